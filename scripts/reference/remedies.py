@@ -16,6 +16,8 @@ REMEDIES: dict[str, str] = {
     "the last commit are read again by whoever has the partition now.",
     "RetriableCommitFailedError": "Commit again: with the positions that the consumer has now.",
     "IllegalArgumentError": "Correct the argument that the text names.",
+    "IllegalArgumentTypeError": "Give the argument that the text names as what it expects.",
+    "UnknownNameError": "Give one of the names that the text lists.",
     "IllegalStateError": "Do what the text says first; a closed client is made anew.",
     "WakeupError": "Go on, or close: `wakeup()` was called to end the wait.",
     "NothingSubscribedError": "Give `subscribe()` topics or a pattern.",

@@ -65,6 +65,14 @@ class IllegalArgumentError(KafkaError, ValueError):
     """An argument that the operation cannot work with."""
 
 
+class IllegalArgumentTypeError(IllegalArgumentError, TypeError):
+    """An argument of a type that the operation cannot work with: a `TypeError` as well, as in kafka-python 3."""
+
+
+class UnknownNameError(IllegalArgumentError, KeyError):
+    """A name that stands for nothing, such as that of a kind of resource: a `KeyError` as well, as in kafka-python."""
+
+
 class IllegalStateError(KafkaError):
     """The object is in a state in which this operation is not allowed."""
 

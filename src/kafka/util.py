@@ -1,6 +1,6 @@
 """kafka-python's import path of its helpers, from 0.9 on."""
 
-from kafka.consumer.arguments import check_topic_name
+from kafka.coordinator.offset_arguments import LEGAL_TOPIC_NAME, LONGEST_TOPIC_NAME, check_topic_name
 from kafka.legacy.byte_strings import MAX_INT as MAX_INT
 from kafka.legacy.byte_strings import TO_SIGNED as TO_SIGNED
 from kafka.legacy.byte_strings import crc32 as crc32
@@ -20,4 +20,6 @@ from kafka.legacy.weak_references import Dict as Dict
 from kafka.legacy.weak_references import WeakMethod as WeakMethod
 from kafka.legacy.weak_references import try_method_on_system_exit as try_method_on_system_exit
 
+TOPIC_LEGAL_CHARS = LEGAL_TOPIC_NAME
+TOPIC_MAX_LENGTH = LONGEST_TOPIC_NAME
 ensure_valid_topic_name = check_topic_name

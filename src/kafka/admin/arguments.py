@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from kafka.admin.enum_names import EnumHelper
-from kafka.errors import IllegalArgumentError
+from kafka.admin.offset_spec import OffsetSpec
+from kafka.errors import IllegalArgumentError, IllegalArgumentTypeError
 from kafka.structs import TopicPartition
 
 T = TypeVar("T")
@@ -28,7 +29,7 @@ def names(what: str, given: Iterable[str]) -> list[str]:
 def name(what: str, given: object) -> str:
     """The name of a topic or group."""
     if not isinstance(given, str):
-        raise IllegalArgumentError(f"{what}: expected a str as name, got {given!r:.80}")
+        raise IllegalArgumentTypeError(f"{what}: expected a str as name, got {given!r:.80}")
     return given
 
 
@@ -70,7 +71,7 @@ def instances(what: str, cls: type[T], given: T | Iterable[T]) -> list[T]:
     found = [given] if isinstance(given, cls) else elements(what, given)
     for each in found:
         if not isinstance(each, cls):
-            raise IllegalArgumentError(f"{what}: expected {cls.__name__} objects, got {type(each).__name__}")
+            raise IllegalArgumentTypeError(f"{what}: expected {cls.__name__} objects, got {type(each).__name__}")
     return found
 
 
@@ -84,13 +85,21 @@ def number(what: str, given: Any) -> int:
     try:
         return operator.index(given)
     except TypeError:
-        raise IllegalArgumentError(f"{what}: expected a whole number, got {given!r:.80}") from None
+        raise IllegalArgumentTypeError(f"{what}: expected a whole number, got {given!r:.80}") from None
+
+
+def time_or_spec(what: str, given: Any) -> int:
+    """A time in milliseconds since 1970, or what stands for an end of the log."""
+    found = number(what, given)
+    if found < min(OffsetSpec):
+        raise IllegalArgumentError(f"{what}: expected an OffsetSpec or milliseconds since 1970, got {given!r:.80}")
+    return found
 
 
 def partition(what: str, given: object) -> TopicPartition:
     """A partition; a pair of topic and number counts as one."""
     if not isinstance(given, tuple) or len(given) != 2:
-        raise IllegalArgumentError(f"{what}: expected a TopicPartition, got {given!r:.80}")
+        raise IllegalArgumentTypeError(f"{what}: expected a TopicPartition, got {given!r:.80}")
     return TopicPartition(name(what, given[0]), number(what, given[1]))
 
 
@@ -102,7 +111,7 @@ def partitions(what: str, given: object) -> list[TopicPartition]:
 def mapping(what: str, given: Any) -> dict[Any, Any]:
     """A copy of a mapping."""
     if not isinstance(given, Mapping):
-        raise IllegalArgumentError(f"{what}: expected a dict, got {given!r:.80}")
+        raise IllegalArgumentTypeError(f"{what}: expected a dict, got {given!r:.80}")
     return dict(given)
 
 
@@ -122,7 +131,7 @@ def timeout(timeout_ms: Any) -> int | None:
 def elements(what: str, given: object) -> list[Any]:
     """The elements of anything that can be iterated over."""
     if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
-        raise IllegalArgumentError(f"{what}: expected a list, got {given!r:.80}")
+        raise IllegalArgumentTypeError(f"{what}: expected a list, got {given!r:.80}")
     return list(given)
 
 

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from kafka.admin.arguments import names
 from kafka.admin.enum_names import EnumHelper
-from kafka.errors import IllegalArgumentError
+from kafka.errors import IllegalArgumentError, UnknownNameError
 
 
 class ConfigResourceType(EnumHelper, IntEnum):
@@ -41,7 +41,7 @@ class ConfigResource:
         name: of the topic, id of the broker, …
         configs: when describing, the names of the settings wanted (None: all); when altering, names to values.
 
-    Raises `IllegalArgumentError` for another type, and for settings that are neither.
+    Raises `UnknownNameError` for another type, `IllegalArgumentError` for settings that are neither.
     """
 
     def __init__(self, resource_type: ConfigResourceType | str | int, name: str | int, configs: Configs = None) -> None:
@@ -75,4 +75,4 @@ def _resource_type(given: ConfigResourceType | str | int) -> ConfigResourceType:
         return ConfigResourceType[given.upper()] if isinstance(given, str) else ConfigResourceType(given)
     except (KeyError, ValueError):
         kinds = ", ".join(kind.name.lower() for kind in ConfigResourceType)
-        raise IllegalArgumentError(f"resource_type: expected one of {kinds}, got {given!r:.80}") from None
+        raise UnknownNameError(f"resource_type: expected one of {kinds}, got {given!r:.80}") from None

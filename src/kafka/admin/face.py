@@ -13,7 +13,7 @@ from kafka.cluster.telemetry.telemetry import Telemetry
 from kafka.cluster.troubles import Troubles
 from kafka.config import AdminConfig, option_table, parse_admin
 from kafka.config.given import GivenConfigs
-from kafka.config.table import values_of
+from kafka.config.table import values_of, with_class_defaults
 from kafka.errors import IllegalStateError
 from kafka.health import Health
 from kafka.metrics.client_metrics import ClientMetrics
@@ -46,6 +46,7 @@ class AdminFace:
 
     def _parse(self, configs: Mapping[str, Any]) -> None:
         """Take the options in; raises `KafkaConfigurationError`."""
+        configs = with_class_defaults(self.DEFAULT_CONFIG, configs)
         self._parsed = parse_admin(configs)
         self._config = GivenConfigs({**self.DEFAULT_CONFIG, **configs})
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from kafka.admin.offset_spec import OffsetShift, OffsetSpec, OffsetTimestamp
 from kafka.coordinator.offset_arguments import timestamp_ms
-from kafka.errors import IllegalArgumentError
+from kafka.errors import IllegalArgumentError, IllegalArgumentTypeError
 
 Target = OffsetSpec | OffsetTimestamp | OffsetShift | timedelta | int
 """A timedelta is a time so long before now."""
@@ -23,7 +23,7 @@ def target(what: str, given: object) -> Target:
             raise IllegalArgumentError(f"{what}: expected a timedelta before now, 0 or more, got {given!r}")
         return given
     if isinstance(given, bool) or not isinstance(given, int):
-        raise IllegalArgumentError(
+        raise IllegalArgumentTypeError(
             f"{what}: expected an OffsetSpec, OffsetTimestamp, OffsetShift, datetime, timedelta or an offset, got "
             f"{given!r:.80}"
         )

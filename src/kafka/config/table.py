@@ -78,6 +78,18 @@ def _slice(cls: type[Slice], configs: Mapping[str, Any]) -> Slice:
     return cls(**given)
 
 
+def with_class_defaults(defaults: Mapping[str, Any], configs: Mapping[str, Any]) -> dict[str, Any]:
+    """The keyword arguments of a client, and what its class gives other defaults, as subclasses and programs may do.
+
+    Arguments:
+        defaults: the ``DEFAULT_CONFIG`` of the class; names that are no options are passed over.
+        configs: the keyword arguments of the client.
+    """
+    table = option_table()
+    others = {name: value for name, value in defaults.items() if name in table and not _is(value, table[name].default)}
+    return {**others, **configs}
+
+
 def values_of(*slices: Any) -> dict[str, Any]:
     """The options in these slices by name."""
     return {field.name: getattr(each, field.name) for each in slices for field in dataclasses.fields(each)}

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from kafka.config import ConsumerConfigs, parse_consumer, with_options
 from kafka.config.settings_given import refuse_settings
+from kafka.config.table import with_class_defaults
 from kafka.consumer.async_calls import AsyncConsumerCalls
 from kafka.consumer.subscription.subscription_state import AsyncConsumerRebalanceListener, ConsumerRebalanceListener
 from kafka.errors import IllegalStateError
@@ -31,8 +32,9 @@ class AsyncKafkaConsumer(AsyncConsumerCalls[Key, Value]):
     def __init__(self, *topics: str, **configs: Unpack[ConsumerConfigs]) -> None:
         refuse_settings(topics, "AsyncKafkaConsumer", "consumer")
         self._topics = topics
-        self._servers_given = configs.get("bootstrap_servers", self.DEFAULT_CONFIG["bootstrap_servers"])
-        self._make_parts(parse_consumer(configs))
+        options = with_class_defaults(self.DEFAULT_CONFIG, configs)
+        self._servers_given = options.get("bootstrap_servers", self.DEFAULT_CONFIG["bootstrap_servers"])
+        self._make_parts(parse_consumer(options))
 
     async def start(self) -> None:
         """Find the cluster, and subscribe to the topics given; raises `NoBrokersAvailable`."""

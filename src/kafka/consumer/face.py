@@ -143,9 +143,8 @@ class ConsumerFace:
         Ask for it after the `poll()` whose records the offsets are of, and before the next: the coordinator then
         refuses the offsets if the group has given the partitions to another member meanwhile, also where this one has
         lost its membership. Its ``generation_id`` is -1 before the group is joined, and for partitions assigned by
-        hand, where there is no membership to check; in the protocol of KIP-848 it is the member's epoch.
-
-        Raises `IllegalStateError` without a ``group_id``.
+        hand, where there is no membership to check; in the protocol of KIP-848 it is the member's epoch. Without a
+        ``group_id`` that of the metadata is None.
         """
         self._check_open()
         return self._core.commits.group_metadata()

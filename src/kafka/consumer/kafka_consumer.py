@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Self, Unpack
 from kafka.cluster.polled_client import HasPolledClient
 from kafka.config import ConsumerConfigs, parse_consumer, with_options
 from kafka.config.settings_given import refuse_settings
+from kafka.config.table import with_class_defaults
 from kafka.consumer import old_manner
 from kafka.consumer.calls import ConsumerCalls
 from kafka.consumer.drive.lifetime import close_at_exit
@@ -46,9 +47,10 @@ class KafkaConsumer(old_manner.OldMethods, ConsumerCalls[Key, Value], HasPolledC
         if old_manner.is_meant(topics, configs):
             old_manner.become(self, topics, dict(configs))
             return
-        config = parse_consumer(configs)
+        options = with_class_defaults(self.DEFAULT_CONFIG, configs)
+        config = parse_consumer(options)
         self._given = (topics, dict(configs))
-        self._servers_given = configs.get("bootstrap_servers", self.DEFAULT_CONFIG["bootstrap_servers"])
+        self._servers_given = options.get("bootstrap_servers", self.DEFAULT_CONFIG["bootstrap_servers"])
         self._make_parts(config)
         self._make_driver(config)
         try:

@@ -12,7 +12,8 @@ from typing import Any
 from kafka.errors import IllegalArgumentError
 from kafka.structs import ConsumerGroupMetadata, OffsetAndMetadata, TopicPartition
 
-_LEGAL_TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
+LONGEST_TOPIC_NAME = 249
+LEGAL_TOPIC_NAME = re.compile(rf"\A[a-zA-Z0-9._-]{{1,{LONGEST_TOPIC_NAME}}}\Z")
 _MAX_INT32 = 2**31 - 1
 _MAX_INT64 = 2**63 - 1
 _MAX_METADATA = 2**15 - 1
@@ -44,7 +45,7 @@ def check_topic_name(topic: object) -> str:
     """The topic, if brokers would take the name; raises `TypeError` or `IllegalArgumentError`."""
     if not isinstance(topic, str):
         raise TypeError(f"a topic name is a str, not {type(topic).__name__}: {topic!r}")
-    if not _LEGAL_TOPIC.fullmatch(topic) or topic in (".", ".."):
+    if not LEGAL_TOPIC_NAME.match(topic) or topic in (".", ".."):
         raise IllegalArgumentError(
             f"{topic!r} is no topic name: 1 to 249 of a-z A-Z 0-9 . _ - are allowed, but not '.' or '..'"
         )
@@ -124,5 +125,7 @@ def check_group(group: Any, by_old_name: Any = None) -> ConsumerGroupMetadata:
             f"a group is given by its name, or as the ConsumerGroupMetadata of its consumer, not as {given!r}"
         )
     if not found.group_id:
-        raise IllegalArgumentError("offsets are committed for a group, but the name of it is empty")
+        raise IllegalArgumentError(
+            "offsets are committed for a group, but the name of it is empty: give the consumer a group_id"
+        )
     return found

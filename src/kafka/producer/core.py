@@ -27,7 +27,7 @@ from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.batch.record_buffer import RecordBuffer
 from kafka.producer.batch.shared_queues import BufferOptions
 from kafka.producer.health import observe
-from kafka.producer.idempotence import Idempotence
+from kafka.producer.idempotence import Idempotence, IdempotenceState
 from kafka.producer.intake.appender import RecordAppender
 from kafka.producer.intake.interception import intercepted
 from kafka.producer.intake.reservations import Reservations
@@ -383,6 +383,13 @@ class ProducerCore:
         await self.cluster.close()
         self.metrics.close()
         self.callbacks.finish()
+
+    @property
+    def is_idempotent(self) -> bool:
+        """Whether batches are numbered; False once the cluster has turned out not to allow it."""
+        if self._idempotence is None:
+            return is_idempotent(self.config.connection, self.config.producer)
+        return self._idempotence.state is not IdempotenceState.OFF
 
     @property
     def is_closed(self) -> bool:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from kafka.cluster.client_display import client_html
 from kafka.cluster.client_health import not_started
 from kafka.config import ProducerConfig, option_table, parse_producer
+from kafka.config.table import values_of, with_class_defaults
 from kafka.health import Health
 from kafka.producer.core import ProducerCore
-from kafka.producer.options import client_configs
+from kafka.producer.options import client_configs, is_idempotent
 
 
 class ProducerFace:
@@ -28,6 +28,7 @@ class ProducerFace:
 
     def _parse(self, configs: Mapping[str, Any]) -> None:
         """Take the options in; raises `KafkaConfigurationError`."""
+        configs = with_class_defaults(self.DEFAULT_CONFIG, configs)
         self._parsed = parse_producer(client_configs(configs))
         self._servers_given = configs.get("bootstrap_servers", self.DEFAULT_CONFIG["bootstrap_servers"])
 
@@ -47,9 +48,14 @@ class ProducerFace:
     def config(self) -> dict[str, Any]:
         """The options in effect, by name, without those of `kafka.config.SecurityOptions`.
 
-        ``bootstrap_servers`` is as it was given; ``api_version`` is that of the brokers once one is connected.
+        ``bootstrap_servers`` is as it was given; ``api_version`` is that of the brokers once one is connected;
+        ``enable_idempotence`` is whether batches are numbered, which the brokers decide where it was not given.
         """
-        slices = (self._parsed.connection, self._parsed.producer)
-        options = {field.name: getattr(each, field.name) for each in slices for field in dataclasses.fields(each)}
-        release = self._core.cluster.release if self._core is not None else self._parsed.connection.api_version
-        return {**options, "bootstrap_servers": self._servers_given, "api_version": release}
+        connection, producer = self._parsed.connection, self._parsed.producer
+        core = self._core
+        return {
+            **values_of(connection, producer),
+            "bootstrap_servers": self._servers_given,
+            "api_version": connection.api_version if core is None else core.cluster.release,
+            "enable_idempotence": is_idempotent(connection, producer) if core is None else core.is_idempotent,
+        }

@@ -32,6 +32,7 @@ class _Fields(NamedTuple, Generic[Key, Value]):
 _DEFAULTS: dict[str, Any] = {**dict.fromkeys(_Fields._fields[2:]), "offset": -1}
 _OTHERS = len(_DEFAULTS)
 """How many fields there are beside topic and partition."""
+_HEADERS = _Fields._fields.index("headers")
 _ORDER_BEFORE_2_3 = tuple(name for name in _DEFAULTS if name != "leader_epoch")
 
 
@@ -85,6 +86,10 @@ class ConsumerRecord(_Fields[Key, Value]):
         if given["headers"] is None:
             given["headers"] = []
         return tuple.__new__(cls, (topic, partition, *given.values()))
+
+    def __hash__(self) -> int:
+        """So that records can be in a set, as in kafka-python 1.0, where they had no headers, which are a list."""
+        return hash((*self[:_HEADERS], *(self.headers or ()), *self[_HEADERS + 1 :]))
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the fields, of which long ones are shortened."""

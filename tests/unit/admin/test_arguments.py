@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kafka.admin import ConfigResource, KafkaAdminClient, NewPartitions, NewTopic
-from kafka.errors import IllegalArgumentError
+from kafka.errors import IllegalArgumentError, IllegalArgumentTypeError
 from kafka.structs import TopicPartition
 
 TP = TopicPartition("t", 0)
@@ -29,6 +29,34 @@ class Unconnected(KafkaAdminClient):
 @pytest.fixture
 def admin():
     return Unconnected()
+
+
+@pytest.mark.parametrize(
+    ("call", "given"),
+    [
+        (lambda admin: admin.update_features([("metadata.version", 19)]), "expected a dict"),
+        (lambda admin: admin.delete_topics(3), "expected a list"),
+        (lambda admin: admin.delete_topics([3]), "expected a str"),
+        (lambda admin: admin.reset_group_offsets("g", {TP: "earliest"}), "expected an OffsetSpec"),
+        (lambda admin: admin.describe_configs(["t"]), "expected ConfigResource objects"),
+        (lambda admin: admin.alter_partition_reassignments({TP: ["1"]}), "expected a whole number"),
+    ],
+)
+def test_a_wrong_type_is_a_type_error_as_in_kafka_python_3(admin, call, given):
+    with pytest.raises(IllegalArgumentTypeError, match=given) as told:
+        call(admin)
+    assert isinstance(told.value, TypeError)
+    assert isinstance(told.value, IllegalArgumentError)
+
+
+def test_an_unknown_kind_of_resource_is_a_key_error_as_in_kafka_python():
+    with pytest.raises(KeyError, match=r"resource_type: expected one of unknown, topic, broker, .*, got 'something'"):
+        ConfigResource("something", "foo")
+
+
+def test_a_time_before_1970_is_refused(admin):
+    with pytest.raises(IllegalArgumentError, match="expected an OffsetSpec or milliseconds since 1970, got -100"):
+        admin.list_partition_offsets({TP: -100})
 
 
 @pytest.mark.parametrize(

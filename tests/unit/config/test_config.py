@@ -1,5 +1,6 @@
 """The option table: names, checks, and what each client's keyword arguments become."""
 
+import contextlib
 import dataclasses
 import inspect
 import logging
@@ -7,10 +8,11 @@ import math
 import pathlib
 import subprocess
 import sys
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
+from kafka import AsyncKafkaConsumer, KafkaAdminClient, KafkaConsumer, KafkaProducer
 from kafka.config import (
     AdminConfigs,
     CommonConfigs,
@@ -260,6 +262,31 @@ def test_the_defaults_given_by_hand_are_no_reason_to_warn(parse: Any, caplog: py
 
 
 # Types and documents
+
+
+@pytest.mark.parametrize("client", [KafkaConsumer, KafkaProducer, KafkaAdminClient])
+def test_a_subclass_may_have_other_defaults(client: Any) -> None:
+    class Mine(client):  # type: ignore[misc]  # a parameter
+        DEFAULT_CONFIG: ClassVar[dict[str, Any]] = {
+            **client.DEFAULT_CONFIG,
+            "bootstrap_servers": "127.0.0.1:9",
+            "request_timeout_ms": 12_345,
+            "retry_backoff_ms": 77,
+            "not_an_option": 1,
+        }
+
+    with contextlib.closing(Mine(api_version=(2, 5), retry_backoff_ms=99)) as made:
+        config = made.config
+    assert config["bootstrap_servers"] == "127.0.0.1:9"
+    assert (config["request_timeout_ms"], config["retry_backoff_ms"]) == (12_345, 99)
+
+
+async def test_subclasses_of_asyncio_clients_may_have_other_defaults() -> None:
+    class Mine(AsyncKafkaConsumer):
+        DEFAULT_CONFIG: ClassVar[dict[str, Any]] = {**AsyncKafkaConsumer.DEFAULT_CONFIG, "group_id": "mine"}
+
+    assert Mine()._parsed.group.group_id == "mine"
+    assert Mine(group_id=None)._parsed.group.group_id is None
 
 
 def test_the_typed_keywords_are_those_of_the_table() -> None:

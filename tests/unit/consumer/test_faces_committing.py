@@ -8,7 +8,8 @@ import pytest
 
 from kafka import OffsetAndMetadata, TopicPartition
 from kafka.broker import EmbeddedBroker
-from kafka.errors import CommitFailedError, IllegalStateError
+from kafka.coordinator.offset_arguments import check_group
+from kafka.errors import CommitFailedError, IllegalArgumentError, IllegalStateError
 from kafka.structs import MemberState
 from unit.consumer.scene import Scene, committed
 
@@ -188,6 +189,8 @@ async def test_partitions_assigned_by_hand_have_no_membership(scene: Scene) -> N
 
 async def test_without_a_group_there_is_no_membership_to_tell(scene: Scene) -> None:
     consumer = await scene.face.open(group_id=None)
-    with pytest.raises(IllegalStateError, match="give the consumer a group_id"):
-        await consumer.group_metadata()
+    found = await consumer.group_metadata()
+    assert found == (None, -1, "", None, MemberState.UNJOINED)
+    with pytest.raises(IllegalArgumentError, match="the name of it is empty"):
+        check_group(found)
     await consumer.close()

@@ -181,3 +181,10 @@ def test_helpers_for_classes() -> None:
     assert Locked().held()
     with pytest.raises(ValueError, match="topic name"):
         util.ensure_valid_topic_name("a b")
+
+
+def test_what_topic_names_may_be_is_told_as_in_kafka_python_3() -> None:
+    assert util.TOPIC_MAX_LENGTH == 249
+    assert util.TOPIC_LEGAL_CHARS.match("a.b_c-9")
+    assert not util.TOPIC_LEGAL_CHARS.match("a b")
+    assert not util.TOPIC_LEGAL_CHARS.match("a\n")

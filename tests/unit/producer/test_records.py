@@ -280,6 +280,17 @@ def test_the_defaults_of_all_options_are_known_without_a_producer() -> None:
     assert "group_id" not in KafkaProducer.DEFAULT_CONFIG
 
 
+def test_options_in_effect_say_whether_batches_are_numbered() -> None:
+    def numbered(**options: Any) -> object:
+        with KafkaProducer(api_version=(2, 5), bootstrap_servers="127.0.0.1:9", **options) as producer:
+            return producer.config["enable_idempotence"]
+
+    assert numbered() is True
+    assert numbered(acks=1) is False
+    assert numbered(retries=0) is False
+    assert numbered(enable_idempotence=False) is False
+
+
 async def test_what_callbacks_are_given_is_not_the_garbage_collectors_business() -> None:
     if _variant.variant() == "plain":
         pytest.skip("the plain variant makes tuples as Python does")

@@ -65,7 +65,7 @@ class AsyncPartitionCalls(AsyncAdminCalls):
         """
         what = "topic_partition_specs"
         specs = {
-            arguments.partition(what, tp): arguments.number(what, spec)
+            arguments.partition(what, tp): arguments.time_or_spec(what, spec)
             for tp, spec in arguments.mapping(what, topic_partition_specs).items()
         }
         level = arguments.member("isolation_level", IsolationLevel, isolation_level)

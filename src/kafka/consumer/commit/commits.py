@@ -203,7 +203,8 @@ class Commits:
 
     def group_metadata(self) -> ConsumerGroupMetadata:
         """The membership as it is now; see `KafkaConsumer.group_metadata`."""
-        self._group()
+        if self._offsets is None:
+            return ConsumerGroupMetadata()
         group_id, instance_id = self._options.group_id, self._options.group_instance_id
         try:
             generation = self._credentials()
