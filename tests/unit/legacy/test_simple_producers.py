@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -309,6 +311,41 @@ def test_a_stop_ends_a_wait_for_room_in_the_queue() -> None:
         signal.signal(signal.SIGALRM, before)
     assert stopped.is_set()
     assert client.sent == [[b"0"], [b"1"]]
+
+
+def test_a_stop_within_send_messages_comes_at_any_line() -> None:
+    """As of a signal's handler: what `send_messages` has taken is sent, and what it has not is refused."""
+    outcomes = []
+    for line in range(1, 1_000):
+        client = Recorder()
+        sender = Producer(client, **BACKGROUND, batch_send_every_n=1)
+        left = line
+
+        def trace(frame: FrameType, event: str, _: object, sender: Producer = sender) -> Any:
+            nonlocal left
+            if not re.search(r"producers\W\w+[.]py$|\Wqueue[.]py$", frame.f_code.co_filename):
+                return None
+            left -= event == "line"
+            if left == 0:
+                sender.stop()
+            return trace
+
+        failure = None
+        try:
+            sys.settrace(trace)
+            sender.send_messages(TOPIC, 0, b"0")
+        except IllegalStateError as error:
+            failure = str(error)
+        finally:
+            sys.settrace(None)
+        if left > 0:
+            sender.stop()
+        assert failure in (None, "the producer is stopped")
+        assert client.sent == ([] if failure else [[b"0"]])
+        outcomes.append(failure)
+        if left > 0:
+            break
+    assert len(set(outcomes)) == 2
 
 
 def test_stop_gives_up_when_its_time_is_over(caplog: pytest.LogCaptureFixture) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import contextlib
 import logging
 import os
 import queue
@@ -26,6 +25,7 @@ from kafka.errors import (
     for_code,
 )
 from kafka.legacy.payloads import ProduceRequestPayload
+from kafka.legacy.producers.message_queue import MessageQueue
 from kafka.legacy.protocol.message_sets import create_message_set
 from kafka.structs import RetryOptions, TopicPartition
 
@@ -81,7 +81,7 @@ class BackgroundSender:
         self._pid = os.getpid()
         self._putting = threading.RLock()  # `stop` may come as a signal to the thread that holds it
         self._batches: dict[ProduceRequestPayload, int] = {}
-        self.queue: queue.Queue[Entry | None] = queue.Queue(options.queue_size)
+        self.queue = MessageQueue(options.queue_size)
         self.stopping = threading.Event()
         self.thread = threading.Thread(target=self._run, name="kafka-simple-producer", daemon=True)
         self.thread.start()
@@ -103,24 +103,22 @@ class BackgroundSender:
                         messages[number:],
                         f"Producer async queue overfilled. Current queue size {self.queue.qsize()}.",
                     )
-                self._wait_for_room(min(left_s, _ROOM_LOOK_S))
+                self.queue.wait_for_room(min(left_s, _ROOM_LOOK_S))
 
     def _put_now(self, entry: Entry) -> bool:
         """Add a message to the queue; False if there is no room. Whoever waits holds no lock that `stop` needs."""
+        if self._pid != os.getpid():
+            raise ForkedClientError("the producer was made before the process forked; make a new one in the child")
         with self._putting:  # so that nothing comes into the queue behind the thread's last look
-            if self.stopping.is_set():
-                raise IllegalStateError("the producer is stopped")
-            if not self.thread.is_alive():
-                raise ForkedClientError("the producer was made before the process forked; make a new one in the child")
-            try:
-                self.queue.put_nowait(entry)
-            except queue.Full:
+            if self.stopping.is_set() or not self.thread.is_alive():
+                raise _stopped()
+            if self.queue.full():
                 return False
+            self.queue.put(entry)
+            # A signal's handler may have called stop(), up to the thread's last look, since this was asked above.
+            if self.stopping.is_set() and any(each is entry for each in self._waiting()):
+                raise _stopped()
             return True
-
-    def _wait_for_room(self, timeout_s: float) -> None:
-        with self.queue.not_full:
-            self.queue.not_full.wait_for(lambda: len(self.queue.queue) < self.queue.maxsize, timeout_s)
 
     def begin_to_stop(self) -> None:
         """Have the thread end once it has sent what is in the queue. Does nothing in a forked child."""
@@ -129,8 +127,7 @@ class BackgroundSender:
         with self._putting:
             self._stop_at = min(self._stop_at, time.monotonic() + self._options.stop_timeout)
             self.stopping.set()
-        with contextlib.suppress(queue.Full):  # the thread does not wait then
-            self.queue.put_nowait(None)  # wakes it
+        self.queue.put(None)  # wakes the thread
 
     def stop(self) -> None:
         """As `begin_to_stop`, and wait for the end."""
@@ -182,6 +179,7 @@ class BackgroundSender:
                 entry = self.queue.get_nowait()
             except queue.Empty:
                 return
+            self.queue.tell_room()
             if entry is not None:
                 yield entry
 
@@ -195,6 +193,7 @@ class BackgroundSender:
                 entry = self.queue.get(not self.stopping.is_set(), wait_s)
             except queue.Empty:
                 break
+            self.queue.tell_room()
             if entry is None:  # stop() woke it
                 continue
             place, message, key = entry
@@ -266,3 +265,7 @@ class BackgroundSender:
             self._client.load_metadata_for_topics()
         except Exception:
             log.exception("Async producer couldn't reload topic metadata.")
+
+
+def _stopped() -> IllegalStateError:
+    return IllegalStateError("the producer is stopped")
