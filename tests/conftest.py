@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 
 from kafka._variant import plain_is_forced
 
@@ -38,6 +40,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # under nohup, say: proce
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.register_profile("explore", max_examples=2000, deadline=None)
 settings.load_profile("repeatable")
+# Hypothesis would read all modules imported so far, for seconds, and draw constants that it finds there: other ones in
+# another order of the tests.
+providers._get_local_constants = Constants
 
 
 class Broker(Protocol):
