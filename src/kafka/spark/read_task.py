@@ -119,10 +119,11 @@ class RangeFetch:
                     yield from _cut(columns, self._open[partition].stop)
             if self._has_moved():
                 moved = checked = self._clock()
-                self._close_finished()
             elif out_of_range or self._clock() - checked >= _CHECK_AFTER_S:
                 self._skip_lost(out_of_range)
                 checked = self._clock()
+                if self._has_moved():
+                    moved = checked
                 self._check_time(moved)
 
     def _poll(self) -> tuple[dict[TopicPartition, "Columns"], Collection[TopicPartition]]:
@@ -136,16 +137,15 @@ class RangeFetch:
             return {}, ()
 
     def _has_moved(self) -> bool:
-        """Whether a position is another than at the last call. Markers and gaps move one, too."""
+        """Close what is finished; whether a position is another than before. Markers and gaps move one, too."""
         before, self._positions = self._positions, {each: self._consumer.position(each) for each in self._open}
-        return self._positions != before
-
-    def _close_finished(self) -> None:
-        done = [each for each, whole in self._open.items() if self._consumer.position(each) >= whole.stop]
+        has_moved = self._positions != before
+        done = [each for each, position in self._positions.items() if position >= self._open[each].stop]
         for each in done:
-            del self._open[each]
+            del self._open[each], self._positions[each]
         if done and self._open:
             self._consumer.pause(*done)
+        return has_moved
 
     def _check_time(self, moved: float) -> None:
         if (self._clock() - moved) * 1_000 < self._options.poll_timeout_ms:
@@ -181,7 +181,6 @@ class RangeFetch:
                 self._consumer.seek(each, whole.stop)
             elif each in out_of_range:
                 self._consumer.seek(each, position)
-        self._close_finished()
 
     def _report(self, partition: TopicPartition, position: int, what: str) -> None:
         self._loss.report(f"{partition.topic}-{partition.partition} was to be read from offset {position}, {what}")

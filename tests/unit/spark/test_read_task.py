@@ -147,6 +147,13 @@ def test_a_log_that_became_shorter_is_loss():
     assert fetched(consumer, OffsetRange("t", 0, 7, 9), failOnDataLoss="false") == {}
 
 
+def test_a_log_that_became_shorter_is_passed_over_however_short_the_time_for_an_answer_is():
+    consumer = ListConsumer({T0: [(0, 5)], T1: [(0, 5)]})
+    ranges = OffsetRange("t", 0, 0, 9), OffsetRange("t", 1, 0, 9)
+    given = {"failOnDataLoss": "false", "kafkaConsumer.pollTimeoutMs": "512"}
+    assert fetched(consumer, *ranges, **given) == {0: [0, 1, 2, 3, 4], 1: [0, 1, 2, 3, 4]}
+
+
 def test_a_topic_that_is_gone_is_loss_and_the_others_are_read(caplog):
     consumer = ListConsumer({T0: [(0, 5)], T1: [(0, 5)]})
     consumer.gone = {T1}
