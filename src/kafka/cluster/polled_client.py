@@ -40,13 +40,21 @@ class HasPolledClient:
         """The client, which knows the brokers and all topics; its metadata are refreshed as they are due."""
         polled = self._polled
         if polled is None:
-            if self._is_closed():
-                raise IllegalStateError(f"the {type(self).__name__} is closed")
+            self._check_not_closed()
             made = _old_names.of_a_package(__name__, "KafkaClient", _HOMES)(**self._options_given())
-            made.poll(future=made.cluster.request_update(), timeout_ms=made.config["request_timeout_ms"])
-            polled = self.__dict__.setdefault("_polled", made)  # another thread's, if that was first
+            try:
+                made.poll(future=made.cluster.request_update(), timeout_ms=made.config["request_timeout_ms"])
+                polled = self.__dict__.setdefault("_polled", made)  # another thread's, if that was first
+                self._check_not_closed()  # meanwhile, by another thread, which may not have found it
+            finally:
+                if self._polled is not made or self._is_closed():
+                    made.close()
         polled.poll(timeout_ms=0)
         return polled
+
+    def _check_not_closed(self) -> None:
+        if self._is_closed():
+            raise IllegalStateError(f"the {type(self).__name__} is closed")
 
     def _close_polled_client(self) -> None:
         """Close its connections. Does nothing where none was made."""

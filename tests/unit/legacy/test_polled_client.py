@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -72,6 +73,45 @@ def test_a_closed_client_makes_none(broker: EmbeddedBroker, admin: KafkaAdminCli
     for client in (admin, consumer):
         with pytest.raises(IllegalStateError, match="closed"):
             client._client  # noqa: B018
+
+
+def in_another_thread(work: Callable[[], Any]) -> None:
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+
+
+def test_a_client_that_another_thread_makes_at_the_same_time_is_the_only_one(
+    admin: KafkaAdminClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    poll, made = KafkaClient.poll, []
+
+    def poll_late(client: KafkaClient, *args: Any, **given: Any) -> list[Any]:
+        if client not in made:
+            made.append(client)
+            if len(made) == 1:
+                in_another_thread(lambda: admin._client)
+        return poll(client, *args, **given)
+
+    monkeypatch.setattr(KafkaClient, "poll", poll_late)
+    assert admin._client is made[1]
+    assert [client.bootstrap_connected() for client in made] == [False, True]
+
+
+def test_a_client_that_is_made_while_another_thread_closes_is_closed(
+    admin: KafkaAdminClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    poll, made = KafkaClient.poll, []
+
+    def poll_late(client: KafkaClient, *args: Any, **given: Any) -> list[Any]:
+        made.append(client)
+        in_another_thread(admin.close)
+        return poll(client, *args, **given)
+
+    monkeypatch.setattr(KafkaClient, "poll", poll_late)
+    with pytest.raises(IllegalStateError, match="closed"):
+        admin._client  # noqa: B018
+    assert not made[0].bootstrap_connected()
 
 
 def test_a_derived_class_may_have_an_attribute_of_that_name(broker: EmbeddedBroker) -> None:
