@@ -161,6 +161,32 @@ def test_messages_that_an_interrupt_found_come_with_the_next_call(
     assert values(consumer.get_messages(2)) == [b"0", b"1"]
 
 
+def test_nothing_is_handed_out_behind_messages_that_an_interrupt_has_lost(
+    client: SimpleClient, make: MakeConsumer, caplog: pytest.LogCaptureFixture
+) -> None:
+    send(client, b"0")
+    consumer = make()
+    pipe = consumer._workers[0].pipe
+    take = pipe.recv
+
+    def interrupted() -> None:
+        while not take():
+            continue  # the process has looked, and found nothing yet
+        raise KeyboardInterrupt
+
+    pipe.recv = interrupted  # type: ignore[assignment]
+    with pytest.raises(KeyboardInterrupt):
+        consumer.get_messages(1)
+    pipe.recv = take
+    send(client, b"1")
+    with pytest.raises(KafkaError, match="all processes of this consumer have ended: make another one"):
+        consumer.get_messages(1)
+    assert (
+        f"process {consumer.procs[0].pid} of {consumer!r} is ended: taking its messages was interrupted" in caplog.text
+    )
+    assert values(make().get_messages(2)) == [b"0", b"1"]
+
+
 def test_no_message_comes_twice_where_another_one_cannot_be_read(client: SimpleClient, make: MakeConsumer) -> None:
     """The process tries again after a second; the group's offsets are still behind what it has handed over."""
     send(client, b"0", b"1", b"x" * 50_000)

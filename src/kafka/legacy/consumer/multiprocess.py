@@ -201,13 +201,25 @@ class MultiProcessConsumer(Consumer):
     def _take_from(self, worker: _Worker) -> None:
         try:
             handed = worker.pipe.recv()
+            self._received.extend(
+                [
+                    (partition, OffsetAndMessage(offset, message_of(key, value)))
+                    for partition, offset, key, value in handed
+                ]
+            )
         except (EOFError, OSError):
-            self._workers.remove(worker)
-            worker.pipe.close()
+            self._let_go(worker)
             worker.process.join(_STOP_S)
             log.error("process %s of %r has ended, with %s", worker.process.pid, self, worker.process.exitcode)
             return
+        except BaseException:  # some of its messages may be lost, behind which nothing may be handed out
+            self._let_go(worker)
+            log.error("process %s of %r is ended: taking its messages was interrupted", worker.process.pid, self)
+            raise
         worker.started = True
         worker.allowed -= len(handed)
-        for partition, offset, key, value in handed:
-            self._received.append((partition, OffsetAndMessage(offset, message_of(key, value))))
+
+    def _let_go(self, worker: _Worker) -> None:
+        """Let a process end, which sees that nobody reads its pipe."""
+        self._workers.remove(worker)
+        worker.pipe.close()
