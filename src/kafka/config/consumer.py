@@ -180,7 +180,11 @@ class ConsumerOptions:
         math.inf, parse_consumer_timeout, "How long iteration waits for a record before it ends.", accepts="float"
     )
     default_api_timeout_ms: int = option(
-        60_000, integer(1), "How long a call without a timeout of its own may block.", "default.api.timeout.ms"
+        60_000,
+        integer(1),
+        "How long a call without a timeout of its own may block. Where only `request_timeout_ms` is given, offsets are "
+        "looked up for as long as that says, as in kafka-python.",
+        "default.api.timeout.ms",
     )
     interceptor_classes: tuple[Any, ...] = interceptors_option()
     metric_group_prefix: str = option("consumer", text(), "Prefix of the names of metric groups.")

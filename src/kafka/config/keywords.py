@@ -356,7 +356,8 @@ class ConsumerConfigs(CommonConfigs, total=False):
     consumer_timeout_ms: float
     """How long iteration waits for a record before it ends. (in milliseconds; default inf)"""
     default_api_timeout_ms: int
-    """How long a call without a timeout of its own may block. (in milliseconds; default 60000; Java:
+    """How long a call without a timeout of its own may block. Where only `request_timeout_ms` is given, offsets are
+    looked up for as long as that says, as in kafka-python. (in milliseconds; default 60000; Java:
     default.api.timeout.ms)"""
     metric_group_prefix: str
     """Prefix of the names of metric groups. (default 'consumer')"""
@@ -394,7 +395,8 @@ class ShareConfigs(CommonConfigs, total=False):
     consumer_timeout_ms: float
     """How long iteration waits for a record before it ends. (in milliseconds; default inf)"""
     default_api_timeout_ms: int
-    """How long a call without a timeout of its own may block. (in milliseconds; default 60000; Java:
+    """How long a call without a timeout of its own may block. Where only `request_timeout_ms` is given, offsets are
+    looked up for as long as that says, as in kafka-python. (in milliseconds; default 60000; Java:
     default.api.timeout.ms)"""
     metric_group_prefix: str
     """Prefix of the names of metric groups. (default 'consumer')"""

@@ -133,6 +133,7 @@ class ConsumerConfig:
         fetch: what is asked of the brokers.
         group: membership and commits.
         consumer: what is handed out.
+        look_up_timeout_ms: how long offsets are looked up.
     """
 
     connection: ConnectionOptions
@@ -140,6 +141,7 @@ class ConsumerConfig:
     fetch: FetchOptions
     group: GroupOptions
     consumer: ConsumerOptions
+    look_up_timeout_ms: int
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -265,7 +267,10 @@ def parse_consumer(configs: Mapping[str, Any]) -> ConsumerConfig:
             f"fetch_max_wait_ms ({fetch.fetch_max_wait_ms}) has to be smaller than request_timeout_ms "
             f"({connection.request_timeout_ms}), or every idle fetch would time out"
         )
-    return ConsumerConfig(connection, _security(configs), fetch, group, consumer)
+    look_up_timeout_ms = consumer.default_api_timeout_ms
+    if "request_timeout_ms" in configs and "default_api_timeout_ms" not in configs:  # as in kafka-python
+        look_up_timeout_ms = connection.request_timeout_ms
+    return ConsumerConfig(connection, _security(configs), fetch, group, consumer, look_up_timeout_ms)
 
 
 _OF_CLASSIC_GROUPS = ("partition_assignment_strategy", "session_timeout_ms", "heartbeat_interval_ms")

@@ -45,6 +45,7 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
         )
         self._cursor = RecordCursor(self._materializer)
         self._api_timeout_ms: float = options.default_api_timeout_ms
+        self._look_up_timeout_ms: float = config.look_up_timeout_ms
 
     def _make_driver(self, config: ConsumerConfig) -> None:
         self._driver = AsyncDriver(config)

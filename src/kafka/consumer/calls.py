@@ -46,6 +46,7 @@ class ConsumerCalls(OffsetCalls, Generic[Key, Value]):
         )
         self._cursor = RecordCursor(self._materializer)
         self._api_timeout_ms: float = options.default_api_timeout_ms
+        self._look_up_timeout_ms: float = config.look_up_timeout_ms
 
     def _make_driver(self, config: ConsumerConfig) -> None:
         self._driver = SyncDriver(config)

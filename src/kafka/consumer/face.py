@@ -55,6 +55,7 @@ class ConsumerFace:
     _servers_given: Any
     _parsed: ConsumerConfig
     _api_timeout_ms: float
+    _look_up_timeout_ms: float
 
     @property
     def _started(self) -> bool:

@@ -72,7 +72,8 @@ class OffsetCalls(ConsumerFace):
 
         Arguments:
             partitions: those that are asked about; they need not be assigned.
-            timeout_ms: how long it is tried; None: ``default_api_timeout_ms``.
+            timeout_ms: how long it is tried; None: ``default_api_timeout_ms``, or ``request_timeout_ms`` where only
+                that was given.
         """
         found = self._look_up(dict.fromkeys(check_partitions(partitions), EARLIEST), timeout_ms)
         return {tp: each.offset for tp, each in found.items()}
@@ -84,7 +85,8 @@ class OffsetCalls(ConsumerFace):
 
         Arguments:
             partitions: those that are asked about; they need not be assigned.
-            timeout_ms: how long it is tried; None: ``default_api_timeout_ms``.
+            timeout_ms: how long it is tried; None: ``default_api_timeout_ms``, or ``request_timeout_ms`` where only
+                that was given.
         """
         found = self._look_up(dict.fromkeys(check_partitions(partitions), LATEST), timeout_ms)
         return {tp: each.offset for tp, each in found.items()}
@@ -96,7 +98,8 @@ class OffsetCalls(ConsumerFace):
 
         Arguments:
             timestamps: milliseconds since 1970-01-01 UTC.
-            timeout_ms: how long it is tried; None: ``default_api_timeout_ms``.
+            timeout_ms: how long it is tried; None: ``default_api_timeout_ms``, or ``request_timeout_ms`` where only
+                that was given.
         """
         return found_or_none(self._look_up(check_times(timestamps), timeout_ms))
 
@@ -104,7 +107,7 @@ class OffsetCalls(ConsumerFace):
         self, timestamps: Mapping[TopicPartition, int], timeout_ms: float | None
     ) -> dict[TopicPartition, OffsetAndTimestamp]:
         self._check_open()
-        limit = self._limit(timeout_ms)
+        limit = self._look_up_timeout_ms if timeout_ms is None else check_timeout(timeout_ms)
         return self._driver.run(self._core.offsets_for_times.find(timestamps, limit), limit)
 
     def _limit(self, timeout_ms: float | None) -> float:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import threading
+import time
 from typing import Any
 
 import pytest
 
 from kafka import TopicPartition
+from kafka.config import parse_consumer
 from kafka.errors import KafkaTimeoutError, WakeupError
 from unit.consumer.faces import PATIENCE_S
 from unit.consumer.scene import Scene, committed
@@ -34,6 +36,23 @@ async def test_records_come_again_where_positions_were_left(scene: Scene) -> Non
     again = await consumer.poll(0, max_records=3)
     assert [record.offset for record in first] == [record.offset for record in again] == [0, 1, 2]
     assert await consumer.position(scene.first) == 3
+
+
+async def test_offsets_are_looked_up_for_a_request_timeout_that_was_given(scene: Scene) -> None:
+    consumer = await scene.face.open(request_timeout_ms=600)
+    missing = TopicPartition(scene.topic, 100)
+    for call, given in (
+        ("offsets_for_times", {missing: 0}),
+        ("beginning_offsets", [missing]),
+        ("end_offsets", [missing]),
+    ):
+        began = time.monotonic()
+        with pytest.raises(KafkaTimeoutError):
+            await getattr(consumer, call)(given)
+        assert time.monotonic() - began < 30
+    await consumer.close()
+    slower = parse_consumer({"request_timeout_ms": 600, "default_api_timeout_ms": 700})
+    assert (slower.look_up_timeout_ms, parse_consumer({}).look_up_timeout_ms) == (700, 60_000)
 
 
 async def test_seeking_pausing_and_looking_up(scene: Scene) -> None:
