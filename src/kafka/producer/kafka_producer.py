@@ -13,6 +13,7 @@ from kafka.producer.calls import ProducerCalls
 from kafka.producer.core import ProducerCore
 from kafka.producer.face import ProducerFace
 from kafka.producer.intake.appender import RecordSender
+from kafka.producer.refreshable_metadata import RefreshableMetadata
 from kafka.producer.thread_runner import ThreadRunner
 from kafka.record.type_variables import Key, Value
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     import types
     from collections.abc import Sequence
 
-    from kafka.cluster.metadata import ClusterMetadata
     from kafka.producer.outcome.future import FutureRecordMetadata
 
 
@@ -77,9 +77,9 @@ class KafkaProducer(ProducerFace, ProducerCalls, RecordSender, Generic[Key, Valu
             raise
 
     @property
-    def _metadata(self) -> ClusterMetadata:
+    def _metadata(self) -> RefreshableMetadata:
         """Under the name that packages which trace producers read the cluster's address by."""
-        return self._core.cluster.metadata
+        return RefreshableMetadata(self._core, self._runner.thread)
 
     def __enter__(self) -> KafkaProducer:
         return self

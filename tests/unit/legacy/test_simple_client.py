@@ -16,6 +16,7 @@ from kafka.client import SimpleClient
 from kafka.common import (
     BrokerMetadata,
     BrokerResponseError,
+    ConsumerMetadataResponse,
     FailedPayloadsError,
     FetchRequestPayload,
     KafkaTimeoutError,
@@ -29,10 +30,12 @@ from kafka.common import (
     TopicPartition,
     UnknownTopicOrPartitionError,
 )
+from kafka.conn import get_ip_port_afi
 from kafka.legacy.simple import client as client_module
 from kafka.legacy.simple import requests
 from kafka.legacy.simple.offsets import offsets_before
 from kafka.net import Connection
+from kafka.protocol.commit import GroupCoordinatorRequest, OffsetCommitRequest
 from kafka.protocol.metadata import MetadataResponse
 from kafka.wire.api.fetch import FetchRequest
 from kafka.wire.api.list_offsets import (
@@ -74,6 +77,48 @@ def sent_requests(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
     monkeypatch.setattr(Connection, "post_for", note)
     return requests
+
+
+class OwnRequests(SimpleClient):
+    """Sends what it has made itself through the inner methods that programs of 1.x use for it."""
+
+    def send_consumer_metadata_request(self, payloads: Any = (), *args: Any, **kwargs: Any) -> ConsumerMetadataResponse:
+        found = self._send_broker_unaware_request(
+            payloads, lambda payloads: GroupCoordinatorRequest[0](payloads), lambda response: response
+        )
+        return ConsumerMetadataResponse(found.error_code, found.coordinator_id, found.host, found.port)
+
+    def commit(self, group: str, offset: int) -> Any:
+        coordinator = self._get_coordinator_for_group(group)
+        host, _, family = get_ip_port_afi(coordinator.host)
+        connection = self._get_conn(host, coordinator.port, family)
+        future = connection.send(OffsetCommitRequest[2](group, -1, "", -1, [(TOPIC, [(0, offset, "")])]))
+        while not future.is_done:
+            for response, answered in connection.recv():
+                answered.success(response)
+        return future.value
+
+
+def test_subclasses_send_requests_of_their_own(broker: EmbeddedBroker) -> None:
+    client = OwnRequests(broker.bootstrap_servers, timeout=10)
+    client.ensure_topic_exists(TOPIC)
+    for each in (client, client.copy()):
+        assert each.commit("group", 3).topics == [(TOPIC, [(0, 0)])]
+        (found,) = each.send_offset_fetch_request_kafka("group", [OffsetFetchRequestPayload(TOPIC, 0)])
+        assert found.offset == 3
+        each.close()
+    assert client.commit("group", 4).topics == [(TOPIC, [(0, 0)])], "which connects again"
+    client.close()
+
+
+def test_a_request_of_ones_own_goes_to_the_next_broker_where_one_fails(broker: EmbeddedBroker) -> None:
+    client = OwnRequests(f"127.0.0.1:1,{broker.bootstrap_servers}", timeout=5)
+    client.brokers = {0: BrokerMetadata(0, "127.0.0.1", 1)}
+    assert client.send_consumer_metadata_request("group").port == broker.port
+    broker.stop()
+    with pytest.raises(KafkaUnavailableError, match=r"All servers failed to process request: 127\.0\.0\.1:1: cannot"):
+        client.send_consumer_metadata_request("group")
+    client.close()
 
 
 def test_no_server_is_an_error_at_once() -> None:

@@ -50,6 +50,20 @@ def test_a_producer_says_that_it_cannot_be_pickled_or_copied(
     assert producer.send("t", b"x").get(PATIENCE_S).topic == "t", "no copy has closed it"
 
 
+def test_the_inner_metadata_can_be_refreshed_as_in_kafka_python(broker: EmbeddedBroker) -> None:
+    told: list[Any] = []
+    done = threading.Event()
+    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
+        before = producer._metadata.version
+        producer._metadata.request_update().add_both(lambda result: (told.append(result), done.set()))
+        assert done.wait(PATIENCE_S)
+        assert told[0].version == producer._metadata.version > before
+        assert producer._metadata.brokers() == told[0].brokers()
+        with pytest.raises(AttributeError, match="no attribute '_nodes'"):
+            producer._metadata._nodes  # noqa: B018
+    assert isinstance(producer._metadata.request_update().exception, IllegalStateError)
+
+
 @COPYING
 def test_a_future_says_that_it_cannot_be_pickled_or_copied(producer: KafkaProducer, lose: Callable[[Any], Any]) -> None:
     for future in (producer.send("t", b"x"), producer.send_arrow("t", {"value": [b"x"]})):

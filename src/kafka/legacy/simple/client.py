@@ -27,6 +27,7 @@ from kafka.legacy.simple.apis import OFFSETS_WITH_TIMES, Api, fetch, offset_comm
 from kafka.legacy.simple.connections import Connections
 from kafka.legacy.simple.metadata import KnownMetadata, metadata_response
 from kafka.legacy.simple.offsets import offsets_before
+from kafka.legacy.simple.own_requests import BrokerConnections, SendsOwnRequests
 from kafka.structs import TopicPartition
 
 Callback = Callable[[Any], Any] | None
@@ -34,7 +35,7 @@ _COORDINATOR_TIMEOUT_S = 30.0
 _CREATION_PAUSE_S = 0.5
 
 
-class SimpleClient(KnownMetadata):
+class SimpleClient(KnownMetadata, SendsOwnRequests):
     """A client that sends one request, of payload tuples, at a time and waits for the answers.
 
     It reads all metadata when it is made. The methods that send take `payloads`, `fail_on_error` (raise the first
@@ -81,6 +82,7 @@ class SimpleClient(KnownMetadata):
         given = text(hosts)
         self.hosts = list(parse_servers("hosts", given if isinstance(given, str) else [text(host) for host in given]))
         self._connections = Connections(self.hosts, text(client_id), timeout)
+        self._broker_connections = BrokerConnections(text(client_id), timeout)
         self.load_metadata_for_topics()
 
     def __repr__(self) -> str:
@@ -91,6 +93,7 @@ class SimpleClient(KnownMetadata):
     def close(self) -> None:
         """Close the connections; what is sent afterwards opens others."""
         self._connections.close()
+        self._broker_connections.close()
 
     def copy(self) -> Self:
         """Make a client with the same metadata, for another thread or process. It connects when it is used."""
@@ -98,7 +101,7 @@ class SimpleClient(KnownMetadata):
 
     def reinit(self) -> None:
         """Close the connections and connect anew. Raises `KafkaUnavailableError` if no server answers."""
-        self._connections.close()
+        self.close()
         self._connections.connect()
 
     # Metadata
