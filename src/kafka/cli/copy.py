@@ -66,7 +66,8 @@ def command(
     if to is session and source == target:
         raise click.UsageError("a topic cannot be copied to itself")
     with session.admin() as admin, to.admin() as other:
-        name = name or f"kafka-copy.{admin.describe_cluster()['cluster_id']}.{source}.{target}"
+        if not name:  # no topic's name has a colon
+            name = f"kafka-copy.{admin.describe_cluster()['cluster_id']}.{source}:{target}"
         partitions = _partitions(admin, other, source, target, create=not dry_run)
         topic_id = admin.describe_topics([source])[0]["topic_id"]
     copy = _Copy(session, to, _Topic(source, topic_id or ""), target, name)

@@ -142,6 +142,27 @@ def test_copies_of_a_topic_to_two_others_run_side_by_side(
     assert by_partition(cli, first) == by_partition(cli, second) == by_partition(cli, source)
 
 
+def test_copies_whose_names_put_together_are_the_same_run_side_by_side(
+    cli: Cli, topic: MakeTopic, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = topic()
+    second = f"{first}.eu"
+    cli("topics", "create", second)
+    cli("produce", first, stdin="a\n")
+    cli("produce", second, stdin="b\n")
+    commit, calls = KafkaProducer.commit_transaction, []
+
+    def commit_late(producer: KafkaProducer[Any, Any]) -> None:
+        calls.append(1)
+        if len(calls) == 1:
+            cli("copy", second, "copy")
+        commit(producer)
+
+    monkeypatch.setattr(KafkaProducer, "commit_transaction", commit_late)
+    cli("copy", first, "eu.copy")
+    assert (cli("consume", "eu.copy"), cli("consume", "copy")) == ("a\n", "b\n")
+
+
 def test_a_restart_that_breaks_off_goes_on_as_a_restart(cli: Cli, source: str, monkeypatch: pytest.MonkeyPatch) -> None:
     target = f"{source}-copy"
     cli("copy", source, target)
