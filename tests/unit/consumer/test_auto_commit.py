@@ -59,6 +59,15 @@ def test_an_interval_of_nothing_leaves_the_loop_time_for_others() -> None:
     play(scenario)
 
 
+def test_an_interval_may_be_shorter_than_what_nothing_stands_for() -> None:
+    async def scenario(bench: Bench) -> None:
+        AutoCommitSchedule(20, Backoff(1_000, 60_000), bench._tell).start()
+        await asyncio.sleep(0.05)
+        assert bench.told == [0.02, 0.04]
+
+    play(scenario)
+
+
 def test_none_is_due_before_the_start_and_after_the_end() -> None:
     async def scenario(bench: Bench) -> None:
         bench.schedule.failed(RetriableCommitFailedError("early"), 1)

@@ -120,6 +120,16 @@ def test_automatic_commits_that_fail_are_logged_once_and_when_they_work_again(
     ]
 
 
+def test_a_commit_that_is_waited_for_goes_on_until_the_coordinator_knows_the_topic() -> None:
+    async def scenario(bench: Bench) -> None:
+        coordinator = Coordinator(bench)
+        coordinator.codes = [3, 3]
+        await bench.core.commits.commit({T0: OffsetAndMetadata(5)}, 60_000)
+        assert coordinator.kept == [5]
+
+    play(scenario, group_id="g", enable_auto_commit=False)
+
+
 def test_one_automatic_commit_that_comes_while_the_coordinator_moves_is_not_worth_a_line(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

@@ -23,6 +23,7 @@ from kafka.coordinator.membership import Step, StepKind
 from kafka.errors import (
     FencedInstanceIdError,
     IllegalStateError,
+    NotCoordinatorError,
     RebalanceInProgressError,
     UnknownTopicOrPartitionError,
 )
@@ -205,6 +206,64 @@ def test_a_step_whose_commit_is_interrupted_is_begun_again(monkeypatch: pytest.M
     play(monkeypatch, scenario)
 
 
+def test_each_rebalance_has_a_commit_of_its_own_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario(scene: Scene) -> None:
+        scene.membership.towards(A, B)
+        await scene.poll()
+        scene.read_to(7)
+        scene.membership.towards(A)
+        await scene.poll()
+        scene.read_to(9)
+        scene.membership.towards()
+        await scene.poll()
+        assert scene.committed() == [{0: 7, 1: 7}, {0: 9}]
+
+    play(monkeypatch, scenario)
+
+
+def test_the_commit_before_a_step_is_sent_again_where_the_coordinator_has_moved(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def scenario(scene: Scene) -> None:
+        scene.membership.towards(A, B)
+        await scene.poll()
+        scene.read_to(7)
+        codes = [NotCoordinatorError.errno, 0]
+        scene.cluster.serve("OffsetCommit", lambda call: commit_answer(call, error=codes.pop(0)))
+        scene.membership.towards(A)
+        await scene.poll(2_000)
+        assert scene.held == {A}
+        assert scene.committed() == [{0: 7, 1: 7}] * 2
+
+    play(monkeypatch, scenario)
+
+
+def test_nothing_is_committed_before_partitions_are_only_added(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario(scene: Scene) -> None:
+        scene.membership.towards(A)
+        await scene.poll()
+        scene.read_to(7)
+        scene.membership.towards(A, B)
+        await scene.poll(2_000)
+        assert scene.held == {A, B}
+        assert scene.committed() == []
+
+    play(monkeypatch, scenario)
+
+
+def test_nothing_is_committed_before_a_step_where_the_program_commits(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario(scene: Scene) -> None:
+        scene.membership.towards(A, B)
+        await scene.poll()
+        scene.read_to(7)
+        scene.membership.towards(A)
+        await scene.poll(5_000)
+        assert scene.held == {A}
+        assert scene.committed() == []
+
+    play(monkeypatch, scenario, enable_auto_commit=False)
+
+
 @pytest.mark.parametrize("timeout_ms", [0, 300])
 def test_poll_waits_for_the_commit_before_a_step_no_longer_than_it_may(
     monkeypatch: pytest.MonkeyPatch, timeout_ms: float
@@ -235,6 +294,21 @@ def test_poll_waits_for_the_commit_before_a_step_no_longer_than_it_may(
         await scene.poll(300)
         assert scene.held == {A}
         assert scene.committed() == [{0: 7, 1: 7}]
+
+    play(monkeypatch, scenario)
+
+
+def test_who_waits_for_as_long_as_it_takes_has_the_step_done_where_the_commit_before_it_is_not_answered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def scenario(scene: Scene) -> None:
+        scene.membership.towards(A, B)
+        await scene.poll()
+        scene.read_to(7)
+        scene.cluster.serve("OffsetCommit", lambda call: asyncio.Event().wait())
+        scene.membership.towards(A)
+        assert await scene.driver.process_events()
+        assert scene.held == {A}
 
     play(monkeypatch, scenario)
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from kafka.admin.transaction_types import TransactionDescription, TransactionState
-from kafka.errors import KafkaTimeoutError, ProducerFencedError
+from kafka.errors import InvalidProducerEpochError, KafkaTimeoutError, ProducerFencedError
 from kafka.producer.transactions import TransactionIdentity
 from kafka.spark.exactly_once import driver
 from kafka.spark.exactly_once.decision import BATCH_WRITE, Decision, Written
-from kafka.spark.exactly_once.errors import DriverFencedError, TransactionLostError
+from kafka.spark.exactly_once.errors import DriverFencedError, PrefixInUseError, TransactionLostError
 from kafka.spark.exactly_once.judgement import Write
 from kafka.spark.exactly_once.names import task_id
 from kafka.spark.options import ExactlyOnceOptions, WriteOptions
@@ -165,6 +165,13 @@ async def test_nobody_is_fenced_where_it_may_be_another_query(checkpoint: str) -
     assert brokers.asked("read", "fence", "abort_ids") == [("read", False)]
 
 
+async def test_nobody_is_fenced_where_neither_write_is_told_a_checkpoint() -> None:
+    """Of two such queries one may have the wrong prefix, which is known in the tasks."""
+    brokers = Brokers(decision(checkpoint=""))
+    assert (await plan(brokers, "")).driver is None
+    assert brokers.asked("fence") == []
+
+
 async def test_a_plan_of_a_write_that_is_told_no_checkpoint_knows_what_was_decided_a_moment_ago() -> None:
     brokers = Brokers(decision(), decision(written(1), batch=8))
     brokers.has_decided_before = True
@@ -282,9 +289,10 @@ async def test_a_batch_that_takes_half_the_time_is_warned_of(age_ms: int, warned
     assert [each.levelno for each in caplog.records] == [logging.WARNING] * warned
 
 
-async def test_a_driver_that_was_fenced_commits_nothing() -> None:
+@pytest.mark.parametrize("failure", [ProducerFencedError(), InvalidProducerEpochError()])
+async def test_a_driver_that_was_fenced_commits_nothing(failure: Exception) -> None:
     brokers = Brokers(decision())
-    brokers.failures["decide"] = ProducerFencedError()
+    brokers.failures["decide"] = failure
     with pytest.raises(DriverFencedError):
         await commit(brokers, result(written(1)))
     assert brokers.asked("commit") == []
@@ -306,6 +314,31 @@ async def test_a_driver_that_slept_aborts_nothing_of_the_one_that_took_over(newe
     with pytest.raises(DriverFencedError, match="another driver has taken over transactionalIdPrefix 'p'"):
         await commit(brokers, result(None, by=DRIVER))  # type: ignore[arg-type]  # a replay
     assert brokers.asked("abort_ids", "decide") == []
+
+
+async def test_a_driver_is_told_so_too_where_the_other_ones_batch_is_shown_only_once_that_is_fenced() -> None:
+    brokers = Brokers(decision(), decision(batch=9, run="of another driver"))
+    with pytest.raises(DriverFencedError, match="another driver has taken over transactionalIdPrefix 'p'"):
+        await commit(brokers, result(written(1), by=None))
+    assert brokers.asked("decide", "commit") == []
+
+
+async def test_a_prefix_that_has_become_another_querys_is_not_called_taken_over_by_a_driver() -> None:
+    brokers = Brokers(decision(query="another", batch=9))
+    with pytest.raises(PrefixInUseError, match="that of query another"):
+        await commit(brokers, result(written(1)))
+    assert brokers.asked("decide", "commit") == []
+
+
+async def test_a_batch_write_is_not_noted_as_committed_before_it_is() -> None:
+    brokers = Brokers(None)
+    brokers.failures[written(1).transaction.transactional_id] = KafkaTimeoutError("late")
+    with pytest.raises(KafkaTimeoutError):
+        await commit(brokers, result(written(1), query=BATCH_WRITE, run="x", batch=0), batch_id="x")
+    assert brokers.asked("note_finished") == []
+    brokers.failures.clear()
+    await commit(brokers, result(written(1), query=BATCH_WRITE, run="x", batch=0), batch_id="x")
+    assert [call[0] for call in brokers.asked("commit", "note_finished")] == ["commit", "commit", "note_finished"]
 
 
 @pytest.mark.parametrize(

@@ -89,6 +89,23 @@ def test_a_batch_write_that_was_committed_under_its_name_is_not_written_again(br
     assert writes.committed() == ["a"]
 
 
+def test_a_batch_write_that_was_committed_before_its_tasks_began_is_not_sent_again(broker):
+    writes = Writes(broker, transactionalBatchId="a night's")
+    writes.batch("a")
+    again = writes.batch_task("a", "b")
+    assert (again.written, again.rows) == (None, 2)
+
+
+def test_a_micro_batch_is_written_under_a_batch_id_that_an_earlier_one_was_noted_under(broker):
+    """A batch write, or the first micro-batch of a function with an earlier version."""
+    writes = Writes(broker, transactionalBatchId="the same for all")
+    writes.batch("a")
+    writes.ask(lambda access: access.forget())
+    assert writes.plan().is_marked
+    writes.micro_batch(0, "b")
+    assert writes.committed() == ["a", "b"]
+
+
 def test_a_batch_write_that_was_committed_is_not_called_lost_after_another_one_has_failed(broker):
     first, second = (Writes(broker, transactionalBatchId=name) for name in ("first", "second"))
     second.producers = first.producers
@@ -144,7 +161,9 @@ def test_batches_of_many_tasks_in_one_process_are_committed_under_the_same_trans
 def test_what_was_left_open_is_aborted_where_brokers_allow_short_transactions_only():
     with EmbeddedBroker(transaction_max_timeout_ms=30_000) as broker:
         writes = Writes(broker, **{"kafka.transaction.timeout.ms": "20000"})
-        writes.task(writes.plan(), Write("p", "query", "run", 0, ""), "of a task that was given up")
+        plan = writes.plan()
+        for _ in range(2):
+            writes.task(plan, Write("p", "query", "run", 0, ""), "of a task that was given up")
         writes.producers = TransactionalProducers()  # of another process
         writes.micro_batch(0, "a")
         assert writes.committed() == ["a"]

@@ -7,7 +7,7 @@ import pytest
 from kafka.admin.transaction_types import TransactionDescription, TransactionState
 from kafka.broker import EmbeddedBroker
 from kafka.cluster import Backoff
-from kafka.errors import TransactionalIdNotFoundError
+from kafka.errors import GroupAuthorizationFailedError, TransactionalIdNotFoundError
 from kafka.producer.transactions import TransactionIdentity
 from kafka.spark import transactions
 from kafka.spark.exactly_once import prefix_access
@@ -101,6 +101,29 @@ async def test_whether_a_batch_write_is_known_waits_for_one_that_is_being_decide
 
     assert not await Marks(stable=None).is_marked("x")
     assert asked == [("p-batch-x", True)]
+
+
+@pytest.mark.parametrize(("noted", "finished"), [(None, False), ("", False), ("committed", True)])
+async def test_a_batch_write_that_was_decided_is_known_as_committed_once_that_was_noted(noted, finished):
+    asked = []
+
+    class Marks(Shown):
+        async def _offsets(self, group: str, stable: bool) -> dict[TopicPartition, OffsetAndMetadata]:
+            asked.append((group, stable))
+            return {} if noted is None else {WHERE: OffsetAndMetadata(0, noted, -1)}
+
+    assert await Marks(stable=None).is_finished("x") is finished
+    assert asked == [("p-batch-x", True)]
+
+
+async def test_a_batch_write_is_not_called_failed_where_it_cannot_be_noted_that_it_is_committed(monkeypatch):
+    async def refuse(*_: object) -> None:
+        raise GroupAuthorizationFailedError("no")
+
+    monkeypatch.setattr(prefix_access, "alter_group_offsets", refuse)
+    access = Shown(stable=None)
+    access._requests = None
+    await access.note_finished("x", WHERE, 0)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from kafka.spark.limits import count_offsets, limit_offsets
 from kafka.spark.ranges import SHARED_TASK_OFFSETS, OffsetRange, describe, plan_tasks, ranges_between
+from kafka.spark.sizes import find_sizes
 from kafka.structs import TopicPartition
 
 pytestmark = pytest.mark.once
@@ -168,3 +169,9 @@ def test_eight_ranges_are_described_and_the_number_of_those_that_follow():
 def test_a_range_is_cut_where_sparks_connector_cuts_it():
     tasks = plan_tasks([OffsetRange("t", 0, 0, 200)], None, 7)
     assert [len(piece) for (piece,) in tasks] == [6] * 3 + [7] * 26
+
+
+@pytest.mark.parametrize("lengths", [(), (5,), (5, SHARED_TASK_OFFSETS)])
+def test_no_size_is_asked_for_where_nothing_could_share_a_task(lengths):
+    ranges = [OffsetRange("t", number, 0, length) for number, length in enumerate(lengths)]
+    assert find_sizes(ranges, None) == {}

@@ -13,7 +13,15 @@ from kafka.record import BatchBuilder, Columns, decode_batches
 from kafka.spark.data_loss import DataLossError
 from kafka.spark.options import parse_read
 from kafka.spark.ranges import OffsetRange
-from kafka.spark.read_task import _CHECK_AFTER_S, LARGEST_BATCH, SMALLEST_BATCH, RangeFetch, read_task, to_batches
+from kafka.spark.read_task import (
+    _CHECK_AFTER_S,
+    _POLL_MS,
+    LARGEST_BATCH,
+    SMALLEST_BATCH,
+    RangeFetch,
+    read_task,
+    to_batches,
+)
 from kafka.structs import TopicPartition
 
 T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
@@ -44,6 +52,7 @@ class ListConsumer:
         self.paused: set[TopicPartition] = set()
         self.gone: set[TopicPartition] = set()
         self.polls = 0
+        self.lookups = 0
         self.now = 1_000.0
 
     def sleep(self, seconds: float) -> None:
@@ -63,6 +72,7 @@ class ListConsumer:
         return self.positions[partition]
 
     def earliest(self, partitions):
+        self.lookups += 1
         return {each: self.begins[each] for each in partitions if each not in self.gone}
 
     def latest(self, partitions, at_least):
@@ -172,6 +182,7 @@ def test_waiting_for_records_ends_with_an_error_that_says_where():
     ):
         fetched(consumer, OffsetRange("t", 0, 0, 9), **{"kafkaConsumer.pollTimeoutMs": "30000"})
     assert 1_030 <= consumer.now < 1_032
+    assert consumer.lookups == 30  # once a second
 
 
 def test_an_answer_that_takes_long_is_waited_for():
@@ -205,6 +216,33 @@ def test_a_task_that_walks_over_what_no_row_comes_of_is_not_taken_for_stuck():
         0: [1_000, 1_001, 1_002, 1_003, 1_004]
     }
     assert consumer.now > 1_090
+
+
+def test_the_time_of_a_wait_counts_from_the_last_offset_that_was_passed():
+    markers = [(offset, 0) for offset in range(100)]
+    consumer = ListConsumer({T0: markers}, ends={T0: 200})
+    with pytest.raises(KafkaTimeoutError, match="at offset 100 of"):
+        fetched(consumer, OffsetRange("t", 0, 0, 150), **{"kafkaConsumer.pollTimeoutMs": "5000"})
+    walked_s = 100 * _POLL_MS / 1_000
+    assert 5 <= consumer.now - 1_000 - walked_s < 5 + _CHECK_AFTER_S + 1
+
+
+def test_all_partitions_that_a_broker_called_out_of_range_wrongly_are_asked_for_again():
+    consumer = ListConsumer({T0: [(0, 5)], T1: [(0, 5)]})
+    poll, seek, sought = consumer.poll_columns, consumer.seek, []
+
+    def poll_once_in_vain(timeout_ms: int) -> dict[TopicPartition, Columns]:
+        consumer.poll_columns = poll  # type: ignore[method-assign]
+        sought.clear()
+        raise OffsetOutOfRangeError(dict.fromkeys((T0, T1), 0))  # as a follower that is behind says
+
+    consumer.poll_columns = poll_once_in_vain  # type: ignore[method-assign,assignment]
+    consumer.seek = lambda *given: sought.append(given) or seek(*given)  # type: ignore[method-assign]
+    assert fetched(consumer, OffsetRange("t", 0, 0, 5), OffsetRange("t", 1, 0, 5)) == {
+        0: [0, 1, 2, 3, 4],
+        1: [0, 1, 2, 3, 4],
+    }
+    assert sought == [(T0, 0), (T1, 0)]
 
 
 def test_small_fetches_become_one_batch_and_large_ones_several():

@@ -477,12 +477,34 @@ def test_sizes_of_logs_are_asked_for_once_a_minute_though_each_batch_has_other_p
     assert asked == [6]
 
 
+def test_a_partition_that_is_new_within_that_minute_is_not_taken_for_one_of_small_records():
+    query = Query({("t", number): (0, 80) for number in range(2)}, startingOffsets="earliest")
+    query.cluster.bytes = dict.fromkeys(query.cluster.logs, 80 * 5_000_000)
+    start = query.initial()
+    first = query.latest(start)
+    assert len(query.planner.tasks(start, first)) == 2
+    query.produce(2, 80)
+    query.produce(3, 80)
+    query.cluster.bytes = dict.fromkeys(query.cluster.logs, 80 * 5_000_000)
+    query.now += 30.0  # the partitions are looked for again, and the sizes are still fresh
+    second = query.latest(first)
+    assert query.planner.tasks(first, second) == [(each,) for each in query.ranges(first, second)]
+    assert len(query.ranges(first, second)) == 2
+
+
+def test_sizes_of_logs_are_not_asked_for_where_no_ranges_could_share_a_task():
+    query = Query({("t", 0): (0, 80), ("t", 1): (0, 1_000_000)}, startingOffsets="earliest")
+    query.cluster.log_bytes = None  # type: ignore[assignment,method-assign]  # nobody may call it
+    start = query.initial()
+    assert len(query.planner.tasks(start, query.latest(start))) == 2
+
+
 def test_a_progress_report_that_a_new_leader_has_told_too_little_is_not_data_loss():
-    query = Query({("t", 0): (0, 100)}, startingOffsets="earliest")
+    query = Query({("t", 0): (0, 100), ("t", 1): (0, 5)}, startingOffsets="earliest")
     start = query.latest(query.initial())
     ends = dict(query.cluster.logs)
     query.now += OFFSETS_FRESH_S
     query.produce(0, -10)
-    assert from_layout(query.planner.newest()) == {TopicPartition("t", 0): 90}
+    assert from_layout(query.planner.newest()) == {TopicPartition("t", 0): 90, TopicPartition("t", 1): 5}
     query.cluster.logs = ends
     assert query.planner.latest(start, None, everything=True) == start

@@ -114,6 +114,15 @@ def test_attempts_with_many_tasks_use_the_same_names_again() -> None:
         assert len(set(names[token])) == count  # each task of an attempt has a transaction of its own
     assert set(names["a"]) == set(names["b"]) == set(names["c"])
     assert not {lend(producers, "d", "another").configs["transactional_id"] for _ in range(count)} & set(names["a"])
+    assert {lend(producers, "e").configs["transactional_id"] for _ in range(count)} == set(names["a"])
+
+
+def test_a_name_with_an_open_transaction_of_an_attempt_is_not_used_by_it_again_after_another_prefix() -> None:
+    producers = TransactionalProducers()
+    names: list[str] = []
+    for token, prefix in (("a", "p"), ("d", "another"), ("a", "p")):
+        names += [lend(producers, token, prefix).configs["transactional_id"] for _ in range(task._MOST_IDLE * 3)]
+    assert len(set(names)) == len(names)
 
 
 def test_a_forked_process_has_producers_and_names_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:

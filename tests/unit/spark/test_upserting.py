@@ -41,6 +41,14 @@ def test_each_batch_is_appended_to_the_topic():
     assert "hush" not in repr(write)
 
 
+def test_values_that_are_false_are_values():
+    writer, frame = Recorder(), Recorder()
+    upsert(writer, BROKERS, topic="counts", **{"kafka.linger.ms": 0, "kafka.client.id": ""})  # type: ignore[arg-type]
+    writer.calls[-1][1][0](frame, 7)
+    options = dict(frame.calls)["options"]
+    assert options == {**BROKERS, "topic": "counts", "kafka.linger.ms": "0", "kafka.client.id": ""}
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -115,8 +115,8 @@ def test_without_a_bus_to_wait_for_a_watch_has_what_is_there(trouble):
 def test_queries_that_start_while_others_report_leave_a_whole_file(tmp_path, monkeypatch):
     target, session = tmp_path / "spark.prom", FakeSession()
     watched = watch(session, prometheus=target)
-    both = threading.Barrier(2)
-    write_text, overlaps = Path.write_text, []
+    both, again = threading.Barrier(2), threading.Barrier(2)
+    write_text, replace, overlaps = Path.write_text, Path.replace, []
 
     def write_slowly(self, *arguments, **named):
         written = write_text(self, *arguments, **named)
@@ -125,7 +125,14 @@ def test_queries_that_start_while_others_report_leave_a_whole_file(tmp_path, mon
             overlaps.append(self)
         return written
 
+    def replace_slowly(self, other):
+        with contextlib.suppress(threading.BrokenBarrierError):
+            again.wait(0.2)
+            overlaps.append(self)
+        return replace(self, other)
+
     monkeypatch.setattr(Path, "write_text", write_slowly)
+    monkeypatch.setattr(Path, "replace", replace_slowly)
     starting = threading.Thread(
         target=session.listener.onQueryStarted, args=(SimpleNamespace(id="another-id", name="trips"),)
     )
@@ -139,12 +146,13 @@ def test_queries_that_start_while_others_report_leave_a_whole_file(tmp_path, mon
     assert {each.name for each in tmp_path.iterdir()} == {target.name}
 
 
-def test_of_queries_that_have_ended_only_the_newest_are_kept(monkeypatch):
-    monkeypatch.setattr(watching, "MOST_ENDED", 3)
+@pytest.mark.parametrize(("most", "kept"), [(3, [0, 6, 7, 8]), (12, list(range(9)))])
+def test_of_queries_that_have_ended_only_the_newest_are_kept(monkeypatch, most, kept):
+    monkeypatch.setattr(watching, "MOST_ENDED", most)
     session = FakeSession()
     watched = watch(session)
     for number in range(9):
         session.listener.onQueryStarted(SimpleNamespace(id=f"id {number}", name=f"query {number}"))
         if number:  # the first one runs on
             session.listener.onQueryTerminated(SimpleNamespace(id=f"id {number}", exception=None))
-    assert list(watched._standing) == ["id 0", "id 6", "id 7", "id 8"]
+    assert list(watched._standing) == [f"id {number}" for number in kept]
