@@ -161,6 +161,27 @@ def test_messages_that_an_interrupt_found_come_with_the_next_call(
     assert values(consumer.get_messages(2)) == [b"0", b"1"]
 
 
+@pytest.mark.parametrize("take", [lambda it: it.get_messages(2), lambda it: next(iter(it))], ids=["some", "one"])
+def test_messages_come_with_the_next_call_where_an_interrupt_keeps_them_from_the_caller(
+    client: SimpleClient,
+    make: MakeConsumer,
+    monkeypatch: pytest.MonkeyPatch,
+    take: Callable[[MultiProcessConsumer], Any],
+) -> None:
+    send(client, b"0", b"1")
+    consumer = make(auto_commit=True, auto_commit_every_n=1)
+
+    def interrupted(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(client, "send_offset_commit_request", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            take(consumer)
+    assert consumer.offsets[0] == 0
+    assert values(consumer.get_messages(2)) == [b"0", b"1"]
+
+
 def test_nothing_is_handed_out_behind_messages_that_an_interrupt_has_lost(
     client: SimpleClient, make: MakeConsumer, caplog: pytest.LogCaptureFixture
 ) -> None:

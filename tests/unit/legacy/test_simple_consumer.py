@@ -302,6 +302,33 @@ def test_messages_before_an_error_or_an_interrupt_are_not_lost(
         consumer.get_messages(3)
 
 
+@pytest.mark.parametrize("is_sent", [True, False])
+@pytest.mark.parametrize("take", [lambda it: it.get_messages(2), lambda it: [it.get_message()]], ids=["some", "one"])
+def test_messages_are_not_lost_where_an_interrupt_keeps_them_from_the_caller(
+    client: SimpleClient,
+    make: MakeConsumer,
+    monkeypatch: pytest.MonkeyPatch,
+    is_sent: bool,
+    take: Callable[[SimpleConsumer], list[Any]],
+) -> None:
+    send(client, b"0", b"1")
+    consumer = make(partitions=[0], auto_commit=True, auto_commit_every_n=1, auto_commit_every_t=600_000)
+    commit = client.send_offset_commit_request
+
+    def interrupted(*args: Any) -> None:
+        if is_sent:
+            commit(*args)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(client, "send_offset_commit_request", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            take(consumer)
+    consumer.stop()
+    assert committed(client)[0] == 0
+    assert values(consumer.get_messages(2)) == [b"0", b"1"]
+
+
 def test_the_buffer_grows_for_a_partition_behind_another(
     client: SimpleClient, make: MakeConsumer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

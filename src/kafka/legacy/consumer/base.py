@@ -7,7 +7,7 @@ import logging
 import numbers
 import os
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from kafka.errors import KafkaError, UnknownTopicOrPartitionError, check_error
@@ -144,6 +144,24 @@ class Consumer:
         limit = self.auto_commit_every_n
         if self.auto_commit and limit is not None and self.count_since_commit >= limit:
             self.commit()
+
+    def _hand_out(self, found: Sequence[tuple[int, Any]], put_back: Callable[[Iterable[Any]], object]) -> None:
+        """Count messages as handed out, with their partitions, and commit if it is time for that.
+
+        Arguments:
+            put_back: takes them, the last one first, where an interrupt keeps them from the caller: they come with the
+                next call, and what a commit has told the coordinator of them already is committed anew.
+        """
+        before = {partition: self.offsets[partition] for partition, _ in found if partition in self.offsets}
+        try:
+            self.offsets.update({partition: message.offset + 1 for partition, message in found})
+            self.count_since_commit += len(found)
+            self._auto_commit()
+        except BaseException:
+            self.offsets.update(before)
+            self.count_since_commit = max(self.count_since_commit, 1)
+            put_back(reversed(found))
+            raise
 
     def stop(self) -> None:
         """Commit, if that is done by time, and stop. The client stays open. The end of the program calls this too."""

@@ -137,11 +137,9 @@ class MultiProcessConsumer(Consumer):
                     if all(worker.started for worker in self._workers) or time.monotonic() > deadline:
                         return
                     continue
-            partition, message = self._received.popleft()
-            self.offsets[partition] = message.offset + 1
-            self.count_since_commit += 1
-            self._auto_commit()
-            yield message
+            got = self._received.popleft()
+            self._hand_out([got], self._received.extendleft)
+            yield got[1]
 
     def get_messages(self, count: int = 1, block: bool | int = True, timeout: float | None = 10) -> list[Any]:
         """Give up to `count` messages.
@@ -162,9 +160,7 @@ class MultiProcessConsumer(Consumer):
         except BaseException:
             self._received.extendleft(reversed(found))
             raise
-        self.offsets.update({partition: message.offset + 1 for partition, message in found})
-        self.count_since_commit += len(found)
-        self._auto_commit()
+        self._hand_out(found, self._received.extendleft)
         return list(found) if self.partition_info else [message for _, message in found]
 
     def _gather(

@@ -152,9 +152,7 @@ class SimpleConsumer(Fetching, Consumer):
         except BaseException:
             self.queue.queue.extendleft(reversed(found))
             raise
-        self.offsets.update({partition: message.offset + 1 for partition, message in found})
-        self.count_since_commit += len(found)
-        self._auto_commit()
+        self._hand_out(found, self.queue.queue.extendleft)
         return list(found) if self.partition_info else [message for _, message in found]
 
     def get_message(
@@ -170,11 +168,8 @@ class SimpleConsumer(Fetching, Consumer):
         got = self._next_message(block, timeout)
         if got is None:
             return None
-        partition, message = got
-        self.offsets[partition] = message.offset + 1
-        self.count_since_commit += 1
-        self._auto_commit()
-        return got if (self.partition_info if get_partition_info is None else get_partition_info) else message
+        self._hand_out([got], self.queue.queue.extendleft)
+        return got if (self.partition_info if get_partition_info is None else get_partition_info) else got[1]
 
     def __iter__(self) -> Iterator[Any]:
         """Messages one by one, for ever, or until there has been none for `iter_timeout` seconds."""
