@@ -1,8 +1,9 @@
 """The asyncio admin client: the same operations on the caller's own loop, without a thread."""
 
 import asyncio
+import sys
 import warnings
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Never, Self, TypeVar, Unpack
 
@@ -104,7 +105,9 @@ class AsyncKafkaAdminClient(
     ) -> None:
         await self.close()
 
-    def __del__(self) -> None:
+    def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        if is_finalizing():  # modules may be gone by now; the end of the process has closed everything
+            return
         telemetry, cluster = self._telemetry, self._cluster
         if telemetry is None or cluster is None or self._closing is not None or self._runs_on.was_left_by_fork:
             return

@@ -1,7 +1,8 @@
 """The synchronous admin client."""
 
 import contextlib
-from collections.abc import Coroutine
+import sys
+from collections.abc import Callable, Coroutine
 from types import TracebackType
 from typing import Any, Never, TypeVar, Unpack
 
@@ -109,7 +110,9 @@ class KafkaAdminClient(
     ) -> None:
         self.close()
 
-    def __del__(self) -> None:
+    def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        if is_finalizing():  # modules may be gone by now; the end of the process has closed everything
+            return
         if not getattr(self, "_closed", True):
             with contextlib.suppress(KafkaError, RuntimeError):
                 self._loop_thread.spawn(close_parts(self._telemetry, self._cluster))

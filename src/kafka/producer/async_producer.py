@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Generic, Never, TypeVar, Unpack
 
@@ -76,7 +77,9 @@ class AsyncKafkaProducer(ProducerFace, AsyncProducerCalls, Generic[Key, Value]):
         """
         await self.close(timeout)
 
-    def __del__(self) -> None:
+    def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        if is_finalizing():  # modules may be gone by now; the end of the process has closed everything
+            return
         core = getattr(self, "_core", None)
         if core is not None:
             lifetime.warn_if_lost(core)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Generic, Never, Unpack
 
 from kafka.config import ProducerConfigs, with_options
@@ -19,7 +20,7 @@ from kafka.record.type_variables import Key, Value
 
 if TYPE_CHECKING:
     import types
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from kafka.producer.outcome.future import FutureRecordMetadata
 
@@ -90,7 +91,9 @@ class KafkaProducer(ProducerFace, ProducerCalls, RecordSender, Generic[Key, Valu
         with BlockEnd(self._core, error):
             self.close()
 
-    def __del__(self) -> None:
+    def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        if is_finalizing():  # modules may be gone by now; the end of the process has closed everything
+            return
         core = getattr(self, "_core", None)
         if core is not None:
             lifetime.close_dropped(core)

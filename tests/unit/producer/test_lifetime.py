@@ -50,6 +50,29 @@ def test_a_producer_says_that_it_cannot_be_pickled_or_copied(
     assert producer.send("t", b"x").get(PATIENCE_S).topic == "t", "no copy has closed it"
 
 
+KEPT_TO_THE_END = """
+import codecs, sys, types
+holder = sys.modules["holder"] = types.ModuleType("holder")
+from kafka import KafkaAdminClient, KafkaProducer, SimpleClient
+from kafka.client_async import KafkaClient
+servers = sys.argv[1]
+holder.kept = [
+    KafkaProducer(bootstrap_servers=servers),
+    KafkaAdminClient(bootstrap_servers=servers),
+    KafkaClient(bootstrap_servers=servers),
+    SimpleClient(servers),
+]
+codecs.register(lambda name, module=holder: None)
+print("made")
+"""
+
+
+def test_what_lives_until_the_interpreter_clears_its_modules_ends_quietly(broker: EmbeddedBroker) -> None:
+    command = [sys.executable, "-W", "ignore", "-c", KEPT_TO_THE_END, broker.bootstrap_servers]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    assert (ended.stdout, ended.stderr, ended.returncode) == ("made\n", "", 0)
+
+
 def test_the_inner_metadata_can_be_refreshed_as_in_kafka_python(broker: EmbeddedBroker) -> None:
     told: list[Any] = []
     done = threading.Event()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import contextlib
+import sys
 import time
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
@@ -275,7 +276,9 @@ class KafkaClient(NodeStates, abc.ABC):  # `register` comes from ABC
             self._loop_thread.run(self._core.close(), _CLOSE_TIMEOUT_S)
         self._completions.take(0)
 
-    def __del__(self) -> None:
+    def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        if is_finalizing():  # modules may be gone by now; the end of the process has closed everything
+            return
         if not getattr(self, "_closed", True):
             with contextlib.suppress(KafkaError, RuntimeError):
                 self._loop_thread.spawn(self._core.close())

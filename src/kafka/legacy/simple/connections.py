@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 import threading
 from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
@@ -105,7 +106,9 @@ class Connections:
         """A copy has the same servers, and no connection yet."""
         return type(self), self._arguments
 
-    def __del__(self) -> None:
+    def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        if is_finalizing():  # modules may be gone by now; the end of the process has closed everything
+            return
         cluster, loop_thread = getattr(self, "_cluster", None), getattr(self, "_loop_thread", None)
         if cluster is not None and loop_thread is not None and self._pid == os.getpid():
             with contextlib.suppress(KafkaError, RuntimeError):
