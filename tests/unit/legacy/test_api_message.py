@@ -95,6 +95,45 @@ def test_the_name_that_2_x_had_as_well_gives_either() -> None:
     assert not isinstance(MetadataResponse(version=4), EitherRequest)  # type: ignore[arg-type]
 
 
+def test_the_name_that_2_x_had_as_well_has_what_kafka_python_3_gives_its_class() -> None:
+    from kafka.protocol.metadata import MetadataRequest, MetadataResponse
+
+    assert (MetadataRequest.min_version, MetadataRequest.max_version, MetadataRequest.name) == (
+        0,
+        13,
+        "MetadataRequest",
+    )
+    assert MetadataRequest[12]([]).encode() == MetadataRequest([], version=12).encode()
+    with pytest.raises(IndexError):
+        MetadataRequest[14]
+    assert MetadataRequest[-1] is list(MetadataRequest)[-1]
+    broker = MetadataResponse.MetadataResponseBroker(node_id=1, host="h", port=9)
+    answer = MetadataResponse(version=8, brokers=[broker])
+    assert MetadataResponse.decode(answer.encode(), version=8) == answer
+
+
+def test_fields_that_only_kafka_python_3_has_make_its_message() -> None:
+    from kafka.protocol.admin import CreateTopicsRequest
+
+    topic = CreateTopicsRequest.CreatableTopic(name="t", num_partitions=1, replication_factor=1)
+    made = CreateTopicsRequest(topics=[topic], timeout_ms=5, validate_only=True)
+    assert CreateTopicsRequest.decode(made.encode(version=7), version=7).topics[0].name == "t"
+    assert not isinstance(CreateTopicsRequest(create_topic_requests=[], timeout=5), ApiMessage)
+    with pytest.raises(ValueError, match="not in schema"):
+        CreateTopicsRequest(topics=[], other=1)
+
+
+def test_structs_within_structs_have_their_names_in_kafka() -> None:
+    from kafka.protocol.admin import DescribeQuorumResponse
+    from kafka.protocol.consumer import FetchRequest
+
+    topic = FetchRequest.FetchTopic
+    made = FetchRequest(version=4, topics=[topic(topic="t", partitions=[topic.FetchPartition(partition=3)])])
+    assert FetchRequest.decode(made.encode(), version=4).topics[0].partitions[0].partition == 3
+    quorum = DescribeQuorumResponse.TopicData.PartitionData
+    assert quorum(current_voters=[quorum.ReplicaState(replica_id=5)]).current_voters[0].replica_id == 5
+
+
 @pytest.mark.parametrize("module", APIS)
 def test_each_module_has_what_it_names(module: str) -> None:
     found = importlib.import_module(f"kafka.protocol.{module}")

@@ -235,7 +235,7 @@ def api_message(name: str) -> type[ApiMessage]:
         "valid_versions": (wire.MIN_VERSION, wire.MAX_VERSION),
         "fields": {field.name: field for field in wire.FIELDS},
         "__doc__": f"{name} of Kafka.",
-        **_structs(wire),
+        **_structs(wire, name),
     }
     if name == "MetadataRequest":
         members |= {"ALL_TOPICS": None, "NO_TOPICS": []}
@@ -243,10 +243,14 @@ def api_message(name: str) -> type[ApiMessage]:
     return made  # type: ignore[no-any-return]
 
 
-def _structs(struct: type[Struct]) -> dict[str, type[Struct]]:
-    """The structs within a struct, by name."""
+def _structs(struct: type[Struct], message: str) -> dict[str, type[Struct]]:
+    """The structs within a struct, by their names in Kafka. Each gets those within it as attributes."""
     found: dict[str, type[Struct]] = {}
     for field in struct.FIELDS:
         if field.struct is not None:
-            found |= {field.struct.__name__: field.struct, **_structs(field.struct)}
+            within = _structs(field.struct, message)
+            for name, each in within.items():
+                setattr(field.struct, name, each)
+            names = {field.struct.__name__, field.struct.__name__.removeprefix(message)} - {""}
+            found |= {**dict.fromkeys(names, field.struct), **within}
     return found

@@ -106,21 +106,46 @@ _EXTRAS: dict[str, dict[str, Any]] = {
 class Versions(list[type[M]]):
     """The classes of a message by version; used as a class, as the first releases had it, it is version 0.
 
-    With a version it makes the message of kafka-python 3.
+    With a version, or with fields that version 0 has not or not under this name, it makes the message of kafka-python
+    3, whose attributes it has too where version 0 lacks them; so has a version that kafka-python 2 did not know.
     """
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if "version" in kwargs:
-            return api_message(self._wire.NAME)(*args, **kwargs)
-        return self[0](*args, **kwargs)
+        if "version" not in kwargs:
+            try:
+                return self[0](*args, **kwargs)
+            except ValueError:
+                if args or not kwargs.keys() <= self._newer.fields.keys():
+                    raise
+        return self._newer(*args, **kwargs)
+
+    def __getitem__(self, version: Any) -> Any:
+        try:
+            return super().__getitem__(version)
+        except IndexError:
+            newer = self._newer
+            if not newer.min_version <= version <= newer.max_version:
+                raise
+            return newer[version]
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        return getattr(self[0], name)
+        first = self[0]
+        return getattr(first if hasattr(first, name) else self._newer, name)
+
+    def decode(self, *args: Any, **kwargs: Any) -> Any:
+        """Read a message of version 0, or of kafka-python 3 with a version."""
+        cls: Any = self._newer if "version" in kwargs else self[0]
+        return cls.decode(*args, **kwargs)
 
     def __instancecheck__(self, instance: object) -> bool:
         return isinstance(instance, self[0]) or (isinstance(instance, ApiMessage) and instance.WIRE is self._wire)
+
+    @property
+    def _newer(self) -> type[ApiMessage]:
+        """The class of kafka-python 3."""
+        return api_message(self._wire.NAME)
 
     @property
     def _wire(self) -> type[Message]:
