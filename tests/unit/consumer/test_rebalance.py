@@ -313,6 +313,23 @@ def test_who_waits_for_as_long_as_it_takes_has_the_step_done_where_the_commit_be
     play(monkeypatch, scenario)
 
 
+def test_a_seek_while_the_commit_before_a_step_waits_is_committed_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario(scene: Scene) -> None:
+        scene.membership.towards(A)
+        await scene.poll()
+        scene.read_to(7)
+        scene.cluster.latency_s = 1.0
+        scene.membership.towards()
+        await scene.poll()
+        assert scene.held == {A}
+        scene.core.seek(scene.core.subscription.assigned(A), 3)
+        await scene.poll(10_000)
+        assert scene.held == set()
+        assert scene.committed() == [{0: 7}, {0: 3}]
+
+    play(monkeypatch, scenario)
+
+
 def test_a_cancelled_poll_leaves_the_commit_before_a_step_to_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario(scene: Scene) -> None:
         scene.membership.towards(A, B)

@@ -64,7 +64,7 @@ class Commits:
         self._tell_caller = tell_caller
         self._schedule = AutoCommitSchedule(options.auto_commit_interval_ms, backoff, tell_caller)
         self._tasks: set[asyncio.Task[None]] = set()
-        self._before: tuple[int | None, asyncio.Task[None]] | None = None
+        self._before: tuple[int | None, Offsets, asyncio.Task[None]] | None = None
         """The turn of the last step that gave partitions up, None where no step did, and the commit before it."""
         self._open: dict[CommitFuture, tuple[Offsets, Callback | None]] = {}
         """What `commit_later` has promised; whoever takes one out settles it."""
@@ -147,15 +147,15 @@ class Commits:
         """As `commit_automatically`, before partitions are given up.
 
         Arguments:
-            turn: of the step that asks for it: one commit is begun for it, and waited for each time this is called;
-                None: no step does, and each call begins one.
+            turn: of the step that asks for it: one commit of these offsets is begun for it, and waited for each time
+                that this is called. None: no step does, and each call begins one.
             wait_ms: how long to wait for it this time, at most; it goes on after that. None: until it is done.
 
         Returns whether it is done, whatever has become of it.
         """
-        if turn is None or self._before is None or self._before[0] != turn:
-            self._before = turn, self._spawn(self.commit_automatically(offsets, timeout_ms))
-        done, _ = await asyncio.wait({self._before[1]}, timeout=None if wait_ms is None else wait_ms / 1000)
+        if turn is None or self._before is None or self._before[:2] != (turn, offsets):
+            self._before = turn, offsets, self._spawn(self.commit_automatically(offsets, timeout_ms))
+        done, _ = await asyncio.wait({self._before[2]}, timeout=None if wait_ms is None else wait_ms / 1000)
         return bool(done)
 
     async def committed(self, partitions: Iterable[TopicPartition], timeout_ms: float) -> dict[TopicPartition, Any]:
