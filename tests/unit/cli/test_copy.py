@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from kafka import KafkaConsumer, KafkaProducer
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 from kafka.broker import EmbeddedBroker
 from kafka.errors import KafkaTimeoutError
+from kafka.structs import OffsetAndMetadata, TopicPartition
 from unit.cli.cli_support import Cli
 
 pytestmark = pytest.mark.once
@@ -113,6 +114,29 @@ def test_a_source_that_was_made_anew_is_not_taken_for_the_old_one(cli: Cli, topi
     assert "--restart copies all of it" in cli.fails("copy", source, f"{source}-copy")
     assert cli.json("copy", source, f"{source}-copy", "--restart")["records"] == records
     assert cli.json("copy", source, f"{source}-copy")["records"] == 0
+
+
+def test_a_copy_goes_on_where_the_id_of_its_source_was_not_known_or_is_not(
+    cli: Cli, topic: MakeTopic, broker: EmbeddedBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Brokers before 2.8 tell none."""
+    source = topic()
+    cli("produce", source, stdin="a\n")
+    copy = ("copy", source, f"{source}-copy", "--name", f"copy of {source}")
+    assert cli.json(*copy)["records"] == 1
+    with KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers) as admin:
+        copied = {TopicPartition(f"{source}-copy", 0): OffsetAndMetadata(1, "", None)}
+        admin.alter_group_offsets(f"copy of {source}", copied)
+    cli("produce", source, stdin="b\n")
+    assert cli.json(*copy)["records"] == 1
+    describe = KafkaAdminClient.describe_topics
+    monkeypatch.setattr(
+        KafkaAdminClient,
+        "describe_topics",
+        lambda admin, names: [{**each, "topic_id": None} for each in describe(admin, names)],
+    )
+    cli("produce", source, stdin="c\n")
+    assert cli.json(*copy)["records"] == 1
 
 
 def test_records_that_were_deleted_before_the_copy_came_are_told(cli: Cli, topic: MakeTopic) -> None:

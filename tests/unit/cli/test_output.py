@@ -79,6 +79,8 @@ def test_anything_has_a_form_in_json(value: object, expected: object) -> None:
         (1023, "1023 B"),
         (1023.9, "1.0 KiB"),
         (1536, "1.5 KiB"),
+        (1023.6 * 1024, "1023.6 KiB"),
+        (-2048, "-2.0 KiB"),
         ((1 << 20) - 1, "1.0 MiB"),
         ((1 << 40) - 1, "1.0 TiB"),
         (5 << 40, "5.0 TiB"),

@@ -379,6 +379,8 @@ def test_one_is_true_and_text_is_no_truth() -> None:
 def test_host_names_are_checked_where_nothing_was_said() -> None:
     assert parse_consumer({"ssl_check_hostname": None}).security.ssl_check_hostname is True
     assert parse_consumer({"ssl_check_hostname": False}).security.ssl_check_hostname is False
+    with pytest.raises(KafkaConfigurationError, match="True or False"):
+        parse_consumer({"ssl_check_hostname": "false"})
 
 
 @pytest.mark.parametrize(("given", "expected"), [(30_000.0, 30_000), (1.5 * 1000, 1500), (0.1 * 3 * 1000, 301)])
@@ -389,6 +391,13 @@ def test_milliseconds_may_have_a_fraction(given: float, expected: int) -> None:
             parse_admin({"request_timeout_ms": other})
     with pytest.raises(KafkaConfigurationError, match="max_poll_records"):
         parse_consumer({"max_poll_records": 0.5 * 3})
+
+
+@pytest.mark.parametrize("value", [0, -2])
+def test_a_buffer_of_nothing_is_refused(value: int) -> None:
+    for option in ("receive_buffer_bytes", "send_buffer_bytes"):
+        with pytest.raises(KafkaConfigurationError, match=option):
+            parse_admin({option: value})
 
 
 def test_a_consumer_timeout_that_was_not_told_is_for_ever() -> None:

@@ -67,6 +67,15 @@ KEEP_ALIVE = (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         ("consumer", {"topic.metadata.refresh.interval.ms": 5, "metadata.max.age.ms": 15}, {"metadata_max_age_ms": 5}),
         ("consumer", {"auto.commit.interval.ms": "0"}, {"auto_commit_interval_ms": 2**31 - 1}),
         ("consumer", {"auto.commit.interval.ms": 200}, {"auto_commit_interval_ms": 200}),
+        ("producer", {"enable.idempotence": "1"}, {"enable_idempotence": True}),
+        (
+            "consumer",
+            {"check.crcs": "f", "enable.partition.eof": " F ", "exclude.internal.topics": 1},
+            {
+                "check_crcs": False,
+                "exclude_internal_topics": True,
+            },
+        ),
         ("admin", {"socket.timeout.ms": "10"}, {"request_timeout_ms": 10}),
         ("admin", {"socket.send.buffer.bytes": 0, "socket.receive.buffer.bytes": 4096}, {"receive_buffer_bytes": 4096}),
         ("admin", {"socket.keepalive.enable": "true"}, {"socket_options": [NO_DELAY, KEEP_ALIVE]}),

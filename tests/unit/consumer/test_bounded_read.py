@@ -18,6 +18,7 @@ import kafka
 from harness.topics import create_topic
 from kafka import KafkaProducer, TopicPartition
 from kafka.broker import EmbeddedBroker
+from kafka.consumer.bounded.bounds import Time, parse_bound
 from kafka.errors import (
     IllegalArgumentError,
     IllegalStateError,
@@ -280,6 +281,7 @@ async def test_a_silent_leader_ends_a_read(reader: Reader, broker: EmbeddedBroke
         ({"start": True}, TypeError, "expected an offset, a datetime"),
         ({"start": datetime.datetime(1960, 1, 1, tzinfo=datetime.UTC)}, IllegalArgumentError, "a time since 1970"),
         ({"start": datetime.datetime.min}, IllegalArgumentError, "a time since 1970"),
+        ({"start": datetime.timedelta(days=99_999)}, IllegalArgumentError, "a time since 1970"),
         ({"last": 0}, IllegalArgumentError, "a number of records from 1 on"),
         ({"last": True}, IllegalArgumentError, "a number of records from 1 on"),
         ({"limit": 10}, KafkaConfigurationError, "option 'limit' is unknown; last=N gives"),
@@ -292,6 +294,11 @@ async def test_what_cannot_be_read_is_said(
 ) -> None:
     with pytest.raises(error, match=message):
         await reader.open(**arguments)
+
+
+@pytest.mark.parametrize(("before_s", "timestamp_ms"), [(0, 100_000), (1.5, 98_500), (100, 0), (-7, 107_000)])
+def test_a_timedelta_counts_back_from_now(before_s: float, timestamp_ms: int) -> None:
+    assert parse_bound("start", datetime.timedelta(seconds=before_s), 100_000) == Time(timestamp_ms)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.once
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(0, "0"), (999.4, "999"), (999.6, "1k"), (-1_234, "-1.23k"), (999_949, "1M"), (999_400, "999k"), (2.5e9, "2.5G")],
+    [(0, "0"), (999.4, "999"), (999.5, "1k"), (-1_234, "-1.23k"), (999_949, "1M"), (999_400, "999k"), (2.5e9, "2.5G")],
 )
 def test_a_number_has_three_digits_and_a_unit(value: float, text: str) -> None:
     assert short(value) == text
