@@ -6,13 +6,15 @@ from kafka._loop_services import loop_random
 from kafka.cluster.troubles import Troubles
 
 _JITTER = 0.2
+_LEAST_MS = 1
 
 
 class Backoff:
     """Pauses that double from ``first_ms`` to ``max_ms``, each longer or shorter by up to a fifth.
 
     Arguments:
-        first_ms, max_ms: in milliseconds.
+        first_ms, max_ms: in milliseconds; less than 1 counts as 1: what fails at once, again and again, would take a
+            whole processor.
         rng: source of the jitter; a seeded one makes the pauses repeatable.
         troubles: where `health()` of the client reads what is tried again with these pauses.
     """
@@ -23,8 +25,8 @@ class Backoff:
         self, first_ms: float, max_ms: float, rng: random.Random | None = None, troubles: Troubles | None = None
     ) -> None:
         self.troubles = troubles if troubles is not None else Troubles()
-        self._first_s = first_ms / 1000
-        self._max_s = max(first_ms, max_ms) / 1000
+        self._first_s = max(first_ms, _LEAST_MS) / 1000
+        self._max_s = max(self._first_s, max_ms / 1000)
         self._rng = rng if rng is not None else loop_random()
 
     def seconds(self, failures: int) -> float:
