@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Mapping
+from types import ModuleType
 from typing import Any
 
 
@@ -20,10 +21,21 @@ def of_a_package(package: str, name: str, homes: Mapping[str, str]) -> Any:
         name: the attribute asked for.
         homes: by name, the module that has it.
 
+    A submodule of a subpackage is loaded as well: in kafka-python ``import kafka`` loads them all.
+
     Raises `AttributeError` for a name that is not in the table.
     """
     if name not in homes:
-        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return _submodule(package, name)
     value = getattr(importlib.import_module(homes[name]), name)
     setattr(sys.modules[package], name, value)
     return value
+
+
+def _submodule(package: str, name: str) -> ModuleType:
+    from importlib.util import find_spec  # when it is needed: `import kafka` is to be quick
+
+    path = f"{package}.{name}"
+    if name.startswith("_") or "." not in package or find_spec(path) is None:
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+    return importlib.import_module(path)

@@ -184,6 +184,20 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         _ = kafka.KafkaConsumr
 
 
+SUBMODULES = (
+    *("admin.client", "consumer.fetcher", "consumer.group", "coordinator.assignors.range", "coordinator.base"),
+    *("oauth.abstract", "partitioner.default", "producer.future", "protocol.commit", "protocol.legacy"),
+    *("record.memory_records", "sasl.oauth", "vendor.six"),
+)
+
+
+def test_submodules_are_there_with_the_package_as_in_kafka_python() -> None:
+    asks = "; ".join(f"assert kafka.{name}.__name__ == 'kafka.{name}'" for name in SUBMODULES)
+    subprocess.run([sys.executable, "-c", f"import kafka; {asks}"], check=True, timeout=60)
+    with pytest.raises(AttributeError, match=r"module 'kafka\.protocol' has no attribute 'nothing'"):
+        _ = kafka.protocol.nothing
+
+
 def test_a_program_that_wants_kafka_python_2_finds_it() -> None:
     version = tuple(int(part) for part in kafka.__version__.split("."))
     assert (2, 0) <= version < (4, 0)

@@ -6,3 +6,12 @@ thread. Rebalance listeners belong to the caller's thread; `kafka.consumer` call
 Each way to get partitions is a `membership.Membership`. `classic` is the group protocol of JoinGroup, SyncGroup and
 Heartbeat; `ungrouped` is a subscription without a group.
 """
+
+from typing import Any
+
+from kafka import _old_names
+
+
+def __getattr__(name: str) -> Any:
+    """Load a submodule when it is asked for (PEP 562), as kafka-python's are there with the package."""
+    return _old_names.of_a_package(__name__, name, {})

@@ -1,5 +1,8 @@
 """kafka-python's import path of messages, by payload tuples (0.9 and 1.x) and as classes (its submodules)."""
 
+from typing import Any
+
+from kafka import _old_names
 from kafka.legacy.protocol.kafka_protocol import KafkaProtocol
 from kafka.legacy.protocol.message_sets import (
     ALL_CODECS,
@@ -27,3 +30,8 @@ __all__ = [
     "create_message_set",
     "create_snappy_message",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a submodule when it is asked for (PEP 562), as kafka-python's are there with the package."""
+    return _old_names.of_a_package(__name__, name, {})

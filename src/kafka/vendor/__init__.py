@@ -1,1 +1,10 @@
 """Where kafka-python kept other people's modules."""
+
+from typing import Any
+
+from kafka import _old_names
+
+
+def __getattr__(name: str) -> Any:
+    """Load a submodule when it is asked for (PEP 562), as kafka-python's are there with the package."""
+    return _old_names.of_a_package(__name__, name, {})

@@ -60,6 +60,20 @@ def test_assignors_take_the_metadata_of_1_x() -> None:
         assert today.assigned_partitions(assigned["m"]) == [TopicPartition("a", each) for each in expected]
 
 
+def test_assignors_take_what_their_metadata_made() -> None:
+    class Cluster:
+        def partitions_for_topic(self, topic: str) -> set[int]:
+            return {0, 1, 2}
+
+    for assignor, expected in ((RangePartitionAssignor, ([0, 1], [2])), (RoundRobinPartitionAssignor, ([0, 2], [1]))):
+        members = {name: assignor.metadata({"t"}) for name in ("a", "b")}
+        found = assignor.assign(Cluster(), members)  # type: ignore[arg-type]  # as programs of 1.x call it
+        assert {name: each.partitions() for name, each in found.items()} == {
+            name: [TopicPartition("t", number) for number in numbers]
+            for name, numbers in zip(members, expected, strict=True)
+        }
+
+
 def test_user_data_of_the_sticky_assignor() -> None:
     data = sticky_assignor.StickyAssignorUserDataV1([("a", [0, 2])], 5).encode()
     had = [TopicPartition("a", 0), TopicPartition("a", 2)]

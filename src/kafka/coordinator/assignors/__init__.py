@@ -1,1 +1,10 @@
 """Assignors: ways to spread partitions over the members of a group. The leader of a group runs one of them."""
+
+from typing import Any
+
+from kafka import _old_names
+
+
+def __getattr__(name: str) -> Any:
+    """Load a submodule when it is asked for (PEP 562), as kafka-python's are there with the package."""
+    return _old_names.of_a_package(__name__, name, {})

@@ -101,7 +101,10 @@ class AbstractPartitionAssignor(abc.ABC):
 
 
 def sort_key(member: tuple[str, Subscription]) -> tuple[bool, str]:
-    """Order members as Java does: static ones first, by instance id; then the others by member id."""
+    """Order members as Java does: static ones first, by instance id; then the others by member id.
+
+    Programs of kafka-python 1.x give an assignor what its `metadata` made, which has no instance id.
+    """
     member_id, subscription = member
-    instance_id = subscription.group_instance_id
+    instance_id = getattr(subscription, "group_instance_id", None)
     return (False, instance_id) if instance_id is not None else (True, member_id)
