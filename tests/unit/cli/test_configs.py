@@ -130,6 +130,10 @@ def test_acls_that_were_not_deleted_are_told(cli: Cli, monkeypatch: pytest.Monke
         (["acls", "list", "--operation", "rule"], "'rule'"),
         (["users", "set", "u"], "a password"),
         (["users", "set", "u", "--iterations", "0"], "0 is not in the range"),
+        (
+            ["users", "alter-scram-credentials", "--upsert", "u:SCRAM-SHA-256:p", "--iterations", "0"],
+            "0 is not in the range",
+        ),
         (["users", "set", "u", "--iterations", "99999999999"], "99999999999 is not in the range"),
         (["users", "alter-scram-credentials"], "--upsert or --delete"),
         (["users", "alter-scram-credentials", "--upsert", "u:SCRAM-SHA-256"], "USER:MECHANISM:PASSWORD"),

@@ -166,6 +166,11 @@ def test_copies_of_a_topic_to_two_others_run_side_by_side(
     assert by_partition(cli, first) == by_partition(cli, second) == by_partition(cli, source)
 
 
+def test_a_copy_to_another_topic_begins_anew_also_under_the_same_name(cli: Cli, source: str) -> None:
+    for target in (f"{source}-copy", f"{source}-other"):
+        assert cli.json("copy", source, target, "--name", f"copies of {source}")["records"] == 20
+
+
 def test_copies_whose_names_put_together_are_the_same_run_side_by_side(
     cli: Cli, topic: MakeTopic, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -282,6 +287,7 @@ def test_what_cannot_be_copied_is_told(cli: Cli, source: str, topic: MakeTopic) 
     assert f"kafka topics alter {small} -p 3" in cli.fails("copy", source, small)
     assert "to itself" in cli.fails("copy", source, source, status=2)
     assert "an empty one" in cli.fails("copy", source, "", status=2)
+    assert "an empty one" in cli.fails("copy", "", source, status=2)
     assert "an offset up to" in cli.fails("copy", source, "x", "--from", str(2**63), status=2)
     assert "no end" in cli.fails("copy", source, "x", "--follow", "--to", "3", status=2)
     assert "no topic 'nowhere'" in cli.fails("copy", "nowhere", "x")

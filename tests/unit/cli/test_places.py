@@ -73,6 +73,10 @@ def test_zeros_before_an_offset_do_not_count() -> None:
     assert [parse_position(text) for text in ("0", "007", "0" * 5000)] == [0, 7, 0]
 
 
+def test_the_last_offset_that_there_can_be_is_one() -> None:
+    assert parse_position(str(2**63 - 1)) == 2**63 - 1
+
+
 @pytest.mark.parametrize(("text", "offset"), [("a:0:5", 5), ("a:0:-1", -1)])
 def test_an_offset_in_a_partition_is_three_things(text: str, offset: int) -> None:
     assert triple(text) == (TopicPartition("a", 0), offset)
