@@ -27,6 +27,7 @@ from kafka.admin import (
 )
 from kafka.admin.acl_resource import valid_acl_operations
 from kafka.admin.acls import MatchedACL
+from kafka.admin.config_resource import ConfigResource, check_brokers
 from kafka.admin.wanted import new_partitions, new_topics
 from kafka.errors import IllegalArgumentError, NoError
 
@@ -138,3 +139,9 @@ def test_partitions_are_taken_in_the_forms_of_each_generation():
     assert wanted["b"].new_assignments == [[1]]
     with pytest.raises(IllegalArgumentError, match="count"):
         new_partitions({"a": {}})
+
+
+def test_a_broker_is_named_by_its_id_and_all_of_them_by_nothing() -> None:
+    check_brokers([ConfigResource("broker", ""), ConfigResource("broker", 1), ConfigResource("topic", "b1")])
+    with pytest.raises(IllegalArgumentError, match="expected the id of a broker, got 'b1'"):
+        check_brokers([ConfigResource("broker", "b1")])

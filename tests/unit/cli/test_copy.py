@@ -8,7 +8,7 @@ import pytest
 
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 from kafka.broker import EmbeddedBroker
-from kafka.errors import KafkaTimeoutError
+from kafka.errors import KafkaTimeoutError, LeaderNotAvailableError
 from kafka.structs import OffsetAndMetadata, TopicPartition
 from unit.cli.cli_support import Cli
 
@@ -53,6 +53,16 @@ def break_off_in_the_second_transaction(patch: pytest.MonkeyPatch) -> None:
 
     patch.setattr("kafka.cli.copy._TRANSACTION_RECORDS", 1)
     patch.setattr(KafkaProducer, "commit_transaction", commit_once)
+
+
+def tell_no_ids(patch: pytest.MonkeyPatch) -> None:
+    """As brokers before 2.8."""
+    describe = KafkaAdminClient.describe_topics
+    patch.setattr(
+        KafkaAdminClient,
+        "describe_topics",
+        lambda admin, names: [{**each, "topic_id": None} for each in describe(admin, names)],
+    )
 
 
 def test_a_copy_has_the_same_partitions_order_keys_headers_and_times(cli: Cli, source: str) -> None:
@@ -116,10 +126,45 @@ def test_a_source_that_was_made_anew_is_not_taken_for_the_old_one(cli: Cli, topi
     assert cli.json("copy", source, f"{source}-copy")["records"] == 0
 
 
+def test_a_source_that_was_made_anew_is_not_taken_for_the_old_one_where_nothing_was_copied_of_that(
+    cli: Cli, topic: MakeTopic
+) -> None:
+    source = topic()
+    cli("produce", source, stdin="old\n" * 9)
+    assert cli.json("copy", source, f"{source}-copy", "--from", "latest")["records"] == 0
+    cli("topics", "delete", source, "-y")
+    cli("topics", "create", source)
+    cli("produce", source, stdin="new\n" * 30)
+    assert "--restart copies all of it" in cli.fails("copy", source, f"{source}-copy")
+
+
+def test_a_source_that_has_lost_records_is_refused_where_brokers_tell_no_ids(
+    cli: Cli, topic: MakeTopic, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tell_no_ids(monkeypatch)
+    source = topic()
+    cli("produce", source, stdin="old\n" * 9)
+    cli("copy", source, f"{source}-copy")
+    cli("topics", "delete", source, "-y")
+    cli("topics", "create", source)
+    cli("produce", source, stdin="new\n" * 2)
+    assert "this one has offsets from 0 to 2" in cli.fails("copy", source, f"{source}-copy")
+
+
+def test_a_copy_does_not_go_on_where_it_is_not_known_what_its_source_has(
+    cli: Cli, source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cli("copy", source, f"{source}-copy")
+    monkeypatch.setattr(
+        "kafka.cli.places.offsets_at",
+        lambda admin, partitions, edge: dict.fromkeys(partitions, LeaderNotAvailableError("nobody leads it")),
+    )
+    assert "nobody leads it" in cli.fails("copy", source, f"{source}-copy")
+
+
 def test_a_copy_goes_on_where_the_id_of_its_source_was_not_known_or_is_not(
     cli: Cli, topic: MakeTopic, broker: EmbeddedBroker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Brokers before 2.8 tell none."""
     source = topic()
     cli("produce", source, stdin="a\n")
     copy = ("copy", source, f"{source}-copy", "--name", f"copy of {source}")
@@ -129,12 +174,7 @@ def test_a_copy_goes_on_where_the_id_of_its_source_was_not_known_or_is_not(
         admin.alter_group_offsets(f"copy of {source}", copied)
     cli("produce", source, stdin="b\n")
     assert cli.json(*copy)["records"] == 1
-    describe = KafkaAdminClient.describe_topics
-    monkeypatch.setattr(
-        KafkaAdminClient,
-        "describe_topics",
-        lambda admin, names: [{**each, "topic_id": None} for each in describe(admin, names)],
-    )
+    tell_no_ids(monkeypatch)
     cli("produce", source, stdin="c\n")
     assert cli.json(*copy)["records"] == 1
 
@@ -147,6 +187,11 @@ def test_records_that_were_deleted_before_the_copy_came_are_told(cli: Cli, topic
     told = cli.run("copy", source, f"{source}-copy")
     assert f"{source}:0: offsets 3 to 6 were deleted before the copy came" in told.stderr
     assert "3 records copied" in told.stderr
+    cli("offsets", "trim", source, "--before", "9", "-y")
+    cli("produce", source, stdin="v\n")
+    told = cli.run("copy", source, f"{source}-copy")
+    assert "deleted" not in told.stderr
+    assert "1 records copied" in told.stderr
 
 
 def test_copies_of_a_topic_to_two_others_run_side_by_side(
