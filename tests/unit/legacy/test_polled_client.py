@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kafka import KafkaAdminClient, KafkaConsumer
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 from kafka.admin import NewTopic
 from kafka.broker import EmbeddedBroker
 from kafka.client_async import KafkaClient
@@ -64,6 +64,27 @@ def test_a_consumer_has_the_options_that_it_was_given(broker: EmbeddedBroker, ad
         assert client.cluster.available_partitions_for_topic("topic") == {0, 1}
         assert client.bootstrap_connected()
     assert not client.bootstrap_connected()
+
+
+def test_an_admin_client_closes_it_too(admin: KafkaAdminClient) -> None:
+    client = admin._client
+    assert client.bootstrap_connected()
+    admin.close()
+    assert not client.bootstrap_connected()
+
+
+@pytest.mark.parametrize("autocommit", [True, False])
+def test_a_consumers_close_commits_as_it_is_told(
+    broker: EmbeddedBroker, admin: KafkaAdminClient, autocommit: bool
+) -> None:
+    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
+        producer.send("topic", b"v", partition=0)
+    consumer: KafkaConsumer[Any, Any] = KafkaConsumer(
+        "topic", bootstrap_servers=broker.bootstrap_servers, group_id="group", auto_offset_reset="earliest"
+    )
+    assert next(consumer).value == b"v"
+    consumer.close(autocommit)
+    assert bool(admin.list_group_offsets("group")["group"]) is autocommit
 
 
 def test_a_closed_client_makes_none(broker: EmbeddedBroker, admin: KafkaAdminClient) -> None:

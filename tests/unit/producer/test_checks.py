@@ -122,3 +122,15 @@ def test_what_kafka_python_asserted_is_an_assertion_error_too(headers: Any) -> N
             checked_bytes("value", "t", "text", None)
         with pytest.raises(kind, match="header"):
             encoded_headers("t", headers)
+
+
+@pytest.mark.parametrize("kind", [AssertionError, TypeError])
+def test_other_wrong_types_are_both_as_well(kind: type[Exception]) -> None:
+    with pytest.raises(kind, match="timestamp_ms"):
+        checked_timestamp("t", "now")
+    with pytest.raises(kind, match="a timeout is a number"):
+        checked_timeout_s("long")
+    with pytest.raises(kind, match="partition for topic 't' has to be an int"):
+        checked_number("t", "0", "partition")
+    with pytest.raises(kind, match="name has to be a str"):
+        checked_topic(5)
