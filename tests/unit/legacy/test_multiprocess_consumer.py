@@ -14,7 +14,7 @@ import pytest
 
 from kafka import MultiProcessConsumer, SimpleClient, SimpleConsumer, create_message
 from kafka.broker import EmbeddedBroker
-from kafka.common import KafkaError, ProduceRequestPayload
+from kafka.common import KafkaError, OffsetAndMessage, ProduceRequestPayload
 
 TOPIC = "topic"
 MakeConsumer = Callable[..., MultiProcessConsumer]
@@ -206,6 +206,19 @@ def test_nothing_is_handed_out_behind_messages_that_an_interrupt_has_lost(
         f"process {consumer.procs[0].pid} of {consumer!r} is ended: taking its messages was interrupted" in caplog.text
     )
     assert values(make().get_messages(2)) == [b"0", b"1"]
+
+
+def test_messages_that_an_interrupt_found_keep_their_order(make: MakeConsumer, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(timeout_s: float | None) -> bool:
+        raise KeyboardInterrupt
+
+    consumer = make()
+    came = [(0, OffsetAndMessage(offset, create_message(b"%d" % offset))) for offset in range(3)]
+    consumer._received.extend(came)
+    monkeypatch.setattr(consumer, "_receive", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        consumer.get_messages(9, timeout=None)
+    assert list(consumer._received) == came
 
 
 def test_no_message_comes_twice_where_another_one_cannot_be_read(client: SimpleClient, make: MakeConsumer) -> None:

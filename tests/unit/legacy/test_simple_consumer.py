@@ -482,6 +482,20 @@ os.wait()
 """
 
 
+ENDS = """
+import sys
+from kafka import SimpleClient, SimpleConsumer
+consumer = SimpleConsumer(SimpleClient(sys.argv[1]), "group", "topic", auto_commit_every_t=60_000)
+consumer.get_messages(1, timeout=10)
+"""
+
+
+def test_the_end_of_a_program_commits(broker: EmbeddedBroker, client: SimpleClient) -> None:
+    send(client, b"0", b"1")
+    subprocess.run([sys.executable, "-W", "ignore", "-c", ENDS, broker.bootstrap_servers], check=True, timeout=60)
+    assert committed(client)[0] == 1
+
+
 def test_the_end_of_a_forked_child_leaves_the_parents_commits(broker: EmbeddedBroker, client: SimpleClient) -> None:
     send(client, b"0", b"1")
     with subprocess.Popen(
