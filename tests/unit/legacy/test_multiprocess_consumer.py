@@ -105,6 +105,12 @@ def test_only_what_was_handed_out_is_committed(client: SimpleClient, make: MakeC
     assert [each.offset for each in rest.get_messages(4)] == [5, 6, 7, 8]
 
 
+def test_so_many_messages_at_once_are_committed(client: SimpleClient, make: MakeConsumer) -> None:
+    send(client, *[b"x"] * 4)
+    make(auto_commit=True, auto_commit_every_n=4).get_messages(4)
+    assert SimpleConsumer(client, "group", TOPIC, auto_commit=False).offsets[0] == 4
+
+
 def test_options_of_the_simple_consumers(client: SimpleClient, make: MakeConsumer) -> None:
     send(client, b"x" * 50_000)
     assert values(make(max_buffer_size=None, buffer_size=100).get_messages(1)) == [b"x" * 50_000]

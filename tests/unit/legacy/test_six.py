@@ -21,6 +21,7 @@ pytestmark = pytest.mark.once
         "from kafka.vendor.six.moves.urllib.parse import urlparse, quote; quote('a')",
         "import kafka.vendor.six.moves.urllib.request as request; request.Request",
         "from kafka.vendor.six.moves.queue import Queue, Empty",
+        "import urllib.error as a; import kafka.vendor.six.moves.urllib.error as b; assert a.URLError is b.URLError",
         "from kafka.vendor.six.moves import cPickle, http_client, reload_module, shlex_quote; cPickle.dumps(1)",
         "import kafka.vendor.six.moves; kafka.vendor.six.moves.xrange(1)",
         "from kafka.vendor.six import iteritems, binary_type, text_type, Iterator",
