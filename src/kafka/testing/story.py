@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import logging
+import threading
 
 
 class Story(logging.Handler):
@@ -20,6 +21,7 @@ class Story(logging.Handler):
         super().__init__(logging.INFO)
         self._loop = loop
         self._echo = echo
+        self._thread = threading.get_ident()
         self.lines: list[str] = []
 
     def tell(self, who: str, what: str) -> None:
@@ -30,7 +32,9 @@ class Story(logging.Handler):
             print(line, flush=True)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Take down a log record."""
+        """Take down a log record; not of other threads, whose clients have no part in the simulation."""
+        if threading.get_ident() != self._thread:
+            return
         text = record.getMessage()
         if record.exc_info and record.exc_info[1] is not None:
             text += f" [{record.exc_info[1]!r}]"
