@@ -23,12 +23,13 @@ class Leftovers:
 
     @contextmanager
     def watch(self) -> Iterator[None]:
-        """Take down every receive buffer that is taken from the pool meanwhile, and have nothing vanish by chance."""
-        take = shared_pool.take
+        """Take down the receive buffers that this thread takes from the pool; have nothing vanish by chance."""
+        take, here = shared_pool.take, threading.get_ident()
 
         def recorded(size: int) -> FrameBuffer:
             buffer = take(size)
-            self._buffers.append(buffer)
+            if threading.get_ident() == here:  # clients on other threads have no part in the run
+                self._buffers.append(buffer)
             return buffer
 
         shared_pool.take = recorded  # type: ignore[method-assign]
