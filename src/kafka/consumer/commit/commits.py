@@ -65,7 +65,7 @@ class Commits:
         self._schedule = AutoCommitSchedule(options.auto_commit_interval_ms, backoff, tell_caller)
         self._tasks: set[asyncio.Task[None]] = set()
         self._before: tuple[int | None, Offsets, asyncio.Task[None]] | None = None
-        """The turn of the last step that gave partitions up, None where no step did, and the commit before it."""
+        """The turn of the last step that gave partitions up, None where no step did; what is committed; the task."""
         self._open: dict[CommitFuture, tuple[Offsets, Callback | None]] = {}
         """What `commit_later` has promised; whoever takes one out settles it."""
         self._done: deque[tuple[Offsets, Exception | None, Callback | None, CommitFuture | None]] = deque()
