@@ -22,7 +22,14 @@ from kafka.wire.api.share_acknowledge import (
     ShareAcknowledgeResponse,
 )
 from kafka.wire.api.share_fetch import AcknowledgementBatch as FetchBatch
-from kafka.wire.api.share_fetch import FetchPartition, FetchTopic, PartitionData, ShareFetchRequest, ShareFetchResponse
+from kafka.wire.api.share_fetch import (
+    FetchPartition,
+    FetchTopic,
+    ForgottenTopic,
+    PartitionData,
+    ShareFetchRequest,
+    ShareFetchResponse,
+)
 from kafka.wire.api.share_group_heartbeat import ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse
 
 Batch = tuple[int, int, Sequence[int]]
@@ -79,9 +86,16 @@ class RawMember:
                 return answer
 
     async def fetch(
-        self, acks: Sequence[Batch] = (), *, epoch: int | None = None, wait_ms: int = 500, **options: Any
+        self,
+        acks: Sequence[Batch] = (),
+        *,
+        epoch: int | None = None,
+        wait_ms: int = 500,
+        names: bool = True,
+        forgets: bool = False,
+        **options: Any,
     ) -> ShareFetchResponse:
-        """Fetch with the session's next epoch, or another."""
+        """Fetch with the session's next epoch, or another, naming the partition or not, and maybe forgetting it."""
         batches = [FetchBatch(first_offset=a, last_offset=b, acknowledge_types=list(kinds)) for a, b, kinds in acks]
         partition = FetchPartition(partition_index=0, acknowledgement_batches=batches)
         request = ShareFetchRequest(
@@ -90,7 +104,8 @@ class RawMember:
             share_session_epoch=self.epoch if epoch is None else epoch,
             max_wait_ms=wait_ms,
             **{"min_bytes": 1, "max_records": 500, "batch_size": 500, **options},
-            topics=[FetchTopic(topic_id=self.topic_id, partitions=[partition])],
+            topics=[FetchTopic(topic_id=self.topic_id, partitions=[partition])] if names else [],
+            forgotten_topics_data=[ForgottenTopic(topic_id=self.topic_id, partitions=[0])] if forgets else [],
         )
         answer = await self._client.send(self.node, request)
         if epoch is None and not answer.error_code:

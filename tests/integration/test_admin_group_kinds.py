@@ -12,7 +12,7 @@ from confluent_kafka import Consumer
 
 from integration.admin_faces import FACES, opened
 from kafka.admin import OffsetShift, OffsetSpec
-from kafka.errors import GroupIdNotFoundError, NoError, UnknownMemberIdError
+from kafka.errors import GroupIdNotFoundError, NoError, UnknownMemberIdError, UnknownTopicOrPartitionError
 from kafka.producer import KafkaProducer
 from kafka.structs import TopicPartition
 from kafka.wire.api.share_group_heartbeat import ShareGroupHeartbeatRequest
@@ -141,6 +141,19 @@ def test_a_share_group_is_described_and_its_offsets_are_moved(admin, group, topi
     assert until(lambda: admin.list_share_group_offsets({group: [first]})[group][first]).start_offset == 3
     assert admin.delete_share_group_offsets(group, [topic]) == {topic: NoError}
     assert admin.list_share_group_offsets([group])[group] == {}
+    assert admin.delete_groups([group]) == {group: "OK"}
+
+
+@pytest.mark.needs(broker=(4, 2), why="share groups (KIP-932)")
+def test_setting_offsets_makes_the_share_group(admin, group, topic):
+    first, beyond = TopicPartition(topic, 0), TopicPartition(topic, 99)
+    assert admin.alter_share_group_offsets(group, {TopicPartition(f"no-{topic}", 0): 1})
+    assert group not in [each["group_id"] for each in admin.list_groups()]
+    errors = admin.alter_share_group_offsets(group, {first: 2, beyond: 2})
+    assert errors == {first: NoError, beyond: UnknownTopicOrPartitionError}
+    assert until(lambda: admin.list_share_group_offsets({group: [first]})[group][first]).start_offset == 2
+    [listed] = [each for each in admin.list_groups() if each["group_id"] == group]
+    assert (listed["group_type"], listed["group_state"]) == ("share", "Empty")
     assert admin.delete_groups([group]) == {group: "OK"}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 import uuid
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ import confluent_kafka.admin
 import pytest
 
 from integration.wire_support import DEADLINE_S, Wire, ask_again_while, batch, coordinator
+from kafka.record import BatchBuilder, Compression, batch_headers, decode_batches
 from kafka.wire.api.api_versions import ApiVersionsRequest
 from kafka.wire.api.create_topics import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
 from kafka.wire.api.delete_groups import DeleteGroupsRequest
@@ -36,7 +38,7 @@ from kafka.wire.api.offset_delete import (
     OffsetDeleteRequestPartition,
     OffsetDeleteRequestTopic,
 )
-from kafka.wire.api.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from kafka.wire.api.produce import PartitionProduceData, PartitionProduceResponse, ProduceRequest, TopicProduceData
 from kafka.wire.api.sync_group import SyncGroupRequest
 
 if TYPE_CHECKING:
@@ -51,10 +53,14 @@ def wire(broker: Broker) -> Iterator[Wire]:
         yield connected
 
 
-def produced(wire: Wire, topic: str, records: bytes, acks: int = -1) -> int:
+def answered(wire: Wire, topic: str, records: bytes, acks: int = -1) -> PartitionProduceResponse:
     data = TopicProduceData(name=topic, partition_data=[PartitionProduceData(index=0, records=records)])
     response = wire.call(ProduceRequest(acks=acks, timeout_ms=5000, topic_data=[data]), 9)
-    return response.responses[0].partition_responses[0].error_code
+    return response.responses[0].partition_responses[0]
+
+
+def produced(wire: Wire, topic: str, records: bytes, acks: int = -1) -> int:
+    return answered(wire, topic, records, acks).error_code
 
 
 def listed(wire: Wire, topic: str, timestamp: int, version: int, times: int = 1) -> list[int]:
@@ -133,13 +139,13 @@ def test_records_that_cannot_be_read_are_refused(wire: Wire) -> None:
     garbage[61:] = b"\xff" * (len(garbage) - 61)
     # Apache Kafka has no better name for it than an unknown error.
     assert produced(wire, topic, resealed(garbage)) in (-1, 87)
-    assert fetched_bytes(wire, topic) == 0
+    assert fetched_bytes(wire, topic) == b""
 
 
-def fetched_bytes(wire: Wire, topic: str) -> int:
+def fetched_bytes(wire: Wire, topic: str) -> bytes:
     asked = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1 << 20)
     request = FetchRequest(max_bytes=1 << 20, topics=[FetchTopic(topic=topic, partitions=[asked])])
-    return len(wire.call(request, 11).responses[0].partitions[0].records or b"")
+    return bytes(wire.call(request, 11).responses[0].partitions[0].records or b"")
 
 
 def test_the_largest_timestamp_is_that_of_the_records(wire: Wire) -> None:
@@ -151,6 +157,37 @@ def test_the_largest_timestamp_is_that_of_the_records(wire: Wire) -> None:
     request = ListOffsetsRequest(replica_id=-1, topics=[ListOffsetsTopic(name=topic, partitions=[row])])
     (found,) = wire.call(request, 7).topics[0].partitions
     assert (found.timestamp, found.offset) == (1000, 0)
+
+
+@pytest.mark.needs(broker=(3, 6), why="bounds of timestamps in both directions (KIP-937)")
+def test_records_whose_timestamps_are_out_of_bounds_are_named(wire: Wire) -> None:
+    bounds = {"message_timestamp_before_max_ms": "600000", "message_timestamp_after_max_ms": "600000"}
+    topic = configured(wire, **bounds)
+    now = int(time.time() * 1000)
+    for stamps, refused in (([now, -1], []), ([now, now - 10**6, now + 10**6, now], [1, 2]), ([now - 10**6], [0])):
+        builder = BatchBuilder(2, Compression.GZIP, size_limit=1 << 20)
+        for stamp in stamps:
+            builder.append(stamp, b"k", b"v", ())
+        answer = answered(wire, topic, bytes(builder.build()))
+        assert answer.error_code == (32 if refused else 0)
+        assert [one.batch_index for one in answer.record_errors] == refused
+        assert all("is out of range" in str(one.batch_index_error_message) for one in answer.record_errors)
+
+
+@pytest.mark.parametrize("kept", ["uncompressed", "gzip", "snappy", "lz4"])
+def test_batches_are_kept_with_the_codec_of_the_topic(wire: Wire, kept: str) -> None:
+    topic = configured(wire, compression_type=kept)
+    for codec in (Compression.NONE, Compression.GZIP, Compression.LZ4):
+        builder = BatchBuilder(2, codec, size_limit=1 << 20)
+        builder.append(1000, b"k", b"v" * 100, [("h", b"1")])
+        assert produced(wire, topic, bytes(builder.build())) == 0
+    found = fetched_bytes(wire, topic)
+    wanted = {"uncompressed": 0, "gzip": 1, "snappy": 2, "lz4": 3}[kept]
+    assert [header.codec for header in batch_headers(found)] == [wanted] * 3
+    columns = decode_batches(found)
+    assert [columns.value(row) for row in range(3)] == [b"v" * 100] * 3
+    assert [columns.headers(row) for row in range(3)] == [[("h", b"1")]] * 3
+    assert list(columns.offsets) == [0, 1, 2]
 
 
 def test_one_replica_is_enough_for_a_topic_that_has_but_one(wire: Wire) -> None:

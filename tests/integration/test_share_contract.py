@@ -172,6 +172,18 @@ async def test_sessions(members: Joiner, broker: Broker) -> None:
     assert await one.acquire() == [(1, 1, 2)], "what was released with the session counts as delivered"
 
 
+async def test_a_partition_that_is_acknowledged_and_forgotten_in_one_request_is_forgotten(
+    members: Joiner, broker: Broker
+) -> None:
+    one, two = await members(), await members()
+    fill(broker, one, 1)
+    assert await one.acquire() == [(0, 0, 1)]
+    await one.fetch([(0, 0, [ACCEPT])], wait_ms=10, forgets=True)
+    fill(broker, one, 1, start=1)
+    assert not (await one.fetch(wait_ms=100, names=False)).responses
+    assert await two.acquire() == [(1, 1, 1)]
+
+
 async def test_a_member_that_loses_its_connection_gives_back_what_it_has(members: Joiner, broker: Broker) -> None:
     one, two = await members(), await members()
     fill(broker, one, 2)

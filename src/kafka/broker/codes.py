@@ -6,6 +6,8 @@ wrong number there is noticed here (a test compares the two).
 
 from enum import IntEnum
 
+from kafka.errors import BrokerResponseError
+
 
 class ErrorCode(IntEnum):
     """An error code of the protocol."""
@@ -103,3 +105,13 @@ class RequestFailed(Exception):
 class ConnectionFault(Exception):
     """A request that can only be answered by closing the connection: bytes that are no request, or a request with
     acks 0 that failed. The text goes into the log."""
+
+
+def code_of(error: Exception) -> int:
+    """The code with which a request, or one of its entries, is answered where `error` ended its handling."""
+    if isinstance(error, RequestFailed):
+        return error.code
+    if isinstance(error, OSError):
+        return ErrorCode.KAFKA_STORAGE_ERROR
+    known: int | None = error.errno if isinstance(error, BrokerResponseError) else None
+    return ErrorCode.UNKNOWN_SERVER_ERROR if known is None else known

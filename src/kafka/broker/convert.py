@@ -3,10 +3,19 @@
 The log holds magic 2 only. Converting decodes and encodes every record, so it is slow, as it is in Kafka.
 """
 
-from kafka.broker.log.layout import Buffer
-from kafka.record import BatchBuilder, batch_headers, decode_batches
+import struct
+
+from crc32c import crc32c
+
+from kafka.broker.log.layout import HEAD_SIZE, PREFIX_SIZE, Buffer
+from kafka.errors import UnsupportedCompressionTypeError
+from kafka.record import BatchBuilder, BatchHeader, Compression, batch_headers, decode_batches
+from kafka.record.codecs import compress, decompress
 
 _NO_LIMIT = 2**31 - 1
+_LENGTH_AT, _CRC_AT, _CRC_FROM = 8, 17, 21
+_INT32, _UINT32, _INT16 = struct.Struct(">i"), struct.Struct(">I"), struct.Struct(">h")
+_CODEC_BITS = 0x07
 
 
 def to_magic_2(data: Buffer) -> bytearray:
@@ -23,9 +32,17 @@ def to_magic_2(data: Buffer) -> bytearray:
 
 
 def to_old_magic(data: bytes, magic: int) -> bytes:
-    """A message set of magic 0 or 1 with the records of batches of magic 2; headers of records are lost."""
+    """A message set of magic 0 or 1 with the records of batches of magic 2; headers of records are lost.
+
+    It ends before the first batch of zstd, which these formats do not know; raises `UnsupportedCompressionTypeError`
+    where that is the very first.
+    """
     converted = []
-    for header in batch_headers(data):
+    for number, header in enumerate(batch_headers(data)):
+        if header.codec is Compression.ZSTD:
+            if number == 0:
+                raise UnsupportedCompressionTypeError("batches of zstd cannot be converted to an older format")
+            break
         columns = decode_batches(memoryview(data)[header.position : header.position + header.size])
         builder = BatchBuilder(magic, header.codec, size_limit=_NO_LIMIT)
         for row in range(len(columns)):
@@ -33,3 +50,20 @@ def to_old_magic(data: bytes, magic: int) -> bytes:
         if len(columns):
             converted.append(builder.build(base_offset=columns.offsets[0]))
     return b"".join(converted)
+
+
+def recompressed(batch: memoryview, header: BatchHeader, codec: Compression, level: int | None) -> bytearray:
+    """A batch of magic 2 with its records compressed by another codec; all else in it stays.
+
+    Arguments: the batch and its header, the codec, and the codec's own level (None: its default).
+    """
+    records: Buffer = batch[HEAD_SIZE : header.size]
+    if header.codec is not Compression.NONE:
+        records = decompress(header.codec, memoryview(records))
+    made = bytearray(batch[:HEAD_SIZE])
+    made += compress(codec, records, level=level)
+    _INT32.pack_into(made, _LENGTH_AT, len(made) - PREFIX_SIZE)
+    (attributes,) = _INT16.unpack_from(made, _CRC_FROM)
+    _INT16.pack_into(made, _CRC_FROM, (attributes & ~_CODEC_BITS) | codec)
+    _UINT32.pack_into(made, _CRC_AT, crc32c(memoryview(made)[_CRC_FROM:]))
+    return made

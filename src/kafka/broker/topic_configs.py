@@ -14,6 +14,8 @@ from kafka.broker.log.options import NEVER, LogOptions
 
 _INT: Final = 2**31 - 1
 _LONG: Final = 2**63 - 1
+NO_LIMIT_MS: Final = _LONG
+"""The default of message.timestamp.before.max.ms."""
 
 
 class ConfigType(IntEnum):
@@ -50,6 +52,10 @@ def _whole(low: int, high: int) -> Callable[[str], str | None]:
     return check
 
 
+def _gzip_level(value: str) -> str | None:
+    return "it is neither -1 nor between 1 and 9" if value == "0" else _whole(-1, 9)(value)
+
+
 def _ratio(value: str) -> str | None:
     try:
         return None if 0.0 <= float(value) <= 1.0 else "it is not between 0 and 1"
@@ -76,6 +82,9 @@ def _anything(_: str) -> str | None:
     return None
 
 
+_CODECS: Final = {"uncompressed": 0, "gzip": 1, "snappy": 2, "lz4": 3, "zstd": 4}
+"""By the codec's name, its number in batches; numbers, as `kafka.record` is loaded with the first records."""
+_LEVELS: Final = frozenset({"gzip", "lz4", "zstd"})
 _T = ConfigType
 TOPIC_OPTIONS: Final[Mapping[str, TopicOption]] = {
     one.name: one
@@ -87,12 +96,13 @@ TOPIC_OPTIONS: Final[Mapping[str, TopicOption]] = {
             "compression.type",
             _T.STRING,
             "producer",
-            "The codec batches are kept with; this broker keeps the producer's.",
-            _one_of("producer", "uncompressed", "gzip", "snappy", "lz4", "zstd"),
+            "The codec batches are kept with; producer: the one that they came with.",
+            _one_of("producer", *_CODECS),
+            True,
         ),
-        TopicOption("compression.gzip.level", _T.INT, "-1", "The level for gzip.", _whole(-1, 9)),
-        TopicOption("compression.lz4.level", _T.INT, "9", "The level for lz4.", _whole(1, 17)),
-        TopicOption("compression.zstd.level", _T.INT, "3", "The level for zstd.", _whole(-131072, 22)),
+        TopicOption("compression.gzip.level", _T.INT, "-1", "The level for gzip.", _gzip_level, True),
+        TopicOption("compression.lz4.level", _T.INT, "9", "The level for lz4.", _whole(1, 17), True),
+        TopicOption("compression.zstd.level", _T.INT, "3", "The level for zstd.", _whole(-131072, 22), True),
         TopicOption(
             "delete.retention.ms", _T.LONG, "86400000", "How long compaction keeps tombstones.", _whole(0, _LONG)
         ),
@@ -122,6 +132,7 @@ TOPIC_OPTIONS: Final[Mapping[str, TopicOption]] = {
             str(_LONG),
             "How far in the past a record's timestamp may be.",
             _whole(0, _LONG),
+            True,
         ),
         TopicOption(
             "message.timestamp.type",
@@ -174,6 +185,11 @@ class TopicSettings:
     log_append_time: bool
     compacted: bool
     timestamp_after_max_ms: int
+    timestamp_before_max_ms: int
+    codec: int | None
+    """The number of the codec that batches are kept with; None: the one that they came with."""
+    codec_level: int | None
+    """The codec's own level; None: its default."""
 
 
 def parse_settings(configs: Mapping[str, str], defaults: Mapping[str, str], fsync: bool) -> TopicSettings:
@@ -184,6 +200,7 @@ def parse_settings(configs: Mapping[str, str], defaults: Mapping[str, str], fsyn
 
     policies = split_list(value("cleanup.policy"))
     flush_messages = int(value("flush.messages"))
+    codec = value("compression.type")
     return TopicSettings(
         log=LogOptions(
             segment_bytes=int(value("segment.bytes")),
@@ -198,4 +215,14 @@ def parse_settings(configs: Mapping[str, str], defaults: Mapping[str, str], fsyn
         log_append_time=value("message.timestamp.type") == "LogAppendTime",
         compacted="compact" in policies,
         timestamp_after_max_ms=int(value("message.timestamp.after.max.ms")),
+        timestamp_before_max_ms=int(value("message.timestamp.before.max.ms")),
+        codec=_CODECS.get(codec),
+        codec_level=_level(codec, value),
     )
+
+
+def _level(codec: str, value: Callable[[str], str]) -> int | None:
+    if codec not in _LEVELS:
+        return None
+    level = int(value(f"compression.{codec}.level"))
+    return None if codec == "gzip" and level < 0 else level

@@ -197,6 +197,48 @@ async def test_new_produce_versions_take_no_old_messages(client: WireClient) -> 
     assert await refusal(client, builder.build(), version=3) is ErrorCode.INVALID_RECORD
 
 
+@pytest.mark.parametrize(
+    ("kept", "codec", "version"),
+    [("producer", "zstd", 3), ("producer", "zstd", 0), ("zstd", "gzip", 3), ("zstd", "gzip", 9)],
+)
+async def test_old_fetch_versions_are_told_that_they_cannot_have_zstd(
+    client: WireClient, kept: str, codec: str, version: int
+) -> None:
+    await create(client, "t", compression_type=kept)
+    batch = make_batch([b"v" * 100], codec=Compression[codec.upper()])
+    assert produced(await client.call(produce_request("t", batch), 9)).error_code == 0
+    answer = fetched(await client.call(fetch_request("t"), version))
+    assert (answer.error_code, answer.records) == (ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, b"")
+    assert values(fetched(await client.call(fetch_request("t"), 10))) == [b"v" * 100]
+
+
+async def test_old_fetch_versions_get_what_is_before_the_first_zstd_batch(client: WireClient) -> None:
+    await create(client, "t")
+    for value, codec in ((b"a", Compression.LZ4), (b"b", Compression.ZSTD), (b"c", Compression.NONE)):
+        batch = make_batch([value], codec=codec)
+        assert produced(await client.call(produce_request("t", batch), 9)).error_code == 0
+    assert values(fetched(await client.call(fetch_request("t"), 3))) == [b"a"]
+    answer = fetched(await client.call(fetch_request("t", 1), 3))
+    assert answer.error_code == ErrorCode.UNSUPPORTED_COMPRESSION_TYPE
+    assert values(fetched(await client.call(fetch_request("t"), 4))) == [b"a", b"b", b"c"]
+
+
+@pytest.mark.parametrize("level", ["-1", "1", "9"])
+async def test_batches_are_kept_with_the_topics_codec_and_level(client: WireClient, level: str) -> None:
+    await create(client, "t", compression_type="gzip", compression_gzip_level=level)
+    batch = make_batch([b"a", b"b"], producer=(7, 0, 0), codec=Compression.SNAPPY)
+    assert produced(await client.call(produce_request("t", batch), 9)).error_code == 0
+    answer = fetched(await client.call(fetch_request("t"), 12))
+    (header,) = batch_headers(answer.records or b"")
+    assert (header.codec, header.producer_id, header.base_sequence, header.count) == (Compression.GZIP, 7, 0, 2)
+    assert values(answer) == [b"a", b"b"]
+
+
+async def test_a_batch_that_is_too_large_with_the_topics_codec_is_refused(client: WireClient) -> None:
+    await create(client, "t", compression_type="uncompressed", max_message_bytes="1000")
+    assert await refusal(client, make_batch([b"v" * 2000], codec=Compression.GZIP)) is ErrorCode.MESSAGE_TOO_LARGE
+
+
 async def test_zstd_takes_version_7(client: WireClient) -> None:
     await create(client, "t")
     batch = make_batch([b"a"], codec=Compression.ZSTD)
@@ -317,8 +359,13 @@ async def test_a_session_tells_only_what_is_new(client: WireClient) -> None:
     assert not (await client.call(forget, 12)).responses
     again = await client.call(next_request(3), 12)
     assert again.error_code == ErrorCode.INVALID_FETCH_SESSION_EPOCH
+    both = next_request(4)
+    both.topics = fetch_request("t", 0, partitions=3).topics
+    both.forgotten_topics_data = [ForgottenTopic(topic="t", partitions=[2])]
+    (topic,) = (await client.call(both, 12)).responses
+    assert [one.partition_index for one in topic.partitions] == [0], "2 is fetched, but forgotten"
     await client.call(FetchRequest(session_id=full.session_id, session_epoch=-1), 12)
-    gone = await client.call(next_request(4), 12)
+    gone = await client.call(next_request(5), 12)
     assert gone.error_code == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
 
 

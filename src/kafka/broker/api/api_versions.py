@@ -6,9 +6,10 @@ UNSUPPORTED_VERSION in the layout of version 0, and with ApiVersions' own versio
 (KIP-511); the connection does that, as it cannot read such a request. A client that calls itself something else than
 letters, digits, dots and hyphens is answered with INVALID_REQUEST, and may ask again.
 From version 3 on features are named: the version of the metadata, by which clients tell Kafka's release, that of
-transactions, by which producers choose how they work (the setting transaction_version), and that of share groups
-(share_version). Those of clients' metrics are named with the setting client_telemetry alone.
-Known gaps: no other features are named, so no client tries the new group protocol.
+transactions, by which producers choose how they work (the setting transaction_version), that of groups, by which they
+tell that the protocol of KIP-848 is served, and that of share groups (share_version). The APIs of clients' metrics are
+named with the setting client_telemetry alone.
+Known gaps: no other features are named.
 """
 
 import re

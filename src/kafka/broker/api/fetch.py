@@ -4,7 +4,9 @@ Versions served: 0 to 18; fetch sessions from 7 on (KIP-227), topics by id from 
 Behaviour: whole batches are given as they were produced, at most `max_bytes` in all and `partition_max_bytes` from a
 partition; where the first batch alone is larger, it is given all the same (KIP-74). With less than `min_bytes` at hand
 the answer waits for more, `max_wait_ms` at most. A session's response names only partitions that have something new,
-and those that had records go to the end of the queue, so that none starves. Versions 0 to 3 get magic 0 or 1.
+and those that had records go to the end of the queue, so that none starves. Versions 0 to 3 get magic 0 or 1. Zstd
+does not exist there: its batches are answered with UNSUPPORTED_COMPRESSION_TYPE, and so are topics with this
+`compression.type` below version 10.
 With read_committed it ends at the last stable offset, and lists the aborted transactions within what it gives; it waits
 for a marker then, not for the records of open transactions.
 Known gaps: no followers, no preferred replica, no diverging epochs; versions 0 to 2 get the first batch whole, too,
@@ -15,18 +17,21 @@ import asyncio
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from kafka.broker.codes import ErrorCode, RequestFailed
+from kafka.broker.codes import ErrorCode, RequestFailed, code_of
 from kafka.broker.context import Broker, RequestContext
 from kafka.broker.convert import to_old_magic
 from kafka.broker.log.options import LEADER_EPOCH
 from kafka.broker.log.partition import WAKE, PartitionLog
 from kafka.broker.sessions import FINAL_EPOCH, INITIAL_EPOCH, FetchedPartition, FetchSession, PartitionKey
+from kafka.errors import KafkaError
+from kafka.record import Compression
 from kafka.wire import Message
 from kafka.wire.api.fetch import AbortedTransaction, FetchableTopicResponse, FetchRequest, FetchResponse, PartitionData
 
 _MAGIC_1_SINCE: Final = 2
 _MAGIC_2_SINCE: Final = 4
 _SESSIONS_SINCE: Final = 7
+_ZSTD_SINCE: Final = 10
 _TOPIC_IDS_SINCE: Final = 13
 _READ_COMMITTED: Final = 1
 _UNKNOWN_TOPIC: Final = (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOPIC_ID)
@@ -56,10 +61,6 @@ def _session(broker: Broker, request: FetchRequest, version: int) -> FetchSessio
         session = broker.sessions.open() if opens else None
     else:
         session = broker.sessions.resume(request.session_id, request.session_epoch)
-        for forgotten in request.forgotten_topics_data:
-            topic = forgotten.topic_id if version >= _TOPIC_IDS_SINCE else forgotten.topic
-            for partition in forgotten.partitions:
-                session.partitions.pop((topic, partition), None)
     if session is not None:
         for key, wanted in _wanted(request, version):
             known = session.partitions.get(key)
@@ -68,6 +69,12 @@ def _session(broker: Broker, request: FetchRequest, version: int) -> FetchSessio
             else:
                 known.fetch_offset, known.max_bytes = wanted.fetch_offset, wanted.max_bytes
                 known.current_leader_epoch = wanted.current_leader_epoch
+        if request.session_epoch != INITIAL_EPOCH:
+            # Last, as in Kafka: a partition that is both fetched and forgotten is forgotten.
+            for forgotten in request.forgotten_topics_data:
+                topic = forgotten.topic_id if version >= _TOPIC_IDS_SINCE else forgotten.topic
+                for partition in forgotten.partitions:
+                    session.partitions.pop((topic, partition), None)
     return session
 
 
@@ -111,9 +118,12 @@ class Fetching:
         return found, size
 
     def _log(self, key: PartitionKey) -> PartitionLog:
-        topic, partition = key
+        name, number = key
         topics = self._broker.topics
-        return (topics.get(topic) if isinstance(topic, str) else topics.by_id(topic)).log(partition)
+        topic = topics.get(name) if isinstance(name, str) else topics.by_id(name)
+        if self._version < _ZSTD_SINCE and topic.settings.codec == Compression.ZSTD:
+            raise RequestFailed(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
+        return topic.log(number)
 
     def _read_one(self, wanted: Wanted, left: int, at_least_one: bool) -> PartitionData:
         key, want = wanted
@@ -130,14 +140,15 @@ class Fetching:
                 ]
             else:
                 records = log.read(want.fetch_offset, max_bytes, at_least_one)
-        except RequestFailed as error:
+            if self._version < _MAGIC_2_SINCE and records:
+                records = to_old_magic(records, 1 if self._version >= _MAGIC_1_SINCE else 0)
+        except (RequestFailed, KafkaError) as error:
+            code = code_of(error)
             # Kafka gives an empty list for a topic it does not know, and none for errors of reading.
-            none: list[AbortedTransaction] | None = [] if error.code in _UNKNOWN_TOPIC else None
+            none: list[AbortedTransaction] | None = [] if code in _UNKNOWN_TOPIC else None
             return PartitionData(
-                partition_index=key[1], error_code=error.code, high_watermark=-1, aborted_transactions=none, records=b""
+                partition_index=key[1], error_code=code, high_watermark=-1, aborted_transactions=none, records=b""
             )
-        if self._version < _MAGIC_2_SINCE and records:
-            records = to_old_magic(records, 1 if self._version >= _MAGIC_1_SINCE else 0)
         return PartitionData(
             partition_index=key[1],
             high_watermark=log.end_offset,

@@ -1,8 +1,8 @@
 """FindCoordinator (key 10).
 
 Versions served: 0 to 6; several keys at once from 4 on (KIP-699).
-Behaviour: this broker coordinates every group and every transaction.
-Known gaps: there are no share groups, and so no coordinator of type 2.
+Behaviour: this broker coordinates every group, share groups included, and every transaction.
+Known gaps: type 2, the coordinator of the state of share-partitions, is refused; only brokers ask for it.
 """
 
 from kafka.broker.codes import ErrorCode, RequestFailed

@@ -3,26 +3,24 @@
 Versions served: 0 to 13; topics are named by id from 13 on.
 Behaviour: checksums, records, sizes and timestamps are checked, and a batch is written before it is acknowledged;
 acks 0, 1 and all differ only in whether there is an answer. From version 3 on a partition takes exactly one batch of
-magic 2 a request; its records are read and not changed, so each codec passes through. Versions 0 to 2 bring magic 0 and
-1, which are converted to magic 2. A batch that an idempotent producer repeats is answered with the offset it got first.
+magic 2 a request; its records are read and not changed, so each codec passes through unless the topic's
+`compression.type` names another one: then the batch is compressed anew. Versions 0 to 2 bring magic 0 and 1, which are
+converted to magic 2. A batch that an idempotent producer repeats is answered with the offset it got first.
 A topic that does not exist is not created: asking for its metadata does that.
 A transaction has to have the partition before one of its batches is taken; from version 12 on writing adds it, which is
 how producers of transactions of version 2 do it (KIP-890).
-Known gaps: `compression.type` of the topic is not applied, and `message.timestamp.before.max.ms` is not enforced.
+Known gaps: none.
 """
 
-import struct
-
-from crc32c import crc32c
-
+from kafka.broker.api.produce_checks import RecordsRefused, check_header, check_records, check_size
 from kafka.broker.api.txn_codes import refused_write
 from kafka.broker.codes import ConnectionFault, ErrorCode, RequestFailed
 from kafka.broker.context import Broker, RequestContext
-from kafka.broker.convert import to_magic_2
+from kafka.broker.convert import recompressed, to_magic_2
 from kafka.broker.log.layout import BatchHead, read_head
 from kafka.broker.topics import Topic
 from kafka.errors import CorruptRecordError, InvalidRecordError
-from kafka.record import BatchHeader, Compression, batch_headers, check_batch, decode_batches, validate_batch
+from kafka.record import BatchHeader, Compression, batch_headers, check_batch
 from kafka.wire import RecordBytes
 from kafka.wire.api.produce import (
     BatchIndexAndErrorMessage,
@@ -38,10 +36,6 @@ _BATCHES_SINCE = 3
 _ZSTD_SINCE = 7
 _ABORTABLE_SINCE = 11
 _TOPIC_IDS_SINCE = 13
-_MAX_TIMESTAMP_AT = 35
-_CRC_AT, _CRC_FROM = 17, 21
-_INT64 = struct.Struct(">q")
-_UINT32 = struct.Struct(">I")
 
 
 def produce(broker: Broker, request: ProduceRequest, context: RequestContext) -> ProduceResponse | None:
@@ -87,13 +81,20 @@ def _produced(
         if header.is_transactional:
             place = topic.name, partition.index
             _join_transaction(broker, request.transactional_id, place, read_head(batch), version)
-        _check_header(topic, header)
-        _check_records(topic, batch, header, now_ms, answer)
+        check_header(topic, header)
+        check_records(topic, batch, header, now_ms)
+        batch, header = _with_codec_of(topic, batch, header)
         append_time = now_ms if topic.settings.log_append_time else None
         answer.base_offset = log.append(batch, header, now_ms, append_time)
         if append_time is not None:
             answer.log_append_time_ms = append_time
         answer.log_start_offset = log.start_offset
+    except RecordsRefused as error:
+        answer.error_code, answer.error_message = error.code, str(error)
+        answer.record_errors = [
+            BatchIndexAndErrorMessage(batch_index=row, batch_index_error_message=text)
+            for row, text in error.rows.items()
+        ]
     except RequestFailed as error:
         answer.error_code, answer.error_message = error.code, str(error)
     except InvalidRecordError as error:
@@ -134,6 +135,17 @@ def _one_batch(given: RecordBytes | None, version: int) -> tuple[memoryview, Bat
     return (records if not records.readonly else memoryview(bytearray(records))), headers[0]
 
 
+def _with_codec_of(topic: Topic, batch: memoryview, header: BatchHeader) -> tuple[memoryview, BatchHeader]:
+    """The batch with the topic's codec, in memory of its own where the producer's is another one."""
+    settings = topic.settings
+    if settings.codec is None or settings.codec == header.codec:
+        return batch, header
+    batch = memoryview(recompressed(batch, header, Compression(settings.codec), settings.codec_level))
+    (header,) = batch_headers(batch)
+    check_size(topic, header)
+    return batch, header
+
+
 def _join_transaction(
     broker: Broker, transactional_id: str | None, partition: tuple[str, int], head: BatchHead, version: int
 ) -> None:
@@ -157,55 +169,3 @@ def _join_transaction(
             broker.transactions.check_partition(transactional_id, producer, partition)
     except RequestFailed as error:
         raise refused_write(error, version, _ABORTABLE_SINCE, ErrorCode.NOT_ENOUGH_REPLICAS) from error
-
-
-def _check_header(topic: Topic, header: BatchHeader) -> None:
-    settings = topic.settings
-    if header.size > settings.max_message_bytes:
-        raise RequestFailed(
-            ErrorCode.MESSAGE_TOO_LARGE,
-            f"the batch of {header.size} bytes is larger than max.message.bytes={settings.max_message_bytes}",
-        )
-    if header.is_control:
-        raise RequestFailed(ErrorCode.INVALID_RECORD, "clients may not write control batches")
-    spanned = header.last_offset - header.base_offset + 1
-    if header.count <= 0 or header.count != spanned:
-        raise RequestFailed(
-            ErrorCode.INVALID_RECORD, f"the batch says it has {header.count} records, but spans {spanned} offsets"
-        )
-    if header.producer_id >= 0 and (header.base_sequence < 0 or header.producer_epoch < 0):
-        raise RequestFailed(ErrorCode.INVALID_RECORD, "an idempotent producer's batch needs a sequence and an epoch")
-
-
-def _check_records(
-    topic: Topic, batch: memoryview, header: BatchHeader, now_ms: int, answer: PartitionProduceResponse
-) -> None:
-    """Read every record, so that no consumer meets one that cannot be read; correct the header's largest timestamp."""
-    settings = topic.settings
-    found = validate_batch(batch, header)
-    if settings.compacted and found.has_null_keys:
-        _refuse_null_keys(batch, answer)
-    if settings.log_append_time:
-        return
-    newest = found.max_timestamp
-    latest = now_ms + settings.timestamp_after_max_ms
-    if newest > latest:
-        raise RequestFailed(
-            ErrorCode.INVALID_TIMESTAMP,
-            f"the timestamp {newest} is after {latest}, which is the broker's time and "
-            f"message.timestamp.after.max.ms={settings.timestamp_after_max_ms}: timestamps are milliseconds",
-        )
-    if newest != header.max_timestamp:
-        _INT64.pack_into(batch, _MAX_TIMESTAMP_AT, newest)
-        _UINT32.pack_into(batch, _CRC_AT, crc32c(batch[_CRC_FROM : header.size]))
-
-
-def _refuse_null_keys(batch: memoryview, answer: PartitionProduceResponse) -> None:
-    text = "Compacted topic cannot accept message without key"
-    columns = decode_batches(batch, check_crcs=False)
-    answer.record_errors = [
-        BatchIndexAndErrorMessage(batch_index=row, batch_index_error_message=text)
-        for row in range(len(columns))
-        if columns.key(row) is None
-    ]
-    raise RequestFailed(ErrorCode.INVALID_RECORD, text)

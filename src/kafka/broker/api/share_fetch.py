@@ -69,12 +69,14 @@ def _session(broker: Broker, request: ShareFetchRequest, context: RequestContext
         session = sessions.open(group_id, member_id, context.connection)
     else:
         session = sessions.resume(group_id, member_id, request.share_session_epoch)
-        for forgotten in request.forgotten_topics_data:
-            for number in forgotten.partitions:
-                session.partitions.pop((forgotten.topic_id, number), None)
     for topic in request.topics:
         for one in topic.partitions:
             session.partitions.setdefault((topic.topic_id, one.partition_index))
+    if request.share_session_epoch != INITIAL_EPOCH:
+        # Last, as in Kafka: a request that acknowledges a partition's records for the last time also forgets it.
+        for forgotten in request.forgotten_topics_data:
+            for number in forgotten.partitions:
+                session.partitions.pop((forgotten.topic_id, number), None)
     return session
 
 

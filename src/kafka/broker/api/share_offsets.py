@@ -2,7 +2,7 @@
 
 Versions served: DescribeShareGroupOffsets 0 to 1, with the lag from 1 on (KIP-1226); the others 0.
 Behaviour: a partition that the group has not read has the start offset -1. Offsets are changed while the group is
-empty; what was in flight is forgotten then.
+empty; what was in flight is forgotten then. A group that does not exist is made when offsets of a topic are set.
 Known gaps: none.
 """
 
@@ -89,10 +89,19 @@ def alter_share_group_offsets(
     broker: Broker, request: AlterShareGroupOffsetsRequest, context: RequestContext
 ) -> AlterShareGroupOffsetsResponse:
     """Have an empty group go on elsewhere."""
+    shares, group_id = broker.shares, request.group_id
     try:
-        _check_empty(broker, request.group_id)
+        if not group_id:
+            raise RequestFailed(ErrorCode.INVALID_GROUP_ID, "The group id is invalid.")
+        shares.check_type(group_id)
+        if group_id in shares.groups:
+            _check_empty(broker, group_id)
+        elif any(asked.topic_name in broker.topics for asked in request.topics):
+            shares.group_or_new(group_id)
     except RequestFailed as error:
         return AlterShareGroupOffsetsResponse(error_code=error.code, error_message=error.message)
+    except OSError as error:
+        return AlterShareGroupOffsetsResponse(error_code=ErrorCode.KAFKA_STORAGE_ERROR, error_message=str(error))
     answers = []
     for asked in request.topics:
         topic = alter.AlterShareGroupOffsetsResponseTopic(topic_name=asked.topic_name)

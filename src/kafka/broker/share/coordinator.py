@@ -58,14 +58,23 @@ class ShareCoordinator:
             raise RequestFailed(_E.GROUP_ID_NOT_FOUND, f"Share group {group_id} not found.")
         return group
 
-    def join(self, group_id: str, member: ShareMember) -> ShareMember:
-        """Take in a member, or one that comes again; raises `RequestFailed` and OSError."""
-        if self._is_other_group(group_id):
-            raise RequestFailed(_E.GROUP_ID_NOT_FOUND, f"Group {group_id} is not a share group.")
+    def group_or_new(self, group_id: str) -> ShareGroup:
+        """A group, made if it is not there; raises `RequestFailed` where it is of another type, and OSError."""
+        self.check_type(group_id)
         group = self.groups.get(group_id)
         if group is None:
             self._journal.group(group_id, 0)
             group = self.groups[group_id] = ShareGroup(group_id)
+        return group
+
+    def check_type(self, group_id: str) -> None:
+        """Raises `RequestFailed` with GROUP_ID_NOT_FOUND where a group of another type has the id."""
+        if self._is_other_group(group_id):
+            raise RequestFailed(_E.GROUP_ID_NOT_FOUND, f"Group {group_id} is not a share group.")
+
+    def join(self, group_id: str, member: ShareMember) -> ShareMember:
+        """Take in a member, or one that comes again; raises `RequestFailed` and OSError."""
+        group = self.group_or_new(group_id)
         known = group.members.get(member.member_id)
         if known is None:
             if len(group.members) >= self._settings.share_max_size:
