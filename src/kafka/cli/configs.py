@@ -196,10 +196,11 @@ def _whole(changes: dict[str, Any]) -> dict[str, Any]:
 def _change(text: str) -> tuple[str, Any]:
     """A config's name, and what to do with it."""
     from kafka.admin import AlterConfigOp
+    from kafka.config.secrecy import shown_setting
 
     match = _CHANGE.fullmatch(text)
     if match is None:
-        raise click.UsageError(f"expected NAME=VALUE, NAME+=VALUE or NAME-=VALUE, got {text!r}")
+        raise click.UsageError(f"expected NAME=VALUE, NAME+=VALUE or NAME-=VALUE, got {shown_setting(text)}")
     operations = {
         "": AlterConfigOp.SET,
         "set": AlterConfigOp.SET,

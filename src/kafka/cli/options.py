@@ -226,12 +226,14 @@ def at_least_one(kind: str, given: list[str]) -> list[str]:
 
 
 def pairs(given: tuple[str, ...]) -> dict[str, str]:
-    """Options of the form NAME=VALUE. Raises `click.UsageError`."""
+    """Options of the form NAME=VALUE. Raises `click.UsageError`, which does not show the value."""
+    from kafka.config.secrecy import shown_setting
+
     found = {}
     for each in given:
         name, equals, value = each.partition("=")
         if not equals or not name:
-            raise click.UsageError(f"expected NAME=VALUE, got {each!r}")
+            raise click.UsageError(f"expected NAME=VALUE, got {shown_setting(each)}")
         found[name] = value
     return found
 

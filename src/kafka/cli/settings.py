@@ -8,6 +8,7 @@ from typing import Any
 from kafka.config import load_properties, option_table
 from kafka.config.java_names import from_java_names, from_text
 from kafka.config.option import nearest
+from kafka.config.secrecy import shown_name, shown_setting
 from kafka.errors import KafkaConfigurationError
 
 PROFILES = "KAFKA_PROFILES"
@@ -60,7 +61,7 @@ def typed(texts: Mapping[str, Any]) -> dict[str, Any]:
     java = {name: value for name, value in texts.items() if name not in table}
     for name in java:
         if "." not in name:
-            raise KafkaConfigurationError(f"option {name!r} is unknown to all clients{nearest(name, table)}")
+            raise KafkaConfigurationError(f"option {shown_name(name)} is unknown to all clients{nearest(name, table)}")
     found = from_java_names(java)
     for name in texts.keys() - java.keys():
         value = texts[name]
@@ -89,7 +90,7 @@ def _pairs(texts: tuple[str, ...]) -> dict[str, str]:
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals:
-            raise KafkaConfigurationError(f"expected NAME=VALUE as a setting, got {name!r}")
+            raise KafkaConfigurationError(f"expected NAME=VALUE as a setting, got {shown_setting(text)}")
         found[name.strip()] = value
     return found
 

@@ -49,13 +49,16 @@ def _mechanism(given: Any) -> str:
 
 @command.command(name="set")
 @click.argument("user")
+@click.argument("more", nargs=-1, metavar="")
 @click.option("-m", "--mechanism", type=click.Choice(_MECHANISMS, case_sensitive=False), default=_MECHANISMS[1])
 @click.option("--iterations", type=_ITERATIONS, help="How often the password is hashed. [default: 4096]")
 @connected
-def set_password(session: Session, user: str, mechanism: str, iterations: int | None) -> None:
+def set_password(session: Session, user: str, more: tuple[str, ...], mechanism: str, iterations: int | None) -> None:
     """Create a user, or set another password. It is asked for, or the first line of standard input."""
     from kafka.admin import UserScramCredentialUpsertion
 
+    if more:
+        raise click.UsageError("expected USER alone: the password is asked for, or is the first line of standard input")
     if sys.stdin.isatty():
         password = ask_password("Password")
     else:

@@ -12,6 +12,7 @@ from kafka.config.option import (
     boolean,
     integer,
     invalid,
+    no_object,
     option,
     text,
 )
@@ -76,7 +77,7 @@ def parse_reporters(name: str, value: Any) -> tuple[Any, ...]:
     found = tuple(value) if isinstance(value, list | tuple) else (value,)
     for reporter in found:
         if not all(callable(getattr(reporter, method, None)) for method in needed):
-            raise invalid(name, "classes or objects with " + ", ".join(f"{each}()" for each in needed), reporter)
+            raise no_object(name, "classes or objects with " + ", ".join(f"{each}()" for each in needed), reporter)
     return found
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from kafka.config.option import is_secret, shown
+from kafka.config.secrecy import is_secret, shown
 
 
 class GivenConfigs(dict[str, Any]):

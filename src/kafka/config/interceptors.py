@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from kafka.config.option import invalid, option
+from kafka.config.option import no_object, option
 
 _METHODS = ("on_send", "on_acknowledgement", "on_consume", "on_commit")
 
@@ -12,7 +12,7 @@ def parse_interceptors(name: str, value: Any) -> tuple[Any, ...]:
     found = tuple(value) if isinstance(value, list | tuple) else (value,)
     for each in found:
         if not any(callable(getattr(each, method, None)) for method in _METHODS):
-            raise invalid(name, "classes or objects with some of " + ", ".join(f"{m}()" for m in _METHODS), each)
+            raise no_object(name, "classes or objects with some of " + ", ".join(f"{m}()" for m in _METHODS), each)
     return found
 
 

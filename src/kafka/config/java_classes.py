@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from typing import Any
 
+from kafka.config.secrecy import shown
 from kafka.errors import KafkaConfigurationError
 
 
@@ -52,6 +53,6 @@ def _known(name: str, value: str, known: Collection[str], instead: str) -> str:
     if found not in known:
         there = f" ({', '.join(sorted(known))} are known)" if known else ""
         raise KafkaConfigurationError(
-            f"option {name!r} names {value.strip()!r}, a class of Java{there}: give {instead}"
+            f"option {name!r} names {shown(name, value.strip())}, a class of Java{there}: give {instead}"
         )
     return found

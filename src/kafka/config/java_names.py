@@ -8,7 +8,8 @@ from typing import Any
 
 from kafka.config.java_classes import allow, assignors, conversion
 from kafka.config.librdkafka_table import whose
-from kafka.config.option import Option, nearest, shown
+from kafka.config.option import Option, nearest
+from kafka.config.secrecy import shown, shown_name, shown_number
 from kafka.config.table import option_table
 from kafka.errors import KafkaConfigurationError
 
@@ -179,7 +180,7 @@ def read_java_names(properties: Mapping[str, Any], client: str | None = None) ->
         elif not _is_level(name, value, properties, client, configs) and not _is_off(name, value):
             known = [*rows, *_WITHOUT_MEANING, *_SPECIAL, *_ONLY, "sasl.jaas.config"]
             raise KafkaConfigurationError(
-                f"option {name!r} is unknown to {f'the {client}' if client else 'all clients'}"
+                f"option {shown_name(name)} is unknown to {f'the {client}' if client else 'all clients'}"
                 f"{whose(name) or nearest(name, known)}"
             )
     _log_in(properties, configs, idle)
@@ -268,12 +269,14 @@ def from_text(name: str, row: Option, value: str) -> Any:
     if "bool" in kinds:
         if value.strip().lower() in ("true", "false"):
             return value.strip().lower() == "true"
-        raise KafkaConfigurationError(f"option {name!r} expects true or false, not {shown(name, value)}")
+        raise KafkaConfigurationError(f"option {name!r} expects true or false, not {shown_number(name, value)}")
     if kinds == {"float"}:
         try:
             return float(value)
         except ValueError:
-            raise KafkaConfigurationError(f"option {name!r} expects a number, not {shown(name, value)}") from None
+            raise KafkaConfigurationError(
+                f"option {name!r} expects a number, not {shown_number(name, value)}"
+            ) from None
     return _number(name, value)
 
 
@@ -281,4 +284,6 @@ def _number(name: str, value: str) -> int:
     try:
         return int(value)
     except ValueError:
-        raise KafkaConfigurationError(f"option {name!r} expects a whole number, not {shown(name, value)}") from None
+        raise KafkaConfigurationError(
+            f"option {name!r} expects a whole number, not {shown_number(name, value)}"
+        ) from None

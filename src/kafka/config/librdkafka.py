@@ -8,7 +8,8 @@ from typing import Any
 
 from kafka.config.java_names import all_java_names, java_names, read_java_names
 from kafka.config.librdkafka_table import CONVERTED, IDLE, OWN, REFUSED, RENAMED
-from kafka.config.option import nearest, shown
+from kafka.config.option import nearest
+from kafka.config.secrecy import shown, shown_name, shown_number
 from kafka.config.table import option_table
 from kafka.errors import KafkaConfigurationError
 
@@ -58,7 +59,7 @@ def _translated(settings: dict[str, Any], client: str | None) -> tuple[dict[str,
         elif name in IDLE or (name == "request.timeout.ms" and client not in (None, "producer")):
             idle.append(name)
         elif name not in CONVERTED and name not in known:
-            raise KafkaConfigurationError(f"setting {name!r} is unknown{nearest(name, {*OWN, *known})}")
+            raise KafkaConfigurationError(f"setting {shown_name(name)} is unknown{nearest(name, {*OWN, *known})}")
         elif name not in CONVERTED:
             java[name] = _truth(name, value) if name in booleans else value
     for name in CONVERTED:  # behind the others, as some of them go before what is renamed
@@ -97,14 +98,16 @@ def _whole(name: str, value: Any) -> int:
     try:
         return int(value)
     except (TypeError, ValueError):
-        raise KafkaConfigurationError(f"setting {name!r} expects a whole number, not {shown(name, value)}") from None
+        raise KafkaConfigurationError(
+            f"setting {name!r} expects a whole number, not {shown_number(name, value)}"
+        ) from None
 
 
 def _truth(name: str, value: Any) -> bool:
     """In any of librdkafka's words."""
     found = _TRUTHS.get(str(value).strip().lower())
     if found is None:
-        raise KafkaConfigurationError(f"setting {name!r} expects true or false, not {shown(name, value)}")
+        raise KafkaConfigurationError(f"setting {name!r} expects true or false, not {shown_number(name, value)}")
     return found
 
 
@@ -152,8 +155,9 @@ def _partitioner(name: str, value: Any, java: dict[str, Any], _: dict[str, Any])
         java["partitioner.ignore.keys"] = True
     elif value != "murmur2_random":
         raise KafkaConfigurationError(
-            f"setting {name!r} of librdkafka has nothing here for {value!r}: 'murmur2_random' is what is done anyway; "
-            "give a function as the keyword argument 'partitioner' (docs/SIDE_BY_SIDE.md has 'consistent_random')"
+            f"setting {name!r} of librdkafka has nothing here for {shown(name, value)}: 'murmur2_random' is what is "
+            "done anyway; give a function as the keyword argument 'partitioner' (docs/SIDE_BY_SIDE.md has "
+            "'consistent_random')"
         )
 
 

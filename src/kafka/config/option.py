@@ -6,13 +6,22 @@ import operator
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from kafka.config.secrecy import holds_text, kind_of, shown, shown_number
 from kafka.errors import KafkaConfigurationError
 
 Parse = Callable[[str, Any], Any]
 """Takes an option's name and the value given; returns the value to use, or raises `KafkaConfigurationError`."""
 
-_SECRETS = ("password", "passphrase", "token", "secret", "jaas", "proxy", "keystore_key", "keystore.key")
-"""Parts of names of options whose values are never shown."""
+_IDENTITY = "'ssl_keystore_key' with 'ssl_keystore_certificate_chain'"
+_AUTHORITIES = "'ssl_truststore_certificates'"
+_AS_TEXT = {
+    "ssl_cafile": _AUTHORITIES,
+    "ssl_certfile": _IDENTITY,
+    "ssl_keyfile": _IDENTITY,
+    "ssl_truststore_location": _AUTHORITIES,
+    "ssl_keystore_location": _IDENTITY,
+}
+"""The options that take the content of a file which another one names."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -78,21 +87,18 @@ def option(default: Any, parse: Parse, doc: str, java: str = "", inert: bool = F
     )
 
 
-def invalid(name: str, expected: str, value: object) -> KafkaConfigurationError:
+def invalid(name: str, expected: str, value: object, advice: str = "") -> KafkaConfigurationError:
     """The error of a value that an option cannot take; a secret is not shown."""
-    return KafkaConfigurationError(f"option {name!r} expects {expected}, not {shown(name, value)}")
+    return KafkaConfigurationError(f"option {name!r} expects {expected}, not {shown(name, value)}{advice}")
 
 
-def is_secret(name: str) -> bool:
-    """Whether the value of an option may not be shown anywhere."""
-    return any(part in name.lower() for part in _SECRETS)
+def no_object(name: str, expected: str, value: object) -> KafkaConfigurationError:
+    """The error of a value that stands where an object of some kind is expected."""
+    return KafkaConfigurationError(f"option {name!r} expects {expected}, not {kind_of(value)}")
 
 
-def shown(name: str, value: object) -> str:
-    """A value for an error text."""
-    if is_secret(name):
-        return f"a value of type {type(value).__name__} (which is not shown)"
-    return repr(value)
+def _no_number(name: str, expected: str, value: object) -> KafkaConfigurationError:
+    return KafkaConfigurationError(f"option {name!r} expects {expected}, not {shown_number(name, value)}")
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
@@ -129,7 +135,7 @@ def integer(low: int, high: int = 2**31 - 1, none: bool = False) -> Parse:
         is_float = isinstance(value, float) and (value.is_integer() or (name.endswith("_ms") and math.isfinite(value)))
         whole = math.ceil(value) if is_float else whole_number(value)
         if whole is None or not low <= whole <= high:
-            raise invalid(name, expected, value)
+            raise _no_number(name, expected, value)
         return whole
 
     return Parser(parse, "int" + " | None" * none)
@@ -143,7 +149,7 @@ def number(low: float, none: bool = False) -> Parse:
             return None
         given = value if isinstance(value, float) else whole_number(value)
         if given is None or math.isnan(given) or given < low:
-            raise invalid(name, f"a number of at least {low}", value)
+            raise _no_number(name, f"a number of at least {low}", value)
         return given
 
     return Parser(parse, "float" + " | None" * none)
@@ -153,7 +159,7 @@ def number(low: float, none: bool = False) -> Parse:
 def boolean(name: str, value: Any) -> bool:
     """True or False; also 1, 0 and None, which is false. kafka-python takes the truth of anything, even of "false"."""
     if value is not None and (not isinstance(value, int) or value not in (0, 1)):
-        raise invalid(name, "True or False", value)
+        raise _no_number(name, "True or False", value)
     return bool(value)
 
 
@@ -181,11 +187,12 @@ def path(name: str, value: Any) -> str | None:
 
     if value is None:
         return None
-    if not isinstance(value, str | os.PathLike):
-        raise invalid(name, "the path of a file or None", value)
-    if not os.path.exists(value):
-        raise KafkaConfigurationError(f"option {name!r} names a file that is not there: {os.fspath(value)}")
-    return os.fspath(value)
+    if isinstance(value, str | os.PathLike) and os.path.exists(value):
+        return str(os.fspath(value))
+    if not isinstance(value, str | os.PathLike) or holds_text(value):
+        instead = f"; PEM text is given as {_AS_TEXT[name]}" if name in _AS_TEXT else ""
+        raise invalid(name, "the path of a file or None", value, instead)
+    raise KafkaConfigurationError(f"option {name!r} names a file that is not there: {os.fspath(value)}")
 
 
 def choice(choices: dict[Any, Any]) -> Parse:
@@ -207,5 +214,5 @@ def choice(choices: dict[Any, Any]) -> Parse:
 def function(name: str, value: Any) -> Any:
     """Something that can be called, or None."""
     if value is not None and not callable(value):
-        raise invalid(name, "something that can be called, or None", value)
+        raise no_object(name, "something that can be called, or None", value)
     return value

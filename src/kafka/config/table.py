@@ -13,6 +13,7 @@ from kafka.config.option import Option, nearest
 from kafka.config.producer import ProducerOptions
 from kafka.config.proxy import check_proxy
 from kafka.config.sasl import MECHANISMS
+from kafka.config.secrecy import shown_name
 from kafka.config.security import SecurityOptions
 from kafka.config.share import NOT_FOR_SHARES, ShareOptions
 from kafka.config.tls import check_tls
@@ -60,7 +61,7 @@ def _check_names(configs: Mapping[str, Any], client: str) -> None:
             hint = "" if client == "share consumer" and name in NOT_FOR_SHARES else nearest(name, mine)
             if name.replace(".", "_") not in table:
                 hint = whose(name) or whose(name.replace("_", ".")) or hint
-            raise KafkaConfigurationError(f"option {name!r} {why}{hint}")
+            raise KafkaConfigurationError(f"option {shown_name(name)} {why}{hint}")
         if row.inert and not _is(configs[name], row.default):
             log.warning("option %r is accepted, but has no effect", name)
 

@@ -4,7 +4,8 @@ import sys
 from collections.abc import Callable
 from typing import TypeVar
 
-from kafka.config.option import Option, is_secret
+from kafka.config.option import Option
+from kafka.config.secrecy import is_secret
 from kafka.config.table import option_table
 
 C = TypeVar("C", bound=type)

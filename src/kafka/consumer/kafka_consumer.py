@@ -4,6 +4,7 @@ from typing import Any, ClassVar, Self, Unpack
 
 from kafka.cluster.polled_client import HasPolledClient
 from kafka.config import ConsumerConfigs, parse_consumer, with_options
+from kafka.config.given import GivenConfigs
 from kafka.config.settings_given import refuse_settings
 from kafka.config.table import with_class_defaults
 from kafka.consumer import old_manner
@@ -49,7 +50,7 @@ class KafkaConsumer(old_manner.OldMethods, ConsumerCalls[Key, Value], HasPolledC
             return
         options = with_class_defaults(self.DEFAULT_CONFIG, configs)
         config = parse_consumer(options)
-        self._given = (topics, dict(configs))
+        self._given = (topics, GivenConfigs(configs))
         self._servers_given = options.get("bootstrap_servers", self.DEFAULT_CONFIG["bootstrap_servers"])
         self._make_parts(config)
         self._make_driver(config)

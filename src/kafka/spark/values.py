@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from kafka.config.option import invalid
+from kafka.errors import KafkaConfigurationError
 from kafka.spark.java_regex import translate
 from kafka.structs import TopicPartition
 
@@ -21,6 +21,7 @@ EARLIEST = -2
 OFFSETS_EXAMPLE = 'JSON such as {"topic":{"0":42,"1":-2}}'
 _DELAY_UNITS_MS = {"": 1, "ms": 1, "s": 1_000, "m": 60_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
 _MAX_LONG = 2**63 - 1
+_LONGEST_SHOWN = 400
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -88,6 +89,12 @@ class Partitions:
 
 Selection = Topics | Matching | Partitions
 """What is read."""
+
+
+def invalid(name: str, expected: str, value: str) -> KafkaConfigurationError:
+    """The error of a value that an option cannot take. None of these options holds a secret; JSON may be long."""
+    given = value if len(value) <= _LONGEST_SHOWN else f"{value[:_LONGEST_SHOWN]}..."
+    return KafkaConfigurationError(f"option {name!r} expects {expected}, not {given!r}")
 
 
 def text(name: str, value: str) -> str:

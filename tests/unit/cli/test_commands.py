@@ -23,6 +23,7 @@ from kafka.errors import (
     TopicAuthorizationFailedError,
 )
 from kafka.version import DISTRIBUTION_VERSION
+from unit.cli.cli_support import Cli
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 
@@ -269,3 +270,16 @@ def test_the_demo_says_what_is_wrong_with_java(monkeypatch: pytest.MonkeyPatch, 
     result = CliRunner().invoke(commands, ["demo", "--output", str(tmp_path / "out")])
     assert result.exit_code == 1
     assert "JAVA_HOME" in result.output
+
+
+def test_a_password_on_the_command_line_is_not_repeated(cli: Cli) -> None:
+    for arguments in (
+        ("users", "set", "alice", "hunter2"),
+        ("topics", "list", "-X", "sasl.password:hunter2"),
+        ("topics", "list", "-X", "request_timeout_ms=hunter2"),
+        ("topics", "create", "t", "-c", "ssl.keystore.password:hunter2"),
+        ("configs", "alter", "broker", "0", "ssl.keystore.password:hunter2"),
+    ):
+        result = cli.run(*arguments)
+        assert result.exit_code == 2, arguments
+        assert "hunter2" not in result.output, arguments

@@ -133,7 +133,7 @@ def test_what_has_no_meaning_here_is_left_out_with_one_warning(caplog: pytest.Lo
         ({"value.serializer": print}, "the keyword argument 'value_serializer'"),
         ({"enable.ssl.certificate.verification": False}, "ssl_context"),
         ({"topic.metadata.refresh.interval.ms": -1}, "-1"),
-        ({"queue.buffering.max.kbytes": "many"}, "expects a whole number, not 'many'"),
+        ({"queue.buffering.max.kbytes": "many"}, "expects a whole number, not other text"),
         ({"socket.keepalive.enable": "yes"}, "expects true or false, not 'yes'"),
         ({"mesage.timeout.ms": 5}, "is unknown; did you mean 'message.timeout.ms'?"),
     ],

@@ -1,0 +1,69 @@
+"""What may be shown of the values of options: in errors, in the text form of a client's ``config``."""
+
+import os
+import re
+
+_SECRETS = ("password", "passphrase", "token", "secret", "jaas", "proxy", "keystore_key", "keystore.key", "key.pem")
+"""Parts of names of options whose values are never shown."""
+_LONGEST = 100
+_LONGEST_PATH = 4_096
+_NEVER = re.compile(r"[\r\n]|-----|://[^/]*@")
+"""Text of more lines, PEM, and URLs with a user: what no option but a secret one holds."""
+_NAME = re.compile(r"[a-z]+([._-][a-z]+)+(?![\w.-])")
+_ANY_NAME = re.compile(r"[A-Za-z]+\d*([._ -]+[A-Za-z0-9]*)*")
+_NUMBER = re.compile(r"\s*[+-]?[\d.,_]*\d[\d.,_]*(e[+-]?\d+)?\s*[A-Za-z%]{0,3}\s*", re.ASCII)
+_WORDS = ("", "true", "false", "yes", "no", "on", "off", "none", "null", "auto", "default", "inf", "infinity", "nan")
+
+
+def is_secret(name: str) -> bool:
+    """Whether the value of an option is never shown."""
+    return any(part in name.lower() for part in _SECRETS)
+
+
+def shown(name: str, value: object) -> str:
+    """A value for an error text; a type alone where it is, or may have inside, a secret."""
+    return kind_of(value) if is_secret(name) or not _is_harmless(value) else repr(value)
+
+
+def shown_number(name: str, value: object) -> str:
+    """As `shown`, for an option that takes a number or a truth value: other text may be a secret out of place."""
+    if isinstance(value, str) and not _NUMBER.fullmatch(value) and value.strip().lower() not in _WORDS:
+        return "other text (which is not shown, as it may be a secret)"
+    return shown(name, value)
+
+
+def holds_text(path: "str | os.PathLike[str]") -> bool:
+    """Whether what was given as a path is the content of a file: PEM text, or other lines."""
+    return _NEVER.search(os.fsdecode(path)) is not None or len(os.fsdecode(path)) > _LONGEST_PATH
+
+
+def shown_name(name: object) -> str:
+    """The name of an option that there is not; a line of a key in its place is not shown."""
+    if isinstance(name, str) and len(name) <= _LONGEST and _ANY_NAME.fullmatch(name):
+        return repr(name)
+    return "(text that is no name and is not shown; a value of several lines needs \\ at the end of each but the last)"
+
+
+def shown_setting(text: str) -> str:
+    """What is wrong with text that is not NAME=VALUE: its name, if it begins with one, but never the value."""
+    found = _NAME.match(text)
+    if found is None:
+        return "text without '=' (which is not shown)"
+    sign = text[found.end() : found.end() + 1]
+    return f"{found[0]!r} " + (f"with {sign!r} instead of '='" if sign in (":", " ") and sign else "without '='")
+
+
+def kind_of(value: object) -> str:
+    """What is said of a value that is not shown."""
+    return f"a value of type {type(value).__name__} (which is not shown)"
+
+
+def _is_harmless(value: object) -> bool:
+    """Whether a value has no secret inside: not so a dictionary of settings, or a partial with one."""
+    if isinstance(value, bytes | bytearray):
+        value = bytes(value).decode("latin-1")
+    if isinstance(value, str):
+        return len(value) <= _LONGEST and _NEVER.search(value) is None
+    if isinstance(value, list | tuple | set | frozenset):
+        return all(map(_is_harmless, value))
+    return value is None or isinstance(value, bool | int | float | type)
