@@ -19,6 +19,8 @@ written, but its transaction is open; it is committed; half of the tasks' transa
 know it yet."""
 TASK_POINTS = ("begun", "writing", "written")
 """Where a task's process stops: its transaction has begun; a part of its rows is in Kafka; all are."""
+OLDER_DRIVER_POINTS = ("aborting",)
+"""Where a driver stops that was replaced meanwhile: it is about to abort what an earlier one has left open."""
 FORMAT = "stopping_kafka_columnar"
 LONGEST_S = 600.0
 """After which time a process goes on by itself, so that none is left behind by a test that was killed."""
@@ -29,7 +31,7 @@ class KillPoint:
 
     Arguments:
         folder: a new one.
-        point: one of `DRIVER_POINTS` and `TASK_POINTS`.
+        point: one of `DRIVER_POINTS`, `TASK_POINTS` and `OLDER_DRIVER_POINTS`.
         time_number: which time that a process comes there it stops, from 1.
     """
 
@@ -169,7 +171,7 @@ def install(folder: str) -> None:
     if is_installed:
         return
     plan, decide, end_all = driver.plan, access.decide, access.end
-    end, deliver = requests.end, task.deliver
+    end, deliver, abort_ids = requests.end, task.deliver, access.abort_ids
 
     def where() -> str:
         return str(driver.stops_at)
@@ -197,6 +199,10 @@ def install(folder: str) -> None:
         await stop_on_loop(where(), "committing")
         return done | await end_all(self, each[len(each) // 2 :], commit=commit)
 
+    async def stopping_abort_ids(self: Any, transactional_ids: Any) -> None:
+        await stop_on_loop(where(), "aborting")
+        await abort_ids(self, transactional_ids)
+
     def stopping_deliver(producer: Any, topic: Any, batches: Any, note: Callable[[Any], object]) -> int:
         stop(where(), "begun")
         rows: int = deliver(producer, topic, [next(batches)], note)
@@ -207,5 +213,6 @@ def install(folder: str) -> None:
     driver.plan = stopping_plan
     access.decide = stopping_decide
     access.end = stopping_end_all
+    access.abort_ids = stopping_abort_ids
     requests.end = stopping_end
     task.deliver = stopping_deliver

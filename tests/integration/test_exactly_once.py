@@ -273,6 +273,91 @@ def test_of_two_live_drivers_the_older_one_is_fenced_and_says_so(broker, make_qu
     check_each_once(broker.bootstrap_servers, older.topic, 2)
 
 
+class StoppedError(Exception):
+    """A process is stopped, and may go on at any time."""
+
+
+def stop_before_aborting(steps: Callable[[], Any]) -> Callable[[PrefixAccess], Any]:
+    """Have a driver stop when it is about to abort what was left open; gives what it does when it goes on."""
+    found: list[Any] = []
+
+    async def stop(_: PrefixAccess, transactional_ids: Any) -> None:
+        found.append(transactional_ids)
+        raise StoppedError
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(PrefixAccess, "abort_ids", stop)
+        with pytest.raises(StoppedError):
+            steps()
+    return lambda access: access.abort_ids(found[0])
+
+
+def commit_while(query: Query, results: list[driver.TaskResult], wakes: Callable[[Any], Any]) -> None:
+    """Commit, and let a driver that was stopped go on once it is decided, but not committed yet."""
+    finish = driver._finish
+
+    async def finish_late(access: Any, decided: Any) -> None:
+        await wakes(access)
+        await finish(access, decided)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(driver, "_finish", finish_late)
+        query.commit(results)
+
+
+def drivers_of(servers: str, topic: str, checkpoint: str) -> tuple[Query, Query]:
+    """Two drivers of a query in one session: their tasks run in the same processes."""
+    older, newer = (Query(servers, topic, checkpoint=checkpoint) for _ in range(2))
+    newer.processes, newer.run = older.processes[:1], "run 1"
+    older.processes = older.processes[:1]
+    return older, newer
+
+
+def check_a_driver_that_slept_before_it_aborted(servers: str, topic: str) -> None:
+    older, newer = drivers_of(servers, topic, "/checkpoint")
+    older.write(0, rows_of(0))
+    older.tasks(older.plan(), 1, rows_of(1), 2)  # and its driver dies
+    wakes = stop_before_aborting(older.plan)
+    commit_while(newer, newer.tasks(newer.plan(), 1, rows_of(1), 2), wakes)
+    check_each_once(servers, topic, 2)
+    newer.close()
+
+
+def check_a_driver_that_slept_while_another_one_was_not_sure(servers: str, topic: str) -> None:
+    older, newer = drivers_of(servers, topic, "")
+    results = older.tasks(older.plan(), 0, rows_of(0), 2)
+    plan = newer.plan()
+    later = newer.tasks(plan, 0, rows_of(0), 2)
+    wakes = stop_before_aborting(lambda: older.commit(results))
+    with pytest.raises(DriverFencedError, match="another driver has taken over"):
+        commit_while(newer, later, wakes)
+    newer.run = "run 2"
+    newer.write(0, rows_of(0))
+    newer.ask(wakes)
+    newer.write(1, rows_of(1))
+    check_each_once(servers, topic, 2)
+    newer.close()
+
+
+SLEEPERS = pytest.mark.parametrize(
+    "check",
+    [check_a_driver_that_slept_before_it_aborted, check_a_driver_that_slept_while_another_one_was_not_sure],
+    ids=["it had fenced others", "others were not sure"],
+)
+
+
+@SLEEPERS
+def test_a_driver_that_slept_before_it_aborts_what_was_left_open_loses_nothing_of_its_successor(
+    broker, make_topic, check
+):
+    check(broker.bootstrap_servers, make_topic(partitions=PARTITIONS))
+
+
+@SLEEPERS
+def test_it_loses_nothing_with_transactions_of_version_1_either(of_version_1, make_topic_on, check):
+    check(of_version_1.bootstrap_servers, make_topic_on(of_version_1)(partitions=PARTITIONS))
+
+
 def test_a_driver_that_is_fenced_while_its_transactions_are_open_has_decided_nothing(broker, make_query):
     older = make_query()
     older.write(0, rows_of(0))

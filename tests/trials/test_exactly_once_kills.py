@@ -137,6 +137,29 @@ def test_of_two_live_drivers_on_one_checkpoint_the_older_one_dies_fenced(kafka, 
     assert not faults(seen_by_readers(kafka.bootstrap_servers, target), IDS)
 
 
+def test_an_older_driver_that_wakes_while_it_aborts_harms_nothing_of_the_newer_one(kafka, second_driver, tmp_path):
+    older, newer = second_driver
+    source, target = make_topics(kafka, "asleep", some_twice=False)
+    undecided = KillPoint(tmp_path / "undecided", "undecided", 2)
+    older.ask(run_of(kafka, "stateless", source, target, tmp_path, undecided, 3))
+    assert stops(undecided, older), "the query has ended"
+    older.kill()  # what its tasks have written stays open
+    older.end()
+    aborting = KillPoint(tmp_path / "aborting", "aborting", 1)
+    older.ask(run_of(kafka, "stateless", source, target, tmp_path, aborting, 4))
+    assert stops(aborting, older), "the query has ended"
+    deciding = KillPoint(tmp_path / "decided", "decided", 1)
+    newer.ask(run_of(kafka, "stateless", source, target, tmp_path, deciding, 5))
+    assert stops(deciding, newer), "the query has ended"
+    aborting.release()
+    told = older.answer()
+    deciding.release()
+    assert told is not None, "the older driver has not ended"
+    assert "another driver has taken over transactionalIdPrefix" in str(told["error"])
+    assert newer.answer() == {"error": None, "batches": [1, 2, 3, 4]}
+    assert not faults(seen_by_readers(kafka.bootstrap_servers, target), IDS)
+
+
 def test_a_transaction_that_timed_out_after_the_decision_is_told_with_its_partitions(kafka, driver, tmp_path):
     source, target = make_topics(kafka, "timed-out", some_twice=False)
     point = KillPoint(tmp_path / "points", "decided", 2)

@@ -16,11 +16,13 @@ from kafka.spark.exactly_once.decision import BATCH_WRITE, Decision, Written
 from kafka.spark.exactly_once.errors import DriverFencedError, PrefixInUseError, TransactionLostError
 from kafka.spark.exactly_once.judgement import Write
 from kafka.spark.exactly_once.names import task_id
+from kafka.spark.exactly_once.prefix_access import LastDriver
 from kafka.spark.options import ExactlyOnceOptions, WriteOptions
 from kafka.structs import TopicPartition
 
 pytestmark = pytest.mark.once
 DRIVER = TransactionIdentity("p-driver", 1, 5, 2)
+OLDER = DRIVER._replace(producer_epoch=4)
 WHERE = TopicPartition("out", 0)
 LONGEST_MS = 20 * 60_000
 NOW_MS = 1_700_000_000_000
@@ -59,6 +61,7 @@ class Brokers:
         self.has_decided_before = False
         self.marked: list[bool] = []
         self.finished = False
+        self.can_note = True
         self.age_ms = 0
         self.failures: dict[str, Any] = {}
         self.longest: int | None = LONGEST_MS
@@ -76,19 +79,24 @@ class Brokers:
         found = self.decisions.pop(0) if len(self.decisions) > 1 else self.decisions[0]
         return found, None if found is None else self.where
 
-    async def has_decided(self) -> bool:
-        self.calls.append(("has_decided",))
-        return self.has_decided_before
+    async def last_driver(self) -> LastDriver:
+        self.calls.append(("last_driver",))
+        return LastDriver(OLDER, self.has_decided_before)
 
-    async def fence(self, timeout_ms: int) -> TransactionIdentity:
-        self.calls.append(("fence", timeout_ms))
+    async def fence(self, timeout_ms: int, expected: TransactionIdentity | None) -> TransactionIdentity:
+        self.calls.append(("fence", timeout_ms, expected))
+        if "fence" in self.failures:
+            raise self.failures["fence"]
         return DRIVER
 
     async def open_ids(self) -> list[str]:
+        self.calls.append(("open_ids",))
         return self.open
 
     async def end(self, transactions: Any, *, commit: bool) -> dict[TransactionIdentity, Any]:
         given = list(transactions)
+        if isinstance(transactions, frozenset):
+            given.sort()
         self.calls.append(("commit" if commit else "abort", *(each.transactional_id for each in given)))
         return {each: self.failures.get(each.transactional_id) for each in given}
 
@@ -102,8 +110,9 @@ class Brokers:
     async def is_finished(self, batch_id: str) -> bool:
         return self.finished
 
-    async def note_finished(self, batch_id: str, where: TopicPartition, batch: int) -> None:
+    async def note_finished(self, batch_id: str, where: TopicPartition, batch: int) -> bool:
         self.calls.append(("note_finished", batch_id, where, batch))
+        return self.can_note
 
     async def describe(self, ids: list[str]) -> dict[str, TransactionDescription]:
         since_ms = NOW_MS - self.age_ms
@@ -131,7 +140,10 @@ def result(
     *slots: Written, rows: int = 10, by: TransactionIdentity | None = DRIVER, **given: Any
 ) -> list[driver.TaskResult]:
     write = dataclasses.replace(Write("p", "query", "run", 8, "/checkpoint"), **given)
-    return [driver.TaskResult(write, by, 60_000, rows if number == 0 else 0, each) for number, each in enumerate(slots)]
+    return [
+        driver.TaskResult(write, by, OLDER, 60_000, rows if number == 0 else 0, each)
+        for number, each in enumerate(slots)
+    ]
 
 
 async def plan(brokers: Any, checkpoint: str = "/checkpoint", batch_id: str | None = None) -> driver.Plan:
@@ -147,14 +159,19 @@ async def test_a_first_decision_that_is_not_shown_yet_is_waited_for() -> None:
     brokers.has_decided_before = True
     made = await plan(brokers)
     assert (made.decided, made.driver) == (decision(), DRIVER)
-    assert brokers.asked("read", "fence") == [("read", False), ("read", True), ("fence", 900_000), ("read", True)]
+    assert brokers.asked("read", "fence") == [
+        ("read", False),
+        ("read", True),
+        ("fence", 900_000, None),
+        ("read", True),
+    ]
 
 
 async def test_nobody_is_fenced_where_nothing_was_decided() -> None:
     brokers = Brokers(None)
     made = await plan(brokers)
-    assert (made.decided, made.driver, made.is_marked) == (None, None, False)
-    assert brokers.calls == [("read", False), ("has_decided",)]
+    assert (made.decided, made.driver, made.newest, made.is_marked) == (None, None, OLDER, False)
+    assert brokers.calls == [("read", False), ("last_driver",), ("open_ids",)]
 
 
 @pytest.mark.parametrize("checkpoint", ["", "/another"])
@@ -226,9 +243,56 @@ async def test_a_driver_that_was_not_sure_fences_others_before_it_decides() -> N
     brokers = Brokers(decision())
     brokers.open = [written(number).transaction.transactional_id for number in (1, 2)]
     await commit(brokers, result(written(1), by=None, checkpoint=""))
-    steps = [call[0] for call in brokers.asked("fence", "abort_ids", "decide", "commit") if len(call) > 1]
-    assert steps == ["fence", "abort_ids", "decide", "commit"]
+    steps = [call[0] for call in brokers.asked("open_ids", "fence", "abort_ids", "decide", "commit")]
+    assert steps == ["open_ids", "fence", "commit", "abort_ids", "decide", "commit"]  # at first, nothing is to commit
+    assert brokers.asked("fence") == [("fence", 60_000, OLDER)]
     assert brokers.asked("abort_ids") == [("abort_ids", brokers.open[1])]  # not what is written now
+
+
+@pytest.mark.parametrize("failure", [ProducerFencedError(), InvalidProducerEpochError()])
+async def test_a_driver_that_was_not_sure_ends_nothing_where_another_one_came_since_it_was_planned(
+    failure: Exception,
+) -> None:
+    """That one may have found the transactions of this write open, and may yet abort them."""
+    brokers = Brokers(None)
+    brokers.open = [written(number).transaction.transactional_id for number in (1, 2)]
+    brokers.failures["fence"] = failure
+    with pytest.raises(DriverFencedError, match="another driver has taken over transactionalIdPrefix 'p'"):
+        await commit(brokers, result(written(1), by=None))
+    assert brokers.asked("abort_ids", "decide", "commit") == []
+
+
+async def test_a_plan_looks_for_what_is_open_before_it_fences_others() -> None:
+    """What is written later may belong to a driver that can still decide it."""
+    brokers = Brokers(decision())
+    await plan(brokers)
+    assert [call[0] for call in brokers.asked("open_ids", "fence")] == ["open_ids", "fence"]
+
+
+@pytest.mark.parametrize("failure", [None, ProducerFencedError()])
+@pytest.mark.parametrize(("finished", "can_note"), [(True, True), (False, True), (False, False)])
+async def test_a_plan_notes_that_the_last_named_batch_write_is_committed_before_others_follow(
+    finished: bool, can_note: bool, failure: Exception | None, caplog: Any
+) -> None:
+    brokers = Brokers(decision(written(9), query=BATCH_WRITE, run="transactionalBatchId x"))
+    brokers.finished, brokers.can_note = finished, can_note
+    brokers.failures[written(9).transaction.transactional_id] = failure
+    made = await plan(brokers, "", "y")
+    is_committed = finished or (failure is None and can_note)
+    assert made.committed == ({written(9).transaction} if is_committed else frozenset())
+    is_noted = not finished and failure is None
+    assert brokers.asked("note_finished") == ([("note_finished", "x", WHERE, 7)] if is_noted else [])
+    assert ("are lost" in caplog.text) == (not finished and failure is not None)
+
+
+async def test_a_plan_commits_what_the_last_batch_write_without_a_name_has_decided() -> None:
+    lost = written(8).transaction
+    brokers = Brokers(decision(written(8), written(9), query=BATCH_WRITE))
+    brokers.failures[lost.transactional_id] = ProducerFencedError()
+    assert (await plan(brokers, "")).committed == {written(9).transaction}
+    assert brokers.asked("commit", "note_finished") == [
+        ("commit", *sorted(each.transaction.transactional_id for each in (written(8), written(9))))
+    ]
 
 
 async def test_batch_writes_are_numbered() -> None:

@@ -116,6 +116,29 @@ def test_a_batch_write_that_was_committed_is_not_called_lost_after_another_one_h
     assert first.committed() == ["a"]
 
 
+def test_it_is_not_called_lost_either_where_it_was_not_noted_as_committed(broker, monkeypatch):
+    first, second = (Writes(broker, transactionalBatchId=name) for name in ("first", "second"))
+    second.producers = first.producers
+    with monkeypatch.context() as dying:
+        dying.setattr(PrefixAccess, "note_finished", die)
+        with pytest.raises(ConnectionError):
+            first.batch("a")
+    failed = second.batch_task("b")
+    second.ask(lambda access: driver.abort(access, [failed]))
+    first.batch("a")
+    assert first.committed() == ["a"]
+
+
+def test_batch_writes_one_after_the_other_use_the_same_transactional_id(broker):
+    writes = Writes(broker)
+    results = []
+    for value in ("a", "b"):
+        results.append(writes.batch_task(value))
+        writes.commit(results[-1])
+    assert len({each.written.transaction.transactional_id for each in results}) == 1
+    assert writes.committed() == ["a", "b"]
+
+
 def test_a_batch_write_goes_on_where_its_driver_died_while_it_decided(broker, monkeypatch):
     monkeypatch.setattr(prefix_access, "LIMIT_MS", 10_000)
     writes = Writes(broker, transactionalBatchId="a night's")

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from kafka.errors import InvalidTransactionTimeoutError, KafkaConfigurationError, KafkaError
+from kafka.producer.transactions import TransactionIdentity
 from kafka.spark.exactly_once import task
 from kafka.spark.exactly_once.driver import Plan
 from kafka.spark.exactly_once.names import slot_of
@@ -48,21 +49,34 @@ def fakes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Producer, "failure", None)
 
 
-def plan(token: str, timeout_ms: int = 60_000) -> Plan:
-    return Plan(token, "", timeout_ms, None, None, False)
+def plan(token: str, timeout_ms: int = 60_000, committed: tuple[TransactionIdentity, ...] = ()) -> Plan:
+    return Plan(token, "", timeout_ms, None, frozenset(committed), None, None, False)
 
 
-def lend(producers: TransactionalProducers, token: str, prefix: str = "p", **given: Any) -> Producer:
-    with producers.borrow(CONFIGS, prefix, plan(token, **given)) as producer:
-        return producer  # type: ignore[return-value]  # a fake
+def lend(
+    producers: TransactionalProducers, token: str, prefix: str = "p", *, run: str | None = "run", **given: Any
+) -> Producer:
+    with producers.borrow(CONFIGS, prefix, plan(token, **given), run) as slot:
+        producer: Producer = slot.producer  # type: ignore[assignment]  # a fake
+        slot.transaction = identity(producer)
+        return producer
+
+
+def identity(producer: Producer) -> TransactionIdentity:
+    """Of its last transaction: each has an epoch of its own."""
+    return TransactionIdentity(producer.configs["transactional_id"], 1, producer.calls.count("begin"), 2)
 
 
 def test_a_producer_begins_a_transaction_under_a_name_of_the_process() -> None:
     producers = TransactionalProducers()
     first, second = lend(producers, "a"), lend(producers, "a")
     assert first.calls == second.calls == ["init", "begin"]
-    names = [each.configs.pop("transactional_id") for each in (first, second)]
-    assert first.configs == {"bootstrap_servers": "localhost:1", "transaction_timeout_ms": 60_000}
+    names = [each.configs["transactional_id"] for each in (first, second)]
+    assert first.configs == {
+        "bootstrap_servers": "localhost:1",
+        "transactional_id": names[0],
+        "transaction_timeout_ms": 60_000,
+    }
     slots = [slot_of("p", name) for name in names]
     assert [slot and slot.rpartition(".")[2] for slot in slots] == ["0", "1"]
     assert len({slot and slot.rpartition(".")[0] for slot in slots}) == 1
@@ -79,10 +93,28 @@ def test_one_is_lent_again_to_a_later_attempt_with_the_same_settings() -> None:
     assert first.calls == ["init", "begin"] * 2
 
 
+@pytest.mark.parametrize("run", ["another run", None])
+def test_a_name_is_not_used_by_another_run(run: str | None) -> None:
+    """An older driver that has found its transaction open may be asleep, and abort later whatever has its name."""
+    producers = TransactionalProducers()
+    names = {lend(producers, "a").configs["transactional_id"] for _ in range(task._MOST_IDLE + 3)}
+    later = [lend(producers, "b", run=run) for _ in range(task._MOST_IDLE + 3)]
+    assert names.isdisjoint(each.configs["transactional_id"] for each in later)
+    assert all(each.calls[-1] == ("close", 0) for each in Producer.made if each not in later)  # nothing is kept of them
+
+
+def test_a_batch_write_uses_the_names_of_the_one_before_once_that_is_committed() -> None:
+    producers = TransactionalProducers()
+    committed, left = lend(producers, "a", run=None), lend(producers, "a", run=None)
+    assert lend(producers, "b", run=None, committed=(identity(committed),)) is committed
+    names = [each.configs["transactional_id"] for each in (committed, left)]
+    assert lend(producers, "b", run=None, committed=(identity(left),)).configs["transactional_id"] not in names
+
+
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, GeneratorExit])
 def test_what_fails_is_aborted_and_not_lent_again(error: type[BaseException]) -> None:
     producers = TransactionalProducers()
-    with pytest.raises(error), producers.borrow(CONFIGS, "p", plan("a")):
+    with pytest.raises(error), producers.borrow(CONFIGS, "p", plan("a"), "run"):
         raise error
     assert Producer.made[0].calls == ["init", "begin", ("close", task._ABORT_S)]
     assert lend(producers, "b") is not Producer.made[0]

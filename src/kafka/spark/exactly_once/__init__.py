@@ -6,6 +6,7 @@ then it commits them, by their identities, from its own process; whoever comes a
 batch may be replayed with its rows split over the tasks in any way.
 
 `decision` is the record, `judgement` says what a write finds in it, `names` are the transactional ids; all are pure.
-`driver` has the driver's steps and `task` a task's; `prefix_access` are the requests of a prefix, `orphans` is
-`kafka.spark.transactions`. `writers` puts it together for Spark.
+`driver` has the driver's steps, `leftovers` ends what earlier attempts have left open, and `task` has a task's steps.
+`prefix_access` are the requests of a prefix, `orphans` is `kafka.spark.transactions`. `writers` puts it together for
+Spark.
 """

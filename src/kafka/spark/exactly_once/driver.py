@@ -20,10 +20,10 @@ from kafka.errors import (
     ProducerFencedError,
 )
 from kafka.producer.transactions import TransactionIdentity
-from kafka.producer.transactions.ending import Outcome
 from kafka.spark.exactly_once.decision import BATCH_WRITE, Decision, Written
 from kafka.spark.exactly_once.errors import DriverFencedError, NotDecidedError, TransactionLostError
 from kafka.spark.exactly_once.judgement import Write, check_replay, is_done
+from kafka.spark.exactly_once.leftovers import NAMED_RUN, check_known, committed_for_good, end_left, taken_over
 from kafka.spark.exactly_once.prefix_access import PrefixAccess
 from kafka.spark.options import WriteOptions
 from kafka.structs import TopicPartition
@@ -43,7 +43,9 @@ class Plan:
         run: of a batch write: its id.
         timeout_ms: how long a transaction may take.
         decided: the last decision.
+        committed: the transactions of the last decision, if it is a batch write's and nobody has to end them again.
         driver: with what this driver decides, if other drivers are fenced already; None: they are when it decides.
+        newest: if they are not fenced yet: the driver that nobody may have fenced until then; None: not known.
         is_marked: whether a batch write with this `transactionalBatchId` was decided before.
     """
 
@@ -51,7 +53,9 @@ class Plan:
     run: str
     timeout_ms: int
     decided: Decision | None
+    committed: frozenset[TransactionIdentity]
     driver: TransactionIdentity | None
+    newest: TransactionIdentity | None
     is_marked: bool
 
 
@@ -61,14 +65,14 @@ class TaskResult:
 
     Arguments:
         write: who writes.
-        driver: as in the plan.
-        timeout_ms: as in the plan.
+        driver, newest, timeout_ms: as in the plan.
         rows: how many rows the task was given.
         written: the transaction that they are in; None without rows, or where the write was decided before.
     """
 
     write: Write
     driver: TransactionIdentity | None
+    newest: TransactionIdentity | None
     timeout_ms: int
     rows: int
     written: Written | None
@@ -86,21 +90,27 @@ async def plan(access: PrefixAccess, options: WriteOptions, checkpoint: str) -> 
     exactly_once = options.exactly_once
     assert exactly_once is not None
     timeout_ms = await _timeout_ms(access, exactly_once.timeout_ms)
-    decided, _ = await access.read(stable=False)
-    if not _is_of(decided, checkpoint) and await access.has_decided():
-        decided, _ = await access.read(stable=True)  # what was decided a moment ago may not have been shown yet
-    driver = None
+    decided, where = await access.read(stable=False)
+    driver = newest = None
+    if not _is_of(decided, checkpoint):
+        last = await access.last_driver()
+        newest = last.identity
+        if last.has_decided:  # what was decided a moment ago may not have been shown yet
+            decided, where = await access.read(stable=True)
+    left = await access.open_ids()
     if _is_of(decided, checkpoint):
         driver = await _fence(access, timeout_ms)
-        decided, _ = await access.read(stable=True)
-    await end_left(access, decided, await access.open_ids(), driver)
+        decided, where = await access.read(stable=True)
+    await end_left(access, decided, left, driver)
     batch_id = exactly_once.batch_id
     return Plan(
         token=secrets.token_hex(8),
-        run=secrets.token_hex(8) if batch_id is None else f"transactionalBatchId {batch_id}",
+        run=secrets.token_hex(8) if batch_id is None else f"{NAMED_RUN}{batch_id}",
         timeout_ms=timeout_ms,
         decided=decided,
+        committed=await committed_for_good(access, decided, where),
         driver=driver,
+        newest=newest,
         is_marked=batch_id is not None and await access.is_marked(batch_id),
     )
 
@@ -121,19 +131,29 @@ async def commit(access: PrefixAccess, options: WriteOptions, results: Sequence[
     rows = sum(each.rows for each in results)
     decided, where = await access.read(stable=False)
     done = _is_done(write, decided)
-    driver = results[0].driver
+    driver, left = results[0].driver, None
     if driver is None:
-        driver = await _fence(access, timeout_ms)
+        left = await access.open_ids()  # nobody can decide those any more once others are fenced
+        try:
+            driver = await _fence(access, timeout_ms, results[0].newest)
+        except DriverFencedError:
+            if not await _is_marked(access, options, write):
+                raise
         decided, where = await access.read(stable=True)
         done = _is_done(write, decided)
     done = done or await _is_marked(access, options, write)
     where = _where(options, where, mine)
+    still_open = _check_open(access, [] if done else mine, timeout_ms)
+    if left is None:
+        _, left = await all_of([still_open, access.open_ids()])
+    else:
+        await still_open
     # what killed tasks of this batch have left open holds readers up, for long if this batch is the last one
-    _, left = await all_of([_check_open(access, [] if done else mine, timeout_ms), access.open_ids()])
     await end_left(access, decided, left or (), driver, keep=mine)
     if done:
         await _commit_again(access, options, driver, write, decided, where, rows, mine)
         return
+    assert driver is not None, "else it is done"
     batch = write.batch
     if write.query == BATCH_WRITE and decided is not None:
         batch = decided.batch + 1
@@ -182,71 +202,22 @@ def _too_long(timeout_ms: int, allowed: str) -> KafkaConfigurationError:
     )
 
 
-async def _fence(access: PrefixAccess, timeout_ms: int) -> TransactionIdentity:
+async def _fence(
+    access: PrefixAccess, timeout_ms: int, expected: TransactionIdentity | None = None
+) -> TransactionIdentity:
     try:
-        return await access.fence(timeout_ms)
+        return await access.fence(timeout_ms, expected)
     except InvalidTransactionTimeoutError as error:
         raise _too_long(timeout_ms, "less") from error
-
-
-async def end_left(
-    access: PrefixAccess,
-    decided: Decision | None,
-    open_ids: Sequence[str],
-    driver: TransactionIdentity | None,
-    *,
-    keep: Sequence[Written] = (),
-) -> None:
-    """Commit what was decided and is still open; abort what else tasks have open, where no other driver can decide it.
-
-    Arguments:
-        open_ids: the transactional ids that have a transaction open.
-        driver: with which other drivers were fenced before that was asked; None: they were not, and nothing is aborted.
-        keep: what is written now.
-
-    Raises `KafkaError` where what was decided may still be committed, but is not yet; `DriverFencedError` where what is
-    open may be another driver's.
-    """
-    left = set(open_ids) - {each.transaction.transactional_id for each in keep}
-    if not left:
-        return
-    written = decided.written if decided is not None else ()
-    pending = [each.transaction for each in written if each.transaction.transactional_id in left]
-    outcome = await access.end(pending, commit=True)
-    _check_known(outcome)
-    left -= {identity.transactional_id for identity, error in outcome.items() if error is None}
-    if driver is not None and left:
-        await _check_not_fenced(access, driver)
-        log.info("aborting %d transactions that an earlier attempt has left open", len(left))
-        await access.abort_ids(sorted(left))
-
-
-async def _check_not_fenced(access: PrefixAccess, driver: TransactionIdentity) -> None:
-    """Raise `DriverFencedError` where another driver has taken over, whose tasks may have begun to write since."""
-    found = (await access.describe([driver.transactional_id])).get(driver.transactional_id)
-    if isinstance(found, TransactionDescription) and (found.producer_id, found.producer_epoch) != driver[1:3]:
-        raise _taken_over(access.prefix)
+    except (ProducerFencedError, InvalidProducerEpochError) as error:
+        raise taken_over(access.prefix) from error
 
 
 def _is_done(write: Write, decided: Decision | None) -> bool:
     """As `is_done`, of a write that its tasks found new: only another driver can have decided a later batch since."""
     if decided is not None and decided.query == write.query != BATCH_WRITE and decided.batch > write.batch:
-        raise _taken_over(write.prefix)
+        raise taken_over(write.prefix)
     return is_done(write, decided)
-
-
-def _taken_over(prefix: str) -> DriverFencedError:
-    return DriverFencedError(
-        f"another driver has taken over transactionalIdPrefix {prefix!r} since this batch began: this one must not go "
-        "on, and has committed nothing of the batch"
-    )
-
-
-def _check_known(outcome: Outcome) -> None:
-    """Raise where it is not known whether what was decided is committed: it is tried again, and not aborted."""
-    for error in outcome.values():
-        if error is not None and error.retriable:
-            raise error
 
 
 async def _is_marked(access: PrefixAccess, options: WriteOptions, write: Write) -> bool:
@@ -274,7 +245,7 @@ def _where(options: WriteOptions, kept: TopicPartition | None, mine: Sequence[Wr
 async def _commit_again(
     access: PrefixAccess,
     options: WriteOptions,
-    driver: TransactionIdentity,
+    driver: TransactionIdentity | None,
     write: Write,
     decided: Decision | None,
     where: TopicPartition | None,
@@ -297,6 +268,7 @@ async def _commit_again(
     if batch_id is not None:
         await access.note_finished(batch_id, where, decided.batch)
     if write.query != BATCH_WRITE:
+        assert driver is not None, "without one only a batch write is done"
         renewed = dataclasses.replace(decided, run=write.run, checkpoint=write.checkpoint)
         await _decide(access, driver, renewed, where, None)
 
@@ -343,7 +315,7 @@ async def _decide(
     try:
         await access.decide(driver, decision, where, batch_id)
     except (ProducerFencedError, InvalidProducerEpochError) as error:
-        raise _taken_over(access.prefix) from error
+        raise taken_over(access.prefix) from error
 
 
 async def _finish(access: PrefixAccess, decided: Decision) -> None:
@@ -353,7 +325,7 @@ async def _finish(access: PrefixAccess, decided: Decision) -> None:
     failed: dict[TransactionIdentity, KafkaError] = {
         identity: error for identity, error in outcome.items() if error is not None
     }
-    _check_known(outcome)
+    check_known(outcome)
     if failed:
         lost = "; ".join(f"{by_identity[identity]}: {error}" for identity, error in failed.items())
         raise TransactionLostError(

@@ -7,7 +7,8 @@ from kafka.admin.transaction_types import TransactionDescription
 from kafka.config import parse_admin
 from kafka.spark.cache import Configs
 from kafka.spark.exactly_once.decision import Decision
-from kafka.spark.exactly_once.driver import LONGEST_TIMEOUT_MS, end_left
+from kafka.spark.exactly_once.driver import LONGEST_TIMEOUT_MS
+from kafka.spark.exactly_once.leftovers import end_left
 from kafka.spark.exactly_once.prefix_access import PrefixAccess, ask_brokers
 from kafka.structs import TopicPartition
 
@@ -97,9 +98,11 @@ async def _look(access: PrefixAccess) -> tuple[Decision | None, tuple[OpenTransa
 
 
 async def _abort(access: PrefixAccess) -> None:
-    driver = await access.fence(min(LONGEST_TIMEOUT_MS, await access.longest_ms() or LONGEST_TIMEOUT_MS))
+    longest_ms = await access.longest_ms() or LONGEST_TIMEOUT_MS
+    left = await access.open_ids()  # nobody can decide those any more once their driver is fenced
+    driver = await access.fence(min(LONGEST_TIMEOUT_MS, longest_ms))
     decided, _ = await access.read(stable=True)
-    await end_left(access, decided, await access.open_ids(), driver)
+    await end_left(access, decided, left, driver)
 
 
 async def _forget(access: PrefixAccess) -> None:

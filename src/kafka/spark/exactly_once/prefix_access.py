@@ -3,6 +3,7 @@
 import asyncio
 import atexit
 import collections
+import dataclasses
 import logging
 import os
 import threading
@@ -19,7 +20,14 @@ from kafka.admin.transaction_types import TransactionDescription, TransactionSta
 from kafka.admin.transactions import describe_transactions, list_transactions
 from kafka.cluster import Backoff
 from kafka.config import option_table
-from kafka.errors import KafkaError, KafkaTimeoutError, NoError, UnsupportedVersionError
+from kafka.errors import (
+    KafkaError,
+    KafkaTimeoutError,
+    NoError,
+    ProducerFencedError,
+    TransactionalIdNotFoundError,
+    UnsupportedVersionError,
+)
 from kafka.net import LoopThread
 from kafka.producer.transactions import TransactionIdentity
 from kafka.producer.transactions.ending import Outcome, end_all
@@ -49,6 +57,19 @@ _FINISHED = "committed"
 _LONGEST = "transaction.max.timeout.ms"
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class LastDriver:
+    """What Kafka knows of the drivers of a prefix.
+
+    Arguments:
+        identity: of the newest one, whose producer id is -1 if there was none yet; None: not known (before Kafka 3.0).
+        has_decided: whether its last transaction was a decision that was taken.
+    """
+
+    identity: TransactionIdentity | None
+    has_decided: bool
+
+
 class PrefixAccess:
     """Asks brokers about one prefix. On the loop.
 
@@ -64,14 +85,19 @@ class PrefixAccess:
         options = requests.options
         self._backoff = Backoff(options.retry_backoff_ms, options.retry_backoff_max_ms)
 
-    async def fence(self, timeout_ms: int) -> TransactionIdentity:
+    async def fence(self, timeout_ms: int, expected: TransactionIdentity | None = None) -> TransactionIdentity:
         """Fence every other driver, and abort what one of them has not decided; gives what this driver decides with.
 
         Arguments:
             timeout_ms: how long the driver's transaction may take.
+            expected: the driver that `last_driver` found; None: any.
+
+        Raises `ProducerFencedError` or `InvalidProducerEpochError` where another driver has fenced it since.
         """
         requests = TransactionRequests(self._cluster, driver_id(self.prefix), timeout_ms, self._backoff)
-        producer_id, epoch = await requests.init()
+        producer_id, epoch = await requests.init(expected)
+        if expected is not None and expected.producer_id < 0 and epoch > 0:
+            raise ProducerFencedError()  # there was no driver, and this is the second one since
         return TransactionIdentity(driver_id(self.prefix), producer_id, epoch, requests.transaction_version())
 
     async def read(self, *, stable: bool) -> tuple[Decision | None, TopicPartition | None]:
@@ -111,19 +137,22 @@ class PrefixAccess:
             parts.append(part.metadata or "")
         return parts
 
-    async def has_decided(self) -> bool:
-        """Whether the driver's last transaction was a decision that was taken; False, too, before Kafka 3.0.
+    async def last_driver(self) -> LastDriver:
+        """The newest driver, and whether its last transaction was a decision that was taken.
 
-        One that is being shown is waited for: a group without offsets yet has nothing to say of those that are to come.
+        A decision that is being shown is waited for: a group without offsets yet does not tell of those to come.
         """
         name = driver_id(self.prefix)
         asked = 0
         while True:
             found = (await self.describe([name])).get(name)
+            if isinstance(found, TransactionalIdNotFoundError):
+                return LastDriver(TransactionIdentity(name, -1, -1, 0), False)
             if not isinstance(found, TransactionDescription):
-                return False
+                return LastDriver(None, False)
             if found.state is not TransactionState.PREPARE_COMMIT:
-                return found.state is TransactionState.COMPLETE_COMMIT
+                identity = TransactionIdentity(name, found.producer_id, found.producer_epoch, 0)
+                return LastDriver(identity, found.state is TransactionState.COMPLETE_COMMIT)
             asked += 1
             await asyncio.sleep(self._backoff.seconds(asked))
 
@@ -136,13 +165,15 @@ class PrefixAccess:
         offsets = await self._offsets(batch_group(self.prefix, batch_id), True)
         return any(each.metadata == _FINISHED for each in offsets.values())
 
-    async def note_finished(self, batch_id: str, where: TopicPartition, batch: int) -> None:
-        """Note that all of a batch write is committed. Raises nothing: it is, noted or not."""
+    async def note_finished(self, batch_id: str, where: TopicPartition, batch: int) -> bool:
+        """Note that all of a batch write is committed; False if that failed, which is no failure of the write."""
         offsets = {where: OffsetAndMetadata(batch, _FINISHED, -1)}
         try:
             await alter_group_offsets(self._requests, batch_group(self.prefix, batch_id), offsets, None)
         except KafkaError as error:
             log.debug("it was not noted that the batch write %r is committed: %s", batch_id, error)
+            return False
+        return True
 
     async def decide(
         self, driver: TransactionIdentity, decision: Decision, where: TopicPartition, batch_id: str | None

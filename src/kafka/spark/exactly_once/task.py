@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from kafka import KafkaProducer
     from kafka.producer.arrow.future import ArrowResult
+    from kafka.producer.transactions import TransactionIdentity
 
 log = logging.getLogger(__name__)
 
@@ -77,10 +78,10 @@ def write_in_transaction(
     )  # the micro-batches of a foreachBatch function have numbers
     if is_marked or is_done(write, plan.decided):
         rows = sum(batch.num_rows for batch in batches)
-        return TaskResult(write, plan.driver, plan.timeout_ms, rows, None)
+        return TaskResult(write, plan.driver, plan.newest, plan.timeout_ms, rows, None)
     first = next((batch for batch in batches if batch.num_rows), None)
     if first is None:
-        return TaskResult(write, plan.driver, plan.timeout_ms, 0, None)
+        return TaskResult(write, plan.driver, plan.newest, plan.timeout_ms, 0, None)
     selected = (batch.select(columns) for batch in itertools.chain([first], batches) if batch.num_rows)
     partitions: dict[str, set[int]] = {}
 
@@ -88,29 +89,57 @@ def write_in_transaction(
         for topic, number in result.offsets:
             partitions.setdefault(topic, set()).add(number)
 
-    with producers.borrow(options.configs, write.prefix, plan) as producer:
-        rows = deliver(producer, options.topic, selected, note)
-        identity = producer.prepare_transaction()
-    assert identity is not None, "there was a row"
-    written = Written(identity, {topic: tuple(sorted(numbers)) for topic, numbers in partitions.items()})
-    return TaskResult(write, plan.driver, plan.timeout_ms, rows, written)
+    run = None if write.query == BATCH_WRITE else write.run
+    with producers.borrow(options.configs, write.prefix, plan, run) as slot:
+        rows = deliver(slot.producer, options.topic, selected, note)
+        slot.transaction = slot.producer.prepare_transaction()
+    assert slot.transaction is not None, "there was a row"
+    written = Written(slot.transaction, {topic: tuple(sorted(numbers)) for topic, numbers in partitions.items()})
+    return TaskResult(write, plan.driver, plan.newest, plan.timeout_ms, rows, written)
 
 
-class _Slot:
-    """A producer of this process, and for which attempt at a write its transaction is."""
+class Slot:
+    """A producer of this process, and what its last transaction was for.
+
+    Arguments:
+        key: the options, the prefix and the transaction's timeout that it was made with.
+        number: of its transactional id in this process.
+        producer: lent to one task at a time.
+    """
 
     def __init__(self, key: tuple[Configs, str, int], number: int, producer: "KafkaProducer") -> None:
         self.key = key
         self.number = number
         self.producer = producer
         self.token = ""
+        """The attempt at a write that its last transaction is of."""
+        self.run: str | None = None
+        """The run of the query that its last transaction is of; None: a batch write's."""
+        self.transaction: "TransactionIdentity | None" = None
+
+    @property
+    def prefix(self) -> str:
+        """The `transactionalIdPrefix`."""
+        return self.key[1]
+
+    def is_of_another_attempt(self, prefix: str, plan: Plan) -> bool:
+        """Whether its last transaction is of an earlier attempt at a write with this prefix."""
+        return self.prefix == prefix and self.token != plan.token
+
+    def may_be_lent(self, plan: Plan, run: str | None) -> bool:
+        """Whether no driver can still abort, by its name, what an earlier attempt has left open in it.
+
+        The attempts of one run follow one another; a batch write's transaction must be committed.
+        """
+        return self.transaction in plan.committed if run is None else self.run == run
 
 
 class TransactionalProducers:
     """The producers of this process whose transactions others end.
 
-    One is taken again for a later attempt at a write: the driver has ended everything of earlier ones by then. So is
-    the name of one that was closed, as Kafka remembers each transactional id for a week.
+    One is lent again to a later attempt of the same run; between batch writes, if its transaction is committed. So is
+    the name of one that was closed, as Kafka remembers each transactional id for a week. Other names are given up: a
+    driver that was stopped after it had found a transaction open may still abort whatever has its name.
     """
 
     def __init__(self) -> None:
@@ -121,17 +150,20 @@ class TransactionalProducers:
         self._pid = os.getpid()
         self._name = secrets.token_hex(5)
         self._numbers = itertools.count()
-        self._slots: collections.deque[_Slot] = collections.deque()
-        self._free: collections.deque[tuple[int, str, str]] = collections.deque()
-        """Numbers of producers that were closed, each with its prefix and the attempt that its transaction is of."""
+        self._slots: collections.deque[Slot] = collections.deque()
+        self._closed: collections.deque[Slot] = collections.deque()
+        """Those whose producers were closed: their numbers may be used again."""
 
     @contextlib.contextmanager
-    def borrow(self, configs: Configs, prefix: str, plan: Plan) -> Iterator["KafkaProducer"]:
+    def borrow(self, configs: Configs, prefix: str, plan: Plan, run: str | None) -> Iterator[Slot]:
         """Lend a producer with a new transaction; if an exception passes, it is aborted and the producer closed.
+
+        Arguments:
+            run: the id of the query's run; None: a batch write.
 
         Raises `KafkaConfigurationError` where the brokers do not allow the transaction's timeout.
         """
-        slot = self._take((configs, prefix, plan.timeout_ms), plan.token)
+        slot = self._take((configs, prefix, plan.timeout_ms), plan, run)
         try:
             try:
                 slot.producer.init_transactions()
@@ -141,11 +173,11 @@ class TransactionalProducers:
                     "the option 'kafka.transaction.timeout.ms'"
                 ) from error
             slot.producer.begin_transaction()
-            yield slot.producer
+            yield slot
         except BaseException:
             _let_go(slot)
             raise
-        slot.token = plan.token
+        slot.token, slot.run = plan.token, run
         self._give_back(slot)
 
     def close(self) -> None:
@@ -155,43 +187,59 @@ class TransactionalProducers:
         for slot in slots:
             slot.producer.close(timeout=0)
 
-    def _take(self, key: tuple[Configs, str, int], token: str) -> _Slot:
+    def _take(self, key: tuple[Configs, str, int], plan: Plan, run: str | None) -> Slot:
+        configs, prefix, timeout_ms = key
         with self._lock:
             if self._pid != os.getpid():  # a forked process has names of its own
                 self._begin_process()
-            for slot in self._slots:
-                if slot.key == key and slot.token != token:
-                    self._slots.remove(slot)
-                    return slot
-            configs, prefix, timeout_ms = key
-            number = self._number(prefix, token)
+            given_up = self._give_up(prefix, plan, run)
+            slot = next((each for each in self._slots if each.key == key and each.token != plan.token), None)
+            if slot is not None:
+                self._slots.remove(slot)
+            else:
+                number = self._number(prefix, plan)
+        for each in given_up:
+            each.producer.close(timeout=0)
+        if slot is not None:
+            return slot
         from kafka import KafkaProducer
 
         given: dict[str, Any] = dict(configs)
         given["transactional_id"] = task_id(prefix, f"{self._name}.{number}")
         given["transaction_timeout_ms"] = timeout_ms
-        return _Slot(key, number, KafkaProducer(**given))
+        return Slot(key, number, KafkaProducer(**given))
 
-    def _number(self, prefix: str, token: str) -> int:
+    def _give_up(self, prefix: str, plan: Plan, run: str | None) -> list[Slot]:
+        """Forget the names of earlier attempts that must not be used again; gives those with a producer to close."""
+
+        def is_over(slot: Slot) -> bool:
+            return slot.is_of_another_attempt(prefix, plan) and not slot.may_be_lent(plan, run)
+
+        given_up = [each for each in self._slots if is_over(each)]
+        self._slots = collections.deque(each for each in self._slots if not is_over(each))
+        self._closed = collections.deque(each for each in self._closed if not is_over(each))
+        return given_up
+
+    def _number(self, prefix: str, plan: Plan) -> int:
         """One of a closed producer if its transaction is of an earlier attempt, else a new one."""
-        for each in self._free:
-            if each[1] == prefix and each[2] != token:
-                self._free.remove(each)
-                return each[0]
+        for each in self._closed:
+            if each.is_of_another_attempt(prefix, plan):
+                self._closed.remove(each)
+                return each.number
         return next(self._numbers)
 
-    def _give_back(self, slot: _Slot) -> None:
+    def _give_back(self, slot: Slot) -> None:
         surplus = None
         with self._lock:
             self._slots.append(slot)
             if len(self._slots) > _MOST_IDLE:
                 surplus = self._slots.popleft()
-                self._free.append((surplus.number, surplus.key[1], surplus.token))
+                self._closed.append(surplus)
         if surplus is not None:
             surplus.producer.close(timeout=0)  # a prepared transaction stays as it is
 
 
-def _let_go(slot: _Slot) -> None:
+def _let_go(slot: Slot) -> None:
     """Abort what is open, in short: the driver aborts it otherwise."""
     try:
         slot.producer.close(timeout=_ABORT_S)

@@ -1,0 +1,96 @@
+"""What earlier attempts have left open under a prefix: committed where it was decided, else aborted. On the loop."""
+
+import logging
+from collections.abc import Sequence
+
+from kafka.admin.transaction_types import TransactionDescription
+from kafka.producer.transactions import TransactionIdentity
+from kafka.producer.transactions.ending import Outcome
+from kafka.spark.exactly_once.decision import BATCH_WRITE, Decision, Written
+from kafka.spark.exactly_once.errors import DriverFencedError
+from kafka.spark.exactly_once.prefix_access import PrefixAccess
+from kafka.structs import TopicPartition
+
+log = logging.getLogger(__name__)
+
+NAMED_RUN = "transactionalBatchId "
+"""With the `transactionalBatchId`: the run of a batch write that has one."""
+
+
+async def end_left(
+    access: PrefixAccess,
+    decided: Decision | None,
+    open_ids: Sequence[str],
+    driver: TransactionIdentity | None,
+    *,
+    keep: Sequence[Written] = (),
+) -> None:
+    """Commit what was decided and is still open; abort what else tasks have open, where no other driver can decide it.
+
+    Arguments:
+        open_ids: the transactional ids that have a transaction open.
+        driver: with which other drivers were fenced before that was asked; None: they were not, and nothing is aborted.
+        keep: what is written now.
+
+    Raises `KafkaError` where what was decided may still be committed, but is not yet; `DriverFencedError` where what is
+    open may be another driver's.
+    """
+    left = set(open_ids) - {each.transaction.transactional_id for each in keep}
+    if not left:
+        return
+    written = decided.written if decided is not None else ()
+    pending = [each.transaction for each in written if each.transaction.transactional_id in left]
+    outcome = await access.end(pending, commit=True)
+    check_known(outcome)
+    left -= {identity.transactional_id for identity, error in outcome.items() if error is None}
+    if driver is not None and left:
+        await _check_not_fenced(access, driver)
+        log.info("aborting %d transactions that an earlier attempt has left open", len(left))
+        await access.abort_ids(sorted(left))
+
+
+async def _check_not_fenced(access: PrefixAccess, driver: TransactionIdentity) -> None:
+    """Raise `DriverFencedError` where another driver has taken over, whose tasks may have begun to write since."""
+    found = (await access.describe([driver.transactional_id])).get(driver.transactional_id)
+    if isinstance(found, TransactionDescription) and (found.producer_id, found.producer_epoch) != driver[1:3]:
+        raise taken_over(access.prefix)
+
+
+async def committed_for_good(
+    access: PrefixAccess, decided: Decision | None, where: TopicPartition | None
+) -> frozenset[TransactionIdentity]:
+    """Commit the transactions of the last batch write that was decided; gives those that nobody has to end again.
+
+    A write that is repeated under its `transactionalBatchId` commits them again, unless it was noted that they are
+    committed: as long as it was not, no other transactions may follow them.
+
+    Raises `KafkaError` where they may still be committed, but are not yet.
+    """
+    if decided is None or where is None or decided.query != BATCH_WRITE:
+        return frozenset()
+    transactions = frozenset(each.transaction for each in decided.written)
+    batch_id = decided.run.removeprefix(NAMED_RUN) if decided.run.startswith(NAMED_RUN) else None
+    if batch_id is not None and await access.is_finished(batch_id):
+        return transactions
+    outcome = await access.end(transactions, commit=True)
+    check_known(outcome)
+    lost = {identity.transactional_id: error for identity, error in outcome.items() if error is not None}
+    if lost:
+        log.warning("rows of a batch write (%s) are lost: they were decided, but not committed: %s", decided.run, lost)
+    if batch_id is not None and (lost or not await access.note_finished(batch_id, where, decided.batch)):
+        return frozenset()
+    return frozenset(each for each in transactions if outcome[each] is None)
+
+
+def taken_over(prefix: str) -> DriverFencedError:
+    return DriverFencedError(
+        f"another driver has taken over transactionalIdPrefix {prefix!r} since this batch began: this one must not go "
+        "on, and has committed nothing of the batch"
+    )
+
+
+def check_known(outcome: Outcome) -> None:
+    """Raise where it is not known whether what was decided is committed: it is tried again, and not aborted."""
+    for error in outcome.values():
+        if error is not None and error.retriable:
+            raise error
