@@ -246,7 +246,7 @@ def test_a_topic_that_is_not_there_is_named(cli: Cli) -> None:
 
 
 def test_a_file_that_cannot_be_written_is_named(cli: Cli, filled: str) -> None:
-    assert re.search("/no/such", cli.fails("consume", filled, "-o", "/no/such/file"))
+    assert re.search("/no/such", cli.fails("consume", filled, "-o", "/no/such/file", status=2))
 
 
 @pytest.mark.skipif(not pathlib.Path("/dev/full").exists(), reason="there is no /dev/full here")

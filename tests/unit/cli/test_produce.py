@@ -4,14 +4,18 @@ import csv
 import json
 import pathlib
 import random
+import sys
 from collections.abc import Callable
+from typing import Any
 
 import click
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import kafka
 from kafka import KafkaProducer
+from kafka.cli.file_formats import endings
 from kafka.cli.produce.lines import split
 from unit.cli.cli_support import Cli
 
@@ -101,6 +105,73 @@ def test_what_consume_writes_produce_reads(cli: Cli, topic: MakeTopic, tmp_path:
     cli("produce", target, str(file), "--keep-partitions")
     assert sorted(cli("consume", target, *SHOWN)) == sorted(cli("consume", source, *SHOWN))
     assert cli("consume", target, "-p", "0", *SHOWN) == cli("consume", source, "-p", "0", *SHOWN)
+
+
+EVERYTHING = [
+    {"key": b"k", "value": b'"v", \xc3\xa4\n', "headers": [("h", b"x"), ("h", None), ("", b"")], "timestamp_ms": 10},
+    {"key": b"gone", "value": None, "headers": [], "timestamp_ms": 20},
+    {"key": None, "value": b"", "headers": [("bytes", b"\xff\xfe")], "timestamp_ms": 30, "partition": 1},
+    {"key": b"", "value": b"\xff\xfe\0", "headers": [], "timestamp_ms": 0, "partition": 1},
+    {"key": b"\x80", "value": b"null", "headers": [], "timestamp_ms": 40},
+]
+
+
+def records_of(cli: Cli, topic: str) -> list[tuple[Any, ...]]:
+    found = kafka.read(topic, bootstrap_servers=cli.bootstrap_servers)
+    return sorted((r.partition, r.offset, r.timestamp, str(r.key), str(r.value), str(r.headers)) for r in found)
+
+
+@pytest.mark.parametrize("ending", [each for each in endings() if each != ".txt"])
+def test_a_file_brings_back_all_of_each_record(cli: Cli, topic: MakeTopic, tmp_path: pathlib.Path, ending: str) -> None:
+    source, target, file = topic(2), topic(2, "-copy"), tmp_path / f"records{ending.upper()}"
+    with KafkaProducer(bootstrap_servers=cli.bootstrap_servers) as producer:
+        for record in EVERYTHING:
+            producer.send(source, **record)
+    null = ["--null", "\\N"] if ending == ".csv" else []
+    cli("consume", source, "-o", str(file), *null)
+    cli("produce", target, str(file), "--keep-partitions", *null)
+    assert records_of(cli, target) == records_of(cli, source)
+
+
+def test_a_file_of_text_brings_back_what_its_lines_have(cli: Cli, topic: MakeTopic, tmp_path: pathlib.Path) -> None:
+    source, target, file = topic(), topic(suffix="-copy"), tmp_path / "records.txt"
+    cli("produce", source, "-K", ":", "--null", "NULL", stdin="k:v\ngone:NULL\n:x\n")
+    cli("consume", source, "-o", str(file), "-K", ":", "--null", "NULL")
+    cli("produce", target, str(file), "-K", ":", "--null", "NULL", "-f", "text")
+    shown = ("-f", "%k=%s(%S)\\n")
+    assert cli("consume", target, *shown) == cli("consume", source, *shown) == "k=v(1)\ngone=(-1)\n=x(1)\n"
+
+
+def test_csv_says_which_records_its_empty_fields_cannot_tell_apart(
+    cli: Cli, topic: MakeTopic, tmp_path: pathlib.Path
+) -> None:
+    name, file = topic(), tmp_path / "records.csv"
+    cli("produce", name, "-k", "gone", "--null", "x", stdin="x\ny\n")
+    assert "empty fields for 1 values that are null" in cli.run("consume", name, "-o", str(file)).stderr
+    assert "empty fields" not in cli.run("consume", name, "-o", str(file), "--null", "x").stderr
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+def test_a_library_that_lacks_is_missed_before_anything_is_opened(
+    cli: Cli, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    file = tmp_path / f"y.{suffix}"
+    file.write_text("of before")
+    for module in ("pyarrow", "pyarrow.parquet"):
+        monkeypatch.setitem(sys.modules, module, None)
+    for command in (["consume", "t", "-o", str(file)], ["produce", "t", str(file)]):
+        told = cli.run("-b", "localhost:1", *command)
+        assert told.exit_code == 1
+        assert told.stderr == (
+            "Error: this command needs 'pyarrow', which is not installed; install it with: "
+            "pip install 'kafka-columnar[arrow]'\n"
+        )
+    assert file.read_text() == "of before"
+
+
+def test_where_a_file_cannot_be_written_nothing_is_read(cli: Cli, topic: MakeTopic, tmp_path: pathlib.Path) -> None:
+    told = cli.fails("consume", topic(), "-g", "readers", "-o", str(tmp_path / "no" / "x.csv"), status=2)
+    assert told.endswith(f"cannot be written: there is no folder {tmp_path / 'no'}")
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet", "arrow"])

@@ -57,7 +57,7 @@ _OPTIONS = [
     click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=pathlib.Path), help="A file to write."),
     click.option("-K", "--key-separator", metavar="TEXT", help="Write keys too, with this behind them (text, hex)."),
     click.option("-D", "--delimiter", default="\\n", show_default=True, help="What follows a record (text, hex)."),
-    click.option("--null", default="", metavar="TEXT", help="What stands for null (text, hex)."),
+    click.option("--null", default="", metavar="TEXT", help="What stands for null (text, hex, csv)."),
     click.option("--encoding", help="Of keys and values, for text; it is written as UTF-8. [default: as they are]"),
     click.option("--key", "keys", multiple=True, metavar="TEXT", help="Only records with this key; may be repeated."),
     click.option("--key-regex", metavar="REGEX", help="Only records in whose key this is found."),
@@ -143,6 +143,8 @@ def command(
         if output is not None and sink.is_open and not session.output.as_json:
             seconds = max(time.monotonic() - began, 1e-6)
             note(f"{sink.records:,} records in {seconds:.1f} s, {sink.records / seconds:,.0f} a second, to {output}")
+        if sink.remark is not None:
+            note(sink.remark)
 
 
 def _explain_nothing(source: "Source", selection: "Selection", where: dict[str, Any]) -> None:

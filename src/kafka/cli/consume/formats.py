@@ -15,17 +15,8 @@ from kafka.record.lines import lines
 if TYPE_CHECKING:
     from kafka.record import ConsumerRecord
 
-NAMES = ("text", "hex", "json", "csv", "parquet", "arrow", "str", "raw", "full")
+NAMES = ("text", "lines", "hex", "json", "csv", "parquet", "arrow", "str", "raw", "full")
 """The last three are kafka-python's: text, bytes as Python shows them, whole records as Python shows them."""
-SUFFIXES = {
-    ".csv": "csv",
-    ".json": "json",
-    ".jsonl": "json",
-    ".ndjson": "json",
-    ".parquet": "parquet",
-    ".arrow": "arrow",
-    ".arrows": "arrow",
-}
 COLUMNS = ("topic", "partition", "offset", "timestamp", "key", "value", "headers")
 
 
@@ -138,10 +129,20 @@ _NOT_UTF_8 = re.compile("[\udc80-\udcff]")
 
 
 class Csv:
-    """Comma-separated values with a line of titles: null is an empty field, bytes of keys and values stay as they are.
+    """Comma-separated values with a line of titles; bytes of keys and values stay as they are.
 
     A byte of a header that is not UTF-8 is escaped, as the headers are JSON.
+
+    Arguments:
+        null: the field of a key or value that is null.
+
+    Attributes:
+        ambiguous: how many null values and empty keys were written as empty fields, which are read the other way.
     """
+
+    def __init__(self, null: bytes = b"") -> None:
+        self.ambiguous = 0
+        self._null = null.decode("utf-8", "surrogateescape")
 
     def begin(self) -> bytes:
         """The titles."""
@@ -157,9 +158,14 @@ class Csv:
                 pairs = [[name, None if value is None else _as_text(value)] for name, value in record.headers]
                 headers = _NOT_UTF_8.sub(_escape, json.dumps(pairs, ensure_ascii=False))
             time = "" if record.timestamp == -1 else record.timestamp
-            key, value = _as_text(record.key), _as_text(record.value)
+            key, value = self._field(record.key), self._field(record.value)
+            if not self._null:
+                self.ambiguous += (record.value is None) + (record.key == b"")
             write((record.topic, record.partition, record.offset, time, key, value, headers))
         return "".join(rows.lines).encode("utf-8", "surrogateescape")
+
+    def _field(self, value: bytes | None) -> str:
+        return self._null if value is None else _as_text(value)
 
 
 def _escape(found: re.Match[str]) -> str:
@@ -167,8 +173,8 @@ def _escape(found: re.Match[str]) -> str:
     return f"\\u{ord(found[0]):04x}"
 
 
-def _as_text(value: bytes | None) -> str:
-    return "" if value is None else value.decode("utf-8", "surrogateescape")
+def _as_text(value: bytes) -> str:
+    return value.decode("utf-8", "surrogateescape")
 
 
 _TOKEN = re.compile(r"%(.)|\\(x[0-9a-fA-F]{2}|.)", re.DOTALL)
@@ -220,7 +226,7 @@ def text_format(name: str, delimiter: bytes, separator: bytes | None, null: byte
     if name == "json":
         return EachRecord(json_line)
     if name == "csv":
-        return Csv()
+        return Csv(null)
     if name == "raw":
         return EachRecord(lambda record: repr(record.value).encode() + b"\n")
     if name == "full":

@@ -13,9 +13,10 @@ from typing import IO, Self
 
 import click
 
-from kafka.cli.consume.formats import SUFFIXES, Format, text_format
+from kafka.cli.consume.formats import Csv, Format, text_format
 from kafka.cli.consume.selection import Piece
 from kafka.cli.failures import Uninterrupted
+from kafka.cli.file_formats import check_can_write, check_installed, format_of
 
 
 class Sink:
@@ -86,6 +87,16 @@ class Sink:
             self.records += len(piece)
             written(piece)
 
+    @property
+    def remark(self) -> str | None:
+        """What the file cannot tell of its records; None: it tells all that its format has."""
+        if not isinstance(self._format, Csv) or not self._format.ambiguous:
+            return None
+        return (
+            f"csv has empty fields for {self._format.ambiguous:,} values that are null or keys that are empty, which "
+            "'kafka produce' takes for empty values and null keys; --null TEXT, there too, tells them apart"
+        )
+
     def check_reader(self) -> None:
         """Raise `BrokenPipeError` where nobody reads any more, which else the next record would tell."""
         if self._is_unread is not None and self._is_unread():
@@ -119,9 +130,15 @@ def open_sink(
     null: bytes,
     encoding: str | None,
 ) -> Sink:
-    """A sink for a format, which the file's name may tell. Raises `click.UsageError`."""
+    """A sink for a format, which the file's name may tell; nothing is opened yet.
+
+    Raises `click.UsageError`, and `ModuleNotFoundError` where the format needs a library that is not there.
+    """
     if name is None:
-        name = "json" if as_json else SUFFIXES.get(file.suffix.lower(), "text") if file else "text"
+        name = "json" if as_json else format_of(file) if file else "text"
+    check_installed(name)
+    if file is not None:
+        check_can_write(file)
     if name in ("parquet", "arrow"):
         if file is None and sys.stdout.isatty():
             raise click.UsageError(f"{name} is not for terminals: name a file with -o, or redirect the output")

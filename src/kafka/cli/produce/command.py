@@ -7,18 +7,11 @@ from typing import IO, Any
 import click
 
 from kafka.cli.escapes import as_typed
+from kafka.cli.file_formats import LINES, check_installed, format_of
 from kafka.cli.options import complete_topic, connected, one
 from kafka.cli.session import Session
 
-_FORMATS = ("lines", "json", "csv", "parquet", "arrow")
-_SUFFIXES = {
-    ".csv": "csv",
-    ".jsonl": "json",
-    ".ndjson": "json",
-    ".parquet": "parquet",
-    ".arrow": "arrow",
-    ".arrows": "arrow",
-}
+_FORMATS = (*LINES, "json", "csv", "parquet", "arrow")
 
 
 @click.command(name="produce")
@@ -33,11 +26,15 @@ _SUFFIXES = {
     shell_complete=complete_topic,
 )
 @click.option(
-    "-f", "--format", "name", type=click.Choice(_FORMATS), help="[default: lines, or what a file's name says]"
+    "-f",
+    "--format",
+    "name",
+    type=click.Choice(_FORMATS),
+    help="[default: lines, or what a file's name says]",
 )
 @click.option("-K", "--key-separator", metavar="TEXT", help="Lines have a key, with this behind it.")
 @click.option("-D", "--delimiter", default="\\n", show_default=True, help="What ends a line.")
-@click.option("--null", metavar="TEXT", help="A line's value of this text is null, a tombstone.")
+@click.option("--null", metavar="TEXT", help="A value of this text is null, a tombstone (lines, CSV).")
 @click.option("--encoding", help="What lines, of UTF-8, are sent in. [default: as they are]")
 @click.option("-k", "--key", metavar="TEXT", help="The key of records that have none.")
 @click.option(
@@ -75,6 +72,10 @@ def command(
     from kafka.cli.produce.sending import Sending
 
     fixed = _fixed(form)
+    form["lines"] = _lines(form)
+    formats = [name or format_of(file) for file in files] if files else [name or "text"]
+    for each in formats:
+        check_installed(each)
     own: dict[str, Any] = {}
     if compression is not None:
         own["compression_type"] = None if compression == "none" else compression
@@ -84,11 +85,11 @@ def command(
         progress = bool(files) and sys.stderr.isatty()
     with session.producer(**own) as producer:
         sending = Sending(producer, topic, fixed, progress)
-        for file in files:
+        for file, its_format in zip(files, formats, strict=False):
             with open(file, "rb") as opened:
-                _send(sending, opened, name or _SUFFIXES.get(file.suffix.lower(), "lines"), form)
+                _send(sending, opened, its_format, form)
         if not files:
-            _send(sending, sys.stdin.buffer, name or "lines", form)
+            _send(sending, sys.stdin.buffer, formats[0], form)
         sending.finish()
     sending.report(session.output)
 
@@ -110,18 +111,20 @@ def _send(sending: Any, file: IO[bytes], name: str, form: dict[str, Any]) -> Non
     elif name == "csv":
         from kafka.cli.produce.tables import send_csv
 
-        send_csv(sending, file, form["key_column"], form["keep_partitions"])
+        send_csv(sending, file, form["key_column"], form["keep_partitions"], form["null"])
     elif name in ("parquet", "arrow"):
         from kafka.cli.produce.tables import send_arrow
 
         send_arrow(sending, name, file, form["key_column"], form["keep_partitions"])
     else:
-        _send_lines(sending, file, form)
+        from kafka.cli.produce.lines import send_lines
+
+        send_lines(sending, file, *form["lines"])
 
 
-def _send_lines(sending: Any, file: IO[bytes], form: dict[str, Any]) -> None:
+def _lines(form: dict[str, Any]) -> tuple[bytes, bytes | None, bytes | None, str | None]:
+    """How lines are taken apart, as `send_lines` has it. Raises `click.UsageError`."""
     from kafka.cli.escapes import unescaped
-    from kafka.cli.produce.lines import send_lines
 
     try:
         delimiter = unescaped(form["delimiter"])
@@ -132,4 +135,4 @@ def _send_lines(sending: Any, file: IO[bytes], form: dict[str, Any]) -> None:
     except (ValueError, LookupError) as error:
         raise click.UsageError(str(error)) from None
     null = None if form["null"] is None else as_typed(form["null"])
-    send_lines(sending, file, delimiter, separator, null, form["encoding"])
+    return delimiter, separator, null, form["encoding"]

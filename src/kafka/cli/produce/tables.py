@@ -19,8 +19,13 @@ _LONGEST_FIELD = 1 << 30
 """Characters, instead of the 131,072 that Python takes: values may be longer."""
 
 
-def send_csv(sending: Sending, file: IO[bytes], key_column: str | None, keep_partitions: bool) -> None:
+def send_csv(
+    sending: Sending, file: IO[bytes], key_column: str | None, keep_partitions: bool, null: str | None = None
+) -> None:
     """Rows with a line of titles: columns of a record, or any, which become an object of JSON as the value.
+
+    Arguments:
+        null: a key or value of this text is null; None: an empty key is null, and no value.
 
     Raises `click.UsageError`.
     """
@@ -35,7 +40,7 @@ def send_csv(sending: Sending, file: IO[bytes], key_column: str | None, keep_par
             if None in row or None in row.values():
                 raise click.UsageError(f"line {rows.line_num} has not {len(titles)} fields, as the titles have")
             if as_records and key_column is None:
-                _send_row(sending, row, keep_partitions)
+                _send_row(sending, row, keep_partitions, null)
             else:
                 key = None if key_column is None else _bytes(row[key_column])
                 sending.send(json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogateescape"), key)
@@ -46,13 +51,13 @@ def send_csv(sending: Sending, file: IO[bytes], key_column: str | None, keep_par
         text.detach()
 
 
-def _send_row(sending: Sending, row: Mapping[str, str], keep_partitions: bool) -> None:
+def _send_row(sending: Sending, row: Mapping[str, str], keep_partitions: bool, null: str | None) -> None:
     headers = _headers(row.get("headers") or "[]")
     partition, time = row.get("partition"), row.get("timestamp")
-    key = row.get("key")
+    key, value = row.get("key"), row["value"]
     sending.send(
-        _bytes(row["value"]),
-        _bytes(key) if key else None,
+        None if value == null else _bytes(value),
+        None if key is None or key == (null or "") else _bytes(key),
         headers,
         int(partition) if partition and keep_partitions else None,
         int(time) if time else None,
