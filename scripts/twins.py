@@ -105,9 +105,15 @@ TWINS: tuple[Twin, ...] = (
         },
     ),
     Twin(
+        "consumer/bounded/async_ranges.py",
+        "consumer/bounded/sync_ranges.py",
+        {"AsyncKafkaConsumer": "KafkaConsumer", "async_consumer": "kafka_consumer"},
+    ),
+    Twin(
         "consumer/bounded/async_read.py",
         "consumer/bounded/sync_read.py",
         {
+            "async_ranges": "sync_ranges",
             "AsyncBoundedRead": "BoundedRead",
             "AsyncKafkaConsumer": "KafkaConsumer",
             "async_consumer": "kafka_consumer",

@@ -7,7 +7,8 @@ import json
 import pathlib
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -15,6 +16,9 @@ import pytest
 
 from kafka import KafkaConsumer
 from kafka.cli.consume import source as reading
+from kafka.consumer.bounded.losses import SKIP_ADVICE
+from kafka.errors import OffsetOutOfRangeError
+from kafka.record import Columns, decode_batches
 from unit.cli.cli_support import Cli
 
 pytestmark = pytest.mark.once
@@ -350,3 +354,18 @@ def test_the_idle_time_begins_when_the_group_has_been_joined(monkeypatch: pytest
     monkeypatch.setattr(reading, "time", consumer)
     assert list(reading._poll(consumer, 0.0, lambda: None, lambda: consumer.polls >= 9)) == []
     assert consumer.polls == 9 + 1
+
+
+def test_records_that_are_deleted_meanwhile_are_told_in_words_of_the_command() -> None:
+    class Read:
+        def columns(self) -> Iterator[Columns]:
+            yield decode_batches(b"")
+            raise OffsetOutOfRangeError(f"offsets 0 to 3 are gone{SKIP_ADVICE}")
+
+    read: Any = Read()
+    found = reading.Snapshot(read).columns()
+    next(found)
+    with pytest.raises(
+        OffsetOutOfRangeError, match=r"offsets 0 to 3 are gone; run the command again for what is left$"
+    ):
+        next(found)

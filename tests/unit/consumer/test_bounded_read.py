@@ -9,14 +9,14 @@ import json
 import re
 import sys
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
 
 import kafka
 from harness.topics import create_topic
-from kafka import KafkaProducer, TopicPartition
+from kafka import KafkaAdminClient, KafkaProducer, TopicPartition
 from kafka.broker import EmbeddedBroker
 from kafka.consumer.bounded.bounds import Time, parse_bound
 from kafka.errors import (
@@ -62,6 +62,12 @@ class Reader:
 
     async def done(self, value: Any) -> Any:
         return await value if inspect.iscoroutine(value) else value
+
+
+@pytest.fixture
+def admin(broker: EmbeddedBroker) -> Iterator[KafkaAdminClient]:
+    with KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers, retry_backoff_ms=1) as admin:
+        yield admin
 
 
 def offsets(records: Iterable[Any]) -> dict[int, list[int]]:
@@ -244,16 +250,119 @@ async def test_markers_and_aborted_records_leave_no_hole_to_wait_in(
     assert await reader.all(topic, isolation_level=isolation, last=9) == {0: there}
 
 
-async def test_what_is_deleted_after_the_call_is_told(reader: Reader) -> None:
+async def test_what_is_deleted_after_the_call_is_told(reader: Reader, admin: KafkaAdminClient) -> None:
     read = await reader.open()
-    admin = kafka.KafkaAdminClient(bootstrap_servers=reader._options["bootstrap_servers"])
     admin.delete_records({TopicPartition(reader.topic, 1): 4})
-    admin.close()
-    with pytest.raises(
-        OffsetOutOfRangeError, match=rf"offsets 0 to 3 of {reader.topic}-1 were to be read and are gone"
-    ):
+    text = rf"offsets 0 to 3 of {reader.topic}-1 were to be read and are gone: deleted .*; on_missing='skip' reads"
+    with pytest.raises(OffsetOutOfRangeError, match=text):
         await reader.records(read)
+    assert read.missing == {}
     assert (await reader.all())[1] == [4, 5, 6, 7, 8, 9]
+
+
+async def outputs(reader: Reader, read: Any) -> dict[str, list[tuple[int, int]]]:
+    """Partition and offset of all that each way to read gives."""
+
+    async def all_of(found: Any) -> list[Any]:
+        return list(found) if reader.kind == "sync" else [each async for each in found]
+
+    def pairs(table: Any) -> list[tuple[int, int]]:
+        return sorted(zip(table["partition"].to_pylist(), table["offset"].to_pylist(), strict=True))
+
+    pandas, polars = await reader.done(read.to_pandas()), await reader.done(read.to_polars())
+    return {
+        "records": sorted((each.partition, each.offset) for each in await reader.records(read)),
+        "columns": sorted((each.partition, offset) for each in await all_of(read.columns()) for offset in each.offsets),
+        "batches": sorted(pair for each in await all_of(read.batches()) for pair in pairs(each)),
+        "arrow": pairs(await reader.done(read.to_arrow())),
+        "pandas": sorted(zip(pandas["partition"], pandas["offset"], strict=True)),
+        "polars": sorted(polars.select("partition", "offset").rows()),
+    }
+
+
+async def test_what_is_left_is_read_and_what_is_gone_is_counted(
+    reader: Reader, admin: KafkaAdminClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    first, second = TopicPartition(reader.topic, 0), TopicPartition(reader.topic, 1)
+    told: list[tuple[int, int]] = []
+    read = await reader.open(on_missing="skip", progress=lambda done, total: told.append((done, total)))
+    admin.delete_records({first: 10, second: 4})
+    there = [(1, offset) for offset in range(4, 10)]
+    assert await outputs(reader, read) == dict.fromkeys(
+        ("records", "columns", "batches", "arrow", "pandas", "polars"), there
+    )
+    assert read.missing == {first: 10, second: 4}, "of one iteration, not of all"
+    assert repr(read) == f"{type(read).__name__}(2 partitions, 20 offsets, 14 of them missing)"
+    assert told[-1] == (20, 20)
+    assert f"0 to 3 of {reader.topic}-1 were to be read and are gone: deleted" in caplog.text
+
+
+async def test_records_that_are_deleted_in_the_middle_are_left_out(
+    reader: Reader, admin: KafkaAdminClient, producer: KafkaProducer
+) -> None:
+    tp = TopicPartition(f"m-{uuid.uuid4()}", 0)
+    for number in range(10):  # each in a batch of its own, or one fetch would have them all
+        producer.send(tp.topic, b"%d" % number, partition=0).get(30)
+    read = await reader.open(tp, on_missing="skip", max_partition_fetch_bytes=1)
+    seen = []
+
+    def one(record: Any) -> None:
+        if not seen:
+            admin.delete_records({tp: 8})
+        seen.append(record.offset)
+
+    if reader.kind == "sync":
+        for record in read:
+            one(record)
+    else:
+        async for record in read:
+            one(record)
+    fetched_before = len(seen) - 2
+    assert seen == [*range(fetched_before), 8, 9]
+    assert 1 <= fetched_before < 8
+    assert read.missing == {tp: 8 - fetched_before}
+
+
+@pytest.mark.parametrize("comes_back", [False, True])
+@pytest.mark.parametrize("skips", [True, False])
+async def test_a_topic_that_is_deleted_is_missing_and_another_of_its_name_is_not_read(
+    reader: Reader, admin: KafkaAdminClient, producer: KafkaProducer, comes_back: bool, skips: bool
+) -> None:
+    other = f"o-{uuid.uuid4()}"
+    admin.create_topics({other: {"num_partitions": 1}}, wait_for_metadata=True)
+    producer.send(other, b"kept", partition=0).get(30)
+    read = await reader.open([reader.topic, other], **({"on_missing": "skip"} if skips else {}))
+    admin.delete_topics([reader.topic])
+    if comes_back:
+        admin.create_topics({reader.topic: {"num_partitions": 2}}, wait_for_metadata=True)
+        for number in range(20):
+            producer.send(reader.topic, b"new %d" % number, partition=0)
+        producer.flush()
+    if skips:
+        assert [(each.topic, each.value) for each in await reader.records(read)] == [(other, b"kept")]
+        assert read.missing == {TopicPartition(reader.topic, number): 10 for number in (0, 1)}
+    else:
+        with pytest.raises(OffsetOutOfRangeError, match=r"offsets 0 to 9 of .*-0.*: their topic was deleted since"):
+            await reader.records(read)
+    assert (reader.topic in admin.list_topics()) is comes_back, "a read makes no topics"
+
+
+async def test_a_log_that_was_cut_back_is_not_passed_over(reader: Reader, broker: EmbeddedBroker) -> None:
+    read = await reader.open(on_missing="skip")
+    failing = broker.faults.fail(OffsetOutOfRangeError, api="Fetch", topic=reader.topic)
+    try:
+        with pytest.raises(OffsetOutOfRangeError):
+            await reader.records(read)
+    finally:
+        failing.remove()
+    assert read.missing == {}
+
+
+async def test_the_last_records_are_those_that_are_left(reader: Reader, admin: KafkaAdminClient) -> None:
+    tp = TopicPartition(reader.topic, 0)
+    read = await reader.open(tp, last=4, on_missing="skip")
+    admin.delete_records({tp: 8})
+    assert (offsets(await reader.records(read)), read.missing) == ({0: [8, 9]}, {tp: 2})
 
 
 async def test_a_silent_leader_ends_a_read(reader: Reader, broker: EmbeddedBroker) -> None:
@@ -287,6 +396,7 @@ async def test_a_silent_leader_ends_a_read(reader: Reader, broker: EmbeddedBroke
         ({"limit": 10}, KafkaConfigurationError, "option 'limit' is unknown; last=N gives"),
         ({"group_id": "g"}, IllegalArgumentError, "leave out group_id"),
         ({"timeout_ms": -1}, IllegalArgumentError, "timeout"),
+        ({"on_missing": "ignore"}, IllegalArgumentError, "expected 'raise' or 'skip' as on_missing, got 'ignore'"),
     ],
 )
 async def test_what_cannot_be_read_is_said(

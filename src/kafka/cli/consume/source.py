@@ -11,7 +11,8 @@ from kafka.cli.positions import Position
 from kafka.cli.session import Session
 from kafka.consumer import ConsumerRebalanceListener
 from kafka.consumer.bounded.bounds import NOT_FOR_READS, WHERE_TOPICS_ARE
-from kafka.errors import UnknownTopicOrPartitionError
+from kafka.consumer.bounded.losses import SKIP_ADVICE
+from kafka.errors import OffsetOutOfRangeError, UnknownTopicOrPartitionError
 from kafka.structs import OffsetAndMetadata, TopicPartition
 
 if TYPE_CHECKING:
@@ -71,7 +72,11 @@ class Snapshot(Source):
 
     def columns(self) -> "Iterator[Columns]":
         """See `Source`."""
-        return self._read.columns()
+        try:
+            yield from self._read.columns()
+        except OffsetOutOfRangeError as error:
+            text = str(error.args[0]).replace(SKIP_ADVICE, "; run the command again for what is left")
+            raise OffsetOutOfRangeError(text) from error
 
     def searched(self) -> str | None:
         """See `Source`."""

@@ -1,39 +1,33 @@
 """Reads what topics hold at the moment of the call, and then ends."""
 
-import bisect
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack
+from uuid import UUID
 
 from kafka._loop_services import wall_clock_ns
+from kafka.cluster.metadata import ClusterMetadata
 from kafka.config import ConsumerConfigs
-from kafka.config.option import nearest
 from kafka.consumer.arguments import check_timeout
 from kafka.consumer.async_consumer import AsyncKafkaConsumer
+from kafka.consumer.bounded.async_ranges import find_ranges
 from kafka.consumer.bounded.bounds import (
-    WHERE_TOPICS_ARE,
     Bound,
-    Edge,
     OffsetRange,
-    Parsed,
-    Time,
     Topics,
+    before,
     check_options,
+    nothing_came,
     parse_bound,
     parse_last,
     parse_topics,
 )
 from kafka.consumer.bounded.frames import check_installed
+from kafka.consumer.bounded.losses import Losses, OnMissing, parse_on_missing
 from kafka.display.progress import ProgressReport, Tell
-from kafka.errors import (
-    IllegalArgumentError,
-    IllegalStateError,
-    KafkaTimeoutError,
-    OffsetOutOfRangeError,
-    UnknownTopicOrPartitionError,
-)
+from kafka.errors import IllegalStateError, KafkaTimeoutError, OffsetOutOfRangeError
 from kafka.record import Columns, ConsumerRecord, decode_batches
 from kafka.structs import TopicPartition
 
@@ -55,6 +49,7 @@ async def read_async(
     last: int | None = None,
     progress: bool | Tell = False,
     timeout_ms: float = _TIMEOUT_MS,
+    on_missing: OnMissing = "raise",
     **configs: Unpack[ConsumerConfigs],
 ) -> "AsyncBoundedRead":
     """Take a snapshot of topics: exactly the records that they hold now, within bounds, and then the end.
@@ -71,6 +66,9 @@ async def read_async(
         last: at most so many records of each partition, the last ones between start and end.
         progress: True shows a bar (needs Rich); a function is called with the number of offsets done and in all.
         timeout_ms: without progress for so long, a read fails.
+        on_missing: what to do about records that are deleted (by retention, `delete_records`, or with their topic)
+            after this call and before they are read. "raise": the read fails with `OffsetOutOfRangeError`, which names
+            them; "skip": it goes on with what is left, logs a warning, and counts them in ``missing``.
         configs: options of `AsyncKafkaConsumer`, such as ``bootstrap_servers``, ``isolation_level``, deserializers (for
             records; Arrow has the bytes).
 
@@ -81,13 +79,15 @@ async def read_async(
     """
     check_timeout(timeout_ms)
     check_options(configs)
-    chosen, most = parse_topics(topics), parse_last(last)
+    chosen, most, skips = parse_topics(topics), parse_last(last), parse_on_missing(on_missing)
     now_ms = wall_clock_ns()() // 1_000_000
     bounds = parse_bound("start", start, now_ms), parse_bound("end", end, now_ms)
     consumer = await _opened(configs)
     try:
-        ranges = await _find_ranges(consumer, chosen, *bounds)
-        read = AsyncBoundedRead(consumer, configs, ranges, progress, timeout_ms)
+        ranges = await find_ranges(consumer, chosen, *bounds)
+        metadata = consumer._core.client.metadata
+        ids = {tp.topic: metadata.topic_id(tp.topic) for tp in ranges}
+        read = AsyncBoundedRead(consumer, configs, ranges, progress, timeout_ms, skips, ids)
         if most is not None:
             await read._keep_last(most)
     except BaseException:
@@ -98,59 +98,9 @@ async def read_async(
 
 async def _opened(configs: Mapping[str, Any]) -> AsyncKafkaConsumer:
     """A consumer that has been started, which an asyncio one is where a block with it begins."""
-    options: Any = {**configs, "auto_offset_reset": "none", "enable_auto_commit": False}
+    creates = {"allow_auto_create_topics": False}  # or a topic that is deleted meanwhile would come back
+    options: Any = {**creates, **configs, "auto_offset_reset": "none", "enable_auto_commit": False}
     return await AsyncKafkaConsumer(**options).__aenter__()
-
-
-async def _find_ranges(
-    consumer: AsyncKafkaConsumer, topics: list[str | TopicPartition], start: Parsed, end: Parsed
-) -> dict[TopicPartition, OffsetRange]:
-    """What is to be read of each partition."""
-    partitions = []
-    for each in topics:
-        name = each if isinstance(each, str) else each.topic
-        there = await consumer.partitions_for_topic(name)
-        if not there:
-            hint = nearest(name, sorted(await consumer.topics())) or f"; {WHERE_TOPICS_ARE}"
-            raise UnknownTopicOrPartitionError(f"there is no topic {name!r} to read{hint}")
-        if isinstance(each, str):
-            partitions += [TopicPartition(name, number) for number in sorted(there)]
-        elif each.partition in there:
-            partitions.append(each)
-        else:
-            raise UnknownTopicOrPartitionError(
-                f"topic {name!r} has the partitions {', '.join(map(str, sorted(there)))}, but not {each.partition}"
-            )
-    partitions = list(dict.fromkeys(partitions))
-    first, last = await consumer.beginning_offsets(partitions), await consumer.end_offsets(partitions)
-    starts = await _offsets(consumer, "start", start, first, last, first)
-    ends = await _offsets(consumer, "end", end, first, last, last)
-    return {tp: OffsetRange(starts[tp], max(starts[tp], ends[tp])) for tp in partitions}
-
-
-async def _offsets(
-    consumer: AsyncKafkaConsumer,
-    name: str,
-    bound: Parsed,
-    first: Mapping[TopicPartition, int],
-    last: Mapping[TopicPartition, int],
-    default: Mapping[TopicPartition, int],
-) -> dict[TopicPartition, int]:
-    """The offset of a bound in each partition, within its log."""
-    if bound is Edge.EARLIEST or bound is Edge.LATEST:
-        return dict(first if bound is Edge.EARLIEST else last)
-    if isinstance(bound, Time):
-        found = await consumer.offsets_for_times(dict.fromkeys(first, bound.timestamp_ms))
-        wanted = {tp: last[tp] if each is None else each.offset for tp, each in found.items()}
-    elif isinstance(bound, dict):
-        strangers = [tp for tp in bound if tp not in first]
-        if strangers:
-            raise IllegalArgumentError(f"{name} has {strangers[0]!r}, which is not among the partitions to read")
-        wanted = {tp: bound.get(tp, default[tp]) for tp in first}
-    else:
-        assert isinstance(bound, int)
-        wanted = dict.fromkeys(first, bound)
-    return {tp: max(first[tp], min(offset, last[tp])) for tp, offset in wanted.items()}
 
 
 class AsyncBoundedRead:
@@ -162,15 +112,19 @@ class AsyncBoundedRead:
         ranges: the offsets of each partition.
         progress: see `read_async`.
         timeout_ms: how long a read waits while nothing comes.
+        skips: whether records that are gone are left out and counted.
+        topic_ids: of the topics, where brokers have ids.
 
     Iterate over it for `ConsumerRecord` objects: those of a partition are in order. Each iteration, and each of the
     methods below, reads from the start; one after the other, not two at a time. The consumer is closed at the end of
     each.
 
     `ranges` has the offsets of each partition; compaction and transactions leave some of them without a record.
+    `missing` has how many of them the newest iteration has found gone.
 
-    Raises `OffsetOutOfRangeError` where a log has lost offsets meanwhile that were to be read, `KafkaTimeoutError`
-    where nothing comes for ``timeout_ms``.
+    Raises `OffsetOutOfRangeError` where a log has lost offsets meanwhile that were to be read (unless
+    ``on_missing="skip"``), `LogTruncationError` where one was cut back, `KafkaTimeoutError` where nothing comes for
+    ``timeout_ms``.
     """
 
     def __init__(
@@ -180,18 +134,34 @@ class AsyncBoundedRead:
         ranges: dict[TopicPartition, OffsetRange],
         progress: bool | Tell,
         timeout_ms: float,
+        skips: bool,
+        topic_ids: Mapping[str, UUID | None],
     ) -> None:
         ProgressReport(progress, 0, "reading")  # what it cannot be is said at once
         self._consumer: AsyncKafkaConsumer | None = consumer
         self._configs = dict(configs)
         self._progress = progress
         self._timeout_ms = timeout_ms
+        self._skips = skips
+        self._topic_ids = topic_ids
+        self._losses = Losses(skips, topic_ids)
         self._reading = False
         self.ranges = ranges
 
     def __repr__(self) -> str:
         total = sum(each.end - each.start for each in self.ranges.values())
-        return f"{type(self).__name__}({len(self.ranges)} partitions, {total} offsets)"
+        missing = sum(self._losses.missing.values())
+        gone = f", {missing} of them missing" if missing else ""
+        return f"{type(self).__name__}({len(self.ranges)} partitions, {total} offsets{gone})"
+
+    @property
+    def missing(self) -> dict[TopicPartition, int]:
+        """How many offsets the newest iteration found gone, by partition; only of those that lack some.
+
+        Not all of them had a record. Before the first iteration, and where nothing is gone, it is empty; with
+        ``on_missing="raise"`` always.
+        """
+        return dict(self._losses.missing)
 
     async def __aiter__(self) -> AsyncIterator[ConsumerRecord]:
         """The records, one by one. Raises `RecordDeserializationError` for one whose key or value cannot be read."""
@@ -283,6 +253,7 @@ class AsyncBoundedRead:
                     counted[tp] = each
             back = {tp: 2 * each for tp, each in back.items() if tp not in counted}
         self.ranges = {tp: counted[tp] for tp in whole}
+        self._losses = Losses(self._skips, self._topic_ids)
 
     async def _columns(
         self, ranges: Mapping[TopicPartition, OffsetRange], progress: bool | Tell
@@ -293,6 +264,7 @@ class AsyncBoundedRead:
                 "this bounded read is being read already: go on with that, or call kafka.read() again"
             )
         self._reading = True
+        self._losses = Losses(self._skips, self._topic_ids)
         try:
             total = sum(each.end - each.start for each in ranges.values())
             with ProgressReport(progress, total, "reading") as report:
@@ -314,21 +286,50 @@ class AsyncBoundedRead:
         for tp, each in left.items():
             consumer.seek(tp, each.start)
         total, done, waited_ms = sum(each.end - each.start for each in left.values()), -1, 0.0
+        at = {tp: each.start for tp, each in left.items()}
         while left:
-            for tp, columns in (await self._poll(consumer, left)).items():
-                if tp in left and (cut := _before(columns, left[tp].end)) is not None:
+            found = await self._poll(consumer, left)
+            if self._losses.in_doubt:
+                await consumer.bootstrap(self._timeout_ms, refresh=True)
+            finished = self._without_deleted_topics(consumer._core.client.metadata, left, at, found)
+            for tp, columns in found.items():
+                if tp in left and (cut := before(columns, left[tp].end)) is not None:
                     yield cut
             at = {tp: await consumer.position(tp) for tp in left}
-            before, done = done, total - sum(max(0, left[tp].end - at[tp]) for tp in left)
-            waited_ms = waited_ms + _POLL_MS if done == before else 0.0
+            last_done, done = done, total - sum(max(0, left[tp].end - at[tp]) for tp in left)
+            waited_ms = waited_ms + _POLL_MS if done == last_done else 0.0
             if waited_ms >= self._timeout_ms:
-                raise KafkaTimeoutError(_nothing_came(self._timeout_ms, left, at))
-            finished = [tp for tp in left if at[tp] >= left[tp].end]
+                raise KafkaTimeoutError(nothing_came(self._timeout_ms, left, at))
+            finished += [tp for tp in left if at[tp] >= left[tp].end]
             for tp in finished:
-                del left[tp]
+                left.pop(tp, None)
             if finished and left:
                 consumer.pause(*finished)
             report.reached(done)
+
+    def _without_deleted_topics(
+        self,
+        metadata: ClusterMetadata,
+        left: dict[TopicPartition, OffsetRange],
+        at: Mapping[TopicPartition, int],
+        found: dict[TopicPartition, Columns],
+    ) -> list[TopicPartition]:
+        """Take partitions of deleted topics out of what is left, and give them.
+
+        What came of a topic that was made again may be of the new one; what came of one that is gone is to be read.
+        """
+        losses = self._losses
+        topics = losses.look_for({tp.topic for tp in left}, metadata)
+        if not topics:
+            return []
+        again = {topic for topic in topics if losses.made_again(topic, metadata)}
+        for tp in [tp for tp in found if tp.topic in again]:
+            del found[tp]
+        deleted = [tp for tp in left if tp.topic in topics and tp not in found]
+        losses.leave_out({tp: OffsetRange(at[tp], left[tp].end) for tp in deleted}, "their topic was deleted")
+        for tp in deleted:
+            del left[tp]
+        return deleted
 
     async def _poll(
         self, consumer: AsyncKafkaConsumer, left: Mapping[TopicPartition, OffsetRange]
@@ -336,30 +337,26 @@ class AsyncBoundedRead:
         try:
             return await consumer.poll_columns(timeout_ms=_POLL_MS)
         except OffsetOutOfRangeError as error:
-            first = await consumer.beginning_offsets(left)
-            lost = []
-            for tp, each in left.items():
-                position = await consumer.position(tp)
-                if position < first[tp]:
-                    lost.append(f"{position} to {min(first[tp], each.end) - 1} of {tp.topic}-{tp.partition}")
-            if not lost:
-                raise
-            raise OffsetOutOfRangeError(
-                f"offsets {', '.join(lost)} were to be read and are gone: deleted since the read found them"
-            ) from error
+            await self._pass_over_deleted(consumer, left, error)
+            return {}
 
-
-def _before(columns: Columns, end: int) -> Columns | None:
-    """Those before an offset; None if there are none."""
-    count = len(columns)
-    if count and columns.offsets[count - 1] >= end:
-        count = bisect.bisect_left(columns.offsets, end)
-        columns = columns.slice(0, count)
-    return columns if count else None
-
-
-def _nothing_came(
-    timeout_ms: float, left: Mapping[TopicPartition, OffsetRange], at: Mapping[TopicPartition, int]
-) -> str:
-    waiting = ", ".join(f"{tp.topic}-{tp.partition} at offset {at[tp]} of {left[tp].end}" for tp in list(left)[:8])
-    return f"nothing came for {timeout_ms:g} ms from {waiting}; is the leader of that partition reachable?"
+    async def _pass_over_deleted(
+        self, consumer: AsyncKafkaConsumer, left: Mapping[TopicPartition, OffsetRange], error: OffsetOutOfRangeError
+    ) -> None:
+        """Go on behind what was deleted from the start of logs."""
+        await consumer.bootstrap(self._timeout_ms, refresh=True)
+        metadata = consumer._core.client.metadata
+        there = [tp for tp in left if metadata.partition_metadata(tp) is not None]
+        if len(there) < len(left) or any(self._losses.made_again(tp.topic, metadata) for tp in there):
+            return  # a topic was deleted, which is looked for in any case; until then the error comes again
+        first = await consumer.beginning_offsets(there)
+        at = {tp: await consumer.position(tp) for tp in there}
+        gone = {tp: OffsetRange(at[tp], min(first[tp], left[tp].end)) for tp in there if at[tp] < first[tp]}
+        if not gone:
+            raise error
+        try:
+            self._losses.leave_out(gone, "deleted")
+        except OffsetOutOfRangeError as described:
+            raise described from error
+        for tp, each in gone.items():
+            consumer.seek(tp, each.end)

@@ -1,13 +1,17 @@
 """Where a bounded read begins and ends: offsets, times, or the ends of the log."""
 
+import bisect
 import datetime
 from collections.abc import Iterable, Mapping
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kafka.coordinator.offset_arguments import check_partition, check_topic_name, timestamp_ms, whole_number
 from kafka.errors import IllegalArgumentError, KafkaConfigurationError
 from kafka.structs import TopicPartition
+
+if TYPE_CHECKING:
+    from kafka.record import Columns
 
 NOT_FOR_READS = ("group_id", "auto_offset_reset", "enable_auto_commit", "group_instance_id")
 """Options of consumers that a bounded read refuses: it has no group, and commits nothing."""
@@ -130,3 +134,20 @@ def parse_topics(given: Any) -> list[str | TopicPartition]:
     return list(
         dict.fromkeys(check_topic_name(each) if isinstance(each, str) else check_partition(each) for each in chosen)
     )
+
+
+def before(columns: "Columns", end: int) -> "Columns | None":
+    """Those before an offset; None if there are none."""
+    count = len(columns)
+    if count and columns.offsets[count - 1] >= end:
+        count = bisect.bisect_left(columns.offsets, end)
+        columns = columns.slice(0, count)
+    return columns if count else None
+
+
+def nothing_came(
+    timeout_ms: float, left: Mapping[TopicPartition, OffsetRange], at: Mapping[TopicPartition, int]
+) -> str:
+    """What is said of a read that waits in vain."""
+    waiting = ", ".join(f"{tp.topic}-{tp.partition} at offset {at[tp]} of {left[tp].end}" for tp in list(left)[:8])
+    return f"nothing came for {timeout_ms:g} ms from {waiting}; is the leader of that partition reachable?"

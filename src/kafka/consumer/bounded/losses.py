@@ -1,0 +1,92 @@
+"""What a bounded read was to read and that is gone: records that were deleted, and topics."""
+
+import logging
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
+from uuid import UUID
+
+from kafka.cluster.metadata import ClusterMetadata
+from kafka.consumer.bounded.bounds import OffsetRange
+from kafka.errors import IllegalArgumentError, OffsetOutOfRangeError, UnknownTopicOrPartitionError
+from kafka.structs import TopicPartition
+
+log = logging.getLogger(__name__)
+
+OnMissing = Literal["raise", "skip"]
+SKIP_ADVICE = "; on_missing='skip' reads what is left, and counts what is gone"
+"""What a program may do about records that are gone."""
+_ANSWERS = 3
+"""A topic counts as deleted once so many answers in a row do not know it: a broker that lags behind may not, either."""
+
+
+def parse_on_missing(given: Any) -> bool:
+    """Whether what is gone is left out. Raises `IllegalArgumentError`."""
+    if given not in ("raise", "skip"):
+        raise IllegalArgumentError(f"expected 'raise' or 'skip' as on_missing, got {given!r}")
+    return bool(given == "skip")
+
+
+class Losses:
+    """Belongs to one iteration over a bounded read.
+
+    Arguments:
+        skips: whether what is gone is counted and left out; else it is an error.
+        topic_ids: of each topic when its offsets were found; None where brokers have no ids.
+
+    Attributes:
+        missing: how many offsets are gone, of the partitions that lack some.
+    """
+
+    def __init__(self, skips: bool, topic_ids: Mapping[str, UUID | None]) -> None:
+        self._skips = skips
+        self._topic_ids = topic_ids
+        self._unknown_in: dict[str, set[int]] = {}
+        self.missing: dict[TopicPartition, int] = {}
+
+    def made_again(self, topic: str, metadata: ClusterMetadata) -> bool:
+        """Whether the topic of this name is another one now. Where brokers have no ids (before 2.8) nobody knows."""
+        before, now = self._topic_ids.get(topic), metadata.topic_id(topic)
+        return before is not None and now is not None and before != now
+
+    @property
+    def in_doubt(self) -> bool:
+        """Whether a topic may be gone, and the cluster is to be asked again."""
+        return bool(self._unknown_in)
+
+    def look_for(self, topics: Iterable[str], metadata: ClusterMetadata) -> set[str]:
+        """Those of these topics that are gone, or made again.
+
+        Arguments:
+            topics: by name.
+            metadata: the newest of the cluster.
+        """
+        gone = set()
+        for topic in topics:
+            if metadata.topic_errors.get(topic) is UnknownTopicOrPartitionError:
+                answers = self._unknown_in.setdefault(topic, set())
+                answers.add(metadata.version)
+                if len(answers) >= _ANSWERS:
+                    gone.add(topic)
+                    del self._unknown_in[topic]
+            else:
+                self._unknown_in.pop(topic, None)
+                if self.made_again(topic, metadata):
+                    gone.add(topic)
+        return gone
+
+    def leave_out(self, gone: Mapping[TopicPartition, OffsetRange], why: str) -> None:
+        """Count what is gone, with a line in the log; or raise `OffsetOutOfRangeError`.
+
+        Arguments:
+            gone: the offsets, by partition.
+            why: what has happened, for texts.
+        """
+        if not gone:
+            return
+        where = ", ".join(f"{r.start} to {r.end - 1} of {tp.topic}-{tp.partition}" for tp, r in gone.items())
+        text = f"offsets {where} were to be read and are gone: {why} since the read found them"
+        if not self._skips:
+            raise OffsetOutOfRangeError(text + SKIP_ADVICE)
+        log.warning("%s; the read goes on without them", text)
+        for tp, each in gone.items():
+            self.missing[tp] = self.missing.get(tp, 0) + each.end - each.start
