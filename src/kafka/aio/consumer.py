@@ -224,7 +224,11 @@ class AIOKafkaConsumer(Generic[Key, Value]):
         return await self._ask(self._consumer.getone(*partitions))
 
     async def getmany(
-        self, *partitions: TopicPartition, timeout_ms: float = 0, max_records: int | None = None
+        self,
+        *partitions: TopicPartition,
+        timeout_ms: float = 0,
+        max_records: int | None = None,
+        max_records_per_partition: int | None = None,
     ) -> dict[TopicPartition, list[ConsumerRecord[Key, Value]]]:
         """Records that have been fetched, by partition, waiting up to ``timeout_ms`` if there are none.
 
@@ -232,10 +236,17 @@ class AIOKafkaConsumer(Generic[Key, Value]):
             partitions: only of these, which have to be assigned; none: of all.
             timeout_ms: 0: do not wait.
             max_records: at most so many; None: ``max_poll_records``.
+            max_records_per_partition: at most so many of each partition; the rest comes in order with later calls.
         """
         self._check_running()
         most = self._most if max_records is None else max_records
-        found = await self._ask(self._consumer.getmany(*partitions, timeout_ms=timeout_ms, max_records=most))
+        call = self._consumer.getmany(
+            *partitions,
+            timeout_ms=timeout_ms,
+            max_records=most,
+            max_records_per_partition=max_records_per_partition,
+        )
+        found = await self._ask(call)
         return dict(found.items())
 
     def __aiter__(self) -> Self:
@@ -293,7 +304,9 @@ class AIOKafkaConsumer(Generic[Key, Value]):
         Arguments:
             partitions: those that are assigned; none: all of them.
         """
-        found = {tp: await self.committed(tp) for tp in partitions or self.assignment()}
+        self._check_group()
+        there = await self._ask(self._consumer.committed(partitions or self.assignment()))
+        found = {tp: None if each is None else each.offset for tp, each in there.items()}
         core = self._consumer.core
         for tp, offset in found.items():
             if offset is None:
@@ -382,6 +395,16 @@ class AIOKafkaConsumer(Generic[Key, Value]):
             partition: one that is assigned.
         """
         return self._consumer.highwater(partition)
+
+    def current_lag(self, partition: TopicPartition) -> int | None:
+        """How many offsets the position is behind the end that the last fetch told; None where either is not known.
+
+        With ``isolation_level="read_committed"`` the end is the last stable offset.
+
+        Arguments:
+            partition: one that is assigned.
+        """
+        return self._consumer.current_lag(partition)
 
     def last_stable_offset(self, partition: TopicPartition) -> int | None:
         """The offset before which no transaction is open, as the last fetch told.

@@ -18,13 +18,19 @@ from kafka.structs import TopicPartition
 _MAX_INT64 = 2**63 - 1
 
 
-def check_max_records(given: Any, default: int) -> int:
-    """The number of records to hand out at most; raises `IllegalArgumentError`."""
+def check_max_records(given: Any, default: int, name: str = "max_records") -> int:
+    """The number of records to hand out at most; raises `IllegalArgumentError`.
+
+    Arguments:
+        given: what the caller gave; None: nothing.
+        default: what that means.
+        name: of the argument, for errors.
+    """
     if given is None:
         return default
     number = whole_number(given, 1, _MAX_INT64)
     if number is None:
-        raise AssertedArgumentError(f"max_records is a whole number from 1, not {given!r}")
+        raise AssertedArgumentError(f"{name} is a whole number from 1, not {given!r}")
     return number
 
 
@@ -62,6 +68,13 @@ def check_pattern(pattern: object) -> re.Pattern[str]:
         return pattern if isinstance(pattern, re.Pattern) else re.compile(text)
     except (re.error, OverflowError, RecursionError) as error:
         raise IllegalArgumentError(f"{text!r} is no regular expression: {error}") from error
+
+
+def is_several(given: object) -> bool:
+    """Whether partitions are given where one may be, which may be a plain tuple of a topic and a number."""
+    if isinstance(given, TopicPartition | str | bytes) or not isinstance(given, Iterable):
+        return False
+    return not (isinstance(given, tuple) and given and isinstance(given[0], str))
 
 
 def check_partitions(given: Any) -> list[TopicPartition]:

@@ -60,7 +60,12 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
     # Records ----------------------------------------------------------------------------------------------------------
 
     async def poll(
-        self, timeout_ms: float = 0, max_records: int | None = None, update_offsets: bool = True
+        self,
+        timeout_ms: float = 0,
+        max_records: int | None = None,
+        update_offsets: bool = True,
+        *,
+        max_records_per_partition: int | None = None,
     ) -> ConsumerRecords[Key, Value]:
         """Records that have been fetched, waiting for some if there are none.
 
@@ -69,6 +74,9 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
                 listeners run in here.
             max_records: at most so many; None: ``max_poll_records``.
             update_offsets: False leaves the positions where they are: the next call gives the same records.
+            max_records_per_partition: at most so many of each partition, within ``max_records``; None: no such limit.
+                The rest stays in the buffer, and comes in order with later calls, in which partitions that had more
+                come last.
 
         Returns `ConsumerRecords`, a dict of `TopicPartition` to lists of `ConsumerRecord`, empty if the time was up.
         Its `items`, `keys` and `values` are a dict's; iterating over it and `len` go over the records of all
@@ -85,7 +93,7 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
                 hand_out.roll_back()
             return made
 
-        return await self._hand_over(records, timeout_ms, most)
+        return await self._hand_over(records, timeout_ms, most, max_each=_max_each(max_records_per_partition))
 
     def _intercepted(
         self, records: dict[TopicPartition, list[ConsumerRecord]]
@@ -95,7 +103,11 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
         return interceptors.on_consume(records) if interceptors is not None and records else records
 
     async def getmany(
-        self, *partitions: TopicPartition, timeout_ms: float = 0, max_records: int | None = None
+        self,
+        *partitions: TopicPartition,
+        timeout_ms: float = 0,
+        max_records: int | None = None,
+        max_records_per_partition: int | None = None,
     ) -> ConsumerRecords[Key, Value]:
         """As `poll`, under the name that other asyncio clients have.
 
@@ -103,16 +115,18 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
             partitions: only of these, which have to be assigned; none: of all.
             timeout_ms: how long to wait, 0: not at all.
             max_records: at most so many; None: ``max_poll_records``.
+            max_records_per_partition: at most so many of each partition, as of `poll`.
         """
         if not partitions:
-            return await self.poll(timeout_ms, max_records)
+            return await self.poll(timeout_ms, max_records, max_records_per_partition=max_records_per_partition)
         most = check_max_records(max_records, self._core.config.consumer.max_poll_records)
         wanted = {self._assigned(tp).tp for tp in partitions}
 
         def records(hand_out: HandOut) -> ConsumerRecords[Key, Value]:
             return ConsumerRecords(self._intercepted(self._materializer.batch(hand_out)))
 
-        return await self._hand_over(records, timeout_ms, most, wanted=wanted)
+        max_each = _max_each(max_records_per_partition)
+        return await self._hand_over(records, timeout_ms, most, wanted=wanted, max_each=max_each)
 
     async def getone(self, *partitions: TopicPartition) -> ConsumerRecord[Key, Value]:
         """The next record, however long that takes.
@@ -129,27 +143,32 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
             self._check_open()
 
     async def poll_columns(
-        self, timeout_ms: float = 0, max_records: int | None = None
+        self, timeout_ms: float = 0, max_records: int | None = None, *, max_records_per_partition: int | None = None
     ) -> dict[TopicPartition, Columns]:
         """As `poll`, but columns instead of records; positions move past them.
 
         Arguments:
             timeout_ms: how long to wait, 0: not at all.
             max_records: at most so many; None: what has been fetched, about 8 MiB of columns at a time.
+            max_records_per_partition: at most so many of each partition, as of `poll`.
         """
         most = check_max_records(max_records, NO_LIMIT)
 
         def columns(hand_out: HandOut) -> dict[TopicPartition, Columns]:
             return {piece.state.tp: piece.columns for piece in hand_out.pieces}
 
-        return await self._hand_over(columns, timeout_ms, most, COLUMNS_BYTES, one_each=True)
+        max_each = _max_each(max_records_per_partition)
+        return await self._hand_over(columns, timeout_ms, most, COLUMNS_BYTES, one_each=True, max_each=max_each)
 
-    async def poll_arrow(self, timeout_ms: float = 0, max_records: int | None = None) -> "pyarrow.RecordBatch":
+    async def poll_arrow(
+        self, timeout_ms: float = 0, max_records: int | None = None, *, max_records_per_partition: int | None = None
+    ) -> "pyarrow.RecordBatch":
         """As `poll_columns`, as one Arrow batch, empty if the time was up: much of one partition, or little of several.
 
         Arguments:
             timeout_ms: how long to wait, 0: not at all.
             max_records: at most so many rows; None: what has been fetched.
+            max_records_per_partition: at most so many rows of each partition, as of `poll`.
 
         Columns: topic, partition, offset, timestamp (ms, UTC), timestamp_type, key, value, headers; no Python object is
         made for a record. Needs the extra "arrow".
@@ -162,7 +181,8 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
             batches = [piece.columns.to_arrow() for piece in hand_out.pieces]
             return concat_arrow(batches) if batches else decode_batches(b"").to_arrow()
 
-        return await self._hand_over(batch, timeout_ms, most, COLUMNS_BYTES)
+        max_each = _max_each(max_records_per_partition)
+        return await self._hand_over(batch, timeout_ms, most, COLUMNS_BYTES, max_each=max_each)
 
     def __aiter__(self) -> Self:
         """Records one by one, for ever, or until there has been none for ``consumer_timeout_ms``."""
@@ -226,6 +246,7 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
         max_bytes: int = NO_LIMIT,
         one_each: bool = False,
         wanted: Collection[TopicPartition] | None = None,
+        max_each: int = NO_LIMIT,
     ) -> Result:
         """What ``make`` makes of the next hand-out. The positions move if it is returned, and not before it is made."""
         hand_out: HandOut | None = None
@@ -234,7 +255,7 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
             with caller:
                 try:
                     caller.is_polling = True
-                    with await self._take(timeout_ms, max_records, max_bytes, one_each, wanted) as hand_out:
+                    with await self._take(timeout_ms, max_records, max_bytes, one_each, wanted, max_each) as hand_out:
                         made = make(hand_out)
                         hand_out.commit()  # here, or another thread could get the same records
                 finally:
@@ -253,8 +274,9 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
         max_bytes: int = NO_LIMIT,
         one_each: bool = False,
         wanted: Collection[TopicPartition] | None = None,
+        max_each: int = NO_LIMIT,
     ) -> HandOut:
-        take = functools.partial(self._core.buffer.take, max_records, max_bytes, one_each, wanted)
+        take = functools.partial(self._core.buffer.take, max_records, max_bytes, one_each, wanted, max_each)
         return await self._driver.wait_for(check_timeout(timeout_ms), take)
 
     # The cluster ------------------------------------------------------------------------------------------------------
@@ -347,6 +369,10 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
     ) -> None:
         """Close; after an error without an automatic commit: what was being worked on will be read again."""
         await self.close(autocommit=kind is None)
+
+
+def _max_each(given: int | None) -> int:
+    return check_max_records(given, NO_LIMIT, "max_records_per_partition")
 
 
 def _close_parts(interceptors: ConsumerInterceptors | None, deserializers: Deserializers) -> None:

@@ -61,7 +61,12 @@ class ConsumerCalls(OffsetCalls, Generic[Key, Value]):
     # Records ----------------------------------------------------------------------------------------------------------
 
     def poll(
-        self, timeout_ms: float = 0, max_records: int | None = None, update_offsets: bool = True
+        self,
+        timeout_ms: float = 0,
+        max_records: int | None = None,
+        update_offsets: bool = True,
+        *,
+        max_records_per_partition: int | None = None,
     ) -> ConsumerRecords[Key, Value]:
         """Records that have been fetched, waiting for some if there are none.
 
@@ -70,6 +75,9 @@ class ConsumerCalls(OffsetCalls, Generic[Key, Value]):
                 listeners run in here.
             max_records: at most so many; None: ``max_poll_records``.
             update_offsets: False leaves the positions where they are: the next call gives the same records.
+            max_records_per_partition: at most so many of each partition, within ``max_records``; None: no such limit.
+                The rest stays in the buffer, and comes in order with later calls, in which partitions that had more
+                come last.
 
         Returns `ConsumerRecords`, a dict of `TopicPartition` to lists of `ConsumerRecord`, empty if the time was up.
         Its `items`, `keys` and `values` are a dict's; iterating over it and `len` go over the records of all
@@ -86,7 +94,7 @@ class ConsumerCalls(OffsetCalls, Generic[Key, Value]):
                 hand_out.roll_back()
             return made
 
-        return self._hand_over(records, timeout_ms, most)
+        return self._hand_over(records, timeout_ms, most, max_each=_max_each(max_records_per_partition))
 
     def _intercepted(
         self, records: dict[TopicPartition, list[ConsumerRecord]]
@@ -96,7 +104,11 @@ class ConsumerCalls(OffsetCalls, Generic[Key, Value]):
         return interceptors.on_consume(records) if interceptors is not None and records else records
 
     def getmany(
-        self, *partitions: TopicPartition, timeout_ms: float = 0, max_records: int | None = None
+        self,
+        *partitions: TopicPartition,
+        timeout_ms: float = 0,
+        max_records: int | None = None,
+        max_records_per_partition: int | None = None,
     ) -> ConsumerRecords[Key, Value]:
         """As `poll`, under the name that other asyncio clients have.
 
@@ -104,16 +116,18 @@ class ConsumerCalls(OffsetCalls, Generic[Key, Value]):
             partitions: only of these, which have to be assigned; none: of all.
             timeout_ms: how long to wait, 0: not at all.
             max_records: at most so many; None: ``max_poll_records``.
+            max_records_per_partition: at most so many of each partition, as of `poll`.
         """
         if not partitions:
-            return self.poll(timeout_ms, max_records)
+            return self.poll(timeout_ms, max_records, max_records_per_partition=max_records_per_partition)
         most = check_max_records(max_records, self._core.config.consumer.max_poll_records)
         wanted = {self._assigned(tp).tp for tp in partitions}
 
         def records(hand_out: HandOut) -> ConsumerRecords[Key, Value]:
             return ConsumerRecords(self._intercepted(self._materializer.batch(hand_out)))
 
-        return self._hand_over(records, timeout_ms, most, wanted=wanted)
+        max_each = _max_each(max_records_per_partition)
+        return self._hand_over(records, timeout_ms, most, wanted=wanted, max_each=max_each)
 
     def getone(self, *partitions: TopicPartition) -> ConsumerRecord[Key, Value]:
         """The next record, however long that takes.
@@ -129,26 +143,33 @@ class ConsumerCalls(OffsetCalls, Generic[Key, Value]):
                 return record
             self._check_open()
 
-    def poll_columns(self, timeout_ms: float = 0, max_records: int | None = None) -> dict[TopicPartition, Columns]:
+    def poll_columns(
+        self, timeout_ms: float = 0, max_records: int | None = None, *, max_records_per_partition: int | None = None
+    ) -> dict[TopicPartition, Columns]:
         """As `poll`, but columns instead of records; positions move past them.
 
         Arguments:
             timeout_ms: how long to wait, 0: not at all.
             max_records: at most so many; None: what has been fetched, about 8 MiB of columns at a time.
+            max_records_per_partition: at most so many of each partition, as of `poll`.
         """
         most = check_max_records(max_records, NO_LIMIT)
 
         def columns(hand_out: HandOut) -> dict[TopicPartition, Columns]:
             return {piece.state.tp: piece.columns for piece in hand_out.pieces}
 
-        return self._hand_over(columns, timeout_ms, most, COLUMNS_BYTES, one_each=True)
+        max_each = _max_each(max_records_per_partition)
+        return self._hand_over(columns, timeout_ms, most, COLUMNS_BYTES, one_each=True, max_each=max_each)
 
-    def poll_arrow(self, timeout_ms: float = 0, max_records: int | None = None) -> "pyarrow.RecordBatch":
+    def poll_arrow(
+        self, timeout_ms: float = 0, max_records: int | None = None, *, max_records_per_partition: int | None = None
+    ) -> "pyarrow.RecordBatch":
         """As `poll_columns`, as one Arrow batch, empty if the time was up: much of one partition, or little of several.
 
         Arguments:
             timeout_ms: how long to wait, 0: not at all.
             max_records: at most so many rows; None: what has been fetched.
+            max_records_per_partition: at most so many rows of each partition, as of `poll`.
 
         Columns: topic, partition, offset, timestamp (ms, UTC), timestamp_type, key, value, headers; no Python object is
         made for a record. Needs the extra "arrow".
@@ -161,7 +182,8 @@ class ConsumerCalls(OffsetCalls, Generic[Key, Value]):
             batches = [piece.columns.to_arrow() for piece in hand_out.pieces]
             return concat_arrow(batches) if batches else decode_batches(b"").to_arrow()
 
-        return self._hand_over(batch, timeout_ms, most, COLUMNS_BYTES)
+        max_each = _max_each(max_records_per_partition)
+        return self._hand_over(batch, timeout_ms, most, COLUMNS_BYTES, max_each=max_each)
 
     def __iter__(self) -> Self:
         """Records one by one, for ever, or until there has been none for ``consumer_timeout_ms``."""
@@ -225,6 +247,7 @@ class ConsumerCalls(OffsetCalls, Generic[Key, Value]):
         max_bytes: int = NO_LIMIT,
         one_each: bool = False,
         wanted: Collection[TopicPartition] | None = None,
+        max_each: int = NO_LIMIT,
     ) -> Result:
         """What ``make`` makes of the next hand-out. The positions move if it is returned, and not before it is made."""
         hand_out: HandOut | None = None
@@ -233,7 +256,7 @@ class ConsumerCalls(OffsetCalls, Generic[Key, Value]):
             with caller:
                 try:
                     caller.is_polling = True
-                    with self._take(timeout_ms, max_records, max_bytes, one_each, wanted) as hand_out:
+                    with self._take(timeout_ms, max_records, max_bytes, one_each, wanted, max_each) as hand_out:
                         made = make(hand_out)
                         hand_out.commit()  # here, or another thread could get the same records
                 finally:
@@ -252,8 +275,9 @@ class ConsumerCalls(OffsetCalls, Generic[Key, Value]):
         max_bytes: int = NO_LIMIT,
         one_each: bool = False,
         wanted: Collection[TopicPartition] | None = None,
+        max_each: int = NO_LIMIT,
     ) -> HandOut:
-        take = functools.partial(self._core.buffer.take, max_records, max_bytes, one_each, wanted)
+        take = functools.partial(self._core.buffer.take, max_records, max_bytes, one_each, wanted, max_each)
         return self._driver.wait_for(check_timeout(timeout_ms), take)
 
     # The cluster ------------------------------------------------------------------------------------------------------
@@ -346,6 +370,10 @@ class ConsumerCalls(OffsetCalls, Generic[Key, Value]):
     ) -> None:
         """Close; after an error without an automatic commit: what was being worked on will be read again."""
         self.close(autocommit=kind is None)
+
+
+def _max_each(given: int | None) -> int:
+    return check_max_records(given, NO_LIMIT, "max_records_per_partition")
 
 
 def _close_parts(interceptors: ConsumerInterceptors | None, deserializers: Deserializers) -> None:

@@ -11,7 +11,7 @@ from kafka.consumer.arguments import check_offset, check_offsets, check_partitio
 from kafka.consumer.commit.commit_future import CommitFuture
 from kafka.consumer.consumer_display import consumer_html
 from kafka.consumer.core import ConsumerCore
-from kafka.consumer.handover.partition_state import PartitionState
+from kafka.consumer.handover.partition_state import PartitionState, current_lag
 from kafka.consumer.position.timestamps import EARLIEST, LATEST
 from kafka.consumer.subscription.subscription_state import Listener
 from kafka.display.plotting import check_matplotlib
@@ -187,6 +187,21 @@ class ConsumerFace:
             partition: one that is assigned.
         """
         return self._assigned(partition).fetching.highwater
+
+    def current_lag(self, partition: TopicPartition) -> int | None:
+        """How many offsets the position is behind the end that the last fetch told. Java: ``currentLag`` (KIP-695).
+
+        It asks no broker. With ``isolation_level="read_committed"`` the end is the last stable offset, else the high
+        watermark. Not every offset has a record. What is written while the partition is paused, or its buffer full, is
+        not counted before the next fetch. None where the position or the end is not known yet, as before the first
+        answer to a fetch.
+
+        Arguments:
+            partition: one that is assigned.
+
+        Raises `IllegalStateError` for a partition that is not assigned.
+        """
+        return current_lag(self._assigned(partition), self._parsed.fetch.isolation_level == "read_committed")
 
     @overload
     def metrics(self, raw: Literal[False] = False) -> dict[str, dict[str, float]]: ...

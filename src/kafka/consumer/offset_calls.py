@@ -2,8 +2,16 @@
 """The consumer's calls about offsets that wait: commits, committed offsets, positions, and look-ups in the log."""
 
 from collections.abc import Iterable, Mapping
+from typing import overload
 
-from kafka.consumer.arguments import check_offsets, check_partition, check_partitions, check_timeout, check_times
+from kafka.consumer.arguments import (
+    check_offsets,
+    check_partition,
+    check_partitions,
+    check_timeout,
+    check_times,
+    is_several,
+)
 from kafka.consumer.commit.committed import CommittedOffset
 from kafka.consumer.drive.sync_driver import SyncDriver
 from kafka.consumer.face import ConsumerFace, found_or_none
@@ -37,21 +45,41 @@ class OffsetCalls(ConsumerFace):
             self._core.interceptors.on_commit(chosen)
         self._driver.run_callbacks()
 
+    @overload
     def committed(
         self, partition: TopicPartition, metadata: bool = False, timeout_ms: float | None = None
-    ) -> CommittedOffset | OffsetAndMetadata | None:
+    ) -> CommittedOffset | OffsetAndMetadata | None: ...
+    @overload
+    def committed(
+        self, partition: Iterable[TopicPartition], metadata: bool = False, timeout_ms: float | None = None
+    ) -> dict[TopicPartition, CommittedOffset | OffsetAndMetadata | None]: ...
+    def committed(
+        self,
+        partition: TopicPartition | Iterable[TopicPartition],
+        metadata: bool = False,
+        timeout_ms: float | None = None,
+    ) -> CommittedOffset | OffsetAndMetadata | dict[TopicPartition, CommittedOffset | OffsetAndMetadata | None] | None:
         """The offset that the group has committed last for a partition, assigned or not; None if there is none.
 
         Arguments:
+            partition: one, or several, which are asked about in one request and give a dict of each to what it alone
+                would give. Java: ``committed(Set)`` (KIP-520).
             metadata: True gives an `OffsetAndMetadata`; False an int that has ``offset`` and ``metadata`` as well.
             timeout_ms: how long to try; None: ``default_api_timeout_ms``.
+
+        Raises `IllegalStateError` without a ``group_id``, `KafkaTimeoutError`, what the coordinator answers, and
+        before anything is sent `TypeError` or `IllegalArgumentError` for what is no partition.
         """
         self._check_open()
-        tp, limit = check_partition(partition), self._limit(timeout_ms)
-        found = (self._driver.run(self._core.commits.committed([tp], limit), limit)).get(tp)
-        if found is None:
-            return None
-        return found if metadata else CommittedOffset(found)
+        several = is_several(partition)
+        wanted = check_partitions(partition) if several else [check_partition(partition)]
+        limit = self._limit(timeout_ms)
+        there = self._driver.run(self._core.commits.committed(wanted, limit), limit)
+        found = {
+            tp: None if each is None else each if metadata else CommittedOffset(each)
+            for tp, each in ((tp, there.get(tp)) for tp in wanted)
+        }
+        return found if several else found[wanted[0]]
 
     def position(self, partition: TopicPartition, timeout_ms: float | None = None) -> int:
         """The offset of the next record that will be handed out, found out first if need be.

@@ -68,6 +68,13 @@ class Face:
             records += list(await self.poll(200))
         return records
 
+    async def read_up_to(self, count: int) -> list[Any]:
+        """Poll until so many records have come, and not one more."""
+        records: list[Any] = []
+        while len(records) < count:
+            records += list(await self.poll(PATIENCE_S * 1000, max_records=count - len(records)))
+        return records
+
     async def poll_until(self, condition: Callable[[], bool]) -> None:
         """Poll until the condition holds."""
         deadline = time.monotonic() + PATIENCE_S

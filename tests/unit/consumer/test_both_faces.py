@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from kafka import TopicPartition
+from kafka import KafkaProducer, TopicPartition
+from kafka.broker import EmbeddedBroker
 from kafka.config import parse_consumer
-from kafka.errors import KafkaTimeoutError, WakeupError
+from kafka.errors import IllegalArgumentError, IllegalStateError, KafkaTimeoutError, WakeupError
 from unit.consumer.faces import PATIENCE_S
 from unit.consumer.scene import Scene, committed
 
@@ -25,6 +26,71 @@ async def test_records_come_once_and_in_order_and_positions_move_with_them(scene
         assert await consumer.highwater(tp) == 10
     assert [record.value for record in records if record.partition == 1] == [b"%d" % n for n in range(1, 20, 2)]
     assert await consumer.poll(0) == {}
+
+
+async def test_the_lag_is_what_the_last_fetch_told(scene: Scene) -> None:
+    consumer = await scene.face.open()
+    await consumer.assign([scene.first])
+    assert await consumer.current_lag(scene.first) is None, "nothing is fetched yet"
+    assert len(await consumer.poll(30_000, max_records=3)) == 3
+    assert await consumer.current_lag(scene.first) == 7
+    await consumer.seek(scene.first, 2)
+    assert await consumer.current_lag(scene.first) == 8
+    await consumer.seek_to_end(scene.first)
+    assert await consumer.current_lag(scene.first) is None, "the position is not known yet"
+    with pytest.raises(IllegalStateError, match="assign"):
+        await consumer.current_lag(scene.second)
+
+
+@pytest.mark.parametrize(("isolation_level", "lag"), [("read_committed", 3), ("read_uncommitted", 5)])
+async def test_what_a_transaction_holds_back_is_no_lag_of_who_reads_committed_records(
+    scene: Scene, broker: EmbeddedBroker, isolation_level: str, lag: int
+) -> None:
+    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers, transactional_id=scene.topic) as producer:
+        producer.init_transactions()
+        producer.begin_transaction()
+        for _ in range(2):
+            producer.send(scene.topic, b"open", partition=0).get(30)
+        consumer = await scene.face.open(isolation_level=isolation_level)
+        await consumer.assign([scene.first])
+        await consumer.read_up_to(7)
+        assert await consumer.current_lag(scene.first) == lag
+        producer.abort_transaction()
+
+
+@pytest.mark.parametrize("call", ["poll", "getmany", "poll_columns", "poll_arrow"])
+async def test_so_many_records_of_each_partition_come_at_a_time(scene: Scene, call: str) -> None:
+    consumer = await scene.face.open(enable_auto_commit=False)
+    await consumer.assign([scene.first, scene.second])
+    came: dict[int, list[int]] = {0: [], 1: []}
+    while sum(map(len, came.values())) < 20:
+        found = await getattr(consumer, call)(timeout_ms=30_000, max_records_per_partition=3)
+        if call == "poll_arrow":
+            pairs = list(zip(found["partition"].to_pylist(), found["offset"].to_pylist(), strict=True))
+        elif call == "poll_columns":
+            pairs = [(tp.partition, offset) for tp, each in found.items() for offset in each.offsets]
+        else:
+            pairs = [(record.partition, record.offset) for record in found]
+        for number, offset in pairs:
+            came[number].append(offset)
+        assert max(sum(number == other for other, _ in pairs) for number in (0, 1)) <= 3
+        assert [await consumer.position(tp) for tp in (scene.first, scene.second)] == [len(came[0]), len(came[1])]
+    assert came == {0: list(range(10)), 1: list(range(10))}
+    await consumer.commit()
+    assert await committed(scene, scene.first, scene.second) == [10, 10]
+    with pytest.raises(IllegalArgumentError, match="max_records_per_partition is a whole number from 1, not 0"):
+        await getattr(consumer, call)(max_records_per_partition=0)
+
+
+async def test_both_limits_of_records_hold(scene: Scene) -> None:
+    consumer = await scene.face.open()
+    await consumer.assign([scene.first, scene.second])
+    came: list[list[int]] = []
+    while sum(map(sum, came)) < 20:
+        found = await consumer.poll(30_000, max_records=5, max_records_per_partition=4)
+        came.append([len(each) for each in found.values()])
+        assert sum(came[-1]) <= 5
+        assert max(came[-1]) <= 4
 
 
 async def test_records_come_again_where_positions_were_left(scene: Scene) -> None:

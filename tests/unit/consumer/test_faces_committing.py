@@ -137,6 +137,22 @@ async def test_a_block_left_in_peace_commits_what_was_handed_out(scene: Scene) -
     assert await committed(scene, scene.first) == [10]
 
 
+async def test_several_committed_offsets_are_had_in_one_request(scene: Scene, broker: EmbeddedBroker) -> None:
+    consumer = await scene.face.open(enable_auto_commit=False)
+    await consumer.commit({scene.first: OffsetAndMetadata(3, "m", 0)})
+    seen = broker.faults.delay(0, api="OffsetFetch", times=None)
+    for several in ([scene.first, scene.second], {scene.first, scene.second}, (scene.first, scene.second)):
+        assert await consumer.committed(several) == {scene.first: 3, scene.second: None}
+    assert seen.hits == 3
+    found = await consumer.committed(iter([scene.first]), metadata=True, timeout_ms=30_000)
+    assert found == {scene.first: OffsetAndMetadata(3, "m", 0)}
+    assert type(found[scene.first]) is OffsetAndMetadata
+    assert (await consumer.committed([scene.first]))[scene.first].metadata == "m"
+    assert (await consumer.committed([]), seen.hits) == ({}, 5), "nothing is asked about nothing"
+    assert await consumer.committed(scene.first) == 3
+    seen.remove()
+
+
 async def test_nothing_is_committed_by_a_subscriber_that_is_no_member_yet(scene: Scene) -> None:
     consumer = await scene.face.open(scene.topic)
     await consumer.commit()

@@ -96,6 +96,56 @@ def test_one_slice_of_each_partition_where_that_is_asked_for() -> None:
     assert bench.take(one_each=True) == [(1, [2, 3])]
 
 
+def test_so_many_of_each_partition_and_the_rest_in_order_later() -> None:
+    bench = Bench()
+    first, second, third = (bench.state(number) for number in range(3))
+    for state, stop in ((first, 5), (second, 2), (third, 7)):
+        bench.put(state, 0, stop)
+    bench.put(first, 5, 8)
+    assert bench.take(max_each=3) == [(0, [0, 1, 2]), (1, [0, 1]), (2, [0, 1, 2])]
+    assert (at(first), at(second), at(third)) == (3, 2, 3)
+    assert bench.take(max_each=3) == [(0, [3, 4]), (2, [3, 4, 5]), (0, [5])], "over the end of an answer"
+    assert bench.take() == [(2, [6]), (0, [6, 7])]
+    assert (bench.take(max_each=3), bench.buffer.nbytes) == ([], 0)
+
+
+@pytest.mark.parametrize("one_each", [False, True])
+def test_those_of_which_enough_was_taken_come_after_the_others(one_each: bool) -> None:
+    bench = Bench()
+    for number in range(4):
+        bench.put(bench.state(number), 0, 4)
+    given = [bench.take(4, max_each=2, one_each=one_each) for _ in range(4)]
+    assert [[number for number, _ in each] for each in given] == [[0, 1], [2, 3], [0, 1], [2, 3]]
+    assert [found for each in given for _, found in each] == [[0, 1]] * 4 + [[2, 3]] * 4
+
+
+def test_the_limits_of_a_partition_and_of_all_hold_together() -> None:
+    bench = Bench()
+    states = [bench.state(number) for number in range(2)]
+    for state in states:
+        bench.put(state, 0, 4)
+    assert bench.take(3, max_each=2) == [(0, [0, 1]), (1, [0])]
+    assert bench.take(1, max_each=2) == [(1, [1])], "what was begun comes first, and those that had enough last"
+    with bench.buffer.take(10, max_each=2) as hand_out:
+        hand_out.roll_back()
+    assert [at(state) for state in states] == [2, 2]
+    assert sorted(bench.take(10, max_each=2)) == [(0, [2, 3]), (1, [2, 3])]
+
+
+def test_a_partition_that_had_enough_and_is_read_from_elsewhere_or_paused_stays_out() -> None:
+    bench = Bench()
+    state, other = bench.state(0), bench.state(1)
+    bench.put(state, 0, 4)
+    bench.put(other, 0, 4)
+    assert bench.take(max_each=1) == [(0, [0]), (1, [0])]
+    bench.buffer.pause(other)
+    bench.buffer.discard(state, FetchPosition(9))
+    assert bench.take(max_each=1) == []
+    bench.put(state, 9, 11)
+    bench.buffer.resume(other)
+    assert sorted(bench.take(max_each=1)) == [(0, [9]), (1, [1])]
+
+
 def test_a_bound_of_bytes_ends_a_take() -> None:
     bench = Bench()
     state = bench.state()

@@ -87,10 +87,22 @@ def test_what_is_put_first_stands_there_once() -> None:
     assert list(ready) == [two, one]
 
 
+def test_those_that_were_served_come_back_behind_the_others_and_once() -> None:
+    one, two, three = state(1), state(2), state(3)
+    ready = queue_of(one, two, three)
+    ready.served += [served for served in (ready.next(),) if served is not None]
+    ready.add(one)
+    assert list(ready) == [two, three], "it is in the caller's hands"
+    ready.give_back_aside()
+    ready.served.append(one)  # as where an interrupt came before it was taken out
+    ready.give_back_aside()
+    assert (list(ready), ready.served) == ([two, three, one], [])
+
+
 def test_those_passed_over_come_back() -> None:
     one, two = state(1), state(2)
     ready = queue_of(one, two)
     ready.passed_over += [passed for passed in (ready.next(), ready.next()) if passed is not None]
-    ready.give_back_passed_over()
+    ready.give_back_aside()
     assert ready.passed_over == []
     assert list(ready) == [one, two]

@@ -124,6 +124,7 @@ class FetchBuffer:
         max_bytes: int = NO_LIMIT,
         one_each: bool = False,
         wanted: Collection[TopicPartition] | None = None,
+        max_each: int = NO_LIMIT,
     ) -> HandOut:
         """Up to ``max_records`` records, a slice a partition mostly, to be committed. Rolls back an earlier hand-out.
 
@@ -134,25 +135,27 @@ class FetchBuffer:
             one_each: at most one slice of each partition. Without it slices are meant to be joined, so that a large one
                 stands alone.
             wanted: only these partitions; None: all.
+            max_each: up to so many records of each partition; those with more come after the others the next time.
         """
         if self._hand_out.slices or self._hand_out.returning:
             self._hand_out.roll_back()
-        if self._freed or self._ready.passed_over:  # an interrupt came before this was done
+        ready = self._ready
+        if self._freed or ready.passed_over or ready.served:  # an interrupt came before this was done
             self._tell_freed()
-            self._ready.give_back_passed_over()
+            ready.give_back_aside()
         hand_out = self._hand_out = HandOut(self._put_back)
         try:
             hand_out.is_being_read = True  # a handler that pauses leaves it as it is
-            told = self._fill(hand_out, max_records, max_bytes, one_each, wanted)
+            told = self._fill(hand_out, max_records, max_bytes, one_each, wanted, max_each)
         except BaseException:
             hand_out.roll_back()
-            if self._ready.at is not None:
-                self._start_over(self._ready.at)
+            if ready.at is not None:
+                self._start_over(ready.at)
             raise
         finally:
             hand_out.is_being_read = False
-            if self._ready.passed_over:
-                self._ready.give_back_passed_over()
+            if ready.passed_over or ready.served:
+                ready.give_back_aside()
         if hand_out.slices and not hand_out.count:
             hand_out.commit()  # control records and gaps, and nothing before them that could be handed out
         if told is not None:
@@ -233,11 +236,13 @@ class FetchBuffer:
         max_bytes: int,
         one_each: bool,
         wanted: Collection[TopicPartition] | None,
+        max_each: int,
     ) -> Exception | None:
         """Take; returns the error of a partition, if there is one and nothing to be handed out before it."""
         ahead, passed_over = max_bytes < NO_LIMIT, self._ready.passed_over
         bound, made = min(max_bytes, self._most_made), 0
         seen: set[PartitionState] = set()
+        taken: dict[PartitionState, int] = {}
         if ahead:
             self._put_first_what_is_decoded()
         while hand_out.count < max_records and made < bound:
@@ -259,8 +264,13 @@ class FetchBuffer:
                     self._ready.give_back(state)
                     return None if hand_out.count else error
                 made += _memory(state.buffer.current)
-            self._take_slice(state, max_records - hand_out.count, hand_out)
-            self._ready.give_back(state)
+            before = hand_out.count
+            self._take_slice(state, min(max_records - before, max_each - taken.get(state, 0)), hand_out)
+            taken[state] = taken.get(state, 0) + hand_out.count - before
+            if taken[state] >= max_each:
+                self._ready.served.append(state)
+            else:
+                self._ready.give_back(state)
             if one_each:
                 seen.add(state)
             elif ahead and hand_out.slices:

@@ -71,3 +71,17 @@ class PartitionState:
 
     def __repr__(self) -> str:
         return f"<PartitionState {self.tp.topic}-{self.tp.partition} position={self.position}>"
+
+
+def current_lag(state: PartitionState, read_committed: bool) -> int | None:
+    """How many offsets the position is behind the end that the last fetch told; None where either is not known.
+
+    Arguments:
+        state: the partition.
+        read_committed: the end is the last stable offset, if brokers tell it (from Kafka 0.11 on); else the high
+            watermark.
+    """
+    stable, end, position = state.fetching.last_stable_offset, state.fetching.highwater, state.position
+    if read_committed and stable is not None and stable >= 0:
+        end = stable
+    return None if end is None or position is None else max(0, end - position.offset)

@@ -18,7 +18,8 @@ class ReadyQueue:
 
     Attributes:
         at: the partition that the caller's side has taken out last.
-        passed_over: those that it has taken out and left aside, until `give_back_passed_over`.
+        passed_over: those that it has taken out and left aside, until `give_back_aside`.
+        served: those of which a call has taken as many records as it may, until then likewise.
     """
 
     def __init__(self, lock: threading.RLock) -> None:
@@ -26,6 +27,7 @@ class ReadyQueue:
         self._waiting: deque[PartitionState] = deque()
         self.at: PartitionState | None = None
         self.passed_over: list[PartitionState] = []
+        self.served: list[PartitionState] = []
 
     def __iter__(self) -> Iterator[PartitionState]:
         return iter(self._waiting)
@@ -70,11 +72,19 @@ class ReadyQueue:
                 return self.at
         return None
 
-    def give_back_passed_over(self) -> None:
-        """They are not in the caller's hands any more. Called again if an interrupt came: one twice does no harm."""
+    def give_back_aside(self) -> None:
+        """Those passed over or served are not in the caller's hands any more; the latter have to wait for all others.
+
+        Called again if an interrupt came: one twice does no harm.
+        """
         while self.passed_over:
             self.give_back(self.passed_over[0])
             del self.passed_over[:1]
+        while self.served:
+            with self._lock:
+                self.served[0].buffer.queued = self.served[0] in self._waiting
+                self.add(self.served[0])
+            del self.served[:1]
 
     def put_first(self, state: PartitionState) -> None:
         """Have a partition that has something handed out before all others; the lock is held."""

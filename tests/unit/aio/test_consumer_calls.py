@@ -1,0 +1,65 @@
+"""Calls of `AIOKafkaConsumer` on the embedded broker: offsets that are committed, lag, and limits of records."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+
+from kafka import KafkaAdminClient, KafkaProducer, TopicPartition
+from kafka.aio import AIOKafkaConsumer
+from kafka.broker import EmbeddedBroker
+
+
+@pytest.fixture(scope="module")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedBroker]:
+    with EmbeddedBroker(tmp_path_factory.mktemp("broker"), group_initial_rebalance_delay_ms=0) as broker:
+        yield broker
+
+
+@pytest.fixture
+async def consumer(broker: EmbeddedBroker) -> AsyncIterator[AIOKafkaConsumer]:
+    """One that reads both partitions of a topic with five records in each."""
+    topic = f"t-{uuid.uuid4()}"
+    with KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers) as admin:
+        admin.create_topics({topic: {"num_partitions": 2}}, wait_for_metadata=True)
+    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
+        for number in range(10):
+            producer.send(topic, b"%d" % number, partition=number % 2)
+    consumer = AIOKafkaConsumer(
+        bootstrap_servers=broker.bootstrap_servers,
+        group_id=topic,
+        auto_offset_reset="earliest",
+        enable_auto_commit=False,
+    )
+    await consumer.start()
+    consumer.assign([TopicPartition(topic, 0), TopicPartition(topic, 1)])
+    yield consumer
+    await consumer.stop()
+
+
+async def test_so_many_of_each_partition_come_at_a_time_and_the_lag_is_known(consumer: AIOKafkaConsumer) -> None:
+    first = min(consumer.assignment())
+    assert consumer.current_lag(first) is None
+    came: dict[TopicPartition, list[int]] = {tp: [] for tp in consumer.assignment()}
+    while sum(map(len, came.values())) < 10:
+        found = await consumer.getmany(timeout_ms=30_000, max_records_per_partition=2)
+        for tp, records in found.items():
+            assert len(records) <= 2
+            came[tp] += [record.offset for record in records]
+            assert consumer.current_lag(tp) == 5 - len(came[tp])
+    assert list(came.values()) == [list(range(5))] * 2
+
+
+async def test_all_go_back_to_what_is_committed_by_one_request(
+    consumer: AIOKafkaConsumer, broker: EmbeddedBroker
+) -> None:
+    first, second = sorted(consumer.assignment())
+    await consumer.commit({first: 3, second: 4})
+    asked = broker.faults.delay(0, api="OffsetFetch", times=None)
+    assert await consumer.seek_to_committed() == {first: 3, second: 4}
+    assert asked.hits == 1
+    asked.remove()
+    assert [await consumer.position(tp) for tp in (first, second)] == [3, 4]
+    assert await consumer.committed(first) == 3
