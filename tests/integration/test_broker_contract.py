@@ -38,8 +38,10 @@ from kafka.wire.api.offset_delete import (
     OffsetDeleteRequestPartition,
     OffsetDeleteRequestTopic,
 )
+from kafka.wire.api.offset_fetch import OffsetFetchRequest, OffsetFetchRequestTopic
 from kafka.wire.api.produce import PartitionProduceData, PartitionProduceResponse, ProduceRequest, TopicProduceData
 from kafka.wire.api.sync_group import SyncGroupRequest
+from kafka.wire.framing import encode_request
 
 if TYPE_CHECKING:
     from conftest import Broker, MakeTopic
@@ -286,6 +288,27 @@ def test_offsets_are_committed_with_kafkas_codes(wire: Wire, make_topic: MakeTop
     )
     response = wire.call(OffsetDeleteRequest(group_id=group, topics=[gone]), 0)
     assert (response.error_code, response.topics[0].partitions[0].error_code) == (0, 3)
+
+
+def test_what_a_client_sends_before_it_closes_is_carried_out(wire: Wire, broker: Broker, make_topic: MakeTopic) -> None:
+    topic, group = make_topic(), f"g-{uuid.uuid4()}"
+    coordinator(wire)
+    asked = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1000)
+    fetch = FetchRequest(
+        max_wait_ms=300, min_bytes=1, max_bytes=1000, topics=[FetchTopic(topic=topic, partitions=[asked])]
+    )
+    row = OffsetCommitRequestPartition(partition_index=0, committed_offset=7)
+    commit = OffsetCommitRequest(group_id=group, topics=[OffsetCommitRequestTopic(name=topic, partitions=[row])])
+    wanted = OffsetFetchRequest(group_id=group, topics=[OffsetFetchRequestTopic(name=topic, partition_indexes=[0])])
+    ask_again_while({14, 15, 16}, lambda: wire.call(wanted, 5).error_code)
+    with contextlib.closing(Wire(broker.bootstrap_servers)) as client:
+        client.send(b"".join([*encode_request(fetch, 11, 1, "c"), *encode_request(commit, 2, 2, "c")]))
+
+    def missing() -> int:
+        found = [one.committed_offset for each in wire.call(wanted, 5).topics for one in each.partitions]
+        return int(found != [7])
+
+    ask_again_while({1}, missing)
 
 
 def test_a_group_without_a_name_is_not_found(wire: Wire) -> None:

@@ -107,7 +107,7 @@ class ConnectionFault(Exception):
     acks 0 that failed. The text goes into the log."""
 
 
-def code_of(error: Exception) -> int:
+def code_of(error: BaseException) -> int:
     """The code with which a request, or one of its entries, is answered where `error` ended its handling."""
     if isinstance(error, RequestFailed):
         return error.code

@@ -1,7 +1,9 @@
 """One client's connection: frames in, one request at a time, responses out in the order of the requests.
 
 While an answer is still to come (a long poll, a group that rebalances) nothing more is taken from the connection, as
-Kafka does it. A frame that is no request ends the connection with one log line, and touches nothing else.
+Kafka does it. What a client has sent before it closed is carried out, in its order: who sends nothing more still gets
+the answers, and answers that nobody can get are dropped. A long poll ends early then. A frame that is no request ends
+the connection with one log line, and touches nothing else.
 """
 
 import asyncio
@@ -10,25 +12,27 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final, cast
 
-from kafka.broker.api import APIS, Answer, Handler
+from kafka.broker.api import APIS, Answer
 from kafka.broker.buffers import BufferPool
 from kafka.broker.clock import Timer
 from kafka.broker.codes import ConnectionFault, ErrorCode
 from kafka.broker.context import Broker, RequestContext
 from kafka.broker.descriptors import DescriptorReserve
 from kafka.broker.faults import Action, Faults
+from kafka.broker.late_answers import LongPoll, NoAnswer
 from kafka.broker.log.layout import Buffer
+from kafka.broker.receive_buffer import SIZE, ReceiveBuffer
+from kafka.broker.request_handling import RequestHandling
 from kafka.errors import KafkaError
 from kafka.wire import Message
 from kafka.wire.framing import decode_request, encode_response
 
 log = logging.getLogger(__name__)
 
-_SIZE: Final = 4
-_FIRST_BUFFER: Final = 4 * 1024
-"""Room that a connection begins with, so that thousands that do nothing take little."""
-_BUFFER: Final = 64 * 1024
-"""The room from the first larger request on that comes of somebody who may send one."""
+_REQUESTS_A_ROUND: Final = 8
+"""Requests of one connection that are served before the others have the loop again."""
+_UNREAD_BYTES: Final = 16 * 1024 * 1024
+"""How much of what a lost connection had sent is still read: as much as a system keeps for a socket, or more."""
 _LOGIN_S: Final = 600.0
 """For how long somebody may take to log in; after that time Kafka closes idle connections (connections.max.idle.ms)."""
 _SMALLEST_FRAME: Final = 8
@@ -52,7 +56,6 @@ class ClientConnection(asyncio.BufferedProtocol):
         descriptors: DescriptorReserve,
     ) -> None:
         self._broker = broker
-        self._pool = pool
         self._faults = faults
         self._on_close = on_close
         self._descriptors = descriptors
@@ -60,14 +63,17 @@ class ClientConnection(asyncio.BufferedProtocol):
         """How many bytes are still sent before the connection is cut, where a fault says so."""
         self._transport: asyncio.Transport | None = None
         self._peer, self._peer_port = "unknown", 0
-        self._small = self._buffer = bytearray(_FIRST_BUFFER)
-        self._start = 0
-        self._end = 0
+        self._received = ReceiveBuffer(pool)
         self._waiting: asyncio.Future[Message] | asyncio.Future[Message | None] | None = None
+        self._goes_on = False
+        """Whether more requests of the buffer are served in the next round of the loop."""
         self._reading = True
         self._writable = True
+        self._sends_more = True
+        """Whether the client may still send something."""
         self._closing = False
-        self._handlers: dict[int, Handler] = {}
+        self._is_over = False
+        self._handling = RequestHandling(broker, faults)
         self._login = broker.new_login()
         self._login_deadline: Timer | None = None
 
@@ -98,15 +104,40 @@ class ClientConnection(asyncio.BufferedProtocol):
             log.warning("connection of %s is closed: nobody has logged in for %d s", self._peer, _LOGIN_S)
             self.close()
 
+    def eof_received(self) -> bool:
+        """The client sends nothing more: serve what it has sent, then close. It may still read the answers."""
+        self._end_of_requests()
+        return True
+
     def connection_lost(self, exc: Exception | None) -> None:
-        """Drop what is still waited for."""
-        self._transport = None
+        """Carry out what the client had sent; where the broker has closed the connection, drop it."""
+        transport, self._transport = self._transport, None
+        if self._sends_more and not self._closing and transport is not None:
+            accepted = transport.get_extra_info("socket")
+            if accepted is not None:
+                self._received.append_unread(accepted.fileno(), _UNREAD_BYTES)
+        self._writable = True
+        self._end_of_requests()
+
+    def _end_of_requests(self) -> None:
+        self._sends_more = False
+        if isinstance(self._waiting, NoAnswer):
+            self.close()
+            return
+        if isinstance(self._waiting, LongPoll) and not self._waiting.done() and not self._closing:
+            self._waiting.finish()
+        self._take_frames()
+
+    def _end(self) -> None:
+        """Nothing more is served; what is still waited for is dropped."""
+        if self._is_over:
+            return
+        self._is_over = self._closing = True
         if self._login_deadline is not None:
             self._login_deadline.cancel()
         if self._waiting is not None:
             self._waiting.cancel()
-        self._start = self._end = 0
-        self._use(self._small)
+        self._received.clear()
         self._broker.disconnected(self)
         self._on_close(self)
 
@@ -120,12 +151,12 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._take_frames()
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        """Where received bytes go: behind those that are not worked off yet."""
-        return memoryview(self._buffer)[self._end :]
+        """Where received bytes go: behind those that are not served yet."""
+        return self._received.room()
 
     def buffer_updated(self, nbytes: int) -> None:
         """Bytes have come."""
-        self._end += nbytes
+        self._received.received(nbytes)
         self._take_frames()
 
     def close(self) -> None:
@@ -133,27 +164,55 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._closing = True
         if self._transport is not None:
             self._transport.abort()
+        elif not self._sends_more:
+            self._end()
 
     # -- frames -------------------------------------------------------------------------------------------------------
 
     def _take_frames(self) -> None:
+        """Serve what has come, a few requests a round of the loop; end where nothing more comes."""
         try:
-            while self._waiting is None and self._writable and self._transport is not None and not self._closing:
-                available = self._end - self._start
-                if available < _SIZE:
-                    break
-                size = int.from_bytes(self._buffer[self._start : self._start + _SIZE], "big", signed=True)
-                self._check_size(size)
-                if available < _SIZE + size:
-                    break
-                start = self._start + _SIZE
-                self._start = start + size
-                self._take_request(memoryview(self._buffer)[start : start + size])
+            if not self._goes_on:
+                self._serve_round()
         except ConnectionFault as error:
             log.warning("connection of %s is closed: %s", self._peer, error)
             self.close()
             return
-        self._make_room()
+        if not self._sends_more and (self._closing or self._has_served_all):
+            self._close_after_the_last()
+        elif not self._is_over:
+            self._make_room()
+
+    def _serve_round(self) -> None:
+        for _ in range(_REQUESTS_A_ROUND):
+            if self._waiting is not None or not self._writable or self._closing:
+                return
+            size = self._received.next_size()
+            if size is None:
+                return
+            self._check_size(size)
+            frame = self._received.take(size)
+            if frame is None:
+                return
+            self._take_request(frame)
+        self._goes_on = True
+        asyncio.get_running_loop().call_soon(self._go_on)
+
+    def _go_on(self) -> None:
+        self._goes_on = False
+        if not self._is_over:
+            self._take_frames()
+
+    @property
+    def _has_served_all(self) -> bool:
+        return self._waiting is None and self._writable and not self._goes_on
+
+    def _close_after_the_last(self) -> None:
+        if self._transport is None:
+            self._end()
+        elif not self._closing:
+            self._closing = True
+            self._transport.close()  # what is written is still sent
 
     def _check_size(self, size: int) -> None:
         least, limit = _SMALLEST_FRAME, self._broker.settings.max_request_bytes
@@ -164,18 +223,8 @@ class ClientConnection(asyncio.BufferedProtocol):
 
     def _make_room(self) -> None:
         """See to it that there is a place for the bytes to come, or stop reading while a request is being answered."""
-        waiting = self._end - self._start
-        if waiting == 0:
-            self._start = self._end = 0
-            self._use(self._small)
-        else:
-            needed = _SIZE
-            if waiting >= _SIZE:
-                needed += int.from_bytes(self._buffer[self._start : self._start + _SIZE], "big", signed=True)
-            # Moved as soon as it is clear that the request does not fit behind, so that reads stay large.
-            if self._end == len(self._buffer) or self._start + needed > len(self._buffer):
-                self._move(waiting, needed)
-        can_read = self._end < len(self._buffer)
+        self._received.make_room(self._login is None or self._login.is_done)
+        can_read = self._received.has_room
         if can_read != self._reading and self._transport is not None:
             self._reading = can_read
             if can_read:
@@ -183,38 +232,12 @@ class ClientConnection(asyncio.BufferedProtocol):
             else:
                 self._transport.pause_reading()
 
-    def _move(self, waiting: int, needed: int) -> None:
-        """Make room behind the bytes that wait: move them to the front, of a larger buffer if the request needs one."""
-        if self._start == 0 and needed <= waiting:
-            return
-        view = memoryview(self._buffer)
-        held = view[self._start : self._end]
-        is_admitted = self._login is None or self._login.is_done
-        # At most doubled: a size that only claims to be large gets no more than twice what has really come.
-        capacity = min(needed, max(2 * waiting, _BUFFER if is_admitted else len(self._small)))
-        if capacity <= len(self._buffer):
-            view[:waiting] = held
-        else:
-            stays = is_admitted and capacity <= _BUFFER
-            larger = bytearray(_BUFFER) if stays else self._pool.take(needed, capacity)
-            larger[:waiting] = held
-            self._use(larger)
-            if stays:
-                self._small = larger
-        self._start, self._end = 0, waiting
-
-    def _use(self, buffer: bytearray) -> None:
-        """Receive into another buffer; a large one goes back to the pool."""
-        if self._buffer is not buffer and self._buffer is not self._small:
-            self._pool.give(self._buffer)
-        self._buffer = buffer
-
     # -- requests -----------------------------------------------------------------------------------------------------
 
     def _take_request(self, frame: memoryview) -> None:
         if self._login is not None and self._login.is_bare:
             token = self._login.answer_bare(bytes(frame))
-            self._send([len(token).to_bytes(_SIZE, "big"), token])
+            self._send([len(token).to_bytes(SIZE, "big"), token])
             return
         key, version = int.from_bytes(frame[:2], "big", signed=True), int.from_bytes(frame[2:4], "big", signed=True)
         correlation_id = int.from_bytes(frame[4:8], "big", signed=True)
@@ -229,11 +252,7 @@ class ClientConnection(asyncio.BufferedProtocol):
                 )
             self._refuse_version(correlation_id)
             return
-        handler = self._handlers.get(key)
-        if handler is None:
-            handler = self._handlers[key] = api.handler()
-        # Rules may come from another thread at any time: what is seen here holds for the whole request.
-        may_fail = bool(self._faults.rules)
+        may_fail = self._handling.may_fail
         if may_fail:
             # A fault may have the request served later, when its bytes are no longer in the buffer.
             frame = memoryview(bytes(frame))
@@ -246,30 +265,15 @@ class ClientConnection(asyncio.BufferedProtocol):
 
             self._respond(error_answer(request, version, ErrorCode.ILLEGAL_SASL_STATE), version, correlation_id)
             return
-        context = RequestContext(version, header.client_id or "", self._peer, self, self._peer_port, self._login)
-        handle = self._handle_faulty if may_fail else self._handle
-        self._answer(handle(handler, request, context, api.name), version, correlation_id)
-
-    def _handle_faulty(self, handler: Handler, request: Message, context: RequestContext, name: str) -> Answer:
-        from kafka.broker.fault_serving import facts_of, serve_with_fault
-
-        rule = self._faults.for_request(facts_of(self._broker, name, request, context))
-        if rule is None:
-            return self._handle(handler, request, context, name)
-        if rule.action is Action.CUT:
-            self._sent_until_cut = rule.nbytes
-        return serve_with_fault(
-            rule, lambda given: self._handle(handler, given, context, name), self._broker, request, context
+        context = RequestContext(
+            version, header.client_id or "", self._peer, self, self._peer_port, self._login, self._sends_more
         )
-
-    def _handle(self, handler: Handler, request: Message, context: RequestContext, name: str) -> Answer:
-        try:
-            return handler(self._broker, request, context)
-        except ConnectionFault:
-            raise
-        except Exception as error:
-            log.exception("%s version %d of %s failed", name, context.version, context.client_id)
-            raise ConnectionFault(f"{name} could not be answered") from error
+        if may_fail:
+            answer, cut_after = self._handling.handle_with_faults(api, request, context)
+            self._sent_until_cut = self._sent_until_cut if cut_after is None else cut_after
+        else:
+            answer = self._handling.handle(api, request, context)
+        self._answer(answer, request, context, correlation_id)
 
     def _refuse_version(self, correlation_id: int) -> None:
         """Answer an ApiVersions of a version to come in version 0, which every client can read (KIP-511)."""
@@ -277,31 +281,36 @@ class ClientConnection(asyncio.BufferedProtocol):
 
         self._send(encode_response(response(ErrorCode.UNSUPPORTED_VERSION), 0, correlation_id))
 
-    def _answer(self, answer: Answer, version: int, correlation_id: int) -> None:
+    def _answer(self, answer: Answer, request: Message, context: RequestContext, correlation_id: int) -> None:
         if answer is None:
             return
         if isinstance(answer, Message):
-            self._respond(answer, version, correlation_id)
+            self._respond(answer, context.version, correlation_id)
             return
         self._waiting = answer
-        answer.add_done_callback(partial(self._answer_late, version, correlation_id))
+        answer.add_done_callback(partial(self._answer_late, request, context, correlation_id))
 
-    def _answer_late(self, version: int, correlation_id: int, answer: "asyncio.Future[Message | None]") -> None:
+    def _answer_late(
+        self,
+        request: Message,
+        context: RequestContext,
+        correlation_id: int,
+        answer: "asyncio.Future[Message | None]",
+    ) -> None:
         self._waiting = None
-        if self._transport is None or answer.cancelled():
+        if self._is_over or answer.cancelled():
             return
         error = answer.exception()
-        if isinstance(error, ConnectionFault):
-            log.warning("connection of %s is closed: %s", self._peer, error)
+        try:
+            if isinstance(error, ConnectionFault):
+                raise error
+            response = answer.result() if error is None else self._handling.failed(request, context, error)
+        except ConnectionFault as fault:
+            log.warning("connection of %s is closed: %s", self._peer, fault)
             self.close()
             return
-        if error is not None:
-            log.error("a request of %s could not be answered", self._peer, exc_info=error)
-            self.close()
-            return
-        response = answer.result()
         if response is not None:
-            self._respond(response, version, correlation_id)
+            self._respond(response, context.version, correlation_id)
         self._take_frames()
 
     def _respond(self, response: Message, version: int, correlation_id: int) -> None:
@@ -316,8 +325,8 @@ class ClientConnection(asyncio.BufferedProtocol):
     def _send(self, parts: list[Buffer]) -> None:
         """Write a response: small parts together, large ones (records) as they are."""
         transport = self._transport
-        if transport is None:
-            return
+        if transport is None or transport.is_closing():
+            return  # the client is gone
         if self._sent_until_cut is not None and self._cut(transport, b"".join(parts), self._sent_until_cut):
             return
         small: list[Buffer] = []

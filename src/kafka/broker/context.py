@@ -49,6 +49,8 @@ class RequestContext(NamedTuple):
     client_port: int = 0
     login: "Login | None" = None
     """The connection's login; None where the listener asks for none."""
+    sends_more: bool = True
+    """Whether the client may send further requests; one that has closed cannot acknowledge what it is given now."""
 
 
 class Broker:

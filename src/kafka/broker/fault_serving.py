@@ -10,6 +10,7 @@ from kafka.broker.codes import ConnectionFault, RequestFailed
 from kafka.broker.context import Broker, RequestContext
 from kafka.broker.error_answers import error_answer, merged, split, topic_entries, topic_key
 from kafka.broker.faults import Action, FaultRule, RequestFacts
+from kafka.broker.late_answers import NoAnswer
 from kafka.wire import Message
 from kafka.wire.api.fetch import FetchableTopicResponse, FetchRequest, FetchResponse, PartitionData
 from kafka.wire.api.metadata import MetadataRequest, MetadataResponse
@@ -54,7 +55,7 @@ def serve_with_fault(rule: FaultRule, serve: Serve, broker: Broker, request: Any
         serve(request)
     if rule.action is Action.CLOSE:
         raise ConnectionFault("a fault was asked for")
-    return asyncio.get_running_loop().create_future()
+    return NoAnswer(loop=asyncio.get_running_loop())
 
 
 # -- late answers -----------------------------------------------------------------------------------------------------

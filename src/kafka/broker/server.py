@@ -23,6 +23,7 @@ from kafka.broker.connection import ClientConnection
 from kafka.broker.context import Broker, CommitObserver, Endpoint
 from kafka.broker.descriptors import DescriptorReserve
 from kafka.broker.faults import Faults
+from kafka.broker.listener import Listener
 from kafka.broker.log.files import sync_folder
 from kafka.broker.settings import BrokerSettings
 from kafka.errors import IllegalStateError
@@ -32,11 +33,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-_ACCEPTED_AT_ONCE = 1
-"""Where descriptors run out, asyncio tries as often in a row, and logs and waits as often side by side."""
-_BACKLOG = 100
-"""Connections that wait to be accepted (socket.listen.backlog.size)."""
 _LAST_ROUNDS = 5
+"""Rounds of the loop within which a connection that was aborted is lost."""
 _EVERYWHERE = frozenset({"", "0.0.0.0", "::"})
 _ELSEWHERE = "192.0.2.1", 9
 """An address of no host (RFC 5737); the way to it shows the address that other machines see of this one."""
@@ -79,7 +77,7 @@ class BrokerServer:
         self._descriptors = DescriptorReserve()
         self._connections: dict[ClientConnection, None] = {}
         """In the order in which they were made, so that a simulation repeats."""
-        self._server: asyncio.Server | None = None
+        self._listener: Listener | None = None
         self._broker: Broker | None = None
         self._cleaning: Timer | None = None
         self.endpoint = Endpoint(host, port)
@@ -89,15 +87,9 @@ class BrokerServer:
         """Open the data and listen; returns where. Raises OSError where the address cannot be had."""
         try:
             folder = self._open_folder()
-            self._server = await asyncio.get_running_loop().create_server(
-                self.connection, self._host, self._port, backlog=_ACCEPTED_AT_ONCE
-            )
-            for listening in self._server.sockets:
-                if listening.fileno() >= 0:  # one in memory has none
-                    with socket.fromfd(listening.fileno(), listening.family, listening.type) as same:
-                        same.listen(_BACKLOG)
-            bound = self._server.sockets[0].getsockname()
-            self._open_data(folder, self._advertised(bound[1]))
+            self._listener = listener = Listener(self.connection)
+            await listener.start(self._host, self._port)
+            self._open_data(folder, self._advertised(listener.port))
         except BaseException:
             await self.stop()
             raise
@@ -220,11 +212,10 @@ class BrokerServer:
 
     async def restart(self, *, lose_unsynced: bool = False) -> None:
         """Crash and start again on the same data and the same port."""
-        listens = self._server is not None
-        port = self._server.sockets[0].getsockname()[1] if self._server is not None else self._port
+        listener = self._listener
         await self.crash(lose_unsynced=lose_unsynced)
-        if listens:
-            self._port = port
+        if listener is not None:
+            self._port = listener.port
             await self.start()
         else:
             self.open()
@@ -233,11 +224,14 @@ class BrokerServer:
         if self._cleaning is not None:
             self._cleaning.cancel()
             self._cleaning = None
-        server, self._server = self._server, None
-        if server is not None:
-            await self._close_connections(server)
+        listener, self._listener = self._listener, None
+        if listener is not None:
+            await listener.stop()
         for connection in tuple(self._connections):
             connection.close()
+        for _ in range(_LAST_ROUNDS if listener is not None else 0):
+            # The transports close their sockets in a round after they were aborted.
+            await asyncio.sleep(0)
 
     def _close_data(self, in_order: bool, lose_unsynced: bool = False) -> None:
         broker, self._broker = self._broker, None
@@ -248,21 +242,6 @@ class BrokerServer:
         if self._lock >= 0:
             os.close(self._lock)
             self._lock = -1
-
-    async def _close_connections(self, server: asyncio.Server) -> None:
-        # asyncio forgets to close a connection that it has accepted and not handed over yet when its server is closed.
-        # So first nothing more is accepted, and what was gets the rounds of the loop it takes to show up here.
-        for listening in server.sockets:
-            with contextlib.suppress(NotImplementedError):
-                asyncio.get_running_loop().remove_reader(listening.fileno())
-        for _ in range(_LAST_ROUNDS):
-            await asyncio.sleep(0)
-            for connection in tuple(self._connections):
-                connection.close()
-        server.close()
-        await server.wait_closed()
-        # The transports close their sockets in the round after they were aborted.
-        await asyncio.sleep(0)
 
 
 def _check_system() -> None:

@@ -208,6 +208,6 @@ async def test_idle_connections_hold_no_large_buffers(broker: EmbeddedBroker) ->
             many = [MetadataRequestTopic(name="x" * 30_000) for _ in range(30)]
             await client.call(MetadataRequest(topics=many, allow_auto_topic_creation=False), 9)
         server = broker._running()
-        held = sum(len(one._buffer) for one in server._connections)
+        held = sum(len(one._received._buffer) for one in server._connections)
         assert held <= 30 * 64 * 1024
         assert server._pool.nbytes <= 16 * 1024 * 1024

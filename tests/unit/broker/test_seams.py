@@ -50,6 +50,9 @@ class MemoryTransport(asyncio.Transport):
     def abort(self) -> None:
         self.closed = True
 
+    def is_closing(self) -> bool:
+        return self.closed
+
     def pause_reading(self) -> None: ...
 
     def resume_reading(self) -> None: ...

@@ -14,12 +14,14 @@ instead of a part of it.
 """
 
 import asyncio
+import logging
 from collections.abc import Iterable, Iterator
 from typing import Final
 
 from kafka.broker.codes import ErrorCode, RequestFailed, code_of
 from kafka.broker.context import Broker, RequestContext
 from kafka.broker.convert import to_old_magic
+from kafka.broker.late_answers import LongPoll
 from kafka.broker.log.options import LEADER_EPOCH
 from kafka.broker.log.partition import WAKE, PartitionLog
 from kafka.broker.sessions import FINAL_EPOCH, INITIAL_EPOCH, FetchedPartition, FetchSession, PartitionKey
@@ -27,6 +29,8 @@ from kafka.errors import KafkaError
 from kafka.record import Compression
 from kafka.wire import Message
 from kafka.wire.api.fetch import AbortedTransaction, FetchableTopicResponse, FetchRequest, FetchResponse, PartitionData
+
+log = logging.getLogger(__name__)
 
 _MAGIC_1_SINCE: Final = 2
 _MAGIC_2_SINCE: Final = 4
@@ -48,7 +52,8 @@ def fetch(broker: Broker, request: FetchRequest, context: RequestContext) -> "Me
         return FetchResponse(error_code=error.code)
     fetching = Fetching(broker, request, context.version, session)
     found, size = fetching.read()
-    if size >= fetching.min_bytes or request.max_wait_ms <= 0 or not found or any(one.error_code for _, one in found):
+    waits = context.sends_more and request.max_wait_ms > 0 and size < fetching.min_bytes
+    if not waits or not found or any(one.error_code for _, one in found):
         return fetching.response(found)
     return fetching.wait(size)
 
@@ -128,22 +133,24 @@ class Fetching:
     def _read_one(self, wanted: Wanted, left: int, at_least_one: bool) -> PartitionData:
         key, want = wanted
         try:
-            log = self._log(key)
+            partition = self._log(key)
             if want.current_leader_epoch > LEADER_EPOCH:
                 raise RequestFailed(ErrorCode.UNKNOWN_LEADER_EPOCH)
             aborted: list[AbortedTransaction] | None = None
             max_bytes = min(want.max_bytes, left)
             if self._committed_only:
-                records, within = log.read_committed(want.fetch_offset, max_bytes, at_least_one)
+                records, within = partition.read_committed(want.fetch_offset, max_bytes, at_least_one)
                 aborted = [
                     AbortedTransaction(producer_id=one.producer_id, first_offset=one.first_offset) for one in within
                 ]
             else:
-                records = log.read(want.fetch_offset, max_bytes, at_least_one)
+                records = partition.read(want.fetch_offset, max_bytes, at_least_one)
             if self._version < _MAGIC_2_SINCE and records:
                 records = to_old_magic(records, 1 if self._version >= _MAGIC_1_SINCE else 0)
-        except (RequestFailed, KafkaError) as error:
+        except (RequestFailed, KafkaError, OSError) as error:
             code = code_of(error)
+            if isinstance(error, OSError):
+                log.error("partition %d of %s cannot be read: %s", key[1], key[0], error)
             # Kafka gives an empty list for a topic it does not know, and none for errors of reading.
             none: list[AbortedTransaction] | None = [] if code in _UNKNOWN_TOPIC else None
             return PartitionData(
@@ -151,9 +158,9 @@ class Fetching:
             )
         return PartitionData(
             partition_index=key[1],
-            high_watermark=log.end_offset,
-            last_stable_offset=log.last_stable_offset,
-            log_start_offset=log.start_offset,
+            high_watermark=partition.end_offset,
+            last_stable_offset=partition.last_stable_offset,
+            log_start_offset=partition.start_offset,
             aborted_transactions=aborted,
             records=records,
         )
@@ -163,7 +170,7 @@ class Fetching:
     def wait(self, size: int) -> "asyncio.Future[Message]":
         """A future of the response, for when there are `min_bytes` or the time is up."""
         loop = asyncio.get_running_loop()
-        answer: asyncio.Future[Message] = loop.create_future()
+        answer = LongPoll(loop=loop)
         self._missing = self.min_bytes - size
         # An error would have been answered at once, so every partition has a log.
         self._logs = [self._log(key) for key, _ in self._wanted]
@@ -177,6 +184,8 @@ class Fetching:
                     answer.set_result(self.response(found))
             except Exception as error:  # goes where an error of a request that did not wait goes
                 answer.set_exception(error)
+
+        answer.finish = finish
 
         def appended(nbytes: int) -> None:
             if self._committed_only and nbytes < WAKE:

@@ -3,7 +3,8 @@
 Versions served: 1 to 2; strict numbers of records (KIP-1206) and renewed locks (KIP-1222) from 2 on.
 Behaviour: each member has a share session, which ends with its connection. The answer waits for records, `max_wait_ms`
 at most; it names partitions with records, errors or acknowledgements, and all of them where the session begins. Whole
-batches are given; `acquired_records` says which of their records the member has.
+batches are given; `acquired_records` says which of their records the member has. A client that has closed its
+connection acquires nothing more, but what it has sent is acknowledged.
 Known gaps: no reading from followers, and no lock on a partition that another request reads, as one request is served
 at a time.
 """
@@ -16,6 +17,7 @@ from uuid import UUID
 from kafka.broker.api.share_acknowledge import acknowledged
 from kafka.broker.codes import ErrorCode, RequestFailed
 from kafka.broker.context import Broker, RequestContext
+from kafka.broker.late_answers import LongPoll
 from kafka.broker.log.partition import PartitionLog
 from kafka.broker.share.partition import Acknowledged, Wanted
 from kafka.broker.share.sessions import FINAL_EPOCH, INITIAL_EPOCH, PartitionKey, ShareSession
@@ -44,6 +46,8 @@ def share_fetch(
     if request.share_session_epoch == FINAL_EPOCH:
         broker.shares.close_session(session)
         return fetching.response()
+    if not context.sends_more:
+        return fetching.response()  # it could not acknowledge what it would acquire
     fetching.read()
     if fetching.is_worth_an_answer or request.max_wait_ms <= 0 or not session.partitions:
         return fetching.response()
@@ -171,7 +175,8 @@ class ShareFetching:
     def wait(self) -> "asyncio.Future[Message]":
         """A future of the response, for when there are records or the time is up."""
         loop, shares = asyncio.get_running_loop(), self._broker.shares
-        answer: asyncio.Future[Message] = loop.create_future()
+        answer = LongPoll(loop=loop)
+        answer.finish = lambda: answer.set_result(self.response())
         logs = list(self._logs())
 
         def finish(last_time: bool = True) -> None:
