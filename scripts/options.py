@@ -54,7 +54,7 @@ def text() -> str:
 def _class(name: str, bases: str, doc: str, rows: list[Option]) -> str:
     lines = [f"class {name}({bases}):", f'    """{doc}"""', ""]
     for row in rows:
-        lines += [f"    {row.name}: {row.accepts}", *_wrapped(f'"""{described(row)}"""')]
+        lines += [f"    {row.name}: {row.annotation}", *_wrapped(f'"""{described(row)}"""')]
     return "\n".join(lines) + "\n"
 
 

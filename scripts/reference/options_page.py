@@ -48,6 +48,9 @@ An unknown name is an error, with the nearest one that there is. A file of Java'
 librdkafka's settings is in [SIDE_BY_SIDE.md](SIDE_BY_SIDE.md#settings-of-confluent-kafka). *Since* is the
 generation of kafka-python that had the option first: with an older program it meant the same. *columnar 0.1* is
 what kafka-python does not have.
+
+None stands for the default, so that a program can pass on what it was not told, except for `bootstrap_servers` and
+where the type of the option has None.
 """
 ENDING = """
 ## Accepted without effect

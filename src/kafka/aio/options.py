@@ -6,6 +6,7 @@ from collections.abc import Coroutine
 from typing import Any
 
 from kafka.config import AdminConfigs, ConsumerConfigs, ProducerConfigs
+from kafka.config.table import given_options
 from kafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
 from kafka.errors import KafkaConfigurationError
 
@@ -71,23 +72,23 @@ class TokensOnLoop:
 
 
 def consumer_options(given: AIOConsumerConfigs) -> dict[str, Any]:
-    """The options of an `AsyncKafkaConsumer`. ``max_poll_records`` of None, any number, is left out."""
+    """The options of an `AsyncKafkaConsumer`; ``max_poll_records`` is left out where it is None: any number."""
     options = _common(given)
     options.pop("rebalance_timeout_ms", None)
     options.pop("consumer_timeout_ms", None)  # there the longest pause of its fetching; here iteration would end by it
-    if options.get("max_poll_records", 0) is None:
-        del options["max_poll_records"]
     if options.get("group_protocol", "classic") == "classic":  # else the coordinator decides
         options.setdefault("session_timeout_ms", 10_000)
-        options.setdefault("partition_assignment_strategy", (RoundRobinPartitionAssignor,))
+        if options.get("partition_assignment_strategy") is None:
+            options["partition_assignment_strategy"] = (RoundRobinPartitionAssignor,)
     return options
 
 
 def producer_options(given: AIOProducerConfigs) -> dict[str, Any]:
     """The options of an `AsyncKafkaProducer`. Records fail after about twice ``request_timeout_ms``, as there."""
     options = _common(given)
-    if "max_batch_size" in options:
-        options["batch_size"] = options.pop("max_batch_size")
+    batch_size = options.pop("max_batch_size", None)
+    if batch_size is not None:
+        options["batch_size"] = batch_size
     timeout_ms = options["request_timeout_ms"]
     options.setdefault("max_block_ms", timeout_ms)
     options.setdefault("delivery_timeout_ms", 2 * timeout_ms + options.get("linger_ms", 0))
@@ -100,14 +101,15 @@ def admin_options(given: AIOAdminConfigs) -> dict[str, Any]:
 
 
 def _common(given: Any) -> dict[str, Any]:
-    options = dict(given)
+    options = given_options(given)
     options.pop("loop", None)
     if options.get("api_version") == "auto":
         del options["api_version"]
     options.setdefault("request_timeout_ms", _REQUEST_TIMEOUT_MS)
-    options.setdefault("api_version_auto_timeout_ms", _GIVE_UP_AT_ONCE_MS)
-    if options.get("security_protocol") in ("SASL_PLAINTEXT", "SASL_SSL"):
-        options.setdefault("sasl_mechanism", "PLAIN")
+    if options.get("api_version_auto_timeout_ms") is None:
+        options["api_version_auto_timeout_ms"] = _GIVE_UP_AT_ONCE_MS
+    if options.get("security_protocol") in ("SASL_PLAINTEXT", "SASL_SSL") and options.get("sasl_mechanism") is None:
+        options["sasl_mechanism"] = "PLAIN"
     provider = options.get("sasl_oauth_token_provider")
     if inspect.iscoroutinefunction(getattr(provider, "token", None)):
         options["sasl_oauth_token_provider"] = TokensOnLoop(provider)

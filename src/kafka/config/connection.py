@@ -104,6 +104,7 @@ class ConnectionOptions:
         "Brokers to ask first, as 'host:port' or a list of such.",
         "bootstrap.servers",
         accepts="str | Collection[str] | Sequence[tuple[str, int]] | tuple[str, int]",
+        optional=False,  # a missing setting must not lead to the brokers of localhost
     )
     client_id: str | None = option(
         DEFAULT_CLIENT_ID, text(none=True), "Name of this client in the brokers' logs and quotas.", "client.id"
@@ -160,9 +161,9 @@ class ConnectionOptions:
     )
     socket_options: tuple[tuple[int, int, int], ...] = option(
         [(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)],
-        lambda _, value: tuple(tuple(each) for each in value or ()),
+        lambda _, value: tuple(tuple(each) for each in value),
         "Arguments of setsockopt() for each socket.",
-        accepts="Sequence[tuple[int, int, int]] | None",
+        accepts="Sequence[tuple[int, int, int]]",
     )
     metrics_enabled: bool = option(True, boolean, "Whether metrics() and reporters show anything.")
     metric_reporters: tuple[Any, ...] = option(

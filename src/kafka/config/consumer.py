@@ -37,9 +37,11 @@ _RESETS = choice(
 )
 
 
-@accepting("str")
+@accepting("str | None")
 def parse_offset_reset(name: str, value: Any) -> str:
-    """A reset policy; one of a duration stays as it was written."""
+    """A reset policy; one of a duration stays as it was written. None is 'none', as in every kafka-python."""
+    if value is None:
+        return "none"
     if not isinstance(value, str) or not value.lower().startswith(BY_DURATION):
         try:
             return cast("str", _RESETS(name, value))
@@ -75,7 +77,7 @@ class FetchOptions:
         "latest",
         parse_offset_reset,
         "Where to start without a valid position: 'earliest', 'latest', 'by_duration:PT1H' and the like (an ISO 8601 "
-        "duration before now, KIP-1106), or 'none': raise.",
+        "duration before now, KIP-1106), or 'none' or None: raise.",
         "auto.offset.reset",
     )
     enable_incremental_fetch_sessions: bool = option(
@@ -155,8 +157,8 @@ def parse_on_deserialization_error(name: str, value: Any) -> Any:
 
 
 def parse_consumer_timeout(name: str, value: Any) -> float:
-    """Milliseconds; None, -1, as older programs have it, and infinity mean for ever."""
-    if value is None or value == -1:
+    """Milliseconds; -1, as older programs have it, and infinity mean for ever."""
+    if value == -1:
         return math.inf
     parsed: float = number(0)(name, value)
     return parsed

@@ -59,6 +59,7 @@ class Option:
         clients: which clients have it, of "consumer", "producer", "admin", "share consumer".
         inert: accepted for the sake of older programs, without effect.
         accepts: the type of what may be given, as an annotation.
+        optional: whether None means that the option is not given, unless ``accepts`` says that None is a value.
     """
 
     name: str
@@ -69,6 +70,17 @@ class Option:
     clients: frozenset[str]
     inert: bool = False
     accepts: str = "Any"
+    optional: bool = True
+
+    @property
+    def takes_none_as_not_given(self) -> bool:
+        """Whether None stands for the default, as programs pass on what they were not told."""
+        return self.optional and self.default is not None and "None" not in self.accepts.split(" | ")
+
+    @property
+    def annotation(self) -> str:
+        """The type of the keyword argument."""
+        return f"{self.accepts} | None" if self.takes_none_as_not_given and self.accepts != "Any" else self.accepts
 
     @property
     def unit(self) -> str:
@@ -78,12 +90,28 @@ class Option:
         return "bytes" if self.name.endswith(("_bytes", "_size", "_memory")) else ""
 
 
-def option(default: Any, parse: Parse, doc: str, java: str = "", inert: bool = False, accepts: str = "") -> Any:
+def option(
+    default: Any,
+    parse: Parse,
+    doc: str,
+    java: str = "",
+    inert: bool = False,
+    accepts: str = "",
+    optional: bool = True,
+) -> Any:
     """Declare a field of an option slice; the slice says which clients have it. Arguments as of `Option`."""
     accepts = accepts or (parse.accepts if isinstance(parse, Parser) else "Any")
     return dataclasses.field(
         default_factory=lambda: default if parse is anything else parse("default", default),
-        metadata={"default": default, "parse": parse, "doc": doc, "java": java, "inert": inert, "accepts": accepts},
+        metadata={
+            "default": default,
+            "parse": parse,
+            "doc": doc,
+            "java": java,
+            "inert": inert,
+            "accepts": accepts,
+            "optional": optional,
+        },
     )
 
 
@@ -155,7 +183,7 @@ def number(low: float, none: bool = False) -> Parse:
     return Parser(parse, "float" + " | None" * none)
 
 
-@accepting("bool")
+@accepting("bool | None")
 def boolean(name: str, value: Any) -> bool:
     """True or False; also 1, 0 and None, which is false. kafka-python takes the truth of anything, even of "false"."""
     if value is not None and (not isinstance(value, int) or value not in (0, 1)):

@@ -45,6 +45,34 @@ def option_table() -> dict[str, Option]:
     return table
 
 
+def is_given(name: str, value: object) -> bool:
+    """Whether an option is given; None means that it is not, unless it is one of the option's own values.
+
+    Arguments:
+        name: of the option; unknown names count as given, so that they are refused.
+        value: the keyword argument.
+    """
+    row = option_table().get(name)
+    return value is not None or row is None or not row.takes_none_as_not_given
+
+
+def given_options(configs: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that are given, see `is_given`."""
+    return {name: value for name, value in configs.items() if is_given(name, value)}
+
+
+def with_defaults(defaults: Mapping[str, Any], configs: Mapping[str, Any]) -> dict[str, Any]:
+    """Each option of ``defaults`` as it is given, or else its default, as the clients of old generations have them.
+
+    Arguments:
+        defaults: by name, also of options that the table does not have: None always stands for the default of these.
+        configs: keyword arguments; names that are not in ``defaults`` are left out.
+    """
+    table = option_table()
+    given = {name: value for name, value in given_options(configs).items() if value is not None or name in table}
+    return {name: given.get(name, default) for name, default in defaults.items()}
+
+
 def _check_names(configs: Mapping[str, Any], client: str) -> None:
     table = option_table()
     for name in configs:
@@ -62,7 +90,7 @@ def _check_names(configs: Mapping[str, Any], client: str) -> None:
             if name.replace(".", "_") not in table:
                 hint = whose(name) or whose(name.replace("_", ".")) or hint
             raise KafkaConfigurationError(f"option {shown_name(name)} {why}{hint}")
-        if row.inert and not _is(configs[name], row.default):
+        if row.inert and is_given(name, configs[name]) and not _is(configs[name], row.default):
             log.warning("option %r is accepted, but has no effect", name)
 
 
@@ -88,7 +116,10 @@ def with_class_defaults(defaults: Mapping[str, Any], configs: Mapping[str, Any])
     """
     table = option_table()
     others = {name: value for name, value in defaults.items() if name in table and not _is(value, table[name].default)}
-    return {**others, **configs}
+    return {
+        **others,
+        **{name: value for name, value in configs.items() if name not in defaults or is_given(name, value)},
+    }
 
 
 def values_of(*slices: Any) -> dict[str, Any]:
@@ -204,6 +235,7 @@ def parse_admin(configs: Mapping[str, Any]) -> AdminConfig:
         configs: the keyword arguments of the client, options of the table by name.
     """
     _check_names(configs, "admin")
+    configs = given_options(configs)
     return AdminConfig(_slice(ConnectionOptions, configs), _security(configs))
 
 
@@ -214,6 +246,7 @@ def parse_producer(configs: Mapping[str, Any]) -> ProducerConfig:
         configs: the keyword arguments of the client, options of the table by name.
     """
     _check_names(configs, "producer")
+    configs = given_options(configs)
     connection, producer = _slice(ConnectionOptions, configs), _slice(ProducerOptions, configs)
     if producer.enable_idempotence:
         if producer.acks != -1:
@@ -255,6 +288,7 @@ def parse_consumer(configs: Mapping[str, Any]) -> ConsumerConfig:
         configs: the keyword arguments of the client, options of the table by name.
     """
     _check_names(configs, "consumer")
+    configs = given_options(configs)
     connection, fetch = _slice(ConnectionOptions, configs), _slice(FetchOptions, configs)
     group, consumer = _slice(GroupOptions, configs), _slice(ConsumerOptions, configs)
     _check_group_protocol(configs, group)
@@ -302,6 +336,7 @@ def parse_share(configs: Mapping[str, Any]) -> ShareConfig:
         configs: the keyword arguments of the client, options of the table by name.
     """
     _check_names(configs, "share consumer")
+    configs = given_options(configs)
     connection, share = _slice(ConnectionOptions, configs), _slice(ShareOptions, configs)
     if share.group_id is None:
         raise KafkaConfigurationError("a share consumer needs a 'group_id', the name of its share group")

@@ -4,7 +4,7 @@ import dataclasses
 import ssl
 from typing import Any
 
-from kafka.config.option import Parser, accepting, anything, boolean, choice, invalid, option, path, text
+from kafka.config.option import Parser, anything, boolean, choice, invalid, option, path, text
 from kafka.errors import KafkaConfigurationError
 
 PROTOCOLS = {name.lower(): name for name in ("TLSv1.2", "TLSv1.3")}
@@ -23,12 +23,6 @@ def _parse_protocols(name: str, value: Any) -> tuple[str, ...]:
     return tuple(found)
 
 
-@accepting("bool")
-def _checks_hostname(name: str, value: Any) -> bool:
-    """Programs hand on None for what they were not told, which is no wish to check less."""
-    return value is None or boolean(name, value)
-
-
 @dataclasses.dataclass(frozen=True, repr=False)
 class TlsOptions:
     """TLS. Stores as of Java, or files of PEM text as of Python; the two are not to be mixed for one purpose."""
@@ -40,7 +34,10 @@ class TlsOptions:
         accepts="ssl.SSLContext | None",
     )
     ssl_check_hostname: bool = option(
-        True, _checks_hostname, "Whether the certificate has to be of the host asked; None: it has to."
+        True,
+        boolean,
+        "Whether the certificate has to be of the host asked.",
+        accepts="bool",  # None is no wish to check less
     )
     ssl_cafile: str | None = option(
         None,

@@ -103,7 +103,7 @@ def check_options(configs: Mapping[str, Any]) -> None:
 
     Raises `IllegalArgumentError`, or `KafkaConfigurationError` for what is no option.
     """
-    refused = [name for name in NOT_FOR_READS if name in configs]
+    refused = [name for name in NOT_FOR_READS if configs.get(name) is not None]
     if refused:
         raise IllegalArgumentError(f"a bounded read has no group and commits nothing: leave out {', '.join(refused)}")
     for name in _FOR_LAST:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from kafka.cluster import ClusterClient
 from kafka.config import option_table, parse_admin
 from kafka.config.given import GivenConfigs
+from kafka.config.table import given_options, with_defaults
 from kafka.consumer.arguments import check_topic_name
 from kafka.errors import (
     KafkaConnectionError,
@@ -79,8 +80,8 @@ class KafkaClient(NodeStates, abc.ABC):  # `register` comes from ABC
 
     def __init__(self, **configs: Any) -> None:
         self._closed = True  # so that __del__ works on one that could not be made
-        known = {name: value for name, value in configs.items() if name in self.DEFAULT_CONFIG}
-        self.config = GivenConfigs({**self.DEFAULT_CONFIG, **known})
+        known = {name: value for name, value in given_options(configs).items() if name in self.DEFAULT_CONFIG}
+        self.config = GivenConfigs(with_defaults(self.DEFAULT_CONFIG, known))
         limit_ms = self.config["api_version_auto_timeout_ms"] or _FIRST_CHECK_MS
         given = {name: value for name, value in known.items() if name not in _OF_THEN}
         parsed = parse_admin({"bootstrap_timeout_ms": limit_ms, **given})

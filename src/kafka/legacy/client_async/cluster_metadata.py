@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from kafka.cluster.metadata import ClusterMetadata as Snapshot
 from kafka.cluster.metadata import TopicMetadata
 from kafka.config.connection import parse_servers
+from kafka.config.table import with_defaults
 from kafka.errors import (
     MetadataEmptyBrokerList,
     TopicAuthorizationFailedError,
@@ -42,7 +43,7 @@ class ClusterMetadata:
     }
 
     def __init__(self, **configs: Any) -> None:
-        self.config = {name: configs.get(name, default) for name, default in self.DEFAULT_CONFIG.items()}
+        self.config = with_defaults(self.DEFAULT_CONFIG, configs)
         servers = self.config["bootstrap_servers"]
         addresses = parse_servers("bootstrap_servers", servers) if servers else ()
         self._bootstrap = {

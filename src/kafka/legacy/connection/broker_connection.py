@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from kafka.config import parse_admin
 from kafka.config.given import GivenConfigs
-from kafka.config.table import option_table
+from kafka.config.table import option_table, with_defaults
 from kafka.errors import (
     KafkaConnectionError,
     KafkaError,
@@ -52,7 +52,7 @@ class BrokerConnection:
         """Take the address and settings; unknown ones are passed over. `connect` connects."""
         self._link: Link | None = None
         self.host, self.port, self.afi = host, port, afi
-        self.config = GivenConfigs((name, configs.get(name, default)) for name, default in self.DEFAULT_CONFIG.items())
+        self.config = GivenConfigs(with_defaults(self.DEFAULT_CONFIG, configs))
         self.node_id = self.config["node_id"]
         known = {name for name, row in option_table().items() if "admin" in row.clients and name != "api_version"}
         given = {name: value for name, value in configs.items() if name in known & self.config.keys()}

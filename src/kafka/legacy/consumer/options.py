@@ -37,6 +37,9 @@ DEFAULT_CONSUMER_CONFIG: dict[str, Any] = {
 }
 """By name; the last six have no effect, and never had one."""
 
+_OPTIONAL = {"metadata_broker_list", *DEFAULT_CONSUMER_CONFIG} - {"auto_offset_reset"}
+"""Options for which None is the same as not giving them."""
+
 DEPRECATED_CONFIG_KEYS = {"metadata_broker_list": "bootstrap_servers"}
 
 Deserializer = Callable[[Any], Any]
@@ -44,7 +47,7 @@ Deserializer = Callable[[Any], Any]
 
 def parse(configs: Mapping[str, Any]) -> dict[str, Any]:
     """Give all options; raises `KafkaConfigurationError` for an unknown one and for what is missing."""
-    given = dict(configs)
+    given = {name: value for name, value in configs.items() if value is not None or name not in _OPTIONAL}
     for old, new in DEPRECATED_CONFIG_KEYS.items():
         if old in given:
             warn_deprecated(f"{old} is deprecated: use {new}")

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 from kafka.config import GroupOptions
+from kafka.config.table import with_defaults
 from kafka.errors import (
     IllegalGenerationError,
     KafkaError,
@@ -69,7 +70,7 @@ class BaseCoordinator(MemberStatus):
 
     def __init__(self, client: KafkaClient, metrics: Any = None, **configs: Any) -> None:
         known = {**BaseCoordinator.DEFAULT_CONFIG, **self.DEFAULT_CONFIG}
-        self.config = {name: configs.get(name, default) for name, default in known.items()}
+        self.config = with_defaults(known, configs)
         if metrics is not None:
             self.config["metrics"] = metrics
         self._client = client

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any, ClassVar
 
+from kafka.config.table import with_defaults
 from kafka.errors import AssertedArgumentError
 
 _NEVER = float("-inf")
@@ -28,7 +29,7 @@ class Heartbeat:
     }
 
     def __init__(self, **configs: Any) -> None:
-        self.config = {name: configs.get(name, default) for name, default in self.DEFAULT_CONFIG.items()}
+        self.config = with_defaults(self.DEFAULT_CONFIG, configs)
         if self.config["heartbeat_interval_ms"] > self.config["session_timeout_ms"]:
             raise AssertedArgumentError("Heartbeat interval must be lower than the session timeout")
         self.interval = self.config["heartbeat_interval_ms"] / 1000
