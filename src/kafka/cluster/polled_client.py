@@ -45,12 +45,16 @@ class HasPolledClient:
             try:
                 made.poll(future=made.cluster.request_update(), timeout_ms=made.config["request_timeout_ms"])
                 polled = self.__dict__.setdefault("_polled", made)  # another thread's, if that was first
+                self._drive(polled)
                 self._check_not_closed()  # meanwhile, by another thread, which may not have found it
             finally:
                 if self._polled is not made or self._is_closed():
                     made.close()
         polled.poll(timeout_ms=0)
         return polled
+
+    def _drive(self, polled: Any) -> None:
+        """Complete what programs send by the client wherever they poll this one; nothing to do where none polls."""
 
     def _check_not_closed(self) -> None:
         if self._is_closed():

@@ -125,6 +125,8 @@ class ConsumerCore:
         self.close_begun = False
         """`close` runs, or has run: what it does is done, whoever stops waiting for it."""
         self.events = BackgroundEvents(runner.notify)
+        self.poll_along: Callable[[], object] | None = None
+        """What else the caller drives by polling: the `_client` that a program has asked its consumer for."""
         self._runner = runner
         self._loop = loop
         self._wall_clock_ns = wall_clock_ns(loop)
@@ -302,6 +304,8 @@ class ConsumerCore:
         """The caller is in `poll()`, up to `PollClock.end`; raises `IllegalStateError` once the consumer is closed."""
         if self.closed:
             raise IllegalStateError("the consumer is closed")
+        if self.poll_along is not None:
+            self.events.pending = True
         self.clock.begin(now)
 
     def raise_wakeup(self) -> None:

@@ -1,5 +1,6 @@
 """`KafkaConsumer`: the synchronous consumer, with kafka-python's names and arguments."""
 
+import functools
 from typing import Any, ClassVar, Self, Unpack
 
 from kafka.cluster.polled_client import HasPolledClient
@@ -95,6 +96,10 @@ class KafkaConsumer(old_manner.OldMethods, ConsumerCalls[Key, Value], HasPolledC
         super().close(autocommit, timeout_ms)
 
     close.__doc__ = ConsumerCalls.close.__doc__
+
+    def _drive(self, polled: Any) -> None:
+        self._core.poll_along = functools.partial(polled.poll, timeout_ms=0)
+        polled.poll_when(self._core.events.happened)
 
     def _options_given(self) -> dict[str, Any]:
         return self._given[1]

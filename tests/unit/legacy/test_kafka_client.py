@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -81,6 +82,51 @@ def test_a_request_is_answered_by_its_own_class(client: KafkaClient) -> None:
     assert [topic for _, topic, _, _ in response.topics] == ["topic"]
     assert client.in_flight_request_count() == 0
     assert client.send_and_receive(node, MessageOfToday(topics=None)).topics[0].name == "topic"
+
+
+def test_a_poll_for_a_request_to_a_node_that_is_being_connected_waits_for_the_connection(
+    client: KafkaClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client.poll(future=client.cluster.request_update())
+    connect, take, waiting = client._connections.connection, client._completions.take, threading.Event()
+
+    async def connect_once_waited_for(node_id: Any) -> Any:
+        await asyncio.to_thread(waiting.wait, 60)
+        return await connect(node_id)
+
+    def take_and_tell(timeout_s: float) -> list[Any]:
+        if timeout_s > 0:
+            waiting.set()
+        return take(timeout_s)
+
+    monkeypatch.setattr(client._connections, "connection", connect_once_waited_for)
+    monkeypatch.setattr(client._completions, "take", take_and_tell)
+    future = client.send(1, MetadataRequest[1](["topic"]))
+    assert isinstance(future.exception, NodeNotReadyError)
+    client.poll(future=future)
+    assert client.connected(1)
+    future = client.send(1, MetadataRequest[1](["topic"]))
+    client.poll(future=future)
+    assert future.succeeded()
+
+
+def test_a_poll_for_a_request_to_a_node_that_cannot_be_connected_ends(
+    broker: EmbeddedBroker, client: KafkaClient
+) -> None:
+    client.poll(future=client.cluster.request_update())
+    broker.stop()
+    future = client.send(1, MetadataRequest[1](["topic"]))
+    client.poll(future=future)
+    assert client.connection_failed(1)
+    client.poll(future=client.send(1, MetadataRequest[1](["topic"])))
+
+
+def test_a_poll_of_no_time_does_not_wait_for_a_connection(client: KafkaClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    client.poll(future=client.cluster.request_update())
+    monkeypatch.setattr(client._connections, "_connect", lambda *_: asyncio.sleep(0))  # which never comes to an end
+    future = client.send(1, MetadataRequest[1](["topic"]))
+    assert client.poll(timeout_ms=0, future=future) == []
+    assert not client.connected(1)
 
 
 def test_records_come_as_the_broker_sent_them(client: KafkaClient) -> None:

@@ -12,7 +12,7 @@ from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 from kafka.admin import NewTopic
 from kafka.broker import EmbeddedBroker
 from kafka.client_async import KafkaClient
-from kafka.errors import IllegalStateError, UnsupportedVersionError
+from kafka.errors import IllegalStateError, UnsupportedVersionError, WakeupError
 from kafka.protocol.admin import CreateAclsRequest
 from kafka.protocol.metadata import MetadataRequest
 from kafka.structs import TopicPartition
@@ -64,6 +64,59 @@ def test_a_consumer_has_the_options_that_it_was_given(broker: EmbeddedBroker, ad
         assert client.cluster.available_partitions_for_topic("topic") == {0, 1}
         assert client.bootstrap_connected()
     assert not client.bootstrap_connected()
+
+
+def ask(consumer: KafkaConsumer[Any, Any]) -> Any:
+    """The future of a request that is on its way to a node."""
+    client: Any = consumer._client
+    client.await_ready(1)
+    return client.send(1, MetadataRequest[1](["topic"]))
+
+
+@pytest.mark.parametrize(
+    "poll",
+    [
+        lambda consumer: consumer.poll(60_000),
+        lambda consumer: consumer.poll_columns(60_000),
+        lambda consumer: next(consumer),
+    ],
+)
+def test_a_consumer_that_polls_completes_what_its_program_has_sent(
+    broker: EmbeddedBroker, admin: KafkaAdminClient, poll: Callable[[Any], Any]
+) -> None:
+    with KafkaConsumer("topic", bootstrap_servers=broker.bootstrap_servers) as consumer:
+        future, answers = ask(consumer), []
+        future.add_callback(lambda answer: answers.append(answer.topics[0][1]))
+        future.add_both(lambda _: consumer.wakeup())  # from within the poll, which waits for records
+        with pytest.raises(WakeupError):
+            poll(consumer)
+        assert answers == ["topic"]
+
+
+def test_iteration_completes_what_its_program_has_sent_between_records(
+    broker: EmbeddedBroker, admin: KafkaAdminClient
+) -> None:
+    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
+        for number in range(20):
+            producer.send("topic", b"%d" % number, partition=0)
+    with KafkaConsumer("topic", bootstrap_servers=broker.bootstrap_servers, auto_offset_reset="earliest") as consumer:
+        assert next(consumer).value == b"0"
+        client: Any = consumer._client
+        completed: list[str] = []
+        client._completions.put(lambda: completed.append("answer"))
+        assert next(consumer).value == b"1"
+        assert completed == ["answer"]
+
+
+def test_a_consumer_that_polls_runs_what_its_program_has_scheduled(
+    broker: EmbeddedBroker, admin: KafkaAdminClient
+) -> None:
+    with KafkaConsumer("topic", bootstrap_servers=broker.bootstrap_servers) as consumer:
+        client: Any = consumer._client
+        future = client.schedule(lambda: "done", at=0)
+        assert not future.is_done
+        consumer.poll(0)
+        assert future.value == "done"
 
 
 def test_an_admin_client_closes_it_too(admin: KafkaAdminClient) -> None:

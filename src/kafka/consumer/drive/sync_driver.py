@@ -121,13 +121,15 @@ class SyncDriver:
         return self.run(commits.commit_before(step.turn, held, timeout_ms, wait_ms), wait_ms or timeout_ms)
 
     def run_callbacks(self) -> None:
-        """Call back for commits that are done; raises what a callback raises."""
+        """Call back for commits that are done, and poll what the caller polls along; raises what a callback raises."""
         try:
             while True:
                 call = self.core.commits.next_call()
                 if call is None:
                     break
                 self.runner.call(call)
+            if self.core.poll_along is not None:
+                self.runner.call(self.core.poll_along)
         except BaseException:
             self.core.events.pending = True  # the others are called next time
             raise

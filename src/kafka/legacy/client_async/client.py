@@ -127,7 +127,8 @@ class KafkaClient(NodeStates, abc.ABC):  # `register` comes from ABC
 
         Arguments:
             timeout_ms: how long to wait for something to happen; None: ``request_timeout_ms``.
-            future: go on until this one is done, or `timeout_ms` is over if it is given.
+            future: go on until this one is done, or `timeout_ms` is over if it is given. Where it failed as its node is
+                being connected, go on until that is done, so that the request may be sent again.
             sleep: taken for old programs.
 
         Gives the responses.
@@ -142,15 +143,25 @@ class KafkaClient(NodeStates, abc.ABC):  # `register` comes from ABC
         while not self._closed:
             self._delayed_tasks.run_ready()
             self._maybe_refresh()
-            is_done = future is not None and future.is_done
+            is_done = future is not None and self._is_settled(future)
             responses += self._completions.take(0 if is_done else self._wait_s(deadline))
             is_over = time.monotonic() >= deadline
             if future is None and (responses or is_over or not self._is_refresh_due()):
                 break
-            if future is not None and (future.is_done or (is_over and timeout_ms is not None)):
+            if future is not None and (self._is_settled(future) or (is_over and timeout_ms is not None)):
                 break
             deadline += limit_s if is_over else 0
         return responses
+
+    def poll_when(self, notify: Callable[[], object]) -> None:
+        """Have ``notify()`` called, in any thread, whenever there is something for `poll` to complete."""
+        self._completions.notify = notify
+        notify()
+
+    def _is_settled(self, future: Future) -> bool:
+        """Whether a future is done, and not only because its node is still being connected."""
+        error = future.exception
+        return future.is_done and not (isinstance(error, NodeNotReadyError) and self._is_connecting(error.args))
 
     def _wait_s(self, deadline: float) -> float:
         """How long a poll may sleep."""

@@ -11,18 +11,25 @@ Event = Callable[[], Any]
 
 
 class Completions:
-    """A queue of events; any thread may add to it."""
+    """A queue of events; any thread may add to it.
+
+    Attributes:
+        notify: called after each event, in the thread that adds it, where somebody else's waiting is to end too.
+    """
 
     def __init__(self) -> None:
         self._queue: queue.SimpleQueue[Event] = queue.SimpleQueue()
+        self.notify: Callable[[], object] | None = None
 
     def put(self, event: Event) -> None:
         """Add an event."""
         self._queue.put(event)
+        if self.notify is not None:
+            self.notify()
 
     def wake(self) -> None:
         """Let whoever waits look at the world anew."""
-        self._queue.put(lambda: None)
+        self.put(lambda: None)
 
     def take(self, timeout_s: float) -> list[Any]:
         """Wait for an event, carry out all that are there, and give the responses among them."""

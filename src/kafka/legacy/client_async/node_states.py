@@ -41,6 +41,10 @@ class NodeStates:
             return False
         return self._can_send(self._node(node_id))
 
+    def _is_connecting(self, names: tuple[Any, ...]) -> bool:
+        """Whether a node with one of these names is being connected."""
+        return any(node.connecting for node_id, node in list(self._connections.nodes.items()) if str(node_id) in names)
+
     def _can_send(self, node: Node) -> bool:
         return node.is_connected and node.in_flight < self._max_in_flight
 
