@@ -17,4 +17,4 @@ async def start(client: Awaitable[None], options: dict[str, Any]) -> None:
     try:
         await client
     except NoBrokersAvailable as error:
-        raise BootstrapError(*error.args) from error
+        raise BootstrapError(*error.args) from error.__cause__

@@ -19,7 +19,10 @@ from kafka.errors import (
     NoBrokersAvailable,
 )
 from kafka.net import Connection, open_connection
+from kafka.net.causes import in_brief
 from kafka.net.dial import DialError
+from kafka.net.hang_up import HungUpOn
+from kafka.net.listener import wrong_listener
 from kafka.net.statistics import NetworkTraffic
 
 log = logging.getLogger(__name__)
@@ -30,9 +33,18 @@ _STAGGER_S = 0.5
 _SAID_AFTER_S = 3.0
 """After how long a search that goes on is told of."""
 
+_LOOKS = 2
+"""How often it is looked what a server is that hangs up: it may begin to answer meanwhile."""
+
 Address = tuple[str, int]
 Found = tuple[Connection, MetadataAnswer]
 Ask = Callable[[Connection, set[str] | None], Awaitable[MetadataAnswer]]
+
+
+class _RequestError(KafkaConnectionError):
+    """The connection was closed on the request for metadata."""
+
+    hung_up_on = HungUpOn.REQUEST
 
 
 class Bootstrap:
@@ -66,6 +78,7 @@ class Bootstrap:
         self._not_before = 0.0
         self._limiter = LogLimiter(log)
         self._failures: dict[Address, KafkaError] = {}
+        self._looks: dict[Address, int] = {}
 
     async def until_found(self, topics: set[str] | None) -> Found:
         """Go round for ``bootstrap_timeout_ms``.
@@ -79,6 +92,7 @@ class Bootstrap:
         loop = asyncio.get_running_loop()
         started = loop.time()
         self._failures.clear()
+        self._looks.clear()
         rounds = 0
         telling = loop.call_later(_SAID_AFTER_S, self._tell_still_looking, timeout_s)
         try:
@@ -88,8 +102,9 @@ class Bootstrap:
                     try:
                         return await self.once(topics)
                     except NoBrokersAvailable:
+                        await self._look_at_listeners()
                         if self._hopeless():
-                            raise
+                            raise NoBrokersAvailable(self._report("")) from self._cause()
                         pause = self._backoff.seconds(rounds)
                         late = refusing_ms is not None and loop.time() + pause >= started + refusing_ms / 1000
                         if late and self._all_refuse():
@@ -216,11 +231,23 @@ class Bootstrap:
             connection.abort(KafkaConnectionError(f"asking for metadata failed: {error!r}"))
             if isinstance(error, KafkaConnectionError) and not self._security.security_protocol.startswith("SASL"):
                 text = error.args[0] if error.args else error
-                raise KafkaConnectionError(
+                raise _RequestError(
                     f"{text}, on the first request; so does a listener that asks for SASL (security_protocol is "
                     f"{self._security.security_protocol!r})"
-                ) from error
+                ) from in_brief(error)
             raise
+
+    async def _look_at_listeners(self) -> None:
+        """Find out what servers are that hung up: one that wants another protocol will not change its mind."""
+        looks = []
+        for server, error in self._failures.items():
+            hung_up_on = getattr(error, "hung_up_on", None)
+            if hung_up_on is not None and self._looks.get(server, 0) < _LOOKS:
+                self._looks[server] = self._looks.get(server, 0) + 1
+                looks.append((server, wrong_listener(*server, self._options, self._security, hung_up_on)))
+        for (server, _), found in zip(looks, await asyncio.gather(*(look for _, look in looks)), strict=True):
+            if found is not None:
+                self._failures[server] = found
 
     def _hopeless(self) -> bool:
         """Whether trying again cannot help: no Kafka broker answers there, or TLS does not come about."""
@@ -230,12 +257,14 @@ class Bootstrap:
         )
 
     def _cause(self) -> KafkaError | None:
-        return next(iter(self._failures.values()), None)
+        error = next(iter(self._failures.values()), None)
+        return None if error is None else in_brief(error)
 
     def _report(self, when: str) -> str:
         named = ", ".join(f"{host}:{port}" for host, port in dict.fromkeys(self._options.bootstrap_servers))
         text = f"none of the bootstrap servers ({named}) could be used{' ' + when if when else ''}"
-        return f"{text}: {'; '.join(self._answers())}"
+        advice = "; is the broker running, and 'bootstrap_servers' right?" if self._all_refuse() else ""
+        return f"{text}: {'; '.join(self._answers())}{advice}"
 
     def _answers(self) -> list[str]:
         """What each server answered last."""

@@ -24,6 +24,7 @@ from kafka.errors import (
     IllegalStateError,
     KafkaConnectionError,
     KafkaTimeoutError,
+    NoBrokersAvailable,
 )
 from kafka.net import Connection
 from kafka.net.statistics import NetworkTraffic
@@ -96,7 +97,10 @@ class ClusterClient:
         if in_background:
             self._updater.refresher.request()
             return
-        await self._discovery.start()
+        try:
+            await self._discovery.start()
+        except NoBrokersAvailable as error:  # it says all: where it was raised would fill a screen
+            raise error.with_traceback(None) from error.__cause__
         self._updater.refresher.fetched()
 
     async def close(self) -> None:

@@ -27,6 +27,7 @@ from typing import TypeVar
 from kafka.cluster.backoff import Backoff
 from kafka.cluster.log_limiter import LogLimiter
 from kafka.errors import KafkaError, KafkaTimeoutError, NotControllerError, RetriableError
+from kafka.net.causes import in_brief
 
 T = TypeVar("T")
 IsFatal = Callable[[Exception], bool]
@@ -209,7 +210,7 @@ class Attempts:
         self._policy.tell_failure(self.what, error, self.failures)
         pause = self._policy.pause_s(self.failures)
         if self._deadline is not None and asyncio.get_running_loop().time() + pause >= self._deadline:
-            raise self.time_is_up() from error
+            raise self.time_is_up() from in_brief(error)
         return pause
 
     async def failed(self, error: Exception) -> None:
@@ -223,7 +224,7 @@ class Attempts:
         except TimeoutError:
             if not limit.expired():
                 raise
-            raise self.time_is_up() from error
+            raise self.time_is_up() from in_brief(error)
 
     async def run(self, operation: Callable[[], Awaitable[T]]) -> T:
         """See `RetryPolicy.run`."""
@@ -234,7 +235,7 @@ class Attempts:
                     result = await operation()
             except Exception as error:
                 if limit.expired() and isinstance(error, TimeoutError):
-                    raise self.time_is_up() from (self.last or error)
+                    raise self.time_is_up() from in_brief(self.last or error)
                 await self.failed(error)
             else:
                 self.succeeded()

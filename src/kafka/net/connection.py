@@ -115,6 +115,11 @@ class Connection:
         """How many requests wait for their answer, or to be sent."""
         return len(self._table) + len(self._outbox)
 
+    def end_sending(self) -> None:
+        """Tell the peer that nothing more comes, and go on receiving; some are silent until they know that."""
+        if self._stream is not None:
+            self._stream.end_writing()
+
     def on_close(self, callback: Any) -> None:
         """Call ``callback(connection, error)`` on the loop once the connection is closed."""
         self._on_close.append(callback)

@@ -11,6 +11,8 @@ from typing import Any
 from kafka.config import ConnectionOptions
 from kafka.config.proxy import ProxyAddress
 from kafka.errors import KafkaConfigurationError, KafkaConnectionError, KafkaError
+from kafka.net.causes import in_brief
+from kafka.net.hang_up import HungUpOn
 from kafka.net.proxy import connect_through
 from kafka.net.stream import Stream
 from kafka.net.tls_failures import describe_tls_failure
@@ -46,6 +48,7 @@ class DialError(KafkaConnectionError):
         permanent: whether trying again cannot help: the peer is not trusted, or does not speak TLS.
         refused: whether nobody listens there: every address refuses connections, or the name has none.
         attempts: pairs of an address and why it failed; empty when the name could not be resolved.
+        hung_up_on: what the listener hung up on; None: it was not reached, or said more.
     """
 
     host: str = ""
@@ -53,6 +56,7 @@ class DialError(KafkaConnectionError):
     attempts: tuple[tuple[str, str], ...] = ()
     permanent: bool = False
     refused: bool = False
+    hung_up_on: HungUpOn | None = None
 
     @classmethod
     def of(cls, host: str, port: int, attempts: list[tuple[str, str]], reason: str = "") -> "DialError":
@@ -77,7 +81,7 @@ async def _resolve(host: str, port: int) -> list[tuple[int, tuple[str, int]]]:
         why = error.strerror if isinstance(error, socket.gaierror) else str(error)
         failure = DialError.of(host, port, [], f"the name {host!r} cannot be resolved: {why}")
         failure.refused = isinstance(error, socket.gaierror) and error.errno == socket.EAI_NONAME
-        raise failure from error
+        raise failure from in_brief(error)
     unique: dict[tuple[int, tuple[str, int]], None] = {}
     for family, _, _, _, address in found:
         if family in (socket.AF_INET, socket.AF_INET6):
@@ -140,7 +144,9 @@ class _Race:
         error = DialError.of(self._host, self._port, self.failures)
         error.permanent = isinstance(self._cause, ssl.SSLError)
         error.refused = self._refused == len(self.failures) > 0
-        raise error from self._cause
+        if self._cause is not None and self._closed_in_handshake(self._cause):
+            error.hung_up_on = HungUpOn.TLS
+        raise error from None if self._cause is None else in_brief(self._cause)
 
     async def _first(self, waiting: list[tuple[int, tuple[str, int]]], timeout_s: float) -> Stream | None:
         deadline = self._loop.time() + timeout_s
@@ -175,9 +181,12 @@ class _Race:
         return winner
 
     def _describe(self, error: BaseException) -> str:
-        if self._tls is not None and isinstance(error, ConnectionError) and error.errno != errno.ECONNREFUSED:
+        if self._closed_in_handshake(error):
             return "it closed the connection during the TLS handshake: does it speak TLS on this port?"
         return describe_failure(error)
+
+    def _closed_in_handshake(self, error: BaseException) -> bool:
+        return self._tls is not None and isinstance(error, ConnectionError) and error.errno != errno.ECONNREFUSED
 
     async def _stop_others(self) -> None:
         tasks = list(self._running)

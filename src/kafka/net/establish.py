@@ -15,8 +15,10 @@ from collections.abc import Callable
 from kafka.config import ConnectionOptions, SecurityOptions
 from kafka.errors import KafkaConnectionError, KafkaError, UnsupportedVersionError, check_error
 from kafka.net.blocking import run_blocking
+from kafka.net.causes import in_brief
 from kafka.net.connection import Connection
-from kafka.net.old_brokers import OldBrokerError, look_whether_old, unless_old
+from kafka.net.hang_up import HungUpOn
+from kafka.net.old_brokers import OldBrokerError, look_whether_foreign, look_whether_old, unless_old
 from kafka.net.proxy import check_proxy_library
 from kafka.net.sasl import SaslSession, check_mechanism
 from kafka.net.statistics import NodeTraffic
@@ -35,6 +37,8 @@ NewConnection = Callable[[], Connection]
 
 class _HungUp(KafkaConnectionError):
     """The broker closed the connection instead of answering ApiVersions."""
+
+    hung_up_on = HungUpOn.GREETING
 
 
 async def open_connection(
@@ -115,9 +119,9 @@ async def _open(
             connection.api_versions = ApiVersions.of_release(release, connection.described_as)
         else:
             asking = _negotiate(connection, options, security, greeting)
-            if not security.uses_sasl:
-                address = (connection.host, connection.port)
-                asking = unless_old(asking, address, lambda: look_whether_old(new_connection(), security))
+            look = look_whether_foreign if security.uses_sasl else look_whether_old
+            address = (connection.host, connection.port)
+            asking = unless_old(asking, address, lambda: look(new_connection(), security))
             connection.api_versions = await asking
         if security.uses_sasl:
             await SaslSession(connection, security, options.socket_connection_setup_timeout_ms).begin()
@@ -141,7 +145,7 @@ async def _negotiate(
     except KafkaConnectionError as error:
         if connection.received_anything:
             raise
-        raise _HungUp(f"{error.args[0]}, on the first request; {_likely_causes(security)}") from error
+        raise _HungUp(f"{error.args[0]}, on the first request; {_likely_causes(security)}") from in_brief(error)
     check_error(response.error_code, f"ApiVersions at {connection.described_as}")
     ranges = {key.api_key: (key.min_version, key.max_version) for key in response.api_keys}
     features = {each.name: each.max_version_level for each in response.finalized_features}

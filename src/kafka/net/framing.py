@@ -9,11 +9,10 @@ from collections.abc import Callable
 
 from kafka.errors import InvalidReceiveError
 from kafka.net.buffers import BufferPool, FrameBuffer
+from kafka.net.foreign_text import describe_no_frame
 
 SHARED_BYTES = 32 * 1024
 _SIZE = struct.Struct(">i")
-_TLS_ALERT = b"\x15\x03"
-_TLS_HANDSHAKE = b"\x16\x03"
 
 FrameSink = Callable[[memoryview, FrameBuffer | None], bool]
 """Takes a frame, and its pooled buffer if it has one; False stops the cutting. Without a buffer of its own the frame
@@ -100,13 +99,4 @@ class FrameCutter:
 
     def _describe(self, start: int, end: int, size: int) -> str:
         head = bytes(self._shared[start : min(end, start + 16)])
-        if head.startswith((_TLS_ALERT, _TLS_HANDSHAKE)):
-            return "the peer speaks TLS on this port; set security_protocol to 'SSL' or 'SASL_SSL'"
-        if head.startswith((b"HTTP/", b"<htm", b"<!DO")):
-            return "the peer is an HTTP server, not a Kafka broker"
-        if size < 0:
-            return f"expected a frame of Kafka's protocol, got a size of {size} (bytes {head!r}); is it a Kafka broker?"
-        return (
-            f"a frame of {size} bytes is announced, but 'receive_message_max_bytes' allows {self._max}; raise that if "
-            f"this is a Kafka broker (the frame begins with the bytes {head!r})"
-        )
+        return describe_no_frame(head, size, self._max)

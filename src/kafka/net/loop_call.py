@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any, Generic, TypeVar, cast
 
-from kafka.errors import KafkaTimeoutError
+from kafka.errors import KafkaTimeoutError, NoBrokersAvailable
 from kafka.net.interruptible import Latch
 
 T = TypeVar("T")
@@ -45,6 +45,8 @@ class LoopResult(Generic[T]):
         try:
             if not self.wait(timeout_s):
                 raise KafkaTimeoutError(f"not done in {timeout_s:g} s")
+            if isinstance(self._error, NoBrokersAvailable):
+                raise self._error.with_traceback(None)  # of the loop, which it says nothing about
             if self._error is not None:
                 raise self._error
             return cast("T", self._result)

@@ -7,13 +7,16 @@ connection, it answers the oldest request for metadata, and is silent or hangs u
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kafka.config import SecurityOptions
-from kafka.errors import KafkaConnectionError, KafkaError
+from kafka.errors import InvalidReceiveError, KafkaConnectionError, KafkaError
 from kafka.net.connection import Connection
 from kafka.wire.api.api_versions import ApiVersionsRequest
 from kafka.wire.api.metadata import MetadataRequest
+
+if TYPE_CHECKING:
+    from kafka.wire import Request
 
 log = logging.getLogger(__name__)
 
@@ -23,6 +26,7 @@ Release = tuple[int, ...]
 _SILENCE_S = 1.0
 """How long a broker may take to tell its versions before the second connection is made."""
 _SECOND_SILENCE_S = 0.5
+_LONG_SILENCE_S = 2.0
 _SILENT, _HANGS_UP = (0, 9), (0, 8, 2)
 _known: set[tuple[str, int]] = set()
 """Addresses where an old broker was found, which are not given the first silence again."""
@@ -65,11 +69,42 @@ async def _end(*futures: "asyncio.Future[Any] | None") -> None:
     await asyncio.gather(*under_way, return_exceptions=True)
 
 
-async def look_whether_old(connection: Connection, security: SecurityOptions) -> Release | None:
-    """The release of an old broker, asked on a connection of its own, which is not open yet; None: it is none."""
+async def look_whether_foreign(connection: Connection, security: SecurityOptions) -> None:
+    """As `look_whether_old`, of a listener that asks for a login, which no old broker does that is known here.
+
+    Raises `InvalidReceiveError`.
+    """
     try:
         await connection.connect(security)
-        await connection.send(MetadataRequest(topics=[]), 0)
+        await _patiently(connection, ApiVersionsRequest())
+    except InvalidReceiveError:
+        raise
+    except KafkaError as error:
+        log.debug("%s is not known to be something else than a broker: %s", connection.described_as, error)
+    finally:
+        connection.abort(KafkaConnectionError("it was only asked what it is"))
+
+
+async def _patiently(connection: Connection, request: "Request[Any]") -> None:
+    """Send a request; where no answer comes, say that this was all: a server of another kind answers to that."""
+    asking = asyncio.ensure_future(connection.send(request, 0))
+    try:
+        await asyncio.wait((asking,), timeout=_LONG_SILENCE_S)
+        if not asking.done():
+            connection.end_sending()
+        await asking
+    finally:
+        asking.cancel()
+
+
+async def look_whether_old(connection: Connection, security: SecurityOptions) -> Release | None:
+    """The release of an old broker, asked on a connection of its own, which is not open yet; None: it is none.
+
+    Raises `InvalidReceiveError` where the peer is no broker at all, such as an HTTP server.
+    """
+    try:
+        await connection.connect(security)
+        await _patiently(connection, MetadataRequest(topics=[]))
         try:
             async with asyncio.timeout(_SECOND_SILENCE_S):
                 await connection.send(ApiVersionsRequest(), 0)
@@ -78,6 +113,8 @@ async def look_whether_old(connection: Connection, security: SecurityOptions) ->
         except KafkaConnectionError:
             return _HANGS_UP
         return None
+    except InvalidReceiveError:
+        raise
     except KafkaError as error:
         log.debug("%s is not known to be older than 0.10: %s", connection.described_as, error)
         return None

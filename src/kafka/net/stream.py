@@ -129,6 +129,11 @@ class Stream(asyncio.BufferedProtocol):
         else:
             callback()
 
+    def end_writing(self) -> None:
+        """Say that nothing more is sent, where that can be said without closing the stream."""
+        if self._transport is not None and not self._transport.is_closing() and self._transport.can_write_eof():
+            self._transport.write_eof()
+
     def abort(self, why: Exception | None = None) -> None:
         """End the stream at once; what is not sent yet is lost."""
         self._why = self._why or why

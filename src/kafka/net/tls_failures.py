@@ -17,12 +17,17 @@ _ALERTS_ABOUT_US = (
 _NO_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "UNKNOWN_PROTOCOL", "HTTP_REQUEST")
 
 
+def speaks_no_tls(error: ssl.SSLError) -> bool:
+    """Whether the peer has sent something else than TLS."""
+    return (error.reason or "") in _NO_TLS
+
+
 def describe_tls_failure(error: ssl.SSLError) -> str:
     """Why the handshake, or what came after it, failed."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"its certificate is not trusted: {error.verify_message}{_advice(error.verify_code)}"
     reason = error.reason or ""
-    if reason in _NO_TLS:
+    if speaks_no_tls(error):
         return f"it does not speak TLS on this port ({reason}); is security_protocol right?"
     if reason.endswith(_ALERTS_ABOUT_US):
         return (

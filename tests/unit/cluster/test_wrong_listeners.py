@@ -1,0 +1,202 @@
+"""Ports where no broker of ours listens: what is known for certain is said at once, first, and on one screen."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import ssl
+import threading
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kafka
+import kafka.aio
+from kafka.broker import EmbeddedBroker
+from kafka.errors import NoBrokersAvailable
+from kafka.net import old_brokers
+from unit.net.certificates import issued
+
+pytestmark = pytest.mark.once
+
+A_SCREEN = 40
+"""Lines."""
+NEVER_MS = 3_600_000
+SCRAM = {"sasl_mechanism": "SCRAM-SHA-512", "sasl_plain_username": "alice", "sasl_plain_password": "secret"}
+Serve = Callable[[socket.socket], None]
+
+
+@contextlib.contextmanager
+def listening(serve: Serve) -> Iterator[str]:
+    """A server whose connections are each served in a thread."""
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def accept() -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                threading.Thread(target=serving, args=(listener.accept()[0],), daemon=True).start()
+
+    def serving(connection: socket.socket) -> None:
+        with connection, contextlib.suppress(OSError):
+            serve(connection)
+
+    thread = threading.Thread(target=accept, daemon=True)
+    thread.start()
+    try:
+        yield f"127.0.0.1:{listener.getsockname()[1]}"
+    finally:
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+        thread.join()
+
+
+def answering(text: bytes) -> Serve:
+    def serve(connection: socket.socket) -> None:
+        connection.recv(1024)
+        connection.sendall(text)
+        while connection.recv(1024):
+            pass
+
+    return serve
+
+
+def http_that_waits_for_a_line(connection: socket.socket) -> None:
+    while connection.recv(1024):
+        pass
+    connection.sendall(b"HTTP/1.0 400 Bad request syntax\r\n\r\n")
+
+
+@pytest.fixture
+def tls_server(tmp_path: Path) -> Iterator[str]:
+    owned = issued("localhost")
+    (tmp_path / "owned.pem").write_text(owned.key_pem() + owned.pem)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "owned.pem")
+
+    def serve(connection: socket.socket) -> None:
+        with context.wrap_socket(connection, server_side=True) as secured:
+            secured.recv(1)
+
+    with listening(serve) as server:
+        yield server
+
+
+def refused() -> str:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        return f"127.0.0.1:{taken.getsockname()[1]}"
+
+
+async def asynchronously(made: Any) -> None:
+    await made.start()
+
+
+CLIENTS: dict[str, Callable[..., object]] = {
+    "KafkaProducer": kafka.KafkaProducer,
+    "KafkaConsumer": kafka.KafkaConsumer,
+    "KafkaAdminClient": kafka.KafkaAdminClient,
+    "KafkaShareConsumer": lambda **options: kafka.KafkaShareConsumer(group_id="g", **options),
+    "AsyncKafkaProducer": lambda **options: asyncio.run(asynchronously(kafka.AsyncKafkaProducer(**options))),
+    "AsyncKafkaConsumer": lambda **options: asyncio.run(asynchronously(kafka.AsyncKafkaConsumer(**options))),
+    "AsyncKafkaAdminClient": lambda **options: asyncio.run(asynchronously(kafka.AsyncKafkaAdminClient(**options))),
+}
+
+
+def told(servers: str, client: str = "KafkaAdminClient", **options: Any) -> str:
+    """The text of the error, which fits on a screen with all that Python shows of it."""
+    with pytest.raises(NoBrokersAvailable) as failure:
+        CLIENTS[client](**{"bootstrap_servers": servers, "bootstrap_timeout_ms": NEVER_MS, **options})
+    lines = "".join(traceback.format_exception(failure.value)).splitlines()
+    assert len(lines) < A_SCREEN, lines
+    assert lines[0] != "Traceback (most recent call last):"  # but the first cause
+    assert f"could be used: {servers}" in str(failure.value) or "api_version_auto_timeout_ms" in options
+    return str(failure.value)
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_listener_for_tls_is_told_at_once(client: str, tls_server: str) -> None:
+    assert told(tls_server, client).endswith("speaks TLS, but security_protocol is 'PLAINTEXT': set it to 'SSL'")
+
+
+def test_a_listener_for_tls_that_is_given_a_login_is_told_with_sasl_ssl(tls_server: str) -> None:
+    assert told(tls_server, security_protocol="SASL_PLAINTEXT", **SCRAM).endswith("set it to 'SASL_SSL'")
+
+
+def test_a_listener_without_tls_is_told_at_once() -> None:
+    with EmbeddedBroker() as broker:
+        text = told(broker.bootstrap_servers, security_protocol="SSL")
+    assert text.endswith(
+        "speaks no TLS, but security_protocol is 'SSL': is it the port of another listener, or is 'PLAINTEXT' meant, "
+        "which encrypts nothing?"
+    )
+
+
+def test_a_listener_that_asks_for_a_login_is_told_at_once_with_its_mechanisms() -> None:
+    with EmbeddedBroker(users={"alice": "secret"}) as broker:
+        text = told(broker.bootstrap_servers)
+    assert "asks for a login by SASL (PLAIN, SCRAM-SHA-256, SCRAM-SHA-512), but security_protocol" in text
+
+
+@pytest.mark.parametrize("protocol", ["PLAINTEXT", "SASL_PLAINTEXT"])
+def test_an_http_server_that_is_silent_is_told(protocol: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("_SILENCE_S", "_LONG_SILENCE_S"):
+        monkeypatch.setattr(old_brokers, name, 0.01)
+    options = SCRAM if protocol != "PLAINTEXT" else {}
+    with listening(http_that_waits_for_a_line) as server:
+        text = told(server, security_protocol=protocol, socket_connection_setup_timeout_ms=NEVER_MS, **options)
+    assert text.endswith("the peer is an HTTP server, not a Kafka broker; is it the right port?")
+
+
+@pytest.mark.parametrize(
+    ("sent", "expected"),
+    [
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", "the peer is an HTTP server, not a Kafka broker; is it the right port?"),
+        (b"SSH-2.0-OpenSSH_9.6\r\n", "not a Kafka broker (it sent 'SSH-2.0-OpenSSH_'); is it the right port?"),
+        (b"-ERR unknown command\r\n", "not a Kafka broker (it sent '-ERR unknown com'); is it the right port?"),
+    ],
+)
+def test_a_server_of_another_kind_is_told_at_once(sent: bytes, expected: str) -> None:
+    with listening(answering(sent)) as server:
+        assert told(server).endswith(expected)
+
+
+def test_where_nobody_listens_that_is_told_with_what_to_do() -> None:
+    server = refused()
+    assert told(server, api_version_auto_timeout_ms=0).endswith(
+        f"cannot connect to {server}: connection refused (ECONNREFUSED); is the broker running, and "
+        "'bootstrap_servers' right?"
+    )
+
+
+def test_a_listener_that_hangs_up_for_another_reason_is_asked_again() -> None:
+    """As one that is about to start, or a balancer without anybody behind it."""
+    hung_up = threading.Event()
+
+    def serve(connection: socket.socket) -> None:
+        hung_up.set()
+
+    async def start(server: str) -> None:
+        client = kafka.AsyncKafkaAdminClient(bootstrap_servers=server, bootstrap_timeout_ms=NEVER_MS)
+        starting = asyncio.ensure_future(client.start())
+        await asyncio.to_thread(hung_up.wait)
+        hung_up.clear()
+        await asyncio.to_thread(hung_up.wait)
+        assert not starting.done()
+        starting.cancel()
+        await asyncio.wait((starting,))
+        await client.close()
+
+    with listening(serve) as server:
+        asyncio.run(start(server))
+
+
+def test_aiokafkas_error_fits_on_a_screen_too(tls_server: str) -> None:
+    async def start() -> None:
+        await kafka.aio.AIOKafkaProducer(bootstrap_servers=tls_server).start()
+
+    with pytest.raises(kafka.aio.errors.KafkaConnectionError, match="speaks TLS, but") as failure:
+        asyncio.run(start())
+    assert len("".join(traceback.format_exception(failure.value)).splitlines()) < A_SCREEN
