@@ -16,6 +16,8 @@ from kafka.cli.positions import POSITION, Position
 from kafka.cli.session import Session
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from kafka.admin import KafkaAdminClient
     from kafka.cli.consume.source import Source
     from kafka.producer import KafkaProducer
@@ -176,6 +178,7 @@ class _Copy:
         self._ranges: Mapping[Any, Any] = {}
         self._offsets: dict[Any, Any] = {}
         self._follow = False
+        self._target_id: UUID | None = None
         self.records = 0
 
     def open(self, bounds: _Bounds) -> "Source":
@@ -277,7 +280,20 @@ class _Copy:
         return len(columns)
 
     def _commit(self, producer: "KafkaProducer", count: int) -> None:
+        producer.flush()
+        self._check_target(producer)
         producer.send_offsets_to_transaction(self._offsets, self._name)
         producer.commit_transaction()
         self._offsets = {}
         self.records += count
+
+    def _check_target(self, producer: "KafkaProducer") -> None:
+        """Raise `click.ClickException` where the target was made again, and lacks what was copied before."""
+        topic_id = producer._core.cluster.metadata.topic_id(self._target)
+        if self._target_id is None:
+            self._target_id = topic_id
+        elif topic_id not in (None, self._target_id):
+            raise click.ClickException(
+                f"{self._target} was deleted and made again, without what was copied to it before: start the copy "
+                "again, which copies everything"
+            )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
 
 from kafka.producer.batch.memory_pool import Reservation
 from kafka.producer.intake.appender import Append
-from kafka.producer.intake.blocked import Blocked, NeedsMemory, NeedsTopic
+from kafka.producer.intake.blocked import Blocked, NeedsMemory, NeedsTopic, PartitionGone
 from kafka.producer.intake.checks import checked_timeout_ms, checked_timeout_s
 from kafka.producer.outcome.future import FutureRecordMetadata
 from kafka.producer.transaction_calls import TransactionCalls
@@ -164,6 +164,8 @@ class ProducerCalls(TransactionCalls):
                 if isinstance(blocked, NeedsTopic):
                     core.check_may_wait_for(blocked.topic)
                     self._runner.run(core, core.find_topic(blocked.topic, blocked.partition))
+                    return append(*record)
+                if isinstance(blocked, PartitionGone):
                     return append(*record)
                 assert isinstance(blocked, NeedsMemory)
                 reserved = Reservation()

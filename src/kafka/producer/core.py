@@ -30,6 +30,7 @@ from kafka.producer.health import observe
 from kafka.producer.idempotence import Idempotence, IdempotenceState
 from kafka.producer.intake.appender import RecordAppender
 from kafka.producer.intake.interception import intercepted
+from kafka.producer.intake.partition_choice import PartitionChoice
 from kafka.producer.intake.reservations import Reservations
 from kafka.producer.intake.topic_lookup import TopicLookup
 from kafka.producer.options import is_idempotent, sender_options
@@ -98,10 +99,16 @@ class ProducerCore:
             self._rng,
             self.callbacks.submit,
         )
+        pick = adapt_partitioner(options.partitioner)
+        self._choice = PartitionChoice(pick, options.partitioner_ignore_keys, lambda: self.cluster.metadata, self._rng)
+        self.default_choice = PartitionChoice(
+            None, options.partitioner_ignore_keys, lambda: self.cluster.metadata, self._rng
+        )
+        """For rows, whose partitions no partitioner of the user's chooses."""
         self.appender = RecordAppender(
             self.buffer,
             *self._serializers,
-            adapt_partitioner(options.partitioner),
+            pick,
             lambda: self.cluster.metadata,
             min(options.max_request_size, options.buffer_memory),
             now_ns,
@@ -197,6 +204,7 @@ class ProducerCore:
             sender_options(connection, options),
             self._backoff,
             self._topics,
+            self._choice,
         )
         idempotence.ask()
 

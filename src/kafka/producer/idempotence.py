@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import enum
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from kafka.cluster.backoff import Backoff
 from kafka.cluster.protocols import BrokerRequests
@@ -139,6 +139,35 @@ class Idempotence:
                 batch.data = bytearray(batch.data)  # what was sent before may still lie in a connection
                 set_producer_state(batch.data, batch.producer_id, batch.producer_epoch, batch.base_sequence)
         return True
+
+    def start_over(self, queue: PartitionQueue, batches: Sequence[ProducerBatch]) -> None:
+        """A partition belongs to another topic now, which has nothing of this producer.
+
+        No pair of epoch and sequence number is used twice, as brokers may disagree for a while on which topic it is. So
+        the partition begins a new epoch. With transactions the epoch is the coordinator's, and the numbers go on: the
+        first one that a broker sees of a producer counts as its beginning.
+
+        Arguments:
+            queue: of the partition; nothing of it is in the network.
+            batches: what was sent and is not in the new topic. It is numbered anew when it is sent.
+        """
+        numbers = [batch.base_sequence for batch in batches if batch.base_sequence >= 0]
+        for batch in batches:
+            batch.order = ()
+            batch.attempts = 0
+            batch.doubts = frozenset()
+            batch.producer_id = batch.producer_epoch = batch.base_sequence = -1
+            if batch.data is not None and magic_of(batch.data) == 2:
+                batch.data = bytearray(batch.data)  # what was sent before may still lie in a connection
+                set_producer_state(batch.data, -1, -1, -1)
+        queue.failures, queue.backoff_until = 0, 0.0
+        if queue.producer_id < 0:
+            return
+        queue.proven = False
+        if not self.transactional:
+            queue.renumber = True
+        elif numbers:
+            queue.next_sequence = numbers[0]
 
     def renew(self, old: int) -> None:
         """Get another id in place of one that is no longer good."""

@@ -215,6 +215,32 @@ class ArrowRows:
         chosen = pa.Array.from_buffers(pa.int32(), self._count, [None, pa.py_buffer(assigned)], 0)
         return number_view(pc.coalesce(column.cast(pa.int32()), chosen), "i")
 
+    def named(self, rows: memoryview | Sequence[int], first: int, count: int) -> list[int] | None:
+        """Which of some rows have their partition by the column `partition`.
+
+        Args:
+            rows: row numbers, as `partitions` gives them.
+            first: where in `rows` to begin.
+            count: how many to look at.
+
+        Returns:
+            Their runs, counted from `first`: the index of the first of each and the one behind its last; None for none.
+        """
+        if not self.has_partition:
+            return None
+        column = one_array(self._source, "partition")
+        if not column.null_count:
+            return [0, count]
+        numbers = pa.Array.from_buffers(pa.int32(), len(rows), [None, pa.py_buffer(int32_view(rows))], 0)
+        runs = pc.call_function("run_end_encode", [column.is_valid().take(numbers.slice(first, count))])
+        named: list[int] = []
+        start = 0
+        for stop, is_named in zip(runs.run_ends.to_pylist(), runs.values.to_pylist(), strict=True):
+            if is_named:
+                named += (start, stop)
+            start = stop
+        return named or None
+
     def encode(
         self,
         rows: memoryview | Sequence[int],

@@ -113,6 +113,28 @@ def test_a_copy_goes_on_behind_what_another_one_has_copied_until_it_was_fenced(
     assert by_partition(cli, target) == by_partition(cli, source)
 
 
+@pytest.mark.parametrize("partitions", [3, 5])
+def test_a_copy_ends_where_its_target_was_made_anew_and_copies_everything_when_it_is_started_again(
+    cli: Cli, source: str, partitions: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = f"{source}-copy"
+    commit, calls = KafkaProducer.commit_transaction, []
+
+    def commit_and_make_anew(producer: KafkaProducer[Any, Any]) -> None:
+        commit(producer)
+        calls.append(1)
+        if len(calls) == 2:  # the first one has no records
+            cli("topics", "delete", target, "-y")
+            cli("topics", "create", target, "-p", str(partitions))
+
+    with monkeypatch.context() as patch:
+        patch.setattr("kafka.cli.copy._TRANSACTION_RECORDS", 1)
+        patch.setattr(KafkaProducer, "commit_transaction", commit_and_make_anew)
+        assert f"{target} was deleted and made again" in cli.fails("copy", source, target)
+    assert cli.json("copy", source, target)["records"] == 20
+    assert by_partition(cli, target, "--read-committed") == by_partition(cli, source)
+
+
 @pytest.mark.parametrize("records", [2, 30])
 def test_a_source_that_was_made_anew_is_not_taken_for_the_old_one(cli: Cli, topic: MakeTopic, records: int) -> None:
     source = topic()

@@ -22,6 +22,7 @@ from kafka.errors import (
     NotLeaderForPartitionError,
     OutOfOrderSequenceNumberError,
     RequestTimedOutError,
+    UnknownTopicIdError,
     UnknownTopicOrPartitionError,
 )
 from kafka.record import batch_headers, decode_batches
@@ -75,13 +76,14 @@ class PartitionLog:
     """One partition's log.
 
     Attributes:
-        values, keys: of the records.
+        values, keys, headers: of the records.
         batches: producer id, epoch, base sequence and number of records of each batch.
     """
 
     def __init__(self) -> None:
         self.values: list[bytes | None] = []
         self.keys: list[bytes | None] = []
+        self.headers: list[list[tuple[str, bytes | None]]] = []
         self.batches: list[tuple[int, int, int, int]] = []
         self._sequences: dict[int, Sequence] = {}
 
@@ -104,6 +106,7 @@ class PartitionLog:
             value, key = columns.value(i), columns.key(i)
             self.values.append(None if value is None else bytes(value))
             self.keys.append(None if key is None else bytes(key))
+            self.headers.append(columns.headers(i))
         self.batches.append((header.producer_id, header.producer_epoch, header.base_sequence, header.count))
         return 0, base
 
@@ -163,6 +166,15 @@ class ProducingCluster(FakeCluster):
         """The log of a partition."""
         return self.logs.setdefault(TopicPartition(topic, partition), PartitionLog())
 
+    def make_anew(self, topic: str, partitions: int) -> dict[int, PartitionLog]:
+        """Delete a topic and make it again, which clients see when they look; returns the logs of the deleted one."""
+        self.topics[topic] = partitions
+        self.generation[topic] = self.generation.get(topic, 0) + 1
+        deleted = {place.partition: log for place, log in self.logs.items() if place.topic == topic}
+        for partition in deleted:
+            del self.logs[TopicPartition(topic, partition)]
+        return deleted
+
     @property
     def produced(self) -> list[tuple[int, ProduceRequest]]:
         """The produce requests so far, with the ids of the brokers that they were sent to."""
@@ -203,6 +215,8 @@ class ProducingCluster(FakeCluster):
         topics = []
         for topic in call.request.topic_data:
             topic.name = topic.name or self.topic_name(topic.topic_id)
+            if call.version >= 13 and topic.topic_id != self.topic_id(topic.name):
+                fault = Fault(error=UnknownTopicIdError)
             partitions = [self._append(call.node_id, topic.name, each, fault) for each in topic.partition_data]
             given = {"topic_id": topic.topic_id} if call.version >= 13 else {"name": topic.name}
             topics.append(TopicProduceResponse(**given, partition_responses=partitions))

@@ -7,16 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
-from kafka.errors import KafkaTimeoutError, MessageSizeTooLargeError
+from kafka.errors import KafkaError, KafkaTimeoutError, MessageSizeTooLargeError
 from kafka.net import parallel
 from kafka.producer.arrow.tables import as_rows
 from kafka.producer.batch.memory_pool import Reservation
+from kafka.producer.batch.named_records import are_named
 from kafka.producer.batch.producer_batch import ProducerBatch
+from kafka.producer.batch.rebatch import regroup
 from kafka.producer.core import ProducerCore
-from kafka.record import Compression
-from kafka.record.arrow_rows import ArrowRows, EncodedBatch
+from kafka.producer.intake.blocked import PartitionGone
+from kafka.record import Buffer, Compression, decode_batches
+from kafka.record.arrow_rows import ArrowRows
 from kafka.structs import TopicPartition
 
 _BATCH_BYTES = 256 * 1024
@@ -27,6 +30,26 @@ _WORTH_BYTES = 2 * 1024 * 1024
 _MOST_HELPERS = 3
 _SLOW = (Compression.GZIP, Compression.ZSTD)
 """What takes longer to compress than a broker takes to write it; with the others more threads only get in its way."""
+
+
+class EncodedRows(NamedTuple):
+    """Rows that make a batch.
+
+    Arguments:
+        partition: where they go.
+        generation: of the topic when that was chosen, see `TopicQueues`.
+        named: see `BatchFields`.
+        data: the batch.
+        rows: how many they are.
+        sizes: see `ProducerBatch.encoded`.
+    """
+
+    partition: int
+    generation: int
+    named: list[int] | None
+    data: Buffer
+    rows: int
+    sizes: tuple[int, int] = (0, 0)
 
 
 class ArrowEncoder:
@@ -50,21 +73,21 @@ class ArrowEncoder:
         slow = core.buffer.options.compression in _SLOW
         self._helpers = min(parallel.processors() - 1, _MOST_HELPERS) if slow else 0
 
-    def chunks(self) -> Iterator[list[tuple[int, EncodedBatch]]]:
-        """The batches of one chunk after the other, each with its partition; encoding is done when it is asked for."""
+    def chunks(self) -> Iterator[list[EncodedRows]]:
+        """The batches of one chunk after the other; encoding is done when it is asked for."""
         return parallel.results_in_order(self._chunks(), self._helpers)
 
     def progress(self) -> _Progress:
         """Has a `KafkaTimeoutError` inside say how many rows had been taken by then."""
         return _Progress(self.batches, self.rows)
 
-    def encode(self, start: int, stop: int) -> list[tuple[int, EncodedBatch]]:
+    def encode(self, start: int, stop: int) -> list[EncodedRows]:
         """Make batches of some rows, of each partition in turn."""
         rows = ArrowRows(self._data.slice(start, stop - start))
         options = self._core.buffer.options
         limit = self._core.config.producer.max_request_size
-        count = self._core.buffer.partition_count(self._topic)
-        by_partition: list[tuple[int, EncodedBatch]] = []
+        count, generation = self._core.buffer.count_and_generation(self._topic)
+        by_partition: list[tuple[int, EncodedRows]] = []
         for number, numbers in enumerate(
             rows.partitions(
                 count,
@@ -85,11 +108,14 @@ class ArrowEncoder:
                         f"a row for topic {self._topic!r} takes {len(encoded.data)} bytes, more than max_request_size "
                         f"({limit}); {_sent_so_far(self.batches)} of {self.rows} rows are on their way"
                     )
-                by_partition.append((number, encoded))
-        by_partition.sort(key=lambda each: each[1].first)  # partitions side by side, not one after the other
-        return by_partition
+                named = rows.named(numbers, encoded.first, encoded.count)
+                sizes = encoded.raw_size, encoded.largest_record
+                made = EncodedRows(number, generation, named, encoded.data, encoded.count, sizes)
+                by_partition.append((encoded.first, made))
+        by_partition.sort(key=lambda each: each[0])  # partitions side by side, not one after the other
+        return [made for _, made in by_partition]
 
-    def _chunks(self) -> Iterator[Callable[[], list[tuple[int, EncodedBatch]]]]:
+    def _chunks(self) -> Iterator[Callable[[], list[EncodedRows]]]:
         """What encodes slices that take little of the memory that the producer may use, and equally long."""
         rows, size = self.rows, self._data.nbytes
         limit = max(min(_CHUNK_BYTES, self._core.buffer.options.buffer_memory // 4), 1)
@@ -101,11 +127,39 @@ class ArrowEncoder:
         for start in range(0, rows, step):
             yield partial(self.encode, start, min(start + step, rows))
 
-    def enqueue(self, partition: int, encoded: EncodedBatch, reserved: Reservation) -> None:
-        """Put a batch into its queue; as much memory as it has bytes is `reserved` for it."""
-        place = TopicPartition(self._topic, partition)
-        sizes = encoded.raw_size, encoded.largest_record
-        self.batches.append(self._core.buffer.add_encoded(place, encoded.data, encoded.count, reserved, sizes))
+    def enqueue(self, rows: EncodedRows, reserved: Reservation) -> None:
+        """Put a batch into its queue; as much memory as it has bytes is `reserved` for it.
+
+        Raises `IllegalArgumentError` where the topic was made again without a partition that a row names.
+        """
+        place = TopicPartition(self._topic, rows.partition)
+        try:
+            batch = self._core.buffer.add_encoded(
+                place, rows.data, rows.rows, reserved, rows.sizes, generation=rows.generation, named=rows.named
+            )
+        except PartitionGone:
+            for part in self._partition_anew(place, rows):
+                self.enqueue(part, reserved)
+        else:
+            self.batches.append(batch)
+
+    def _partition_anew(self, place: TopicPartition, rows: EncodedRows) -> list[EncodedRows]:
+        """The same rows in batches for the partitions that the topic has now, as it was made again."""
+        count, generation = self._core.buffer.count_and_generation(self._topic)
+        columns = decode_batches(rows.data, check_crcs=False)
+        named = are_named(rows.named, len(columns))
+        targets = self._core.default_choice.targets(place, columns, named, count, ())
+        refusals = [target for target in targets if isinstance(target, KafkaError)]
+        if refusals:
+            raise type(refusals[0])(
+                f"{refusals[0]}; {_sent_so_far(self.batches)} of {self.rows} rows are on their way"
+            ) from refusals[0]
+        parts, _ = regroup(rows.data, columns, targets, named)
+        return [
+            EncodedRows(target, generation, part.named, part.data, part.records)
+            for target, part in parts.items()
+            if isinstance(target, int)
+        ]
 
 
 class _Progress:

@@ -33,14 +33,14 @@ def send_rows(
             chunk = runner.work(next, chunks, None)
             if chunk is None:
                 break
-            for partition, encoded in chunk:
+            for rows in chunk:
                 reserved = Reservation()
                 try:
                     with encoder.progress():
-                        runner.acquire(core, len(encoded.data), reserved)
-                    encoder.enqueue(partition, encoded, reserved)
+                        runner.acquire(core, len(rows.data), reserved)
+                    encoder.enqueue(rows, reserved)
                 finally:
                     core.buffer.give_back(reserved)
-                taken += encoded.count
+                taken += rows.rows
                 report.reached(taken)
     return FutureArrowResult(core, runner.loop, encoder.batches)

@@ -2,6 +2,7 @@ cdef class BatchFields:
     cdef object __weakref__
     cdef public object builder
     cdef public object callbacks
+    cdef public list named
     cdef public list parts
 
 

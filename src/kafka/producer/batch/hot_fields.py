@@ -12,7 +12,10 @@ class BatchFields:
     Attributes:
         builder: takes the records, as long as the batch is open.
         callbacks: of records; None once the batch is done or split.
-        parts: the batches that it was split into, each with the index of its first record; else None.
+        named: which records go to this partition because the caller named it, as runs: the first index of each and the
+            one behind its last; None where the partitioner chose for all.
+        parts: where the records are now if they were moved to other batches; else None. Each run of records has the
+            index of its first one, the batch, and the index that this one has there.
     """
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import bisect
 import enum
 import math
 import sys
 import threading
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import TYPE_CHECKING, Protocol
 
 from kafka.errors import InvalidRecordError, KafkaError
@@ -18,6 +20,8 @@ from kafka.producer.outcome.failures import FailureReport
 from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from kafka.record import BatchBuilder, Buffer
 
 
@@ -57,6 +61,10 @@ class Stage(enum.Enum):
 CLOSED = Stage.CLOSED
 """In Python 3.11 a member of an enum is looked up by a function."""
 _ENDED = (Stage.DONE, Stage.SPLIT)
+_FIRST_INDEX = itemgetter(0)
+
+Run = tuple[int, "ProducerBatch", int]
+"""Records that were moved together: the index of the first, the batch that they are in now, and its index there."""
 
 
 class ProducerBatch(BatchFields):
@@ -76,7 +84,9 @@ class ProducerBatch(BatchFields):
         "base_sequence",
         "created",
         "data",
+        "doubts",
         "error",
+        "is_stale",
         "largest_record",
         "last_error",
         "log_append_time",
@@ -91,6 +101,8 @@ class ProducerBatch(BatchFields):
         "reserved",
         "seen",
         "sent_to",
+        "sent_under",
+        "serial",
         "stage",
         "topic_partition",
         "waiters",
@@ -132,11 +144,20 @@ class ProducerBatch(BatchFields):
         self.record_errors: Mapping[int, str | None] | None = None
         self.base_offset = -1
         self.log_append_time = -1
+        self.sent_under: UUID | None = None
+        """The id of the topic that it was last sent to; None: it was sent by the topic's name."""
+        self.doubts: frozenset[UUID | None] = frozenset()
+        """The topics, as in `sent_under`, that may have it, as its request had no answer that says."""
+        self.is_stale = False
+        """The topic was made again since: where the records go has to be decided anew."""
+        self.serial = 0
+        """Place among all batches of the producer, in the order in which they were begun."""
+        self.named: list[int] | None = None
         self.callbacks: Callbacks | None = Callbacks()
         self.waiters: list[Waiter] = []
         """One for each that waits until the batch is done or split: a locked lock (much cheaper than an Event) for a
         thread, a `LoopWaiter` for a coroutine."""
-        self.parts: list[tuple[int, ProducerBatch]] | None = None
+        self.parts: list[Run] | None = None
 
     @classmethod
     def encoded(
@@ -189,17 +210,17 @@ class ProducerBatch(BatchFields):
         """Find the batch that a record is in now, after any number of splits, and its index there."""
         batch: ProducerBatch = self
         while batch.parts is not None:
-            first, part = next(each for each in reversed(batch.parts) if each[0] <= index)
-            index -= first
+            first, part, start = batch.parts[bisect.bisect_right(batch.parts, index, key=_FIRST_INDEX) - 1]
+            index += start - first
             batch = part
         return batch, index
 
     def leaves(self) -> Iterator[ProducerBatch]:
-        """The batches that the records are in now, after any number of splits, in the order of the records."""
+        """The batches that the records are in now, after any number of splits, in the order of their first records."""
         if self.parts is None:
             yield self
         else:
-            for _, part in self.parts:
+            for part in dict.fromkeys(part for _, part, _ in self.parts):
                 yield from part.leaves()
 
     def succeed(self, base_offset: int, log_append_time: int) -> None:
@@ -245,15 +266,24 @@ class ProducerBatch(BatchFields):
             waiter.release()
 
     def split_into(self, parts: Sequence[ProducerBatch]) -> None:
-        """Put smaller batches with the same records in this one's place; futures and callbacks follow them."""
+        """Put smaller batches with the same records, in their order, in this one's place; see `scatter_into`."""
+        first = 0
+        runs: list[Run] = []
+        for part in parts:
+            runs.append((first, part, 0))
+            first += part.count
+        self.scatter_into(runs)
+
+    def scatter_into(self, runs: list[Run]) -> None:
+        """Put other batches, which have the same records together, in this one's place; futures and callbacks follow.
+
+        Arguments:
+            runs: where each record is now, in the order of the records.
+        """
         with self.owner.lock:
-            first = 0
-            places: list[tuple[int, ProducerBatch]] = []
-            for part in parts:
-                places.append((first, part))
+            for _, part, _ in runs:
                 part.seen = self.seen
-                first += part.count
-            self.parts = places  # whole: who looks for a record takes no lock
+            self.parts = runs  # whole: who looks for a record takes no lock
             self.records = self.count
             self.stage = Stage.SPLIT
             self.builder = None

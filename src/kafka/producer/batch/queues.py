@@ -7,6 +7,7 @@ import math
 import random
 from collections import deque
 from collections.abc import Sequence
+from uuid import UUID
 
 from kafka.producer.batch.hot_fields import QueueFields
 from kafka.producer.batch.producer_batch import CLOSED, ProducerBatch
@@ -32,6 +33,8 @@ class PartitionQueue(QueueFields):
         "due_at",
         "failures",
         "in_network",
+        "is_gone",
+        "is_paused",
         "leader",
         "next_order",
         "next_sequence",
@@ -66,6 +69,10 @@ class PartitionQueue(QueueFields):
         """When the sender looks at it next, if nothing happens before."""
         self.failures = 0
         """Failed attempts since the last success, for the back-off."""
+        self.is_gone = False
+        """The topic was made again with fewer partitions: nothing is put in here."""
+        self.is_paused = False
+        """The topic was made again: nothing is sent until it is decided where what waits goes."""
 
     def waiting(self) -> list[ProducerBatch]:
         """What is not in the network, in the order in which it is to be sent. Needs the lock."""
@@ -118,6 +125,9 @@ class PartitionQueue(QueueFields):
 class TopicQueues:
     """The queues of a topic's partitions, and where its records without a key go at the moment.
 
+    `queues` may have more than `count`: those of partitions that the topic had before it was made again, which are
+    empty. Threads that chose one of these a moment ago still find it there.
+
     Arguments:
         topic: name of the topic.
         partitions: their number.
@@ -135,10 +145,15 @@ class TopicQueues:
         "_sticky_bytes",
         "available",
         "count",
+        "counts_before",
+        "generation",
+        "is_moving",
         "late",
         "queues",
+        "replaced_ids",
         "sticky",
         "topic",
+        "topic_id",
         "used_at",
     )
 
@@ -153,6 +168,16 @@ class TopicQueues:
     ) -> None:
         self.topic = topic
         self.queues: list[PartitionQueue] = []
+        self.topic_id: UUID | None = None
+        """None on brokers before 2.8, which have none."""
+        self.replaced_ids: set[UUID] = set()
+        """The ids of topics of this name that were deleted."""
+        self.generation = 0
+        """How often the topic was made again."""
+        self.is_moving = False
+        """The topic was made again, and what waited for it has still to be partitioned anew."""
+        self.counts_before: set[int] = set()
+        """The numbers of partitions among which those of stale batches were chosen."""
         self.count = 0
         self.available: Sequence[int] = ()
         self._sticky_bytes = max(sticky_bytes, 1)
@@ -167,13 +192,43 @@ class TopicQueues:
         self.update(partitions, available)
 
     def update(self, partitions: int, available: Sequence[int]) -> None:
-        """Take over what is known of the topic now; partitions are never given up."""
+        """Take over what is known of the topic now; it has no fewer partitions than before, see `start_over`."""
         for partition in range(len(self.queues), partitions):
-            self.queues.append(PartitionQueue(TopicPartition(self.topic, partition)))
-        self.count = len(self.queues)
+            queue = PartitionQueue(TopicPartition(self.topic, partition))
+            queue.is_paused = self.is_moving
+            self.queues.append(queue)
+        for queue in self.queues[self.count : partitions]:
+            queue.is_gone = False
+        self.count = max(self.count, partitions)
         self.available = available
         if available and self.sticky not in available:
             self._left = 0
+
+    def start_over(self, topic_id: UUID | None, partitions: int, available: Sequence[int]) -> None:
+        """The topic was made again: what waits is stale, and nothing is sent until `end_move`. Needs the lock."""
+        if self.topic_id is not None:
+            self.replaced_ids.add(self.topic_id)
+        self.topic_id = topic_id
+        self.generation += 1
+        self.is_moving = True
+        self.counts_before.add(self.count)
+        for number, queue in enumerate(self.queues):
+            queue.close_open()
+            for batch in (*queue.waiting(), *queue.in_network):
+                batch.is_stale = True
+            queue.is_paused = True
+            queue.is_gone = number >= partitions
+        self.count = min(self.count, partitions)
+        self.late = frozenset()
+        self._left = 0
+        self.update(partitions, available)
+
+    def end_move(self) -> None:
+        """Every batch is where it belongs now."""
+        self.is_moving = False
+        self.counts_before.clear()
+        for queue in self.queues:
+            queue.is_paused = False
 
     def pick_sticky(self, size: int) -> int:
         """Return the partition for a record of `size` bytes without a key.

@@ -1,14 +1,30 @@
-"""Making other batches out of encoded ones: smaller for a broker that finds them too large, older for an old broker."""
+"""Making other batches out of encoded ones.
+
+They are smaller for a broker that finds a batch too large, older for an old broker, and for other partitions where the
+topic was made again.
+"""
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Hashable, Iterable, Sequence
+from typing import NamedTuple, TypeVar
 
 from kafka.errors import UnsupportedForMessageFormatError
+from kafka.producer.batch.named_records import are_named, runs_of
 from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.record import BatchBuilder, Buffer, Columns, Compression, ProducerState, batch_headers, decode_batches
 
 _NO_LIMIT = 2**31 - 1
+Group = TypeVar("Group", bound=Hashable)
+
+
+class EncodedRecords(NamedTuple):
+    """Records of a batch, encoded as one of their own; `named` is as of `BatchFields`."""
+
+    data: Buffer
+    records: int
+    named: list[int] | None
 
 
 def magic_of(data: Buffer) -> int:
@@ -40,6 +56,7 @@ def split(batch: ProducerBatch) -> list[ProducerBatch]:
     columns = decode_batches(batch.data, check_crcs=False)
     parts: list[ProducerBatch] = []
     cuts = _cuts(columns)
+    named = are_named(batch.named, len(columns))
     for start, stop in itertools.pairwise(cuts):
         sequence = -1 if batch.base_sequence < 0 else (batch.base_sequence + start) % 2**31
         state = ProducerState(batch.producer_id, batch.producer_epoch, sequence, header.is_transactional)
@@ -47,10 +64,45 @@ def split(batch: ProducerBatch) -> list[ProducerBatch]:
         part = ProducerBatch.encoded(batch.owner, batch.topic_partition, batch.created, data, stop - start, 0)
         part.producer_id, part.producer_epoch, part.base_sequence = batch.producer_id, batch.producer_epoch, sequence
         part.order = (*batch.order, len(parts))
+        part.named = runs_of(named[start:stop])
+        part.sent_under, part.doubts = batch.sent_under, batch.doubts
+        part.serial, part.is_stale = batch.serial, batch.is_stale
         part.attempts, part.sent_to, part.last_error = batch.attempts, batch.sent_to, batch.last_error
         parts.append(part)
     parts[0].reserved, batch.reserved = batch.reserved, 0
     return parts
+
+
+def regroup(
+    data: Buffer, columns: Columns, groups: Sequence[Group], named: bytearray
+) -> tuple[dict[Group, EncodedRecords], list[tuple[int, Group, int]]]:
+    """Encode the records of an encoded batch in batches of their own for each group, without sequence numbers.
+
+    Arguments:
+        data, columns: the batch, encoded and decoded.
+        groups: for each record, which group it goes to.
+        named: for each record, see `are_named`.
+
+    Returns the batches, and which records went where: of each run of records in one group the index of the first, the
+    group, and its index there.
+    """
+    header = next(iter(batch_headers(data)))
+    members: dict[Group, list[int]] = {}
+    runs: list[tuple[int, Group, int]] = []
+    for index, group in enumerate(groups):
+        rows = members.setdefault(group, [])
+        if not runs or runs[-1][1] != group:
+            runs.append((index, group, len(rows)))
+        rows.append(index)
+    encoded = {
+        group: EncodedRecords(
+            _encode(columns, header.magic, header.codec, ProducerState(), rows),
+            len(rows),
+            runs_of(named[index] for index in rows),
+        )
+        for group, rows in members.items()
+    }
+    return encoded, runs
 
 
 def _cuts(columns: Columns) -> list[int]:
@@ -77,9 +129,10 @@ def _encode(
     magic: int,
     codec: Compression,
     state: ProducerState,
+    rows: Iterable[int] | None = None,
 ) -> Buffer:
     builder = BatchBuilder(magic, codec, size_limit=_NO_LIMIT)
     timestamps = columns.timestamps
-    for i in range(len(columns)):
+    for i in range(len(columns)) if rows is None else rows:
         builder.append(timestamps[i], columns.key(i), columns.value(i), columns.headers(i) if magic == 2 else ())
     return builder.build_in_place(state)

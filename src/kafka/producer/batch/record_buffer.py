@@ -8,11 +8,14 @@ from kafka.producer.batch.producer_batch import CLOSED, ProducerBatch
 from kafka.producer.batch.queues import PartitionQueue
 from kafka.producer.batch.shared_queues import SharedQueues
 from kafka.producer.intake.append import append_locked
-from kafka.producer.intake.blocked import NeedsMemory
+from kafka.producer.intake.blocked import NeedsMemory, PartitionGone
 from kafka.producer.intake.checks import PreparedRecord
 from kafka.producer.outcome.future import FutureRecordMetadata, future_of
 from kafka.record import BatchBuilder, Buffer
 from kafka.structs import TopicPartition
+
+_PARTITION_GONE = PartitionGone()
+"""Made once: it is raised under the lock, where there are no calls."""
 
 
 class RecordBuffer(SharedQueues):
@@ -31,7 +34,7 @@ class RecordBuffer(SharedQueues):
             full: the batch of the queue that has no room for it.
             granted: what was reserved for this record before; None: it is reserved now.
 
-        Raises `NeedsMemory` if there is not enough, and why the producer takes no more records.
+        Raises `NeedsMemory` if there is not enough, `PartitionGone`, and why the producer takes no more records.
         """
         amount = max(self.options.batch_size, record.size)
         if self.refusal is not None:
@@ -45,7 +48,7 @@ class RecordBuffer(SharedQueues):
             future = self._append(batch, record)
             assert future is not None, "an empty batch has room for any record"
             while True:
-                if self._enqueue(queue, batch, reserved, full):
+                if self._enqueue(queue, batch, reserved, full, record.generation):
                     break
                 with self.lock:  # another thread has opened one meanwhile
                     full = queue.open
@@ -68,13 +71,19 @@ class RecordBuffer(SharedQueues):
         return ProducerBatch(self, queue.topic_partition, self._loop.time(), amount, builder)
 
     def _enqueue(
-        self, queue: PartitionQueue, batch: ProducerBatch, reserved: Reservation, full: ProducerBatch | None
+        self,
+        queue: PartitionQueue,
+        batch: ProducerBatch,
+        reserved: Reservation,
+        full: ProducerBatch | None,
+        generation: int,
     ) -> bool:
         """Close the open batch of a queue, and put another one behind it, which takes over the memory.
 
         Arguments:
             batch: takes records from now on, or comes with its bytes.
             full: the open batch may be this one; False, and nothing else, if it is another that `batch` may go into.
+            generation: of the topic when the partition was chosen; raises `PartitionGone` if it was made again since.
         """
         known, created, takes_records, only = (
             self._known[queue.topic_partition.topic],
@@ -87,6 +96,8 @@ class RecordBuffer(SharedQueues):
             # the lock.
             if self.refusal is not None:
                 raise self.refusal
+            if queue.is_gone or known.generation != generation:
+                raise _PARTITION_GONE
             known.used_at = created
             if not queue.dirty:
                 queue.dirty = True
@@ -102,6 +113,8 @@ class RecordBuffer(SharedQueues):
                 before.stage = CLOSED
                 queue.closed += (before,)
             reserved.held = 0
+            self._begun += 1
+            batch.serial = self._begun
             if takes_records is not None:
                 queue.open = batch
             else:
@@ -122,13 +135,17 @@ class RecordBuffer(SharedQueues):
     def append(self, record: PreparedRecord, granted: Reservation | None = None) -> FutureRecordMetadata:
         """Take a record that is serialized and has its partition; see `open_batch`.
 
-        The record may have waited for memory for so long that its topic was forgotten meanwhile.
+        The record may have waited for memory for so long that its topic was forgotten meanwhile, or made again: raises
+        `PartitionGone`.
         """
         if self.refusal is not None:
             raise self.refusal
-        queue = self._known[record.topic].queues[record.partition]
+        known = self._known[record.topic]
+        queue = known.queues[record.partition]
         try:
             with self.lock:
+                if known.generation != record.generation:
+                    raise _PARTITION_GONE
                 batch = queue.open
                 future = None if batch is None else self._append(batch, record)
             if future is None:
@@ -146,17 +163,23 @@ class RecordBuffer(SharedQueues):
         records: int,
         reserved: Reservation,
         sizes: tuple[int, int] = (0, 0),
+        *,
+        generation: int = 0,
+        named: list[int] | None = None,
     ) -> ProducerBatch:
         """Take a batch that comes with its bytes, and with the memory that is reserved for it.
 
         Arguments:
             sizes: see `ProducerBatch.encoded`.
+            generation: of the topic when the partition was chosen; raises `PartitionGone` if it was made again since.
+            named: see `BatchFields`.
         """
         if self.refusal is not None:
             raise self.refusal
         batch = ProducerBatch.encoded(self, place, self._loop.time(), data, records, reserved.held, sizes)
         try:
-            self._enqueue(self._all[place], batch, reserved, None)
+            batch.named = named
+            self._enqueue(self._all[place], batch, reserved, None, generation)
             self.wake()
         except BaseException:
             self.wake()  # as above
@@ -165,4 +188,6 @@ class RecordBuffer(SharedQueues):
 
     @staticmethod
     def _append(batch: ProducerBatch, record: PreparedRecord) -> FutureRecordMetadata | None:
-        return append_locked(batch, record.timestamp_ms, record.key, record.value, record.headers, record.header_size)
+        return append_locked(
+            batch, record.timestamp_ms, record.key, record.value, record.headers, record.header_size, record.named
+        )

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from uuid import UUID
 
 from kafka.errors import IllegalStateError, KafkaError
 from kafka.producer.batch.memory_pool import MemoryPool, Reservation
@@ -79,8 +80,12 @@ class SharedQueues:
         self._submit = submit
         self._known: dict[str, TopicQueues] = {}
         """Topics that were ever known: the sequence numbers of their partitions go on where they were."""
+        self.recreated: dict[str, TopicQueues] = {}
+        """Topics that were made again, until what waits for them is partitioned anew. On the loop."""
         self._all: dict[TopicPartition, PartitionQueue] = {}
         self._dirty: list[PartitionQueue] = []
+        self._begun = 0
+        """How many batches were put into queues."""
         self._wake_wanted = False
         self._waking = False
 
@@ -99,8 +104,11 @@ class SharedQueues:
         except RuntimeError:
             return False
 
-    def learn_topic(self, topic: str, partitions: int, available: Sequence[int]) -> None:
-        """Take over how many partitions a topic has now, and which of them have a leader."""
+    def learn_topic(self, topic: str, partitions: int, available: Sequence[int], topic_id: UUID | None = None) -> None:
+        """Take over how many partitions a topic has now, and which of them have a leader.
+
+        It is the same topic as before, if it was known: see `start_over`.
+        """
         with self.lock:
             if self._refuses_for_good:
                 return
@@ -112,13 +120,40 @@ class SharedQueues:
                 self._known[topic] = queues
             else:
                 queues.update(partitions, available)
-            if topic not in self._current:
-                queues.used_at = self._loop.time()
-                self._current[topic] = queues
-            if self.refusal is None:
-                self.topics[topic] = queues
-            for queue in queues.queues:
-                self._all.setdefault(queue.topic_partition, queue)
+            queues.topic_id = topic_id or queues.topic_id
+            self._keep_current(queues)
+
+    def start_over(self, topic: str, partitions: int, available: Sequence[int], topic_id: UUID | None) -> None:
+        """A topic that is known was deleted and made again. Wakes the sender, which moves what waits. On the loop.
+
+        Arguments:
+            topic: its name.
+            partitions, available: those of the new one, as of `learn_topic`.
+            topic_id: its id.
+        """
+        with self.lock:
+            if self._refuses_for_good:
+                return
+            queues = self._known[topic]
+            queues.start_over(topic_id, partitions, available)
+            self._keep_current(queues)
+        self.recreated[topic] = queues
+        self.mark(queues.queues[0])
+        self.wake()
+
+    def _keep_current(self, queues: TopicQueues) -> None:
+        """Take records for a topic. Needs the lock."""
+        if queues.topic not in self._current:
+            queues.used_at = self._loop.time()
+            self._current[queues.topic] = queues
+        if self.refusal is None:
+            self.topics[queues.topic] = queues
+        for queue in queues.queues:
+            self._all.setdefault(queue.topic_partition, queue)
+
+    def known_topic(self, topic: str) -> TopicQueues | None:
+        """The queues of a topic that is, or was, known. On the loop."""
+        return self._known.get(topic)
 
     def avoid(self, topic: str, partitions: frozenset[int]) -> None:
         """Have records without a key go elsewhere than to these partitions of a topic for now."""
@@ -136,17 +171,22 @@ class SharedQueues:
                 self.topics.pop(name, None)
             return idle
 
-    def current_topics(self) -> list[tuple[str, int]]:
-        """The topics that were sent to lately, with the number of their partitions."""
+    def current_topics(self) -> list[str]:
+        """The topics that were sent to lately."""
         with self.lock:
-            return [(name, queues.count) for name, queues in self._current.items()]
+            return list(self._current)
 
     def partition_count(self, topic: str) -> int:
         """The number of partitions of a topic that is, or was, known. Raises why no more records are taken."""
-        found = self._known.get(topic)
-        if self.refusal is not None or found is None:
-            raise self.refusal or IllegalStateError(f"topic {topic!r} is not known yet")
-        return found.count
+        return self.count_and_generation(topic)[0]
+
+    def count_and_generation(self, topic: str) -> tuple[int, int]:
+        """As `partition_count`, and which generation of the topic has them, see `TopicQueues`."""
+        with self.lock:
+            found = self._known.get(topic)
+            if self.refusal is not None or found is None:
+                raise self.refusal or IllegalStateError(f"topic {topic!r} is not known yet")
+            return found.count, found.generation
 
     def queues(self) -> Iterable[PartitionQueue]:
         """The queues of all partitions known. On the loop."""
@@ -162,7 +202,7 @@ class SharedQueues:
         self.memory_is_short = True
         for queue in list(self._all.values()):
             if queue.open is not None:
-                self._mark(queue)
+                self.mark(queue)
 
     def close_open_batches(self) -> None:
         """Let no batch wait for more records, because of a flush."""
@@ -170,7 +210,7 @@ class SharedQueues:
             if queue.open is not None:
                 with self.lock:
                     queue.close_open()
-                self._mark(queue)
+                self.mark(queue)
         self.wake()
 
     def refuse(self, reason: KafkaError) -> None:
@@ -282,7 +322,8 @@ class SharedQueues:
         self.incomplete = set()
         self._all = {}
 
-    def _mark(self, queue: PartitionQueue) -> None:
+    def mark(self, queue: PartitionQueue) -> None:
+        """Have the sender look at a queue, once `wake` is called."""
         with self.lock:
             if not queue.dirty:
                 queue.dirty = True

@@ -6,4 +6,5 @@ cpdef object append_unlocked(
     bytes value,
     bytes headers,
     Py_ssize_t header_size,
+    bint named,
 )

@@ -23,6 +23,21 @@ if TYPE_CHECKING:
     from kafka.producer.outcome.future import FutureRecordMetadata
 
 
+@cython.cfunc
+def _note_named(batch: BatchFields, index: cython.Py_ssize_t) -> cython.void:
+    """Remember that the caller named the partition of a record.
+
+    A signal's handler that sends meanwhile may add a run of its own before this one.
+    """
+    runs: list[int] | None = batch.named
+    if runs is None:
+        batch.named = [index, index + 1]
+    elif runs[-1] == index:
+        runs[-1] = index + 1
+    else:
+        runs += (index, index + 1)
+
+
 def append_locked(
     batch: BatchFields,
     timestamp_ms: cython.longlong,
@@ -30,11 +45,18 @@ def append_locked(
     value: bytes | None,
     headers: bytes | None,
     header_size: cython.Py_ssize_t,
+    named: cython.bint,
 ) -> FutureRecordMetadata | None:
-    """Add a record to an open batch and return its future; None if it does not fit. Needs `RecordBuffer.lock`."""
+    """Add a record to an open batch and return its future; None if it does not fit. Needs `RecordBuffer.lock`.
+
+    Arguments:
+        named: whether the caller named the partition.
+    """
     index: cython.Py_ssize_t = batch.builder.append_if_room(timestamp_ms, key, value, headers)
     if index < 0:
         return None
+    if named:
+        _note_named(batch, index)
     return future_of(batch, index, timestamp_ms, key, value, header_size)
 
 
@@ -46,6 +68,7 @@ def append_unlocked(
     value: bytes | None,
     headers: bytes | None,
     header_size: cython.Py_ssize_t,
+    named: cython.bint,
 ) -> FutureRecordMetadata | None:
     """Add a record to the open batch of a partition and return its future; None if more is to be done than copying.
 
@@ -54,6 +77,7 @@ def append_unlocked(
 
     Arguments:
         queues: a `QueueFields` a partition.
+        named: whether the caller named the partition.
     """
     queue: QueueFields = queues[partition]
     if queue.open is None:
@@ -64,4 +88,6 @@ def append_unlocked(
     index: cython.Py_ssize_t = batch.builder.append_in_place(timestamp_ms, key, value, headers)
     if index < 0:
         return None
+    if named:
+        _note_named(batch, index)
     return future_of(batch, index, timestamp_ms, key, value, header_size)

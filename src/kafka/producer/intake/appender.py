@@ -175,23 +175,28 @@ class RecordAppender:
                 timestamp = checked_timestamp(topic, timestamp_ms)
             if timestamp < -1 or timestamp > _MAX_TIMESTAMP:
                 checked_timestamp(topic, timestamp_ms)
+        named: cython.bint = partition is not None
         number = self._partition(found, partition, key, key_bytes, value, value_bytes, size)
         future: FutureRecordMetadata | None = None
         if size > self._max_record_size:
             record = PreparedRecord(topic, number, timestamp, key_bytes, value_bytes, headers, header_size, size)
             return self._buffer.refuse_record(record, self._too_large(topic, size))
         if cython.compiled:
-            future = append_unlocked(found.queues, number, timestamp, key_bytes, value_bytes, headers, header_size)
+            future = append_unlocked(
+                found.queues, number, timestamp, key_bytes, value_bytes, headers, header_size, named
+            )
             if future is not None:
                 return future
         queue: Any = found.queues[number]
         with self._lock:
             batch: Any = queue.open
             if batch is not None:
-                future = append_locked(batch, timestamp, key_bytes, value_bytes, headers, header_size)
+                future = append_locked(batch, timestamp, key_bytes, value_bytes, headers, header_size, named)
         if future is not None:
             return future
-        record = PreparedRecord(topic, number, timestamp, key_bytes, value_bytes, headers, header_size, size)
+        record = PreparedRecord(
+            topic, number, timestamp, key_bytes, value_bytes, headers, header_size, size, named, found.generation
+        )
         try:
             future = self._buffer.open_batch(queue, record, batch)
             self._buffer.wake()

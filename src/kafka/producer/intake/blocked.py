@@ -17,6 +17,10 @@ class NeedsTopic(Blocked):
         self.partition = partition
 
 
+class PartitionGone(Blocked):
+    """The topic was made again since the partition was chosen: the choice has to be made again too."""
+
+
 class NeedsMemory(Blocked):
     """All of `buffer_memory` is taken.
 

@@ -16,7 +16,12 @@ Header = tuple[str, bytes | None]
 
 
 class PreparedRecord(NamedTuple):
-    """A record that is serialized and has its partition."""
+    """A record that is serialized and has its partition.
+
+    Attributes:
+        named: whether the caller named the partition.
+        generation: of the topic whose partition it is, see `TopicQueues`.
+    """
 
     topic: str
     partition: int
@@ -26,6 +31,8 @@ class PreparedRecord(NamedTuple):
     headers: bytes | None
     header_size: int
     size: int
+    named: bool = False
+    generation: int = 0
 
 
 def serialized(

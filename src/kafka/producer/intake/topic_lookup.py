@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import logging
 from functools import partial
+from typing import NamedTuple
+from uuid import UUID
 
 from kafka.cluster.backoff import Backoff
 from kafka.cluster.metadata import ClusterMetadata
 from kafka.cluster.protocols import MetadataAccess
 from kafka.cluster.retry import RetryPolicy, anything_unexpected
 from kafka.errors import AssertedArgumentError, KafkaTimeoutError, UnknownTopicOrPartitionError
+from kafka.producer.batch.queues import TopicQueues
 from kafka.producer.batch.record_buffer import RecordBuffer
 from kafka.producer.intake.checks import checked_topic
 
@@ -18,6 +21,16 @@ log = logging.getLogger(__name__)
 
 _USUAL_TRIES = 3
 """So many failed look-ups a topic takes that brokers create when they are asked for it: no reason to warn."""
+_STALE_S = 5.0
+"""For how long brokers that lag behind may answer with a topic as it was before."""
+
+
+class _Doubt(NamedTuple):
+    """What brokers say of a topic, which may be what it was before; and since when all have said so."""
+
+    topic_id: UUID | None
+    partitions: int
+    since: float
 
 
 class TopicLookup:
@@ -44,6 +57,7 @@ class TopicLookup:
         self._awaited: set[str] = set()
         """Topics that nobody waits for, and that are taken over as soon as they are known."""
         self._misnumbered: set[str] = set()
+        self._doubts: dict[str, _Doubt] = {}
 
     async def find(self, topic: str, partition: int | None = None) -> int:
         """Wait until a topic is known, and a partition of it if one is named; returns the number of partitions.
@@ -78,10 +92,10 @@ class TopicLookup:
         if is_new:
             self._cluster.watch_topics(set(self._watched))
 
-    def refresh(self, metadata: ClusterMetadata, now: float) -> None:
+    def refresh(self, now: float) -> None:
         """Take over new metadata, and give up the topics that nothing was sent to, or looked for, for a while."""
         idle = self._buffer.forget_idle(now - self._max_idle_s)
-        known = {topic for topic, _ in self._buffer.current_topics()}
+        known = set(self._buffer.current_topics())
         idle |= {each for each, at in self._watched.items() if at < now - self._max_idle_s and each not in known}
         if idle:
             for topic in idle:
@@ -91,10 +105,8 @@ class TopicLookup:
         for topic in list(self._awaited):
             if self._learn(topic) is not None:
                 self._awaited.discard(topic)
-        for topic, before in self._buffer.current_topics():
-            count, available = self._partitions(metadata, topic)
-            if count:
-                self._buffer.learn_topic(topic, max(count, before), available)
+        for topic in self._buffer.current_topics():
+            self._learn(topic)
 
     async def _look_up(self, topic: str, partition: int | None) -> int:
         """The number of a topic's partitions, of fresh metadata if need be; raises why it is not known."""
@@ -114,12 +126,52 @@ class TopicLookup:
         return count
 
     def _learn(self, topic: str) -> int | None:
-        """Take over what the metadata say of a topic; None if they do not know it."""
-        count, available = self._partitions(self._cluster.metadata, topic)
+        """Take over what the metadata say of a topic; returns the number of partitions, None if they do not know it."""
+        metadata = self._cluster.metadata
+        count, available = self._partitions(metadata, topic)
         if not count:
             return None
-        self._buffer.learn_topic(topic, count, available)
+        topic_id = metadata.topic_id(topic)
+        known = self._buffer.known_topic(topic)
+        if known is None or not self._is_another(known, topic_id, count):
+            self._buffer.learn_topic(topic, count, available, topic_id)
+        elif self._is_certain(known, topic_id, count):
+            log.warning(
+                "topic %s was deleted and made again: it has %d partition(s) now, and had %d; what is not written yet "
+                "goes to the new one",
+                topic,
+                count,
+                known.count,
+            )
+            self._buffer.start_over(topic, count, available, topic_id)
         return count
+
+    def _is_another(self, known: TopicQueues, topic_id: UUID | None, partitions: int) -> bool:
+        """Whether the metadata speak of another topic of the same name than the one that is known.
+
+        Its id tells (KIP-516). Brokers before 2.8 have no ids: a topic that has lost partitions is another one there.
+        """
+        if topic_id is not None and known.topic_id is not None:
+            is_another = topic_id != known.topic_id
+        else:
+            is_another = topic_id is None and known.topic_id is None and partitions < known.count
+        if not is_another:
+            self._doubts.pop(known.topic, None)
+        return is_another
+
+    def _is_certain(self, known: TopicQueues, topic_id: UUID | None, partitions: int) -> bool:
+        """Whether it is the newer topic: brokers that lag behind answer with an older one, but not for long."""
+        if topic_id is not None and topic_id not in known.replaced_ids:
+            certain = True
+        else:
+            now = asyncio.get_running_loop().time()
+            doubt = self._doubts.get(known.topic)
+            if doubt is None or (doubt.topic_id, doubt.partitions) != (topic_id, partitions):
+                doubt = self._doubts[known.topic] = _Doubt(topic_id, partitions, now)
+            certain = now - doubt.since >= _STALE_S
+        if certain:
+            self._doubts.pop(known.topic, None)
+        return certain
 
     def _partitions(self, metadata: ClusterMetadata, topic: str) -> tuple[int, list[int]]:
         """The number of a topic's partitions, and those that have a leader.

@@ -8,14 +8,20 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from kafka.cluster.backoff import Backoff
 from kafka.cluster.protocols import MetadataAccess
 from kafka.cluster.retry import RetryPolicy
-from kafka.errors import ConcurrentTransactionsError, KafkaError, KafkaTimeoutError
-from kafka.producer.batch.producer_batch import ProducerBatch
+from kafka.errors import (
+    ConcurrentTransactionsError,
+    KafkaError,
+    KafkaTimeoutError,
+    NotEnoughReplicasAfterAppendError,
+    RequestTimedOutError,
+)
+from kafka.producer.batch.producer_batch import ProducerBatch, Run
 from kafka.producer.batch.queues import PartitionQueue
 from kafka.producer.batch.rebatch import split
 from kafka.producer.batch.record_buffer import RecordBuffer
@@ -27,6 +33,9 @@ from kafka.producer.statistics import ProducerStatistics
 from kafka.producer.transactions.backoff import concurrent_backoff
 
 log = logging.getLogger(__name__)
+
+_AFTER_APPEND = (RequestTimedOutError, NotEnoughReplicasAfterAppendError)
+"""Answers of a leader that has the batch; whether it keeps it is open."""
 
 
 class TransactionOfBatches(Protocol):
@@ -40,6 +49,18 @@ class TransactionOfBatches(Protocol):
 
     def why_not_again(self) -> KafkaError | None:
         """Why a batch is not sent again; None: it may be."""
+
+    def batch_written(self, batch: ProducerBatch) -> None:
+        """A batch is in the log."""
+
+    def topic_made_again(self, topic: str, partitions: int, waiting: bool, doubtful: bool) -> None:
+        """A topic is another one of the same name now.
+
+        Arguments:
+            partitions: how many it has.
+            waiting: whether records wait to be written to it.
+            doubtful: whether some of them may be written.
+        """
 
 
 class Outcomes:
@@ -93,9 +114,13 @@ class Outcomes:
                 queue.failures = 0
                 self._retry_policy.tell_success(_sending_to(batch))
             queue.proven = True
+            if self.transactions is not None:
+                self.transactions.batch_written(batch)
             self._deliver(batch, answer)
             return
         error = answer.error(answer.text) if answer.text else answer.error()
+        if isinstance(error, _AFTER_APPEND):
+            batch.doubts |= {batch.sent_under}
         if action is BatchAction.FAIL:
             self.fail(queue, batch, error, answer.record_errors)
         elif self._is_over(queue, batch):
@@ -117,6 +142,7 @@ class Outcomes:
     def unanswered(self, queue: PartitionQueue, batch: ProducerBatch, error: KafkaError) -> None:
         """The request of a batch failed as a whole, so that it may or may not be in the log."""
         queue.in_network.pop(batch, None)
+        batch.doubts |= {batch.sent_under}
         if self._is_over(queue, batch):
             pass
         elif not self._retry_policy.is_fatal(error):
@@ -208,15 +234,27 @@ class Outcomes:
     def _split(self, queue: PartitionQueue, batch: ProducerBatch) -> None:
         parts = split(batch)
         log.info("%s takes no batch of %d records; sending it in %d parts", batch.name, batch.count, len(parts))
+        self.replace(batch, parts, None)
+        for part in parts:
+            queue.retry(part)
+
+    def replace(self, batch: ProducerBatch, parts: Sequence[ProducerBatch], runs: list[Run] | None) -> None:
+        """Put other batches with the same records in a batch's place; who waits for it waits for them.
+
+        Arguments:
+            runs: see `ProducerBatch.scatter_into`; None: the parts have the records in their order.
+        """
         self._buffer.replace(batch, parts)
-        batch.split_into(parts)
+        if runs is None:
+            batch.split_into(parts)
+        else:
+            batch.scatter_into(runs)
         watches = self._watches.pop(batch, {})
         for watch in watches:
             watch.remaining.discard(batch)
             watch.remaining.update(parts)
         for part in parts:
             self._watches[part] = dict(watches)
-            queue.retry(part)
 
     def _settled(self, batch: ProducerBatch) -> None:
         for watch in self._watches.pop(batch, {}):

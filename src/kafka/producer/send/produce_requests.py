@@ -132,6 +132,9 @@ class ProduceRequests:
             else:
                 highest = _FIRST_OF_TRANSACTIONS_2 - 1
         version = connection.api_versions.version_for(ProduceRequest, lowest, highest)
+        by_name = version <= _LAST_WITH_NAMES
+        for batch in batches:
+            batch.sent_under = None if by_name else topics[batch.topic_partition.topic].topic_id
         if self._acks == 0:
             reply = Reply(partial(self._written, batches, take))
         else:

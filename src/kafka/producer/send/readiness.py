@@ -37,6 +37,8 @@ class Readiness:
 
     def sendable_at(self, queue: PartitionQueue, now: float) -> float:
         """When the queue has something to send, as far as time decides; infinity: when something else has happened."""
+        if queue.is_paused:
+            return math.inf
         when = self._due(queue, now)
         return when if when == math.inf or self._idempotence.may_write(queue.topic_partition) else math.inf
 

@@ -23,6 +23,7 @@ from kafka.producer.batch.outgoing import OutgoingBatches
 from kafka.producer.batch.queues import PartitionQueue
 from kafka.producer.batch.record_buffer import RecordBuffer
 from kafka.producer.idempotence import Idempotence, IdempotenceState
+from kafka.producer.intake.partition_choice import PartitionChoice
 from kafka.producer.intake.topic_lookup import TopicLookup
 from kafka.producer.outcome.batch_outcomes import Outcomes
 from kafka.producer.send.availability import PartitionAvailability
@@ -32,6 +33,7 @@ from kafka.producer.send.expiry import Expiry
 from kafka.producer.send.next_request import Request, RequestCollector
 from kafka.producer.send.produce_requests import Answer, ProduceRequests
 from kafka.producer.send.readiness import Readiness, SenderOptions
+from kafka.producer.send.recreated_topics import RecreatedTopics
 from kafka.producer.send.schedule import Schedule
 from kafka.producer.statistics import ProducerStatistics
 from kafka.record import BatchBuilder
@@ -54,6 +56,7 @@ class Sender:
         options: limits and times.
         backoff: pauses before another attempt.
         topics: are told of new metadata.
+        choice: chooses partitions of topics that were made again.
     """
 
     def __init__(
@@ -68,6 +71,7 @@ class Sender:
         options: SenderOptions,
         backoff: Backoff,
         topics: TopicLookup,
+        choice: PartitionChoice,
     ) -> None:
         self._buffer = buffer
         self._topics = topics
@@ -88,6 +92,7 @@ class Sender:
         )
         self._expiry = Expiry(buffer, outcomes, self._schedule, options.delivery_timeout, self._why_not_sent)
         self._availability = PartitionAvailability(buffer, self._leader_of, options.availability_timeout)
+        self._recreated = RecreatedTopics(buffer, outcomes, idempotence, choice, self._brokers, self._spawn, self.pump)
         self._tasks: set[asyncio.Task[None]] = set()
         self._stopped = False
         self._pumping = False
@@ -115,6 +120,8 @@ class Sender:
             self._pumping = False
 
     def _pump(self, now: float) -> None:
+        if self._buffer.recreated:
+            self._recreated.look()
         for queue in self._buffer.take_dirty():
             self._consider(queue, now)
         for queue in self._schedule.take(now):
@@ -180,7 +187,7 @@ class Sender:
 
     def _metadata_changed(self, metadata: ClusterMetadata) -> None:
         """Leaders may have changed: every partition looks for its broker anew."""
-        self._topics.refresh(metadata, self._loop.time())
+        self._topics.refresh(self._loop.time())
         for broker in self._brokers.values():
             broker.ready.clear()
         self.reconsider()

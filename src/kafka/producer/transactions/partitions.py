@@ -56,6 +56,11 @@ class TransactionPartitions:
         if self._identity().transaction_version >= 2:
             self._before.begin()
 
+    def forget(self, topic: str, partitions: int) -> None:
+        """A topic was made again, and has only so many partitions: the others are not added any more."""
+        for places in (self._wanted, self._asked, self._added):
+            places -= {place for place in places if place.topic == topic and place.partition >= partitions}
+
     def ended(self) -> None:
         """The coordinator has decided the end of the transaction."""
         self._before.ended()
@@ -102,5 +107,6 @@ class TransactionPartitions:
                 self._on_failed(error)
                 return
             self._added |= self._asked
-            self.started, self.in_doubt = True, False
+            if self._asked:
+                self.started, self.in_doubt = True, False
             self._on_added()

@@ -120,18 +120,26 @@ class TransactionRequests:
     async def add_partitions(
         self, transaction: TransactionIdentity, partitions: Iterable[TopicPartition], go_on: GoOn = always
     ) -> None:
-        """Add partitions to a transaction of version 1. Raises the first thing that is said against one of them."""
-        by_topic = partitions_by_topic(partitions)
-        request = AddPartitionsToTxnRequest(
-            v3_and_below_transactional_id=transaction.transactional_id,
-            v3_and_below_producer_id=transaction.producer_id,
-            v3_and_below_producer_epoch=transaction.producer_epoch,
-            v3_and_below_topics=[
-                AddPartitionsToTxnTopic(name=topic, partitions=list(numbers)) for topic, numbers in by_topic.items()
-            ],
-        )
+        """Add partitions to a transaction of version 1. Raises the first thing that is said against one of them.
+
+        Arguments:
+            transaction: which.
+            partitions: what to add. They may become fewer meanwhile, as their topic is deleted.
+            go_on: False ends it, see `GoOn`.
+        """
 
         async def ask() -> None:
+            by_topic = partitions_by_topic(partitions)
+            request = AddPartitionsToTxnRequest(
+                v3_and_below_transactional_id=transaction.transactional_id,
+                v3_and_below_producer_id=transaction.producer_id,
+                v3_and_below_producer_epoch=transaction.producer_epoch,
+                v3_and_below_topics=[
+                    AddPartitionsToTxnTopic(name=topic, partitions=list(numbers)) for topic, numbers in by_topic.items()
+                ],
+            )
+            if not by_topic:
+                return
             response = await self._cluster.send_coordinator(
                 "transaction", transaction.transactional_id, request, max_version=_NEWEST_ADD_PARTITIONS
             )

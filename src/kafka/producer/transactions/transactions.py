@@ -23,6 +23,7 @@ from kafka.errors import (
     KafkaTimeoutError,
     TransactionAbortedError,
     UnknownProducerIdError,
+    UnknownTopicIdError,
 )
 from kafka.producer.batch.outgoing import OutgoingBatches
 from kafka.producer.batch.producer_batch import ProducerBatch
@@ -102,6 +103,8 @@ class Transactions:
         self._offsets: asyncio.Task[None] | None = None
         self._needs_epoch = False
         """Batches with sequence numbers have failed, so that those that come after them need a new epoch (KIP-360)."""
+        self._topics_written: set[str] = set()
+        """What the open transaction has written to."""
         idempotence.may_write = self._may_write
         outcomes.transactions = self
         self._refuse_records()
@@ -141,6 +144,7 @@ class Transactions:
         self._buffer.check_open()
         self._operation = None
         self._partitions.begin()
+        self._topics_written.clear()
         self._move(TransactionState.OPEN)
         self._on_called("txn-begin", self._loop.time() - began)
 
@@ -212,6 +216,22 @@ class Transactions:
         if batch.base_sequence >= 0:
             self._needs_epoch = True
         self.record_failed(error)
+
+    def batch_written(self, batch: ProducerBatch) -> None:
+        """A batch of the transaction is in the log."""
+        self._topics_written.add(batch.topic_partition.topic)
+
+    def topic_made_again(self, topic: str, partitions: int, waiting: bool, doubtful: bool) -> None:
+        """A topic is another one now: a transaction that has written to it would be committed without that."""
+        self._partitions.forget(topic, partitions)
+        unfinished = waiting or self.state is TransactionState.OPEN
+        if doubtful or (topic in self._topics_written and unfinished):
+            self.record_failed(
+                UnknownTopicIdError(
+                    f"topic {topic!r} was deleted and made again while the transaction was open: what it had written "
+                    "there is gone"
+                )
+            )
 
     def record_failed(self, error: KafkaError) -> None:
         """Something of the transaction cannot be written: it can only be aborted."""

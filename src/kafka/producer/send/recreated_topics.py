@@ -1,0 +1,225 @@
+"""What waits to be sent to a topic that was deleted and made again goes to the partitions that the new one has.
+
+A batch that was sent when the topic was found to be another one is waited for; nothing else of the topic is sent
+meanwhile. Then each record that is not known to be written is partitioned anew, in its order and before all that came
+since, so that records of one key stay in one partition, in their order. One whose partition the caller named stays
+there, or fails if the new topic has no such partition.
+
+A batch that was sent by the topic's name, and whose answer was lost, may be in the new topic already. It keeps its
+partition and its sequence numbers, by which the broker knows it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from kafka.errors import KafkaError
+from kafka.net.blocking import run_blocking
+from kafka.producer.batch.named_records import are_named
+from kafka.producer.batch.producer_batch import ProducerBatch, Run
+from kafka.producer.batch.queues import PartitionQueue, TopicQueues
+from kafka.producer.batch.rebatch import EncodedRecords, regroup
+from kafka.producer.batch.record_buffer import RecordBuffer
+from kafka.producer.idempotence import Idempotence
+from kafka.producer.intake.partition_choice import PartitionChoice, Target
+from kafka.producer.outcome.batch_outcomes import Outcomes
+from kafka.producer.send.broker_queue import BrokerQueue
+from kafka.record import Buffer, ProducerState, decode_batches
+from kafka.structs import TopicPartition
+
+log = logging.getLogger(__name__)
+
+_LONG_BYTES = 64 * 1024
+"""Batches of more bytes are taken apart in another thread."""
+
+
+class _Plan(NamedTuple):
+    """What becomes of a batch: it is encoded as `data`; its records go to other batches, unless there are no `runs`."""
+
+    data: Buffer
+    parts: Mapping[Target, EncodedRecords]
+    runs: list[tuple[int, Target, int]]
+
+
+_Plans = dict[ProducerBatch, _Plan | KafkaError]
+
+
+class RecreatedTopics:
+    """Sees to topics that were made again. On the loop.
+
+    Arguments:
+        buffer: the unsent records, and which topics were made again.
+        outcomes: are told of what fails, and of batches that take another's place.
+        idempotence: numbers batches.
+        choice: chooses partitions.
+        brokers: what is ready for each broker.
+        spawn: starts a task.
+        pump: called when something may be sent again.
+    """
+
+    def __init__(
+        self,
+        buffer: RecordBuffer,
+        outcomes: Outcomes,
+        idempotence: Idempotence,
+        choice: PartitionChoice,
+        brokers: Mapping[int, BrokerQueue],
+        spawn: Callable[[Coroutine[Any, Any, None]], object],
+        pump: Callable[[], object],
+    ) -> None:
+        self._buffer = buffer
+        self._outcomes = outcomes
+        self._idempotence = idempotence
+        self._choice = choice
+        self._brokers = brokers
+        self._spawn = spawn
+        self._pump = pump
+        self._moving: set[str] = set()
+        """Topics whose batches are taken apart in another thread."""
+
+    def look(self) -> None:
+        """Go on with each topic of which nothing is in the network or being compressed any more."""
+        for topic, queues in list(self._buffer.recreated.items()):
+            for broker in self._brokers.values():
+                for queue in queues.queues:
+                    broker.ready.pop(queue, None)
+            if topic in self._moving or any(queue.in_network for queue in queues.queues):
+                continue
+            if all(broker.compressing is None for broker in self._brokers.values()):
+                self._begin(queues)
+
+    def _begin(self, queues: TopicQueues) -> None:
+        batches = [batch for queue in queues.queues for batch in queue.waiting() if batch.is_stale]
+        doubtful = any(_may_be_in(batch, queues.topic_id) for batch in batches)
+        if self._outcomes.transactions is not None:
+            self._outcomes.transactions.topic_made_again(queues.topic, queues.count, bool(batches), doubtful)
+        if queues.counts_before == {queues.count}:
+            batches = []  # each partition is there, and would be chosen again
+        size = sum(_size(batch) for batch in batches)
+        if batches and (size > _LONG_BYTES or self._choice.is_users):
+            self._moving.add(queues.topic)
+            self._spawn(self._move_elsewhere(queues, batches))
+        else:
+            self._finish(queues, self._plan_all(queues, batches))
+
+    async def _move_elsewhere(self, queues: TopicQueues, batches: list[ProducerBatch]) -> None:
+        """Take batches apart in another thread: it takes long, or calls the user's partitioner."""
+        generation = queues.generation
+        plans: _Plans = {}
+        try:
+            plans = await run_blocking(self._plan_all, queues, batches)
+        finally:
+            self._moving.discard(queues.topic)
+        if queues.generation == generation:
+            self._finish(queues, plans)
+        else:
+            for batch, plan in plans.items():
+                _keep(batch, plan)
+        self._pump()
+
+    def _plan_all(self, queues: TopicQueues, batches: list[ProducerBatch]) -> _Plans:
+        """Decide where the records of batches go. Changes nothing, so that it may run in any thread."""
+        count, available = queues.count, queues.available
+        plans: _Plans = {}
+        for batch in batches:
+            data, builder = batch.data, batch.builder
+            try:
+                if data is None:
+                    if builder is None:  # its time is up meanwhile
+                        continue
+                    data = builder.build_in_place(ProducerState())
+                plans[batch] = self._plan(batch, data, count, [p for p in available if p < count])
+            except Exception as error:
+                log.exception("partitioning %d record(s) for %s anew", batch.count, batch.name)
+                plans[batch] = KafkaError(f"the batch could not be partitioned anew: {error!r}")
+        return plans
+
+    def _plan(self, batch: ProducerBatch, data: Buffer, partitions: int, available: list[int]) -> _Plan:
+        columns = decode_batches(data, check_crcs=False)
+        named = are_named(batch.named, len(columns))
+        targets = self._choice.targets(batch.topic_partition, columns, named, partitions, available)
+        if all(target == batch.topic_partition.partition for target in targets):
+            return _Plan(data, {}, [])
+        return _Plan(data, *regroup(data, columns, targets, named))
+
+    def _finish(self, queues: TopicQueues, plans: _Plans) -> None:
+        """Bring every batch to its partition, before what came since, and let the topic be sent to again."""
+        moved: dict[int, list[ProducerBatch]] = {}
+        failed: list[tuple[PartitionQueue, ProducerBatch, KafkaError]] = []
+        with self._buffer.lock:
+            taken = [(queue, batch) for queue in queues.queues for batch in self._take(queue, queues.topic_id)]
+            taken.sort(key=lambda each: each[1].serial)  # a key's records may have come to several partitions meanwhile
+            for queue, batch in taken:
+                batch.is_stale = False
+                for target, part in self._parts(batch, plans.get(batch)):
+                    if isinstance(target, int):
+                        moved.setdefault(target, []).append(part)
+                    else:
+                        failed.append((queue, part, target))
+            for number, batches in moved.items():
+                for batch in reversed(batches):
+                    queues.queues[number].closed.appendleft(batch)
+            queues.end_move()
+            for queue in queues.queues:
+                self._buffer.mark(queue)
+        self._buffer.recreated.pop(queues.topic, None)
+        for queue, part, error in failed:
+            self._outcomes.fail(queue, part, error)
+
+    def _take(self, queue: PartitionQueue, topic_id: UUID | None) -> list[ProducerBatch]:
+        """Take out of a queue what was put into it before the topic was made again, first things first."""
+        stale: list[ProducerBatch] = []
+        if not queue.is_gone and any(_may_be_in(batch, topic_id) for batch in queue.retries):
+            for batch in queue.retries:
+                batch.is_stale = False
+            queue.proven = False
+        else:
+            stale, queue.retries = queue.retries, []
+            self._idempotence.start_over(queue, stale)
+        while queue.closed and queue.closed[0].is_stale:
+            stale.append(queue.closed.popleft())
+        return stale
+
+    def _parts(self, batch: ProducerBatch, plan: _Plan | KafkaError | None) -> list[tuple[Target, ProducerBatch]]:
+        """The batches that a batch is put into the queues as, each with its partition or why it fails."""
+        if isinstance(plan, KafkaError):
+            return [(plan, batch)]
+        _keep(batch, plan)
+        if plan is None or not plan.runs:
+            return [(batch.topic_partition.partition, batch)]
+        parts = {target: _part(batch, target, records) for target, records in plan.parts.items()}
+        first = next(iter(parts.values()))
+        first.reserved, batch.reserved = batch.reserved, 0
+        runs: list[Run] = [(index, parts[target], start) for index, target, start in plan.runs]
+        self._outcomes.replace(batch, list(parts.values()), runs)
+        return list(parts.items())
+
+
+def _part(batch: ProducerBatch, target: Target, records: EncodedRecords) -> ProducerBatch:
+    """Some records of a batch, as one of their own."""
+    place = batch.topic_partition
+    if isinstance(target, int):
+        place = TopicPartition(place.topic, target)
+    part = ProducerBatch.encoded(batch.owner, place, batch.created, records.data, records.records, 0)
+    part.named, part.serial = records.named, batch.serial
+    part.last_error, part.sent_to = batch.last_error, batch.sent_to
+    return part
+
+
+def _keep(batch: ProducerBatch, plan: _Plan | KafkaError | None) -> None:
+    """Have a batch hold what it was encoded as, as its builder has given that away."""
+    if isinstance(plan, _Plan) and batch.builder is not None:
+        batch.keep(plan.data)
+
+
+def _may_be_in(batch: ProducerBatch, topic_id: UUID | None) -> bool:
+    """Whether a batch may be in the log of a topic, so that a broker would know it by its sequence numbers."""
+    return batch.base_sequence >= 0 and bool(batch.doubts & {None, topic_id})
+
+
+def _size(batch: ProducerBatch) -> int:
+    """Bytes of a batch, about."""
+    return len(batch.data) if batch.data is not None else batch.builder.size_in_bytes if batch.builder else 0

@@ -1,0 +1,395 @@
+"""A topic that is deleted and made again, with fewer, as many or more partitions, under a producer that goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from kafka.errors import IllegalArgumentError, KafkaError, KafkaTimeoutError, LeaderNotAvailableError
+from kafka.partitioner.murmur2 import murmur2
+from kafka.producer.outcome.future import FutureRecordMetadata
+from unit.producer.fake_producer import FakeProducer, producing
+from unit.producer.producing_cluster import Fault, ProducingCluster
+from unit.virtual_loop import simulate
+
+BY_NAME, BY_ID = 12, 13
+"""Versions of Produce: up to 12 a request names its topics, from 13 on it has their ids (Kafka 4.1)."""
+KEYS = [b"key-%d" % number for number in range(12)]
+
+
+def place_of(key: bytes, partitions: int) -> int:
+    """Where the default rule puts a key."""
+    return (murmur2(key) & 0x7FFFFFFF) % partitions
+
+
+async def send_round(producer: FakeProducer, number: int) -> list[FutureRecordMetadata]:
+    """A record for each key, in their order."""
+    return [await producer.send(b"%d" % number, key, headers=[("n", b"%d" % number)], timestamp_ms=5) for key in KEYS]
+
+
+def written(cluster: ProducingCluster, partitions: int) -> dict[bytes, list[bytes | None]]:
+    """The values of each key in the order of their log, from the one partition that it belongs to."""
+    found: dict[bytes, list[bytes | None]] = {}
+    for partition in range(partitions):
+        log = cluster.log(partition)
+        for key, value in zip(log.keys, log.values, strict=True):
+            assert key is not None
+            assert place_of(key, partitions) == partition
+            found.setdefault(key, []).append(value)
+    return found
+
+
+@pytest.mark.parametrize("version", [BY_NAME, BY_ID])
+@pytest.mark.parametrize("partitions", [1, 2, 3, 5])
+def test_keyed_records_go_to_the_partitions_of_the_new_topic_in_the_order_of_their_key(
+    partitions: int, version: int
+) -> None:
+    async def scenario() -> None:
+        cluster = ProducingCluster({"t": 3}, produce_version=version)
+        async with producing(cluster, max_in_flight_requests_per_connection=1) as producer:
+            await asyncio.gather(*await send_round(producer, 0))
+            cluster.faults.append(Fault(delay=0.5, error=LeaderNotAvailableError))
+            on_its_way = await send_round(producer, 1)
+            await asyncio.sleep(0.1)
+            waiting = await send_round(producer, 2)
+            cluster.make_anew("t", partitions)
+            cluster.publish()
+            later = await send_round(producer, 3)
+            results = await asyncio.gather(*on_its_way, *waiting, *later)
+            assert [each.partition for each in results] == [place_of(key, partitions) for key in KEYS] * 3
+            assert written(cluster, partitions) == {key: [b"1", b"2", b"3"] for key in KEYS}
+            assert producer.core.buffer.memory.free == producer.core.buffer.memory.total
+            assert await producer.partitions_for("t") == set(range(partitions))
+
+    simulate(scenario)
+
+
+@pytest.mark.parametrize("version", [BY_NAME, BY_ID])
+def test_a_producer_learns_of_the_new_topic_by_what_brokers_refuse(version: int) -> None:
+    async def scenario() -> None:
+        cluster = ProducingCluster({"t": 3}, produce_version=version)
+        async with producing(cluster) as producer:
+            await asyncio.gather(*await send_round(producer, 0))
+            cluster.make_anew("t", 1)
+            began = asyncio.get_running_loop().time()
+            await asyncio.gather(*await send_round(producer, 1))
+            assert sorted(key for key in cluster.log(0).keys if key) == sorted(KEYS)
+            assert asyncio.get_running_loop().time() - began < 5
+
+    simulate(scenario)
+
+
+def test_a_record_keeps_what_it_has_and_its_callbacks_are_called(caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario() -> None:
+        cluster = ProducingCluster({"t": 3})
+        told: list[Any] = []
+        async with producing(cluster, linger_ms=1000, compression_type="gzip") as producer:
+            sent = await send_round(producer, 1)
+            for future in sent:
+                future.add_callback(told.append)
+            cluster.make_anew("t", 1)
+            cluster.publish()
+            results = await asyncio.gather(*sent)
+        assert sorted(told, key=results.index) == results
+        assert sorted(each.offset for each in results) == list(range(len(KEYS)))
+        assert {(each.timestamp, each.serialized_key_size, each.serialized_header_size) for each in results[:10]} == {
+            (5, 5, 2)
+        }
+        assert cluster.log(0).headers == [[("n", b"1")]] * len(KEYS)
+
+    simulate(scenario)
+    assert "topic t was deleted and made again: it has 1 partition(s) now, and had 3" in caplog.text
+
+
+def test_a_partition_that_the_caller_named_fails_at_once_where_it_is_gone() -> None:
+    async def scenario() -> None:
+        cluster = ProducingCluster({"t": 3})
+        async with producing(cluster, linger_ms=60_000) as producer:
+            key = next(key for key in KEYS if place_of(key, 3) == 2)
+            named = await producer.send(b"a", key, partition=2)
+            chosen = [await producer.send(b"b", key), await producer.send(b"c", key)]
+            also_named = await producer.send(b"d", key, partition=2)
+            kept = await producer.send(b"e", key, partition=1)
+            cluster.make_anew("t", 2)
+            cluster.publish()
+            await asyncio.sleep(0.1)
+            why = "topic 't' was deleted and made again: it has partitions 0 to 1 now, but partition is 2"
+            for future in (named, also_named):
+                assert isinstance(future.exception, IllegalArgumentError)
+                assert str(future.exception).endswith(why)
+            with pytest.raises(IllegalArgumentError, match="topic 't' has partitions 0 to 1, but partition is 2"):
+                await producer.send(b"f", partition=2)
+            await producer.flush()
+            assert [future.get().partition for future in chosen] == [place_of(key, 2)] * 2
+            assert kept.get().partition == 1
+
+    simulate(scenario)
+
+
+def test_records_without_a_key_stay_where_their_partition_exists() -> None:
+    async def scenario() -> None:
+        cluster = ProducingCluster({"t": 4})
+        async with producing(cluster, linger_ms=1000, batch_size=200) as producer:
+            sent = [await producer.send(b"%d" % number) for number in range(60)]
+            before = [future.place()[0].topic_partition.partition for future in sent]
+            cluster.make_anew("t", 2)
+            cluster.publish()
+            after = [each.partition for each in await asyncio.gather(*sent)]
+            assert set(before) == {0, 1, 2, 3}
+            assert all(was == now for was, now in zip(before, after, strict=True) if was < 2)
+            assert set(after) == {0, 1}
+
+    simulate(scenario)
+
+
+def test_a_topic_that_comes_back_with_more_partitions_after_fewer_uses_all_of_them() -> None:
+    async def scenario() -> None:
+        cluster = ProducingCluster({"t": 3})
+        async with producing(cluster) as producer:
+            for number, partitions in enumerate((3, 1, 4, 2)):
+                cluster.make_anew("t", partitions)
+                cluster.publish()
+                await asyncio.gather(*await send_round(producer, number))
+                assert written(cluster, partitions) == {key: [b"%d" % number] for key in KEYS}
+
+    simulate(scenario)
+
+
+def test_a_topic_made_anew_twice_while_records_wait_is_followed_to_the_last_one() -> None:
+    async def scenario() -> None:
+        cluster = ProducingCluster({"t": 3})
+        cluster.faults.append(Fault(delay=1, error=LeaderNotAvailableError))
+        async with producing(cluster) as producer:
+            sent = await send_round(producer, 1)
+            await asyncio.sleep(0.1)
+            for partitions in (1, 2):
+                cluster.make_anew("t", partitions)
+                cluster.publish()
+                sent += await send_round(producer, 2)
+            await asyncio.gather(*sent)
+            assert written(cluster, 2) == {key: [b"1", b"2", b"2"] for key in KEYS}
+
+    simulate(scenario)
+
+
+def test_what_may_be_in_the_new_topic_already_is_not_written_twice() -> None:
+    async def scenario() -> None:
+        cluster = ProducingCluster({"t": 2}, produce_version=BY_NAME)
+        async with producing(cluster) as producer:
+            await asyncio.gather(*await send_round(producer, 0))
+            cluster.make_anew("t", 3)  # the request names the topic: it is carried out in the new one
+            cluster.faults.append(Fault(lost="answer"))
+            sent = await send_round(producer, 1)
+            await asyncio.sleep(0.01)
+            cluster.publish()
+            await asyncio.gather(*sent)
+            values = [value for partition in range(3) for value in cluster.log(partition).values]
+            assert values == [b"1"] * len(KEYS)
+
+    simulate(scenario)
+
+
+def test_a_partition_of_the_new_topic_begins_a_sequence_of_its_own() -> None:
+    async def scenario() -> None:
+        cluster = ProducingCluster({"t": 1})
+        async with producing(cluster) as producer:
+            for number in range(3):
+                await (await producer.send(b"%d" % number))
+            deleted = cluster.make_anew("t", 1)
+            cluster.publish()
+            await (await producer.send(b"new"))
+            await (await producer.send(b"newer"))
+            assert deleted[0].batches == [(1000, 0, 0, 1), (1000, 0, 1, 1), (1000, 0, 2, 1)]
+            assert cluster.log(0).batches == [(1000, 1, 0, 1), (1000, 1, 1, 1)]
+
+    simulate(scenario)
+
+
+def test_brokers_without_ids_are_believed_once_they_have_all_said_so_for_a_while() -> None:
+    async def scenario() -> None:
+        cluster = ProducingCluster({"t": 3}, produce_version=BY_NAME)
+        cluster.topic_ids = False
+        async with producing(cluster) as producer:
+            await asyncio.gather(*await send_round(producer, 0))
+            cluster.make_anew("t", 1)
+            began = asyncio.get_running_loop().time()
+            await asyncio.gather(*await send_round(producer, 1))
+            assert sorted(key for key in cluster.log(0).keys if key) == sorted(KEYS)
+            assert 5 <= asyncio.get_running_loop().time() - began < 8
+
+    simulate(scenario)
+
+
+def test_a_broker_without_ids_that_lags_behind_takes_no_partitions_away() -> None:
+    async def scenario() -> None:
+        cluster = ProducingCluster({"t": 3}, produce_version=BY_NAME)
+        cluster.topic_ids = False
+        async with producing(cluster) as producer:
+            await asyncio.gather(*await send_round(producer, 0))
+            for partitions in (2, 3, 2, 3):
+                cluster.topics["t"] = partitions
+                cluster.publish()
+                assert producer.core.buffer.partition_count("t") == 3
+                await asyncio.sleep(4)
+            assert producer.core.buffer.topics["t"].generation == 0
+
+    simulate(scenario)
+
+
+def test_a_broker_that_still_has_the_deleted_topic_is_not_believed_at_once() -> None:
+    async def scenario() -> None:
+        cluster = ProducingCluster({"t": 3})
+        async with producing(cluster) as producer:
+            await asyncio.gather(*await send_round(producer, 0))
+            cluster.make_anew("t", 1)
+            cluster.publish()
+            cluster.generation["t"] = 0
+            cluster.publish()
+            assert producer.core.buffer.topics["t"].generation == 1
+            await asyncio.sleep(5)
+            cluster.publish()
+            assert producer.core.buffer.topics["t"].generation == 2, "it has said so for five seconds"
+
+    simulate(scenario)
+
+
+def last_partition(key: bytes | None, everything: Sequence[int], available: Sequence[int]) -> int:
+    """A user's partitioner."""
+    return everything[-1]
+
+
+async def test_a_partitioner_of_the_users_chooses_again_in_a_thread() -> None:
+    cluster = ProducingCluster({"t": 3})
+    async with producing(cluster, linger_ms=60_000, partitioner=last_partition) as producer:
+        sent = await send_round(producer, 1)
+        cluster.make_anew("t", 2)
+        cluster.publish()
+        later = await send_round(producer, 2)
+        await producer.flush()
+        assert {each.partition for each in await asyncio.gather(*sent, *later)} == {1}
+        assert cluster.log(1).values == [b"1"] * len(KEYS) + [b"2"] * len(KEYS)
+
+
+class ByTheObject:
+    """A user's partitioner that looks at what `send` was given, which there is no more."""
+
+    def partition(self, topic: str, key: Any, key_bytes: Any, value: Any, value_bytes: Any, cluster: Any) -> int:
+        return int(key["to"])
+
+
+async def test_a_partitioner_that_chooses_no_other_partition_fails_what_has_none() -> None:
+    cluster = ProducingCluster({"t": 3})
+    options: dict[str, Any] = {"partitioner": ByTheObject(), "key_serializer": lambda key: b"%d" % key["to"]}
+    async with producing(cluster, linger_ms=60_000, **options) as producer:
+        kept, lost = [await producer.send(b"x", {"to": to}) for to in (0, 2)]  # type: ignore[arg-type]
+        cluster.make_anew("t", 1)
+        cluster.publish()
+        await producer.flush()
+        assert isinstance(lost.exception, IllegalArgumentError)
+        assert "made again without partition 2, and the partitioner chose no other one" in str(lost.exception)
+        assert (await kept).partition == 0
+
+
+def test_the_time_of_a_record_goes_on_while_its_topic_is_gone() -> None:
+    async def scenario() -> None:
+        cluster = ProducingCluster({"t": 3})
+        async with producing(cluster, delivery_timeout_ms=31_000, linger_ms=0) as producer:
+            cluster.faults.append(Fault(delay=25))
+            sent = await send_round(producer, 1)
+            await asyncio.sleep(1)
+            waiting = await send_round(producer, 2)
+            cluster.make_anew("t", 1)
+            cluster.faults.extend([Fault(lost="request")] * 200)
+            cluster.publish()
+            await asyncio.sleep(32)
+            assert all(future.failed() for future in (*sent, *waiting))
+            assert isinstance(waiting[0].exception, KafkaTimeoutError)
+            cluster.faults.clear()
+            await (await producer.send(b"later", KEYS[0]))
+            assert producer.core.buffer.memory.free == producer.core.buffer.memory.total
+
+    simulate(scenario)
+
+
+def test_a_record_that_waited_for_memory_goes_to_a_partition_that_exists() -> None:
+    async def scenario() -> None:
+        cluster = ProducingCluster({"t": 3})
+        async with producing(cluster, batch_size=1000, buffer_memory=1000) as producer:
+            cluster.faults.append(Fault(delay=1))
+            by_place = {place_of(key, 3): key for key in KEYS}
+            first = await producer.send(b"a", by_place[0])
+            blocked = asyncio.ensure_future(producer.send(b"b", by_place[2]))
+            await asyncio.sleep(0.1)
+            cluster.make_anew("t", 1)
+            cluster.publish()
+            assert (await (await blocked)).partition == 0
+            assert (await first).partition == 0
+
+    simulate(scenario)
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_nothing_is_lost_doubled_or_out_of_order_whatever_happens(seed: int) -> None:
+    async def scenario() -> None:
+        rng = random.Random(seed)
+        version = (BY_NAME, BY_ID)[seed % 2]
+        cluster = ProducingCluster({"t": 3}, brokers=2, produce_version=version)
+        deleted = []
+        sent: list[FutureRecordMetadata] = []
+        async with producing(cluster, seed, batch_size=rng.choice((0, 300)), linger_ms=rng.choice((0, 5))) as producer:
+            for number in range(150):
+                if rng.random() < 0.04:
+                    deleted.append(cluster.make_anew("t", rng.randint(1, 5)))
+                    if rng.random() < 0.7:
+                        cluster.publish()
+                if rng.random() < 0.1:
+                    lost = rng.choice(("", "request", "answer"))
+                    error = rng.choice((None, LeaderNotAvailableError))
+                    cluster.faults.append(Fault(rng.random() / 10, error, lost))
+                sent.append(await producer.send(b"%d" % number, rng.choice(KEYS)))
+                await asyncio.sleep(rng.random() / 50)
+            cluster.publish()
+            results = await asyncio.gather(*sent, return_exceptions=True)
+        assert not [each for each in results if isinstance(each, BaseException)]
+        values: dict[bytes, int] = {}
+        for logs in (*deleted, {p: cluster.log(p) for p in range(cluster.topics["t"])}):
+            seen: list[int] = []
+            for log in logs.values():
+                last: dict[bytes, int] = {}
+                for key, value in zip(log.keys, log.values, strict=True):
+                    assert key is not None
+                    assert value is not None
+                    in_order = last.get(key, -1) < int(value)
+                    assert in_order or version == BY_NAME, "a request by name may come to the new topic out of turn"
+                    last[key] = int(value)
+                    seen.append(int(value))
+            assert len(seen) == len(set(seen)), "no topic has a record twice"
+            values.update((b"%d" % each, each) for each in seen)
+        assert len(values) == 150, "every record is in the topic or was in one that was deleted"
+
+    simulate(scenario)
+
+
+@pytest.mark.parametrize("kind", ["close", "loop"])
+def test_a_producer_that_is_closed_while_records_are_moved_fails_them(kind: str) -> None:
+    async def scenario() -> None:
+        cluster = ProducingCluster({"t": 3})
+        producer = FakeProducer(cluster)
+        await producer.core.start()
+        cluster.faults.append(Fault(delay=60))
+        sent = await send_round(producer, 1)
+        await asyncio.sleep(0.1)
+        cluster.make_anew("t", 1)
+        cluster.publish()
+        if kind == "close":
+            await producer.core.close(0)
+        else:
+            producer.core.loop_failed(KafkaError("the loop is gone"))
+        assert all(future.failed() for future in sent)
+        await producer.core.close(0)
+
+    simulate(scenario)
