@@ -7,7 +7,6 @@ and `version` at the top; the rest of the package imports downwards along the la
 from __future__ import annotations
 
 import importlib
-import logging
 from typing import TYPE_CHECKING, Any
 
 from kafka import _old_names, _variant
@@ -167,8 +166,6 @@ _SUBMODULES = (
     "vendor",
 )
 """What `import kafka` alone gave in some generation, as `kafka.NAME`."""
-
-logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 
 def __getattr__(name: str) -> Any:

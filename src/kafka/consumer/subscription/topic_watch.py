@@ -135,7 +135,8 @@ def _problem(topic: str, partitions: list[TopicPartition], metadata: ClusterMeta
     missing = [tp.partition for tp in partitions if tp.partition not in known]
     if missing:
         return (
-            f"topic {topic!r} has {len(known)} partitions, and none with the number {_listed(missing)}; waiting for it"
+            f"topic {topic!r} has {len(known)} partition{'s' if len(known) != 1 else ''}, and none with the number "
+            f"{_listed(missing)}; waiting for it"
         )
     leaderless = [tp.partition for tp in partitions if metadata.leader_for_partition(tp) is None]
     return f"no leader at the moment: topic {topic!r}, partition {_listed(leaderless)}" if leaderless else None

@@ -1,0 +1,76 @@
+"""A program that sets up no logging sees our warnings, and where nothing is wrong it sees nothing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.once
+
+_ORDINARY = """
+import kafka
+from kafka.broker import EmbeddedBroker
+with EmbeddedBroker() as broker:
+    servers = {"bootstrap_servers": broker.bootstrap_servers}
+    with kafka.KafkaProducer(**servers) as producer:
+        producer.send("made-by-sending", b"v").get(60)
+    with kafka.KafkaConsumer("made-by-subscribing", group_id="g", consumer_timeout_ms=100, **servers) as consumer:
+        assert list(consumer) == []
+    with kafka.KafkaAdminClient(**servers) as admin:
+        admin.create_topics(["made-by-admin"])
+        admin.delete_topics(["made-by-admin"])
+    assert [each.value for each in kafka.read("made-by-sending", **servers)] == [b"v"]
+"""
+_WRONG = """
+import sys
+import kafka
+from kafka.broker import EmbeddedBroker
+
+class Counted:
+    lines = 0
+    def write(self, text):
+        self.lines += text.count("\\n")
+        sys.__stderr__.write(text)
+    def flush(self):
+        sys.__stderr__.flush()
+
+def until(lines, consumer):
+    while sys.stderr.lines < lines:
+        assert consumer.poll(10) == {}
+
+sys.stderr = Counted()
+with EmbeddedBroker() as broker:
+    servers = {"bootstrap_servers": broker.bootstrap_servers}
+    kafka.KafkaAdminClient(sasl_mechanism="PLAIN", sasl_plain_username="a", sasl_plain_password="b", **servers).close()
+    with kafka.KafkaConsumer(allow_auto_create_topics=False, **servers) as consumer:
+        consumer.poll(0)
+        consumer.subscribe(["missing"])
+        until(3, consumer)
+        with kafka.KafkaProducer(**servers) as producer:
+            producer.send("small", b"v").get(60)
+        consumer.unsubscribe()
+        consumer.assign([kafka.TopicPartition("small", 77)])
+        until(4, consumer)
+"""
+
+
+def told(program: str) -> list[str]:
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stderr.splitlines()
+
+
+def test_where_nothing_is_wrong_nothing_is_said() -> None:
+    assert told(_ORDINARY) == []
+
+
+def test_warnings_are_seen_without_any_logging_set_up() -> None:
+    unused = "sasl_mechanism, sasl_plain_password, sasl_plain_username; they need 'SASL_PLAINTEXT' or 'SASL_SSL'"
+    assert told(_WRONG) == [
+        f"security_protocol is 'PLAINTEXT', so these options have no effect: {unused}",
+        "poll() can give nothing: nothing is subscribed to or assigned; call subscribe() or assign()",
+        "topic 'missing' does not exist; waiting for it to be created",
+        "topic 'small' has 1 partition, and none with the number 77; waiting for it",
+    ]
