@@ -1,19 +1,21 @@
 """`python -m bench.flat`: what should stay flat as clusters and topics grow, as a Markdown table.
 
-An idle consumer, many partitions with little in each, many topics in the cluster, the start-up of a consumer, and
-decoding in two threads. Every probe is a process of its own; those that are compared run in turn, several times, and
-the medians count. The clusters are Apache Kafka, started here.
+An idle consumer, many partitions with little in each, many topics in the cluster, the start-up of a consumer,
+decoding in two threads, and new connections beside busy ones, on the embedded broker and on Apache Kafka. Every probe
+is a process of its own; those that are compared run in turn, several times, and the medians count. The clusters are
+Apache Kafka, started here.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +34,8 @@ RECORDS_AMONG_MANY = 400_000
 MANY_PARTITIONS = 1000
 FEW_TOPICS = 10
 MANY_TOPICS = 10_000
+BUSY = 200
+DIALS = 300
 HEADING = ("| what | figure | asked |", "|---|---:|---:|")
 
 
@@ -155,11 +159,37 @@ def threads() -> list[Line]:
     return [Line("decoding in 1 thread and in 2, uncompressed records of 100 bytes", f"{figure}, {overlap}")]
 
 
+@contextlib.contextmanager
+def embedded() -> Iterator[str]:
+    """An embedded broker in a process of its own; gives its address."""
+    command = [sys.executable, "-m", "kafka", "broker", "--port", "0"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        try:
+            assert process.stdout is not None
+            yield process.stdout.readline().split()[-1]
+        finally:
+            process.terminate()
+
+
+def neighbours() -> list[Line]:
+    """New connections beside busy ones, on both brokers."""
+    with ApacheKafka(full_jit=True) as kafka, embedded() as ours:
+        cases = [{"servers": each, "busy": BUSY, "dials": DIALS} for each in (ours, kafka.bootstrap_servers)]
+        here, there = in_turn("beside_busy_ones", cases)
+    what = f"{DIALS} new connections to the embedded broker beside {BUSY} busy ones: first answer"
+    longest = f"{here['longest']:.2f} s (Apache Kafka: {there['longest']:.2f} s)"
+    return [
+        Line(f"{what}, longest wait", longest, "within 2 times", here["longest"] <= 2 * there["longest"]),
+        Line(f"{what}, median", f"{here['median']:.2f} s (Apache Kafka: {there['median']:.2f} s)"),
+    ]
+
+
 PARTS: dict[str, Callable[[], list[Line]]] = {
     "idle": idle,
     "partitions": partitions,
     "topics": topics,
     "threads": threads,
+    "neighbours": neighbours,
 }
 
 

@@ -148,12 +148,20 @@ def decode(threads: int) -> dict[str, float]:
     return {"rate": threads * rounds * RECORDS / seconds, "busy": cpu / seconds}
 
 
+def beside_busy_ones(servers: str, busy: int, dials: int) -> dict[str, float]:
+    """See `bench.neighbours`."""
+    from bench.neighbours import neighbours
+
+    return neighbours(servers, busy, dials)
+
+
 PROBES: dict[str, Callable[..., dict[str, float]]] = {
     "idle": idle,
     "read": read,
     "write": write,
     "start_up": start_up,
     "decode": decode,
+    "beside_busy_ones": beside_busy_ones,
 }
 
 
