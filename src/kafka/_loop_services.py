@@ -1,4 +1,4 @@
-"""What clients and brokers take from their event loop besides I/O and timers: random numbers and the wall clock.
+"""What clients and brokers take from their event loop besides I/O and timers: random numbers, the wall clock, a start.
 
 An event loop may bring its own (attributes `random`, a `random.Random`, and `wall_clock_ns`): the simulated one of
 `kafka.testing` does, so that a seed repeats a run. Every other loop gets the process's.
@@ -7,11 +7,15 @@ Imports nothing of the package.
 """
 
 import asyncio
+import inspect
 import os
 import random
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 _process_random = random.Random()
 """Apart from the functions of `random`: a program that seeds those wants its own numbers repeated, not our jitter."""
@@ -35,6 +39,15 @@ def wall_clock_ns(loop: asyncio.AbstractEventLoop | None = None) -> Callable[[],
 def new_uuid(loop: asyncio.AbstractEventLoop | None = None) -> uuid.UUID:
     """A random UUID (version 4)."""
     return uuid.UUID(int=loop_random(loop).getrandbits(128), version=4)
+
+
+def run_on_new_loop(coroutine: Coroutine[Any, Any, T]) -> T:
+    """`asyncio.run`; an interrupt before it has begun leaves no warning that the coroutine was never awaited."""
+    try:
+        return asyncio.run(coroutine)
+    finally:
+        if inspect.getcoroutinestate(coroutine) == inspect.CORO_CREATED:
+            coroutine.close()
 
 
 def _running() -> asyncio.AbstractEventLoop | None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from kafka._addresses import format_address
 from kafka.broker.faults import Faults
 from kafka.broker.server import BrokerServer
 from kafka.broker.settings import BrokerSettings
@@ -61,8 +62,8 @@ class EmbeddedBroker:
 
     @property
     def bootstrap_servers(self) -> str:
-        """``host:port``, for the clients' option of this name."""
-        return f"{self.host}:{self.port}"
+        """``host:port`` (``[host]:port`` for an IPv6 address), for the clients' option of this name."""
+        return format_address(self.host, self.port)
 
     @property
     def users(self) -> dict[str, str]:

@@ -6,6 +6,8 @@ import signal
 import sys
 from pathlib import Path
 
+from kafka._addresses import format_address
+from kafka._loop_services import run_on_new_loop
 from kafka.broker.server import BrokerServer
 from kafka.broker.settings import BrokerSettings
 
@@ -31,7 +33,7 @@ def run(
     notes = [f"records are in {where}"]
     if parsed.users:
         notes.append("clients have to log in: security_protocol SASL_PLAINTEXT")
-    asyncio.run(_serve(BrokerServer(folder, host, port, parsed), notes))
+    run_on_new_loop(_serve(BrokerServer(folder, host, port, parsed), notes))
 
 
 async def _serve(server: BrokerServer, notes: list[str]) -> None:
@@ -41,7 +43,7 @@ async def _serve(server: BrokerServer, notes: list[str]) -> None:
         loop.add_signal_handler(one, ended.set)
     endpoint = await server.start()
     try:
-        print(f"kafka broker ready on {endpoint.host}:{endpoint.port}", flush=True)
+        print(f"kafka broker ready on {format_address(endpoint.host, endpoint.port)}", flush=True)
         print(*notes, sep="\n", file=sys.stderr, flush=True)
         await ended.wait()
     finally:

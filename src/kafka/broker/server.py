@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kafka._addresses import bare_host, format_address
 from kafka.broker.buffers import BufferPool
 from kafka.broker.clock import Clock, LoopClock, Timer
 from kafka.broker.codes import RequestFailed
@@ -36,8 +37,9 @@ log = logging.getLogger(__name__)
 _LAST_ROUNDS = 5
 """Rounds of the loop within which a connection that was aborted is lost."""
 _EVERYWHERE = frozenset({"", "0.0.0.0", "::"})
-_ELSEWHERE = "192.0.2.1", 9
-"""An address of no host (RFC 5737); the way to it shows the address that other machines see of this one."""
+_ELSEWHERE = {socket.AF_INET: "192.0.2.1", socket.AF_INET6: "2001:db8::1"}
+"""Addresses of no host (RFC 5737, RFC 3849); the way to them shows the address that other machines see of this one."""
+_LOOPBACK = {socket.AF_INET: "127.0.0.1", socket.AF_INET6: "::1"}
 
 
 class BrokerServer:
@@ -65,7 +67,7 @@ class BrokerServer:
     ) -> None:
         self.faults = Faults() if faults is None else faults
         self._data_dir = data_dir
-        self._host = host
+        self._host = bare_host(host)
         self._port = port
         self._settings = settings
         self._clock = clock
@@ -133,14 +135,13 @@ class BrokerServer:
 
     def _advertised(self, port: int) -> Endpoint:
         settings = self._settings
-        host = self._host if settings.advertised_host is None else settings.advertised_host
+        host = self._host if settings.advertised_host is None else bare_host(settings.advertised_host)
         if host in _EVERYWHERE:
-            host = _own_address()
+            host = _own_address(socket.AF_INET6 if host == "::" else socket.AF_INET)
             log.warning(
-                "listening on every address, and telling clients to connect to %s:%d; set advertised_host (and "
+                "listening on every address, and telling clients to connect to %s; set advertised_host (and "
                 "advertised_port) where they reach it under another one",
-                host,
-                port,
+                format_address(host, port),
             )
         return Endpoint(host, port if settings.advertised_port is None else settings.advertised_port)
 
@@ -253,9 +254,9 @@ def _check_system() -> None:
         )
 
 
-def _own_address() -> str:
+def _own_address(family: socket.AddressFamily) -> str:
     """The address under which other machines reach this one; the loopback's where it has no network."""
-    with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.connect(_ELSEWHERE)  # sends nothing
+    with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
+        probe.connect((_ELSEWHERE[family], 9))  # sends nothing
         return str(probe.getsockname()[0])
-    return "127.0.0.1"
+    return _LOOPBACK[family]

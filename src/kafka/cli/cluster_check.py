@@ -7,6 +7,8 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from kafka._addresses import format_address
+from kafka._loop_services import run_on_new_loop
 from kafka.config.table import AdminConfig, parse_admin
 from kafka.errors import KafkaConnectionError, KafkaError
 from kafka.net import Connection, open_connection
@@ -47,7 +49,7 @@ def check(configs: Mapping[str, Any]) -> dict[str, Any]:
     """
     parsed = parse_admin(configs)
     given = list(parsed.connection.bootstrap_servers)
-    answers = asyncio.run(_addresses(parsed, given))
+    answers = run_on_new_loop(_addresses(parsed, given))
     bootstrap = [row for row, _ in answers]
     found: dict[str, Any] = {"bootstrap": bootstrap, "brokers": [], "notes": [], "problems": []}
     found["problems"] += [f"{row['address']}: {row['result']}" for row in bootstrap if not row["reached"]]
@@ -66,7 +68,7 @@ def _look_at_brokers(found: dict[str, Any], told: "MetadataResponse", parsed: Ad
     """Each broker under the address that clients are told."""
     found["cluster_id"] = told.cluster_id
     found["controller"] = told.controller_id
-    answers = asyncio.run(_addresses(parsed, [(each.host, each.port) for each in told.brokers]))
+    answers = run_on_new_loop(_addresses(parsed, [(each.host, each.port) for each in told.brokers]))
     for (row, _), broker in zip(answers, told.brokers, strict=True):
         found["brokers"].append({"broker": broker.node_id, "rack": broker.rack, **row})
     reached = {row["address"] for row in found["bootstrap"] if row["reached"]}
@@ -103,7 +105,13 @@ async def _addresses(
 
 async def _address(parsed: AdminConfig, host: str, port: int) -> "tuple[dict[str, Any], MetadataResponse | None]":
     """What an address answers: the name's addresses, TCP, TLS, the login, versions; and the brokers it tells of."""
-    row: dict[str, Any] = {"address": f"{host}:{port}", "reached": False, "result": "", "ms": None, "release": None}
+    row: dict[str, Any] = {
+        "address": format_address(host, port),
+        "reached": False,
+        "result": "",
+        "ms": None,
+        "release": None,
+    }
     row["tls"] = None
     began = time.perf_counter()
     try:

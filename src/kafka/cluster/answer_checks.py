@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from kafka._addresses import format_address
+
 if TYPE_CHECKING:
     from kafka.wire.api.metadata import MetadataResponse
 
@@ -20,9 +22,11 @@ def remove_impossible(response: "MetadataResponse") -> list[str]:
     found = []
     brokers = [each for each in response.brokers if each.node_id >= 0 and 0 < each.port < 65_536]
     if len(brokers) < len(response.brokers):
-        odd = [f"{each.node_id} at {each.host}:{each.port}" for each in response.brokers if each not in brokers][
-            :_SHOWN
-        ]
+        odd = [
+            f"{each.node_id} at {format_address(each.host, each.port)}"
+            for each in response.brokers
+            if each not in brokers
+        ][:_SHOWN]
         found.append(f"brokers {', '.join(odd)}")
         response.brokers = brokers
     topics = [each for each in response.topics if each.name is None or 0 < len(each.name) <= _LONGEST_NAME]

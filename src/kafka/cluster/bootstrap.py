@@ -5,6 +5,7 @@ import logging
 import random
 from collections.abc import Awaitable, Callable
 
+from kafka._addresses import format_address
 from kafka.cluster.backoff import Backoff
 from kafka.cluster.log_limiter import LogLimiter
 from kafka.cluster.metadata_requests import MetadataAnswer
@@ -261,7 +262,7 @@ class Bootstrap:
         return None if error is None else in_brief(error)
 
     def _report(self, when: str) -> str:
-        named = ", ".join(f"{host}:{port}" for host, port in dict.fromkeys(self._options.bootstrap_servers))
+        named = ", ".join(format_address(*each) for each in dict.fromkeys(self._options.bootstrap_servers))
         text = f"none of the bootstrap servers ({named}) could be used{' ' + when if when else ''}"
         advice = "; is the broker running, and 'bootstrap_servers' right?" if self._all_refuse() else ""
         return f"{text}: {'; '.join(self._answers())}{advice}"
@@ -270,7 +271,7 @@ class Bootstrap:
         """What each server answered last."""
         answers = [str(error.args[0] if error.args else error) for error in self._failures.values()]
         silent = [server for server in dict.fromkeys(self._options.bootstrap_servers) if server not in self._failures]
-        return answers + [f"{host}:{port}: no answer yet" for host, port in silent]
+        return answers + [f"{format_address(*each)}: no answer yet" for each in silent]
 
 
 def _end_late(task: "asyncio.Task[Found]") -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from kafka._addresses import format_address
 from kafka.config import ConnectionOptions
 from kafka.health import Failure, Health
 
@@ -21,7 +22,7 @@ def client_html(
     from kafka.display import tables
     from kafka.display.markup import Html
 
-    servers = [f"[{host}]:{port}" if ":" in host else f"{host}:{port}" for host, port in options.bootstrap_servers]
+    servers = [format_address(*each) for each in options.bootstrap_servers]
     pairs = (
         ("state", health.state.value),
         ("client id", health.client_id),

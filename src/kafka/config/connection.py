@@ -6,6 +6,7 @@ import socket
 from collections.abc import Sequence
 from typing import Any
 
+from kafka._addresses import DEFAULT_PORT, AddressError, bare_host, split_address
 from kafka.config.option import (
     accepting,
     anything,
@@ -19,14 +20,12 @@ from kafka.config.option import (
 from kafka.errors import KafkaConfigurationError
 from kafka.version import __version__
 
-DEFAULT_PORT = 9092
-
 
 def _host_and_port(name: str, entry: object) -> tuple[str, int]:
     if isinstance(entry, tuple | list) and len(entry) == 2:
         host, port = entry
         if isinstance(host, str) and hasattr(type(port), "__index__"):
-            return host, operator.index(port)
+            return bare_host(host), operator.index(port)
     if not isinstance(entry, str) or not entry.strip():
         raise invalid(name, "'host:port' strings", entry)
     entry = entry.strip()
@@ -34,18 +33,11 @@ def _host_and_port(name: str, entry: object) -> tuple[str, int]:
     address = rest if sign else entry
     if "@" in address:  # there may be a password before it
         raise KafkaConfigurationError(f"option {name!r} expects 'host:port' without a user; the value is not shown")
-    if address.startswith("["):  # [IPv6]:port
-        host, _, tail = address[1:].partition("]")
-        port_text = tail[1:] if tail.startswith(":") else ""
-    elif address.count(":") > 1:  # a bare IPv6 address
-        host, port_text = address, ""
-    else:
-        host, _, port_text = address.partition(":")
-    if not port_text:
-        return host, DEFAULT_PORT
-    if not port_text.isdigit() or not 0 < int(port_text) < 65536:
-        raise invalid(name, "'host:port' with a port from 1 to 65535", entry)
-    return host, int(port_text)
+    try:
+        host, given_port = split_address(address)
+    except AddressError as error:
+        raise invalid(name, str(error), entry) from None
+    return host, DEFAULT_PORT if given_port is None else given_port
 
 
 def parse_servers(name: str, value: Any) -> tuple[tuple[str, int], ...]:

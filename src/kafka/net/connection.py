@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from kafka._addresses import format_address
 from kafka.config import ConnectionOptions, SecurityOptions
 from kafka.config.connection import DEFAULT_CLIENT_ID
 from kafka.errors import (
@@ -88,7 +89,8 @@ class Connection:
     @property
     def described_as(self) -> str:
         """How messages name the broker: by its id, if that is known, and by its address."""
-        return f"broker {self.node_id} at {self.host}:{self.port}" if self.node_id >= 0 else f"{self.host}:{self.port}"
+        address = format_address(self.host, self.port)
+        return f"broker {self.node_id} at {address}" if self.node_id >= 0 else address
 
     @property
     def tls(self) -> "ssl.SSLObject | None":

@@ -8,6 +8,7 @@ import ssl
 from collections.abc import Callable
 from typing import Any
 
+from kafka._addresses import format_address
 from kafka.config import ConnectionOptions
 from kafka.config.proxy import ProxyAddress
 from kafka.errors import KafkaConfigurationError, KafkaConnectionError, KafkaError
@@ -62,15 +63,12 @@ class DialError(KafkaConnectionError):
     def of(cls, host: str, port: int, attempts: list[tuple[str, str]], reason: str = "") -> "DialError":
         """The error of these attempts; ``reason`` says what went wrong before there was any."""
         listed = "; ".join(f"{address}: {why}" for address, why in attempts)
-        if [address for address, _ in attempts] == [f"{host}:{port}"]:
+        asked = format_address(host, port)
+        if [address for address, _ in attempts] == [asked]:
             listed = attempts[0][1]
-        error = cls(f"cannot connect to {host}:{port}: {reason or listed}")
+        error = cls(f"cannot connect to {asked}: {reason or listed}")
         error.host, error.port, error.attempts = host, port, tuple(attempts)
         return error
-
-
-def _shown(address: tuple[str, int] | tuple[str, int, int, int]) -> str:
-    return f"[{address[0]}]:{address[1]}" if ":" in address[0] else f"{address[0]}:{address[1]}"
 
 
 async def _resolve(host: str, port: int) -> list[tuple[int, tuple[str, int]]]:
@@ -158,7 +156,7 @@ class _Race:
             if waiting:
                 family, address = waiting.pop(0)
                 task = self._loop.create_task(self._connect(family, address, left))
-                self._running[task] = _shown(address)
+                self._running[task] = format_address(*address)
             winner = await self._wait(min(left, _STAGGER_S) if waiting else left)
             if winner is not None:
                 return winner
@@ -234,7 +232,7 @@ async def dial(
     except OSError as error:  # of a socket that is gone: the peer took the connection and closed it
         stream.abort()
         why = f"it closed the connection at once ({describe_failure(error)})"
-        raise DialError.of(host, port, [(f"{host}:{port}", why)]) from error
+        raise DialError.of(host, port, [(format_address(host, port), why)]) from error
     except KafkaConfigurationError:
         stream.abort()
         raise

@@ -12,6 +12,7 @@ import dataclasses
 import logging
 from collections.abc import Callable
 
+from kafka._addresses import format_address
 from kafka.config import ConnectionOptions, SecurityOptions
 from kafka.errors import KafkaConnectionError, KafkaError, UnsupportedVersionError, check_error
 from kafka.net.blocking import run_blocking
@@ -68,7 +69,8 @@ async def open_connection(
         return await _open_asking(new_connection, options, security, _first_greeting(host, port, options))
     except OldBrokerError as old:
         release = old.release
-    log.info("%s:%d does not tell its versions, and is taken for Kafka %s", host, port, ".".join(map(str, release)))
+    address = format_address(host, port)
+    log.info("%s does not tell its versions, and is taken for Kafka %s", address, ".".join(map(str, release)))
     return await _open(new_connection, dataclasses.replace(options, api_version=release), security, None)
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import socket
 
+from kafka._addresses import format_address
 from kafka.config.proxy import ProxyAddress
 from kafka.errors import KafkaConfigurationError, KafkaConnectionError
 from kafka.net.foreign_text import shown_text
@@ -30,7 +31,7 @@ async def connect_through(proxy: ProxyAddress, host: str, port: int, timeout_s: 
     kind = ProxyType.HTTP if proxy.scheme == "http" else ProxyType.SOCKS5
     # Whoever asks to have names looked up here has done that: what arrives is an address then.
     way = Proxy(kind, proxy.host, proxy.port, proxy.username, proxy.password, rdns=True)
-    where = f"the proxy {proxy.host}:{proxy.port}"
+    where = f"the proxy {format_address(proxy.host, proxy.port)}"
     try:
         return await way.connect(host, port, timeout=timeout_s)
     except ProxyTimeoutError:

@@ -10,6 +10,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from kafka._addresses import AddressError, split_address
+
 LARGEST_FORM = 64 << 10
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -98,9 +100,10 @@ def _netloc(origin: str) -> str:
 def host_of(header: str) -> str:
     """The host in a Host header, without its port and brackets; "" for what is none."""
     try:
-        return urlsplit(f"//{header}").hostname or ""
-    except ValueError:
+        host, _ = split_address(header)
+    except AddressError:
         return ""
+    return "" if ":" in host and not header.startswith("[") else host
 
 
 class Forms:

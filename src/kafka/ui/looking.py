@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from kafka._addresses import format_address
 from kafka.admin import OffsetSpec
 from kafka.errors import KafkaConnectionError, KafkaError, KafkaTimeoutError
 from kafka.spark.exactly_once.names import is_decision
@@ -37,7 +38,7 @@ async def look(admin: "AsyncKafkaAdminClient", time: float) -> Snapshot:
         time=time,
         cluster=str(cluster["cluster_id"] or ""),
         controller=cluster["controller_id"],
-        brokers={each["node_id"]: f"{each['host']}:{each['port']}" for each in cluster["brokers"]},
+        brokers={each["node_id"]: format_address(each["host"], each["port"]) for each in cluster["brokers"]},
         topics=dict(sorted(topics.items(), key=lambda each: (each[1].internal, each[0]))),
         groups={each["group_id"]: _group(each, committed, ends) for each in groups},
         notes=tuple(notes),

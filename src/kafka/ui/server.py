@@ -1,12 +1,14 @@
 """Runs the page until it is interrupted."""
 
-import asyncio
 import ipaddress
+import logging
 import socket
 from collections.abc import Callable
 
 import uvicorn
 
+from kafka._addresses import bare_host, format_address
+from kafka._loop_services import run_on_new_loop
 from kafka.ui.app import make_app
 from kafka.ui.settings import UiSettings
 from kafka.ui.state import Ui, connected
@@ -17,7 +19,7 @@ _PATIENCE_S = 15
 def is_loopback(host: str) -> bool:
     """Whether an address is reached from this machine alone."""
     try:
-        return ipaddress.ip_address(host).is_loopback
+        return ipaddress.ip_address(bare_host(host)).is_loopback
     except ValueError:
         return host == "localhost"
 
@@ -30,15 +32,16 @@ def run(settings: UiSettings, host: str, port: int, ready: Callable[[str], None]
 
     Raises `OSError` where the address cannot be listened on, and what `AsyncKafkaAdminClient.start` raises.
     """
-    asyncio.run(_run(settings, host, port, ready))
+    run_on_new_loop(_run(settings, host, port, ready))
 
 
 async def _run(settings: UiSettings, host: str, port: int, ready: Callable[[str], None]) -> None:
+    host = bare_host(host)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.create_server((host, port), family=family) as listening:
         async with connected(settings) as ui:
             address = listening.getsockname()
-            shown = f"[{address[0]}]" if family == socket.AF_INET6 else address[0]
+            shown = format_address(address[0], address[1])
             config = uvicorn.Config(
                 make_app(ui),
                 log_level="warning",
@@ -48,7 +51,13 @@ async def _run(settings: UiSettings, host: str, port: int, ready: Callable[[str]
                 ws="none",
                 timeout_graceful_shutdown=_PATIENCE_S,
             )
-            await _Server(config, ui, lambda: ready(f"http://{shown}:{address[1]}/")).serve(sockets=[listening])
+            logging.getLogger("uvicorn.error").addFilter(_is_ours)
+            await _Server(config, ui, lambda: ready(f"http://{shown}/")).serve(sockets=[listening])
+
+
+def _is_ours(record: logging.LogRecord) -> bool:
+    """Whether a log record is about this page, and not about what somebody sent who does not speak HTTP."""
+    return not str(record.msg).startswith("Invalid HTTP request")
 
 
 class _Server(uvicorn.Server):

@@ -74,6 +74,17 @@ def test_who_leaves_a_page_leaves_nothing_behind(broker: EmbeddedBroker) -> None
         assert process.wait() == 130
 
 
+def test_what_is_not_http_writes_no_line(broker: EmbeddedBroker) -> None:
+    with running("-b", broker.bootstrap_servers) as (process, connection):
+        for sent in (b"\x16\x03\x01 TLS", b"GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: x\r\n\r\n"):
+            with socket.create_connection((connection.host, connection.port)) as other:
+                other.sendall(sent)
+                assert other.recv(1000).startswith(b"HTTP/1.1 400 ")
+        process.send_signal(signal.SIGINT)
+        assert process.stderr is not None
+        assert process.stderr.read().strip() == ""
+
+
 def test_who_leaves_while_a_form_is_sent_is_no_error(broker: EmbeddedBroker) -> None:
     with running("-b", broker.bootstrap_servers, "--allow-writes") as (process, connection):
         with socket.create_connection((connection.host, connection.port)) as leaving:

@@ -26,6 +26,10 @@ pytestmark = pytest.mark.once
         ("127.0.0.1:8085@attacker.example", 403),
         ("", 403),
         ("[", 403),
+        ("[::1].attacker.example", 403),
+        ("[::1]attacker.example:80", 403),
+        ("[attacker.example]", 403),
+        ("::1", 403),
         ("<script>", 403),
     ],
 )

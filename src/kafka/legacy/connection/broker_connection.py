@@ -8,6 +8,7 @@ import socket
 import time
 from typing import Any, ClassVar
 
+from kafka._addresses import format_address
 from kafka.config import parse_admin
 from kafka.config.given import GivenConfigs
 from kafka.config.table import option_table, with_defaults
@@ -188,7 +189,7 @@ class BrokerConnection:
             return future.failure(TooManyInFlightRequests(str(self)))
         try:
             translated = translate(
-                request, self._link.connection.api_versions, f"the broker at {self.host}:{self.port}"
+                request, self._link.connection.api_versions, f"the broker at {format_address(self.host, self.port)}"
             )
         except (KafkaError, ValueError) as error:
             return future.failure(error)

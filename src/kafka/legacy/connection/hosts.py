@@ -8,7 +8,9 @@ import socket
 from collections.abc import Iterable
 from typing import Any
 
-DEFAULT_KAFKA_PORT = 9092
+from kafka._addresses import DEFAULT_PORT, format_address, split_address
+
+DEFAULT_KAFKA_PORT = DEFAULT_PORT
 AFI_NAMES = {socket.AF_UNSPEC: "unspecified", socket.AF_INET: "IPv4", socket.AF_INET6: "IPv6"}
 
 SASL_QOP_AUTH, SASL_QOP_AUTH_INT, SASL_QOP_AUTH_CONF = 1, 2, 4
@@ -28,14 +30,8 @@ def collect_hosts(hosts: str | Iterable[str], randomize: bool = True) -> list[tu
 
 def get_ip_port_afi(host_and_port_str: str) -> tuple[str, int, socket.AddressFamily]:
     """Take `host`, `host:port`, `[IPv6]` or `[IPv6]:port` apart; the third value says what kind of address it is."""
-    text = host_and_port_str.strip()
-    if text.startswith("["):
-        host, _, rest = text[1:].partition("]")
-        return host, int(rest[1:]) if rest else DEFAULT_KAFKA_PORT, socket.AF_INET6
-    if ":" not in text or _family(text) == socket.AF_INET6:
-        return text, DEFAULT_KAFKA_PORT, _family(text)
-    host, _, port = text.rpartition(":")
-    return host, int(port), _family(host)
+    host, port = split_address(host_and_port_str.strip())
+    return host, DEFAULT_KAFKA_PORT if port is None else port, _family(host)
 
 
 def _family(address: str) -> socket.AddressFamily:
@@ -59,5 +55,6 @@ def dns_lookup(host: str, port: int, afi: int = socket.AF_UNSPEC) -> list[tuple[
     try:
         return [entry for entry in socket.getaddrinfo(host, port, afi, socket.SOCK_STREAM) if is_inet_4_or_6(entry)]
     except socket.gaierror as error:
-        _log.warning("DNS lookup failed for %s:%d: %s. Are the brokers' advertised.listeners right?", host, port, error)
+        address = format_address(host, port)
+        _log.warning("DNS lookup failed for %s: %s. Are the brokers' advertised.listeners right?", address, error)
         return []

@@ -7,6 +7,7 @@ import socket
 import threading
 from typing import Any, NoReturn, Self
 
+from kafka._addresses import format_address
 from kafka.errors import KafkaConnectionError
 from kafka.legacy.deprecation import warn_deprecated
 
@@ -88,7 +89,9 @@ class KafkaConnection(threading.local):
     def _lost(self, cause: OSError | None) -> NoReturn:
         """Close the socket, and say so."""
         self.close()
-        raise KafkaConnectionError(f"Kafka @ {self.host}:{self.port} went away: {cause or 'it closed'}") from cause
+        raise KafkaConnectionError(
+            f"Kafka @ {format_address(self.host, self.port)} went away: {cause or 'it closed'}"
+        ) from cause
 
     def copy(self) -> Self:
         """Return another connection to the same broker, which is not connected: call `reinit` in its thread."""

@@ -8,6 +8,7 @@ import socket
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from kafka._addresses import format_address
 from kafka.errors import KafkaConnectionError, KafkaError, KafkaUnavailableError
 from kafka.legacy.connection.broker_connection import BrokerConnection
 from kafka.legacy.payloads import BrokerMetadata
@@ -40,7 +41,7 @@ class BrokerConnections:
             self._made[host, port] = connection
         if not connection.connect_blocking(float("inf") if self._timeout_s is None else self._timeout_s):
             connection.close()
-            raise KafkaConnectionError(f"cannot connect to {host}:{port}")
+            raise KafkaConnectionError(f"cannot connect to {format_address(host, port)}")
         return connection
 
     def close(self) -> None:
@@ -84,7 +85,7 @@ class SendsOwnRequests:
             try:
                 response = _answer(self._get_conn(host, port), encoder_fn(payloads=payloads))
             except KafkaError as error:
-                failures.append(f"{host}:{port}: {error}")
+                failures.append(f"{format_address(host, port)}: {error}")
             else:
                 return decoder_fn(response)
         raise KafkaUnavailableError(f"All servers failed to process request: {'; '.join(failures)}")

@@ -1,0 +1,60 @@
+"""Addresses of brokers as text: an IPv6 address before a port stands in brackets, as in ``[::1]:9092``.
+
+Below all layers: the clients, the embedded broker and the commands read and write addresses by these functions alone.
+"""
+
+import socket
+from typing import Final
+
+DEFAULT_PORT: Final = 9092
+_HIGHEST_PORT: Final = 65535
+
+
+class AddressError(ValueError):
+    """A text that is no address; its own text says what was expected."""
+
+
+def format_address(host: str, port: int) -> str:
+    """``host:port``, or ``[host]:port`` for an IPv6 address."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def bare_host(host: str) -> str:
+    """A host without the brackets that an IPv6 address may have."""
+    return host[1:-1] if host.startswith("[") and host.endswith("]") else host
+
+
+def split_address(text: str) -> tuple[str, int | None]:
+    """The host and the port of an address; None where it names no port. An IPv6 address comes without brackets.
+
+    Without brackets a text that is an IPv6 address as a whole has no port; else what follows the last colon is it, as
+    in ``::1:33159``. Raises `AddressError`.
+    """
+    if text.startswith("["):
+        host, bracket, rest = text[1:].partition("]")
+        if not bracket or not _is_ipv6(host) or rest[:1] not in ("", ":"):
+            raise AddressError("an IPv6 address in brackets and then ':port', as in '[::1]:9092'")
+        return host, _port(rest[1:]) if rest else None
+    if ":" not in text or _is_ipv6(text):
+        return text, None
+    host, _, port = text.rpartition(":")
+    if not host:
+        raise AddressError("a host before the port, as in 'localhost:9092'")
+    if ":" in host and not _is_ipv6(host):
+        raise AddressError("'host:port', with an IPv6 address in brackets, as in '[::1]:9092'")
+    return host, _port(port)
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 0 < int(text) <= _HIGHEST_PORT):
+        raise AddressError(f"'host:port' with a port from 1 to {_HIGHEST_PORT}")
+    return int(text)
+
+
+def _is_ipv6(text: str) -> bool:
+    """Whether it is an IPv6 address, maybe with a zone, as in ``fe80::1%eth0``."""
+    try:
+        socket.inet_pton(socket.AF_INET6, text.partition("%")[0])
+    except (OSError, ValueError):
+        return False
+    return True
