@@ -203,11 +203,11 @@ def install(folder: str) -> None:
         await stop_on_loop(where(), "aborting")
         await abort_ids(self, transactional_ids)
 
-    def stopping_deliver(producer: Any, topic: Any, batches: Any, note: Callable[[Any], object]) -> int:
+    def stopping_deliver(producer: Any, options: Any, batches: Any, note: Callable[[Any], object]) -> int:
         stop(where(), "begun")
-        rows: int = deliver(producer, topic, [next(batches)], note)
+        rows: int = deliver(producer, options, [next(batches)], note)
         stop(where(), "writing")
-        rows += deliver(producer, topic, batches, note)
+        rows += deliver(producer, options, batches, note)
         return rows
 
     driver.plan = stopping_plan

@@ -23,7 +23,14 @@ GUIDES = {
         "giving up []\ngot [0]\ngiving up [0]\n",
         "partition=0): {'error': <class 'kafka.errors.NoError'>, 'offset': 0}}\nnow 0",
     ],
-    "DELIVERY.md": ["0 failed", "sum 499500", "[{'a': 1}]", "143 found, the first at 0 3 ", "offset=0"],
+    "DELIVERY.md": [
+        "0 failed",
+        "sum 499500",
+        "[{'a': 1}]",
+        "143 found, the first at 0 3 ",
+        "0 records of that hour",
+        "offset=0",
+    ],
     "ARROW.md": [
         "ArrowResult(",
         "10000 rows, ['topic', 'partition'",

@@ -200,8 +200,12 @@ def programs() -> Iterator[Program]:
     yield Program("write: a copy", _copy)
     yield Program("write: in four tasks", _tasks)
     yield Program("write: no rows", _no_rows)
-    yield Program("write: times", _times, differs="a column timestamp becomes the records' time")
-    yield Program("write: no times", _no_times)
+    yield Program("write: a column timestamp", _times)
+    yield Program(
+        "write: a column timestamp with includeTimestamp",
+        _kept_times,
+        differs="it becomes the records' time, an option of ours",
+    )
     yield Program("write: a stream in append mode", functools.partial(_stream, mode="append"), quick=True)
     yield Program("write: a stream in complete mode", functools.partial(_stream, mode="complete"))
     yield Program(
@@ -213,7 +217,7 @@ def programs() -> Iterator[Program]:
     yield Program("write: a stream without a topic", _stream_without_topic, fails=True)
 
 
-def _no_times(trial: Trial) -> Any:
+def _kept_times(trial: Trial) -> Any:
     from spark_trials.trial import OURS
 
-    return _times(trial, **({"includeTimestamp": "false"} if trial.format == OURS else {}))
+    return _times(trial, **({"includeTimestamp": "true"} if trial.format == OURS else {}))

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol, TypeAlias
 
 from kafka.record.column_memory import BinaryColumn, ColumnBuffers, HeaderColumns
-from kafka.record.times import any_missing, microseconds
+from kafka.record.times import LAST_MS, any_missing, first_outside, microseconds
 
 try:
     import pyarrow as pa
@@ -183,7 +183,16 @@ def _timestamp_ms(columns: Columns) -> Array:
 
 
 def _timestamp_us(columns: Columns) -> Array:
-    """Microseconds; a missing timestamp is -1 ms, as Spark's own source has it."""
+    """Microseconds; a missing timestamp is -1 ms, as Spark's own source has it.
+
+    Raises `ValueError` for a time that microseconds cannot hold: a producer can write any number.
+    """
+    row = first_outside(columns.timestamps, -LAST_MS, LAST_MS)
+    if row >= 0:
+        raise ValueError(
+            f"the record of topic {columns.topic!r}, partition {columns.partition}, at offset {columns.offsets[row]} "
+            f"has the time {columns.timestamps[row]} (in ms since 1970), which microseconds cannot hold"
+        )
     return _numbers(pa.timestamp("us", tz="UTC"), microseconds(columns.timestamps))
 
 

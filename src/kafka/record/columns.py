@@ -239,7 +239,7 @@ class Columns:
 
         Raises:
             ImportError: pyarrow is not installed.
-            ValueError: no such schema or column.
+            ValueError: no such schema or column; or, with `"spark"`, a record's time does not fit into microseconds.
         """
         from kafka.record.arrow import to_arrow
 

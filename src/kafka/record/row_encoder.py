@@ -85,9 +85,14 @@ def append_rows(
 
 def _error(columns: RowColumns, row: int) -> ValueError:
     """Why a row was not encoded."""
+    if 0 <= row < columns.rows and not -1 <= columns.timestamps[row] <= _MAX_TIMESTAMP:
+        return ValueError(
+            f"Row {row} of {columns.rows} has the timestamp {columns.timestamps[row]}: expected milliseconds since "
+            "1970, or null for the time of sending"
+        )
     return ValueError(
         f"Row {row} of {columns.rows} cannot be encoded: it does not exist, its data reach outside their buffer or "
-        "were changed meanwhile, a header has a null key, or its timestamp is below -1"
+        "were changed meanwhile, or a header has a null key"
     )
 
 

@@ -13,7 +13,8 @@ except ImportError:  # the plain variant needs no Cython
 
 from kafka.record.memory import allocate
 
-_LAST_MS = cython.declare(cython.longlong, (2**63 - 1) // 1000)
+LAST_MS = (2**63 - 1) // 1000
+"""The last time that microseconds hold, in milliseconds; its negative is the first one."""
 
 
 def any_missing(times: memoryview) -> bool:
@@ -28,11 +29,42 @@ def any_missing(times: memoryview) -> bool:
     return bool(found)
 
 
-def microseconds(times: memoryview) -> memoryview:
-    """Turn a column of int64 milliseconds into one of microseconds.
+def first_outside(times: memoryview, first: int, last: int) -> int:
+    """The row of the first of int64 milliseconds that is before `first` or after `last`; -1 if there is none."""
+    view: cython.const[cython.longlong][::1] = times  # type: ignore[valid-type]
+    low: cython.longlong = first
+    high: cython.longlong = last
+    count: cython.Py_ssize_t = len(times)
+    row: cython.Py_ssize_t
+    found: cython.Py_ssize_t = -1
+    with cython.nogil:
+        for row in range(count):
+            if view[row] < low or view[row] > high:
+                found = row
+                break
+    return found
 
-    A producer can write any number: one too large for microseconds becomes the last (or first) time there is.
-    """
+
+def extremes(times: memoryview) -> tuple[int, int]:
+    """The rows of the earliest and of the latest of int64 milliseconds, without those that are -1; -1 if all are."""
+    view: cython.const[cython.longlong][::1] = times  # type: ignore[valid-type]
+    count: cython.Py_ssize_t = len(times)
+    row: cython.Py_ssize_t
+    earliest: cython.Py_ssize_t = -1
+    latest: cython.Py_ssize_t = -1
+    with cython.nogil:
+        for row in range(count):
+            if view[row] == -1:
+                continue
+            if earliest < 0 or view[row] < view[earliest]:
+                earliest = row
+            if latest < 0 or view[row] > view[latest]:
+                latest = row
+    return earliest, latest
+
+
+def microseconds(times: memoryview) -> memoryview:
+    """Turn a column of int64 milliseconds, none of them beyond `LAST_MS`, into one of microseconds."""
     result = allocate(len(times) * 8).cast("q")
     view: cython.const[cython.longlong][::1] = times  # type: ignore[valid-type]
     into: cython.longlong[::1] = result
@@ -40,5 +72,5 @@ def microseconds(times: memoryview) -> memoryview:
     row: cython.Py_ssize_t
     with cython.nogil:
         for row in range(count):
-            into[row] = min(max(view[row], -_LAST_MS), _LAST_MS) * 1000
+            into[row] = view[row] * 1000
     return result

@@ -1,10 +1,11 @@
 """Which offsets a batch read covers. Pure but for the lookup it is given."""
 
 from kafka.spark.data_loss import DataLoss
-from kafka.spark.lookup import OffsetLookup, find_partitions, resolve_end, resolve_start
+from kafka.spark.lookup import OffsetLookup, check_order, find_partitions, resolve_end, resolve_start
 from kafka.spark.options import ReadOptions
 from kafka.spark.ranges import Task, plan_tasks, ranges_between
 from kafka.spark.sizes import find_sizes
+from kafka.structs import TopicPartition
 
 
 def plan_batch(options: ReadOptions, lookup: OffsetLookup) -> list[Task]:
@@ -15,7 +16,9 @@ def plan_batch(options: ReadOptions, lookup: OffsetLookup) -> list[Task]:
     """
     loss = DataLoss(options.fail_on_data_loss)
     partitions = find_partitions(options, lookup)
-    start = resolve_start(options, lookup, partitions, loss)
+    at_end: set[TopicPartition] = set()
+    start = resolve_start(options, lookup, partitions, loss, at_end)
     end = resolve_end(options, lookup, set(start), loss)
+    check_order(options, lookup, start, end, at_end, loss)
     ranges = ranges_between(start, end)
     return plan_tasks(ranges, options.min_partitions, options.max_records, find_sizes(ranges, lookup))

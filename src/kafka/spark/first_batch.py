@@ -25,7 +25,8 @@ def _kind(start: Boundary, partition: TopicPartition) -> int:
     if isinstance(start, Everywhere):
         return start.where
     if isinstance(start, AtOffsets):
-        return min(start.offsets.get(partition, EARLIEST), _GIVEN)
+        where = start.at(partition)
+        return EARLIEST if where is None else min(where, _GIVEN)
     return _BY_TIME
 
 

@@ -14,6 +14,7 @@ from kafka.spark.values import (
     LATEST,
     AtOffsets,
     AtTime,
+    AtTimes,
     Boundary,
     Everywhere,
     Matching,
@@ -123,14 +124,22 @@ def _no_partition(partition: TopicPartition, found: Mapping[str, Collection[Topi
 
 
 def resolve_start(
-    options: ReadOptions, lookup: OffsetLookup, partitions: set[TopicPartition], loss: DataLoss
+    options: ReadOptions,
+    lookup: OffsetLookup,
+    partitions: set[TopicPartition],
+    loss: DataLoss,
+    at_end: set[TopicPartition] | None = None,
 ) -> Offsets:
-    """The offsets at which reading begins, inside what the logs hold."""
+    """The offsets at which reading begins, inside what the logs hold.
+
+    Arguments:
+        at_end: takes the partitions that begin at their end, as no record is as late as the time that was given.
+    """
     boundary = options.start
-    offsets = _resolve(boundary, options, lookup, partitions)
+    offsets = _resolve(boundary, options, lookup, partitions, at_end)
     if isinstance(boundary, Everywhere):
         return offsets
-    explicit = {each for each in partitions if not isinstance(boundary, AtOffsets) or boundary.offsets[each] >= 0}
+    explicit = {each for each in partitions if not isinstance(boundary, AtOffsets) or (boundary.at(each) or 0) >= 0}
     first, last = lookup.earliest(explicit), lookup.latest(explicit, {})
     for each in sorted(offsets.keys() & first.keys() & last.keys()):
         if first[each] <= offsets[each] <= last[each]:
@@ -163,43 +172,86 @@ def resolve_end(options: ReadOptions, lookup: OffsetLookup, partitions: set[Topi
     return offsets
 
 
+def check_order(
+    options: ReadOptions,
+    lookup: OffsetLookup,
+    start: Offsets,
+    end: Offsets,
+    at_end: set[TopicPartition],
+    loss: DataLoss,
+) -> None:
+    """Raise `KafkaConfigurationError` where a batch ends before it begins, as Spark's connector does.
+
+    Where the log begins behind the end that was given, that is data loss, as `failOnDataLoss` says.
+
+    Arguments:
+        at_end: as `resolve_start` gives it: those are just empty.
+    """
+    wrong = sorted(each for each in (start.keys() & end.keys()) - at_end if start[each] > end[each])
+    first = lookup.earliest(wrong) if wrong else {}
+    for each in wrong:
+        name = f"{each.topic}-{each.partition}"
+        if first.get(each) == start[each]:
+            loss.report(f"{options.end.option} ends {name} at {end[each]}, but its log begins at {first[each]}")
+            continue
+        raise KafkaConfigurationError(
+            f"option {options.end.option!r} ends {name} at offset {end[each]}, before {options.start.option!r} begins "
+            f"it at offset {start[each]}"
+        )
+
+
 def _resolve(
-    boundary: Boundary, options: ReadOptions, lookup: OffsetLookup, partitions: set[TopicPartition]
+    boundary: Boundary,
+    options: ReadOptions,
+    lookup: OffsetLookup,
+    partitions: set[TopicPartition],
+    at_end: set[TopicPartition] | None = None,
 ) -> Offsets:
     if isinstance(boundary, Everywhere):
         return lookup.earliest(partitions) if boundary.where == EARLIEST else lookup.latest(partitions, {})
     if isinstance(boundary, AtTime):
-        return _resolve_times(boundary.option, dict.fromkeys(partitions, boundary.timestamp_ms), options, lookup)
-    given = boundary.offsets if isinstance(boundary, AtOffsets) else boundary.timestamps_ms
-    _check_covers(boundary.option, given, partitions, options.fail_on_data_loss)
-    wanted = {each: given[each] for each in partitions}
-    if not isinstance(boundary, AtOffsets):
-        return _resolve_times(boundary.option, wanted, options, lookup)
-    offsets = {each: offset for each, offset in wanted.items() if offset >= 0}
+        times_ms = dict.fromkeys(partitions, boundary.timestamp_ms)
+        return _resolve_times(boundary.option, times_ms, options, lookup, at_end)
+    _check_covers(boundary, partitions, options)
+    wanted = {each: where for each in partitions if (where := boundary.at(each)) is not None}
+    given = {each: where for each, where in wanted.items() if where >= 0}
+    if isinstance(boundary, AtOffsets):
+        offsets = given
+    else:
+        offsets = _resolve_times(boundary.option, given, options, lookup, at_end)
     offsets |= lookup.earliest([each for each, offset in wanted.items() if offset == EARLIEST])
     offsets |= lookup.latest([each for each, offset in wanted.items() if offset == LATEST], {})
     return offsets
 
 
-def _check_covers(
-    option: str, given: Mapping[TopicPartition, int], partitions: set[TopicPartition], strict: bool
-) -> None:
+def _check_covers(boundary: AtOffsets | AtTimes, partitions: set[TopicPartition], options: ReadOptions) -> None:
     """Offsets have to be given for every partition that is read, as with Spark's connector; and for no other."""
-    left_out, unknown = partitions - given.keys(), given.keys() - partitions
+    left_out = {each for each in partitions if boundary.at(each) is None}
     if left_out:
+        words = ["-1 stands for latest"]
+        if boundary is options.start:
+            words = ["-2 stands for earliest", *(["-1 for latest"] if options.streaming else [])]
         raise KafkaConfigurationError(
-            f"option {option!r} has to name every partition that is read, but leaves out {name_partitions(left_out)}; "
-            "-2 stands for earliest and -1 for latest"
+            f"option {boundary.option!r} has to name every partition that is read, but leaves out "
+            f"{name_partitions(left_out)}; {' and '.join(words)}"
         )
-    if unknown and strict:
+    given = boundary.offsets if isinstance(boundary, AtOffsets) else boundary.timestamps_ms
+    unknown = name_partitions(given.keys() - partitions)
+    others = sorted(boundary.topics.keys() - {each.topic for each in partitions})
+    if (unknown or others) and options.fail_on_data_loss:
+        named = ", ".join(filter(None, [unknown, *(f"topic {each!r}" for each in others)]))
         raise KafkaConfigurationError(
-            f"option {option!r} names {name_partitions(unknown)}, which the query does not read; it reads "
+            f"option {boundary.option!r} names {named}, which the query does not read; it reads "
             f"{name_partitions(partitions) or 'nothing'}"
         )
 
 
 def _resolve_times(
-    option: str, times_ms: Mapping[TopicPartition, int], options: ReadOptions, lookup: OffsetLookup
+    option: str,
+    times_ms: Mapping[TopicPartition, int],
+    options: ReadOptions,
+    lookup: OffsetLookup,
+    at_end: set[TopicPartition] | None,
 ) -> Offsets:
     found = lookup.at_time(times_ms)
     offsets = {each: offset for each, offset in found.items() if offset is not None}
@@ -211,4 +263,6 @@ def _resolve_times(
         )
     if late:
         offsets |= lookup.latest(late, {})
+    if at_end is not None:
+        at_end.update(late)
     return offsets

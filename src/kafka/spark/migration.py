@@ -78,6 +78,7 @@ _READING = (
 )
 _WRITING = (
     "A batch write needs .mode('append'): Spark refuses its default mode, errorifexists, for sinks in Python.",
+    "A column timestamp is left out, as with Spark's connector; includeTimestamp=true makes it the records' time.",
     "outputMode('update') is refused by Spark for sinks in Python: kafka.spark.upsert(...) with foreachBatch does it.",
 )
 

@@ -88,21 +88,24 @@ OPTIONS: tuple[SparkOption, ...] = (
         "latest (stream), earliest (batch)",
         Use.READ,
         values.offsets,
-        'Where a new query begins: earliest, latest or {"topic":{"0":42}} with -2 for earliest and -1 for latest.',
+        'Where a new query begins: earliest, latest or {"topic":{"0":42},"another":"earliest"}, with -2 for earliest '
+        "and -1 for latest.",
     ),
     SparkOption(
         "startingTimestamp",
         "",
         Use.READ,
         values.time_ms,
-        "The same by time, in ms since 1970 UTC; takes precedence over the other two.",
+        "The same by time, in ms since 1970 UTC or as 2026-11-01T00:00:00 (UTC, or with an offset); takes precedence "
+        "over the other two.",
     ),
     SparkOption(
         "startingOffsetsByTimestamp",
         "",
         Use.READ,
         values.times_ms,
-        'The same by time for each partition: {"topic":{"0":1735689600000}}; takes precedence over startingOffsets.',
+        'The same by time for each partition: {"topic":{"0":1735689600000,"1":-2}}; takes precedence over '
+        "startingOffsets.",
     ),
     SparkOption(
         "startingOffsetsByTimestampStrategy",
@@ -124,7 +127,7 @@ OPTIONS: tuple[SparkOption, ...] = (
         "",
         Use.BATCH,
         values.time_ms,
-        "The same by time, in ms since 1970 UTC; takes precedence over the other two.",
+        "The same by time, as startingTimestamp; takes precedence over the other two.",
         refusal=_NO_END,
     ),
     SparkOption(
@@ -226,11 +229,26 @@ OPTIONS: tuple[SparkOption, ...] = (
         refusal="a batch read has no progress reports",
     ),
     SparkOption(
+        "invalidTimestamp",
+        "fail",
+        Use.READ,
+        values.null_on_request,
+        "A record's time that Spark cannot hold, or beyond maxTimestampAhead: fail, or read null with a warning.",
+    ),
+    SparkOption(
+        "maxTimestampAhead",
+        "",
+        Use.READ,
+        values.delay_ms,
+        "How far ahead of now the time of a record may be, such as 1h; without it, as far as Spark can hold.",
+    ),
+    SparkOption(
         "includeTimestamp",
-        "true",
+        "false",
         Use.SINK,
         values.boolean,
-        "Whether a column `timestamp` of that type becomes the records' time; Spark's connector never does that.",
+        "Whether a column `timestamp` of that type becomes the records' time, or else is left out as with Spark's "
+        "connector.",
     ),
     SparkOption("topic", "", Use.SINK, values.text, "The topic to write to; takes precedence over a column `topic`."),
     SparkOption(

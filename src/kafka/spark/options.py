@@ -11,11 +11,13 @@ from kafka.config.option import nearest
 from kafka.errors import KafkaConfigurationError
 from kafka.spark.client_options import client_configs, tell_idle
 from kafka.spark.option_table import BY_KEY, KAFKA_PREFIX, SPARKS_OWN, USE_NAMES, SparkOption, Use
-from kafka.spark.schema import COLUMNS, HEADERS, check_columns, check_user_schema
+from kafka.spark.schema import COLUMNS, HEADERS, TIMESTAMP, check_columns, check_user_schema
 from kafka.spark.values import (
     EARLIEST,
     LATEST,
     AtOffsets,
+    AtTime,
+    AtTimes,
     Boundary,
     Everywhere,
     Selection,
@@ -72,6 +74,8 @@ class ReadOptions:
     retry_interval_ms: int
     commit_group: str | None
     report_log_bytes: bool
+    invalid_time_as_null: bool
+    max_time_ahead_ms: int | None
     configs: tuple[tuple[str, Any], ...] = dataclasses.field(repr=False)
     warnings: tuple[str, ...] = ()
 
@@ -106,7 +110,7 @@ class WriteOptions:
     topic: str | None
     configs: tuple[tuple[str, Any], ...] = dataclasses.field(repr=False)
     warnings: tuple[str, ...] = ()
-    timestamps: bool = True
+    timestamps: bool = False
     exactly_once: ExactlyOnceOptions | None = None
 
 
@@ -159,6 +163,14 @@ def _parse(options: Mapping[str, str], use: Use, warnings: list[str]) -> dict[st
     return parsed
 
 
+def _value(parsed: Mapping[str, Any], name: str) -> Any:
+    """An option's value, or else its default."""
+    if name in parsed:
+        return parsed[name]
+    row = BY_KEY[name.lower()]
+    return row.parse(name, row.default)
+
+
 def _misplaced(row: SparkOption, use: Use) -> KafkaConfigurationError:
     places = " and ".join(USE_NAMES[each] for each in (row.uses if row.uses != Use.READ else [row.uses]))
     why = row.refusal or f"it is for {places}"
@@ -177,6 +189,7 @@ def parse_read(options: Mapping[str, str], *, streaming: bool) -> ReadOptions:
     use = Use.STREAM if streaming else Use.BATCH
     warnings: list[str] = []
     parsed = _parse(options, use, warnings)
+    value = functools.partial(_value, parsed)
     configs, idle = client_configs(options, "consumer")
     warnings += tell_idle(idle, "consumer")
     start, end = _boundaries(parsed, streaming, warnings)
@@ -190,19 +203,21 @@ def parse_read(options: Mapping[str, str], *, streaming: bool) -> ReadOptions:
         selection=_selection(parsed),
         start=start,
         end=end,
-        latest_if_no_match=parsed.get("startingOffsetsByTimestampStrategy") == "latest",
+        latest_if_no_match=value("startingOffsetsByTimestampStrategy") == "latest",
         max_offsets=parsed.get("maxOffsetsPerTrigger"),
         min_offsets=parsed.get("minOffsetsPerTrigger"),
-        max_delay_ms=parsed.get("maxTriggerDelay", 15 * 60_000),
+        max_delay_ms=value("maxTriggerDelay"),
         min_partitions=parsed.get("minPartitions"),
         max_records=parsed.get("maxRecordsPerPartition"),
-        fail_on_data_loss=parsed.get("failOnDataLoss", True),
+        fail_on_data_loss=value("failOnDataLoss"),
         columns=_columns(parsed),
-        poll_timeout_ms=parsed.get("kafkaConsumer.pollTimeoutMs", 120_000),
-        retries=parsed.get("fetchOffset.numRetries", 3),
-        retry_interval_ms=parsed.get("fetchOffset.retryIntervalMs", 1_000),
+        poll_timeout_ms=value("kafkaConsumer.pollTimeoutMs"),
+        retries=value("fetchOffset.numRetries"),
+        retry_interval_ms=value("fetchOffset.retryIntervalMs"),
         commit_group=parsed.get("commitGroup"),
-        report_log_bytes=parsed.get("reportLogBytes", False),
+        invalid_time_as_null=value("invalidTimestamp"),
+        max_time_ahead_ms=parsed.get("maxTimestampAhead"),
+        report_log_bytes=value("reportLogBytes"),
         configs=tuple(sorted({**_READER_FETCH, **configs}.items())),
         warnings=tuple(warnings),
     )
@@ -224,7 +239,7 @@ def parse_write(options: Mapping[str, str], *, streaming: bool = False) -> Write
         topic=parsed.get("topic"),
         configs=tuple(sorted(configs.items())),
         warnings=tuple(warnings),
-        timestamps=parsed.get("includeTimestamp", True),
+        timestamps=_value(parsed, "includeTimestamp"),
         exactly_once=exactly_once,
     )
 
@@ -232,7 +247,7 @@ def parse_write(options: Mapping[str, str], *, streaming: bool = False) -> Write
 def _exactly_once(parsed: Mapping[str, Any], configs: dict[str, Any], *, streaming: bool) -> ExactlyOnceOptions | None:
     """What a write in transactions needs; raises `KafkaConfigurationError` for options that contradict it."""
     prefix, batch_id = parsed.get("transactionalIdPrefix"), parsed.get("transactionalBatchId")
-    if not parsed.get("exactlyOnce", False):
+    if not _value(parsed, "exactlyOnce"):
         for name, given in (("transactionalIdPrefix", prefix), ("transactionalBatchId", batch_id)):
             if given is not None:
                 raise KafkaConfigurationError(f"option {name!r} is for writes with 'exactlyOnce' set to true")
@@ -278,24 +293,41 @@ def _boundaries(parsed: Mapping[str, Any], streaming: bool, warnings: list[str])
     end = _first_given(parsed, ends, LATEST, warnings)
     if not streaming and _uses(start, LATEST):
         raise KafkaConfigurationError(
-            "option 'startingOffsets' cannot be latest (-1) for a batch read: it would be empty"
+            f"option {start.option!r} cannot be latest (-1) for a batch read: it would be empty"
         )
     if _uses(end, EARLIEST):
-        raise KafkaConfigurationError("option 'endingOffsets' cannot be earliest (-2): the read would be empty")
-    if isinstance(start, AtOffsets) and isinstance(end, AtOffsets):
-        for partition, offset in start.offsets.items():
-            if 0 <= end.offsets.get(partition, LATEST) < offset:
-                raise KafkaConfigurationError(
-                    f"option 'endingOffsets' ends {partition.topic}-{partition.partition} at "
-                    f"{end.offsets[partition]}, before 'startingOffsets' begins it at {offset}"
-                )
+        raise KafkaConfigurationError(f"option {end.option!r} cannot be earliest (-2): the read would be empty")
+    _check_order(start, end)
     return start, end
+
+
+def _check_order(start: Boundary, end: Boundary) -> None:
+    """Raise where a batch ends before it begins, as far as that is known without asking Kafka."""
+    if isinstance(start, AtTime) and isinstance(end, AtTime) and end.timestamp_ms < start.timestamp_ms:
+        raise KafkaConfigurationError(
+            f"option {end.option!r} ({end.timestamp_ms}) is before {start.option!r} ({start.timestamp_ms})"
+        )
+    if isinstance(start, AtOffsets) and isinstance(end, AtOffsets):
+        begins, ends = start.offsets, end.offsets
+    elif isinstance(start, AtTimes) and isinstance(end, AtTimes):
+        begins, ends = start.timestamps_ms, end.timestamps_ms
+    else:
+        return
+    for partition, where in begins.items():
+        if 0 <= ends.get(partition, LATEST) < where:
+            raise KafkaConfigurationError(
+                f"option {end.option!r} ends {partition.topic}-{partition.partition} at {ends[partition]}, before "
+                f"{start.option!r} begins it at {where}"
+            )
 
 
 def _uses(boundary: Boundary, where: int) -> bool:
     if isinstance(boundary, Everywhere):
         return boundary.where == where
-    return isinstance(boundary, AtOffsets) and where in boundary.offsets.values()
+    if isinstance(boundary, AtTime):
+        return False
+    given = boundary.offsets if isinstance(boundary, AtOffsets) else boundary.timestamps_ms
+    return where in given.values() or where in boundary.topics.values()
 
 
 def _columns(parsed: Mapping[str, Any]) -> tuple[str, ...]:
@@ -311,6 +343,11 @@ def _columns(parsed: Mapping[str, Any]) -> tuple[str, ...]:
             )
         return columns
     return tuple(name for name in COLUMNS if name != HEADERS or headers)
+
+
+def _given_or_default(options: Mapping[str, str], name: str) -> Any:
+    row = BY_KEY[name.lower()]
+    return row.parse(name, options.get(name.lower(), row.default))
 
 
 def check_read(options: Mapping[str, str]) -> None:
@@ -342,6 +379,11 @@ def requested_columns(options: Mapping[str, str], fields: Sequence[tuple[str, st
         fields: each a name, a type in Spark's notation and whether it may be null.
     """
     names = check_user_schema(fields)
+    declared = {name for name, _, nullable in fields if not nullable}
+    if TIMESTAMP in declared and _given_or_default(options, "invalidTimestamp"):
+        raise KafkaConfigurationError(
+            "option 'invalidTimestamp' reads wrong times as null, but the schema declares 'timestamp' as not null"
+        )
     if "columns" in options and names != read_columns(options):
         raise KafkaConfigurationError(
             f"option 'columns' asks for {', '.join(read_columns(options))}, the schema for {', '.join(names)}; "

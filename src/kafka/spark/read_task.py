@@ -15,6 +15,7 @@ from kafka.spark.data_loss import DataLoss
 from kafka.spark.lookup import OffsetLookup
 from kafka.spark.options import ReadOptions
 from kafka.spark.ranges import OffsetRange, describe
+from kafka.spark.record_times import RecordTimes
 from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:
@@ -51,7 +52,8 @@ def read_task(
         not_null: those of the columns that the batches' schema declares so; Spark compares it with its own.
 
     Raises `KafkaTimeoutError` where no data come in time, `DataLossError` where they are gone and `failOnDataLoss`
-    is on, and what the consumer raises; each names topic, partition and offset.
+    is on, `RecordTimeError` for a time that Spark cannot hold, and what the consumer raises; each names topic,
+    partition and offset.
     """
     if not ranges:
         return iter(())
@@ -61,10 +63,11 @@ def read_task(
 def _read(
     options: ReadOptions, columns: tuple[str, ...], ranges: tuple[OffsetRange, ...], not_null: Collection[str]
 ) -> Iterator["pyarrow.RecordBatch"]:
+    times = RecordTimes(options.invalid_time_as_null, options.max_time_ahead_ms)
     with CONSUMERS.borrow(options.configs) as consumer, ClusterLookup(options, consumer) as lookup:
         fetch = RangeFetch(consumer, lookup, options, ranges)
         try:
-            yield from prefetched(lambda: to_batches(fetch.columns(), columns, not_null), BATCHES_AHEAD)
+            yield from prefetched(lambda: to_batches(fetch.columns(), columns, not_null, times), BATCHES_AHEAD)
         except Exception as error:
             error.add_note(f"while reading {describe(ranges)} of Kafka for Spark")
             raise
@@ -202,15 +205,22 @@ def _cut(columns: "Columns", stop: int) -> Iterator["Columns"]:
 
 
 def to_batches(
-    found: Iterator["Columns"], names: Sequence[str], not_null: Collection[str] = ()
+    found: Iterator["Columns"],
+    names: Sequence[str],
+    not_null: Collection[str] = (),
+    times: RecordTimes | None = None,
 ) -> Iterator["pyarrow.RecordBatch"]:
-    """Columns as Arrow batches, small ones put together up to `SMALLEST_BATCH` bytes."""
+    """Columns as Arrow batches, small ones put together up to `SMALLEST_BATCH` bytes.
+
+    Raises `RecordTimeError` where `times` says so.
+    """
     import pyarrow as pa
 
     from kafka.record import arrow_schema, concat_arrow
 
     schema = pa.schema([each.with_nullable(each.name not in not_null) for each in arrow_schema(names, "spark")])
 
-    arrow = (columns.to_arrow(names, schema="spark") for columns in found)
+    checked = times or RecordTimes()
+    arrow = (checked.to_arrow(columns, names) for columns in found)
     for together in coalesced(arrow, SMALLEST_BATCH):
         yield pa.RecordBatch.from_arrays(concat_arrow(together).columns, schema=schema)

@@ -68,7 +68,7 @@ def not_null(fields: Sequence[tuple[str, str, bool]]) -> frozenset[str]:
 
 
 def check_sink_schema(
-    fields: Sequence[tuple[str, str]], topic: str | None, *, timestamps: bool = True
+    fields: Sequence[tuple[str, str]], topic: str | None, *, timestamps: bool = False
 ) -> tuple[str, ...]:
     """Check the fields of the rows to write, each a name and a type in Spark's notation; gives those to be written.
 

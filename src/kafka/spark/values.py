@@ -4,9 +4,10 @@ Every function takes the option's name and its text and raises `KafkaConfigurati
 """
 
 import dataclasses
+import datetime
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from kafka.errors import KafkaConfigurationError
@@ -21,6 +22,8 @@ EARLIEST = -2
 OFFSETS_EXAMPLE = 'JSON such as {"topic":{"0":42,"1":-2}}'
 _DELAY_UNITS_MS = {"": 1, "ms": 1, "s": 1_000, "m": 60_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
 _MAX_LONG = 2**63 - 1
+_WORDS = {"earliest": EARLIEST, "latest": LATEST}
+_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 _LONGEST_SHOWN = 400
 
 
@@ -34,10 +37,20 @@ class Everywhere:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class AtOffsets:
-    """Each partition at its own offset; `EARLIEST` and `LATEST` may stand for one."""
+    """Each partition at its own offset; `EARLIEST` and `LATEST` may stand for one.
+
+    Arguments:
+        offsets: of single partitions.
+        topics: `EARLIEST` or `LATEST` for all partitions of a topic.
+    """
 
     option: str
     offsets: Mapping[TopicPartition, int]
+    topics: Mapping[str, int] = dataclasses.field(default_factory=dict)
+
+    def at(self, partition: TopicPartition) -> int | None:
+        """What is said of a partition; None: nothing."""
+        return self.offsets.get(partition, self.topics.get(partition.topic))
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -50,10 +63,20 @@ class AtTime:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class AtTimes:
-    """Each partition at the first record of its own time (ms since 1970-01-01 UTC) or later."""
+    """Each partition at the first record of its own time (ms since 1970-01-01 UTC) or later.
+
+    Arguments:
+        timestamps_ms: of single partitions; `EARLIEST` and `LATEST` may stand for one.
+        topics: `EARLIEST` or `LATEST` for all partitions of a topic.
+    """
 
     option: str
     timestamps_ms: Mapping[TopicPartition, int]
+    topics: Mapping[str, int] = dataclasses.field(default_factory=dict)
+
+    def at(self, partition: TopicPartition) -> int | None:
+        """What is said of a partition; None: nothing."""
+        return self.timestamps_ms.get(partition, self.topics.get(partition.topic))
 
 
 Boundary = Everywhere | AtOffsets | AtTime | AtTimes
@@ -178,36 +201,85 @@ def assigned(name: str, value: str) -> Partitions:
     return Partitions(tuple(sorted(found)))
 
 
-def _by_partition(name: str, expected: str, value: str, low: int) -> dict[TopicPartition, int]:
-    found = {}
+def _by_partition(
+    name: str, expected: str, value: str, number_of: Callable[[object], int | None]
+) -> tuple[dict[TopicPartition, int], dict[str, int]]:
+    """What JSON says of partitions, and of whole topics.
+
+    Arguments:
+        number_of: what an entry of a partition stands for; None: it is wrong.
+    """
+    found, topics = {}, {}
     for topic, entries in _parse_json(name, expected, value).items():
+        if topic and isinstance(entries, str) and entries.lower() in _WORDS:
+            topics[topic] = _WORDS[entries.lower()]
+            continue
         if not topic or not isinstance(entries, dict):
             raise invalid(name, expected, value)
-        for partition, number in entries.items():
-            if not partition.isdecimal() or not _is_whole(number, low):
+        for partition, entry in entries.items():
+            number = number_of(entry)
+            if not partition.isdecimal() or number is None:
                 raise invalid(name, expected, value)
             found[TopicPartition(topic, int(partition))] = number
-    return dict(sorted(found.items()))
+    return dict(sorted(found.items())), topics
+
+
+def _offset(entry: object) -> int | None:
+    return int(entry) if _is_whole(entry, EARLIEST) else None  # type: ignore[call-overload]
+
+
+def _entry_ms(entry: object) -> int | None:
+    """A time of a partition: as a number, as text, or `EARLIEST` or `LATEST`."""
+    return _offset(entry) if not isinstance(entry, str) else date_ms(entry)
 
 
 def offsets(name: str, value: str) -> Boundary:
     """``earliest``, ``latest`` or offsets as JSON, with -2 for earliest and -1 for latest."""
-    words = {"earliest": EARLIEST, "latest": LATEST}
-    if value.strip().lower() in words:
-        return Everywhere(name, words[value.strip().lower()])
+    if value.strip().lower() in _WORDS:
+        return Everywhere(name, _WORDS[value.strip().lower()])
     expected = f"'earliest', 'latest' or {OFFSETS_EXAMPLE} (-2: earliest, -1: latest)"
-    return AtOffsets(name, _by_partition(name, expected, value, EARLIEST))
+    return AtOffsets(name, *_by_partition(name, expected, value, _offset))
+
+
+def date_ms(value: str) -> int | None:
+    """An ISO date or time in milliseconds since 1970, in UTC unless it has an offset; None: it is none, or earlier."""
+    try:
+        parsed = datetime.datetime.fromisoformat(value.strip())
+    except ValueError:
+        return None
+    aware = parsed if parsed.tzinfo is not None else parsed.replace(tzinfo=datetime.UTC)
+    milliseconds = (aware - _EPOCH) // datetime.timedelta(milliseconds=1)
+    return milliseconds if milliseconds >= 0 else None
 
 
 def time_ms(name: str, value: str) -> AtTime:
-    """Milliseconds since 1970-01-01 UTC, for all partitions."""
-    return AtTime(name, whole(name, value))
+    """Milliseconds since 1970-01-01 UTC, or an ISO date, for all partitions."""
+    if value.strip().isdecimal():
+        return AtTime(name, whole(name, value))
+    milliseconds = date_ms(value)
+    if milliseconds is None:
+        raise invalid(
+            name,
+            "milliseconds since 1970-01-01 UTC, or an ISO time such as 2026-11-01T00:00:00Z (UTC by default)",
+            value,
+        )
+    return AtTime(name, milliseconds)
 
 
 def times_ms(name: str, value: str) -> AtTimes:
-    """Milliseconds since 1970-01-01 UTC for each partition, as JSON."""
-    expected = 'JSON such as {"topic":{"0":1735689600000}} (milliseconds since 1970-01-01 UTC)'
-    return AtTimes(name, _by_partition(name, expected, value, 0))
+    """Milliseconds since 1970-01-01 UTC, or an ISO date, for each partition, as JSON."""
+    expected = (
+        'JSON such as {"topic":{"0":1735689600000,"1":-2}} (milliseconds since 1970-01-01 UTC, or ISO times in '
+        "quotes; -2: earliest, -1: latest)"
+    )
+    return AtTimes(name, *_by_partition(name, expected, value, _entry_ms))
+
+
+def null_on_request(name: str, value: str) -> bool:
+    """``fail`` or ``null``; gives whether it is null."""
+    if value.strip().lower() not in ("fail", "null"):
+        raise invalid(name, "'fail' or 'null'", value)
+    return value.strip().lower() == "null"
 
 
 def strategy(name: str, value: str) -> str:

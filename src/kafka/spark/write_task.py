@@ -1,15 +1,17 @@
 """Writing a task's rows: from Spark's pipe to a producer of this process, encoded and sent beside the pipe."""
 
+import functools
 import itertools
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from kafka.errors import KafkaError
+from kafka.errors import InvalidTimestampError, KafkaError
 from kafka.spark.cache import PRODUCERS
 from kafka.spark.channel import Channel
 from kafka.spark.coalesce import coalesced
 from kafka.spark.options import WriteOptions
+from kafka.spark.row_times import RowTimeError, RowTimes, retention_ms
 
 if TYPE_CHECKING:
     import pyarrow
@@ -43,12 +45,12 @@ def write_task(options: WriteOptions, columns: Sequence[str], batches: Iterator[
         return 0
     rows = (batch.select(columns) for batch in itertools.chain([first], batches) if batch.num_rows)
     with PRODUCERS.borrow(options.configs) as producer:
-        return deliver(producer, options.topic, rows)
+        return deliver(producer, options, rows)
 
 
 def deliver(
     producer: "KafkaProducer",
-    topic: str | None,
+    options: WriteOptions,
     batches: Iterable["pyarrow.RecordBatch"],
     on_written: "Callable[[ArrowResult], object]" = lambda _: None,
 ) -> int:
@@ -56,7 +58,7 @@ def deliver(
 
     Arguments:
         producer: of this process.
-        topic: where to; None: each row's column `topic` says it.
+        options: of the write.
         batches: the rows.
         on_written: is told, in another thread, where rows are that Kafka has.
 
@@ -64,11 +66,17 @@ def deliver(
     """
     import pyarrow as pa
 
-    delivery = Delivery(producer, topic, on_written)
+    times = RowTimes(functools.partial(retention_ms, options.configs))
+    delivery = Delivery(producer, options.topic, on_written, times)
     delivery.start()
     try:
         for together in coalesced(batches, TOGETHER_BYTES):
-            delivery.take(pa.Table.from_batches(together))
+            table = pa.Table.from_batches(together)
+            times.check(table)
+            delivery.take(table)
+    except RowTimeError as error:
+        delivery.give_up()
+        raise DeliveryError(f"rows could not be written: {error}") from error
     except BaseException:
         delivery.give_up()
         raise
@@ -82,14 +90,20 @@ class Delivery:
         producer: of this process.
         topic: where to; None: each row's column `topic` says it.
         on_written: is told in that thread where rows are that Kafka has.
+        times: looks at the rows' times.
     """
 
     def __init__(
-        self, producer: "KafkaProducer", topic: str | None, on_written: "Callable[[ArrowResult], object]"
+        self,
+        producer: "KafkaProducer",
+        topic: str | None,
+        on_written: "Callable[[ArrowResult], object]",
+        times: RowTimes,
     ) -> None:
         self._producer = producer
         self._topic = topic
         self._on_written = on_written
+        self._times = times
         self._waiting: Channel[pyarrow.Table] = Channel(TABLES_WAITING)
         self._sent: list[tuple[str, FutureArrowResult]] = []
         self._rows = 0
@@ -141,10 +155,11 @@ class Delivery:
         self._confirm(len(self._sent))
 
     def _send(self, topic: str, rows: "pyarrow.Table") -> None:
+        self._times.compare_with_retention(topic, rows)
         try:
             self._sent.append((topic, self._producer.send_arrow(topic, rows)))
         except Exception as error:
-            raise _undelivered(topic, error) from error
+            raise self._undelivered(topic, error) from error
         self._rows += rows.num_rows
         done = 0
         while done < len(self._sent) and self._sent[done][1].is_done:
@@ -158,11 +173,11 @@ class Delivery:
             try:
                 self._on_written(future.get())
             except Exception as error:
-                raise _undelivered(topic, error) from error
+                raise self._undelivered(topic, error) from error
 
-
-def _undelivered(topic: str, error: Exception) -> DeliveryError:
-    return DeliveryError(f"rows could not be written to topic {topic!r}: {error}")
+    def _undelivered(self, topic: str, error: Exception) -> DeliveryError:
+        more = self._times.refusal() if isinstance(error, InvalidTimestampError) else ""
+        return DeliveryError(f"rows could not be written to topic {topic!r}: {error}{more}")
 
 
 def split_by_topic(table: "pyarrow.Table", topic: str | None) -> Iterator[tuple[str, "pyarrow.Table"]]:

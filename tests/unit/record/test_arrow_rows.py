@@ -225,7 +225,7 @@ def test_a_header_without_a_key_is_refused() -> None:
 
 def test_a_time_before_the_epoch_is_refused() -> None:
     arrow = ArrowRows(pa.table({"value": ["v"], "timestamp": [-5]}))
-    with pytest.raises(ValueError, match="timestamp is below -1"):
+    with pytest.raises(ValueError, match="Row 0 of 1 has the timestamp -5: expected milliseconds since 1970, or null"):
         arrow.encode([0])
 
 
@@ -328,7 +328,7 @@ try:
                 decode_batches(batch.data)
             made += 1
         except ValueError as error:
-            assert "cannot be encoded" in str(error), error
+            assert "cannot be encoded" in str(error) or "has the timestamp" in str(error), error
             refused += 1
 finally:
     stop = True

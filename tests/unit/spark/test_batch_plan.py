@@ -55,6 +55,83 @@ def test_times():
     assert ranges == [OffsetRange("t", 0, 8, 10), OffsetRange("t", 1, 9, 50_000)]
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"startingTimestamp": "8", "endingTimestamp": "7"}, r"'endingTimestamp' \(7\) is before 'startingTimestamp'"),
+        (
+            {
+                "startingOffsetsByTimestamp": '{"t":{"0":9,"1":-2}}',
+                "endingOffsetsByTimestamp": '{"t":{"0":8,"1":-1}}',
+            },
+            r"'endingOffsetsByTimestamp' ends t-0 at 8, before 'startingOffsetsByTimestamp' begins it at 9",
+        ),
+        (
+            {"startingTimestamp": "40", "endingOffsets": '{"t":{"0":-1,"1":39}}'},
+            "'endingOffsets' ends t-1 at offset 39, before 'startingTimestamp' begins it at offset 40",
+        ),
+        (
+            {"startingOffsets": '{"t":{"0":-2,"1":40}}', "endingOffsetsByTimestamp": '{"t":{"0":-1,"1":39}}'},
+            "'endingOffsetsByTimestamp' ends t-1 at offset 39, before 'startingOffsets' begins it at offset 40",
+        ),
+    ],
+)
+def test_a_batch_that_ends_before_it_begins_is_refused(options, message):
+    for strict in ("true", "false"):
+        with pytest.raises(KafkaConfigurationError, match=message):
+            plan(**options, failOnDataLoss=strict)
+
+
+def test_a_log_that_begins_behind_the_end_of_the_batch_is_loss():
+    with pytest.raises(DataLossError, match="endingOffsets ends t-0 at 3, but its log begins at 5"):
+        plan(endingOffsets='{"t":{"0":3,"1":2}}')
+    assert plan(endingOffsets='{"t":{"0":3,"1":2}}', failOnDataLoss="false") == [OffsetRange("t", 1, 0, 2)]
+
+
+def test_a_partition_that_begins_at_its_end_for_want_of_late_records_is_just_empty():
+    ranges = plan(
+        startingTimestamp="60000",
+        endingOffsets='{"t":{"0":70000,"1":10}}',
+        startingOffsetsByTimestampStrategy="latest",
+    )
+    assert ranges == [OffsetRange("t", 0, 60_000, 70_000)]
+
+
+def test_words_stand_for_a_topic_and_numbers_for_a_partition_also_by_time():
+    logs = {**LOGS, ("u", 0): (2, 9)}
+    ranges = plan(
+        logs,
+        subscribe="t,u",
+        startingOffsetsByTimestamp='{"t":{"0":-2,"1":40},"u":"earliest"}',
+        endingOffsetsByTimestamp='{"t":{"0":7,"1":-1},"u":"latest"}',
+    )
+    assert sorted(ranges) == [OffsetRange("t", 0, 5, 7), OffsetRange("t", 1, 40, 50_000), OffsetRange("u", 0, 2, 9)]
+    ranges = plan(
+        logs,
+        subscribe="t,u",
+        startingOffsets='{"t":"earliest","u":{"0":3}}',
+        endingOffsets='{"t":{"0":9,"1":1},"u":"latest"}',
+    )
+    assert sorted(ranges) == [OffsetRange("t", 0, 5, 9), OffsetRange("t", 1, 0, 1), OffsetRange("u", 0, 3, 9)]
+    with pytest.raises(KafkaConfigurationError, match="'startingOffsets' names topic 'u', which the query does not"):
+        plan(startingOffsets='{"t":"earliest","u":"earliest"}')
+
+
+@pytest.mark.parametrize(
+    ("option", "advice"),
+    [
+        ("startingOffsets", "-2 stands for earliest"),
+        ("startingOffsetsByTimestamp", "-2 stands for earliest"),
+        ("endingOffsets", "-1 stands for latest"),
+        ("endingOffsetsByTimestamp", "-1 stands for latest"),
+    ],
+)
+def test_the_advice_for_a_partition_left_out_can_be_followed(option, advice):
+    with pytest.raises(KafkaConfigurationError, match=rf"{option}.* leaves out t-1; {advice}$"):
+        plan(**{option: '{"t":{"0":70}}'})
+    assert len(plan(**{option: '{"t":{"0":70,"1":' + advice[:2] + "}}"})) == 2
+
+
 def test_a_start_later_than_any_record_is_an_error_or_the_end():
     with pytest.raises(NoOffsetForTimeError, match="no record of t-1 is as late as 60000 ms"):
         plan(startingTimestamp="60000")

@@ -68,6 +68,7 @@ def test_every_option_of_the_table_is_understood_where_it_is_for():
         "includeHeaders": "true",
         "reportLogBytes": "true",
         "includeTimestamp": "false",
+        "invalidTimestamp": "null",
         "kafka.sasl.oauth.token.provider": "json:loads",
         "columns": "value,headers",
         "exactlyOnce": "false",
@@ -114,6 +115,38 @@ def test_offsets_and_times():
     assert by_time == AtTimes("startingOffsetsByTimestamp", {TopicPartition("t", 0): 5})
 
 
+@pytest.mark.parametrize(
+    ("text", "milliseconds"),
+    [
+        ("2026-11-01", 1_793_491_200_000),
+        ("2026-11-01 00:00:00", 1_793_491_200_000),
+        ("2026-11-01T00:00:00.5Z", 1_793_491_200_500),
+        ("2026-11-01T01:00+01:00", 1_793_491_200_000),
+        ("1970-01-01", 0),
+    ],
+)
+def test_times_may_be_dates(text, milliseconds):
+    """In UTC, as Spark does not tell a source in Python the zone of its session."""
+    assert read(startingTimestamp=text).start == AtTime("startingTimestamp", milliseconds)
+    by_time = read(startingOffsetsByTimestamp='{"t":{"0":"' + text + '"}}').start
+    assert by_time == AtTimes("startingOffsetsByTimestamp", {TopicPartition("t", 0): milliseconds})
+
+
+@pytest.mark.parametrize("text", ["1969-12-31", "01.11.2026", "2026-11-31"])
+def test_other_times_are_refused_with_what_is_expected(text):
+    message = refusal(startingTimestamp=text)
+    assert "milliseconds since 1970-01-01 UTC, or an ISO time such as 2026-11-01T00:00:00Z (UTC by default)" in message
+
+
+def test_latest_and_earliest_are_refused_where_a_batch_would_be_empty():
+    for option in ("startingOffsets", "startingOffsetsByTimestamp"):
+        for text in ('{"t":"latest"}', '{"t":{"0":-1}}'):
+            assert f"{option!r} cannot be latest" in refusal(streaming=False, **{option: text})
+    for option in ("endingOffsets", "endingOffsetsByTimestamp"):
+        for text in ('{"t":"earliest"}', '{"t":{"0":-2}}'):
+            assert f"{option!r} cannot be earliest" in refusal(streaming=False, **{option: text})
+
+
 def test_times_go_before_offsets_with_a_warning():
     both = read(startingTimestamp="17", startingOffsets="earliest", startingOffsetsByTimestamp='{"t":{"0":5}}')
     assert both.start == AtTime("startingTimestamp", 17)
@@ -134,7 +167,12 @@ def test_times_go_before_offsets_with_a_warning():
         ("startingOffsets", '{"t":[0]}'),
         ("startingOffsets", '{"t":{"0":42}'),
         ("startingOffsets", "{}"),
-        ("startingOffsetsByTimestamp", '{"t":{"0":-1}}'),
+        ("startingOffsetsByTimestamp", '{"t":{"0":-3}}'),
+        ("startingOffsetsByTimestamp", '{"t":"40"}'),
+        ("startingOffsetsByTimestamp", '{"t":{"0":"yesterday"}}'),
+        ("startingOffsets", '{"t":{"0":"2026-11-01"}}'),
+        ("startingOffsets", '{"t":"first"}'),
+        ("invalidTimestamp", "zero"),
         ("startingOffsetsByTimestamp", "17"),
         ("startingTimestamp", "yesterday"),
         ("startingTimestamp", "-5"),

@@ -18,8 +18,15 @@ def test_columns_of_the_sink_are_taken_and_others_left_out():
         ("timestamp", "timestamp"),
         ("topic", "string"),
     ]
-    assert check_sink_schema(fields, None) == ("value", "key", "partition", "headers", "timestamp", "topic")
-    assert check_sink_schema(fields, "t") == ("value", "key", "partition", "headers", "timestamp")
+    assert check_sink_schema(fields, None, timestamps=True) == (
+        "value",
+        "key",
+        "partition",
+        "headers",
+        "timestamp",
+        "topic",
+    )
+    assert check_sink_schema(fields, "t", timestamps=True) == ("value", "key", "partition", "headers", "timestamp")
 
 
 def test_a_topic_option_goes_before_any_column_of_that_name():
@@ -45,6 +52,6 @@ def test_a_frame_that_cannot_be_written_is_refused(fields, topic, said):
 
 def test_a_time_is_written_where_it_is_one_and_wanted():
     fields = [("value", "binary"), ("timestamp", "timestamp")]
-    assert check_sink_schema(fields, "t") == ("value", "timestamp")
-    assert check_sink_schema(fields, "t", timestamps=False) == ("value",)
-    assert check_sink_schema([("value", "binary"), ("timestamp", "bigint")], "t") == ("value",)
+    assert check_sink_schema(fields, "t", timestamps=True) == ("value", "timestamp")
+    assert check_sink_schema(fields, "t") == ("value",)
+    assert check_sink_schema([("value", "binary"), ("timestamp", "bigint")], "t", timestamps=True) == ("value",)

@@ -25,10 +25,11 @@ def test_what_is_less_or_more_or_no_number_is_refused(value: str, low: int) -> N
 
 
 def test_a_time_may_be_1970_and_no_earlier() -> None:
+    """As a number -1 and -2 stand for the end and the beginning of a log."""
     assert time_ms("startingTimestamp", "0") == AtTime("startingTimestamp", 0)
     found = times_ms("startingOffsetsByTimestamp", f'{{"t":{{"0":0,"1":{LARGEST}}}}}')
     assert found.timestamps_ms == {TopicPartition("t", 0): 0, TopicPartition("t", 1): LARGEST}
-    for wrong in (-1, LARGEST + 1):
+    for wrong in (-3, LARGEST + 1):
         with pytest.raises(KafkaConfigurationError, match="milliseconds since 1970"):
             times_ms("startingOffsetsByTimestamp", f'{{"t":{{"0":{wrong}}}}}')
 

@@ -5,6 +5,7 @@ import pyarrow.compute
 import pytest
 
 from kafka.errors import KafkaError, NotEnoughReplicasError
+from kafka.spark.options import WriteOptions
 from kafka.spark.write_task import TOGETHER_BYTES, DeliveryError, split_by_topic
 from kafka.spark.write_task import deliver as deliver_all
 
@@ -44,7 +45,8 @@ def rows(*values: str, topics: list[str | None] | None = None) -> pa.RecordBatch
 
 
 def deliver(producer: RememberingProducer, topic: str | None, *batches: pa.RecordBatch) -> int:
-    return deliver_all(producer, topic, batches)  # type: ignore[arg-type]  # it has what is needed of a producer
+    options = WriteOptions(topic, ())
+    return deliver_all(producer, options, batches)  # type: ignore[arg-type]  # it has what is needed of a producer
 
 
 def test_all_rows_are_sent_in_order_and_flushed():
@@ -107,5 +109,5 @@ def test_an_error_of_the_producer_stops_a_task_that_has_more_rows():
     producer = RememberingProducer(refuse=ValueError("no such column"))
     more = iter([rows("." * TOGETHER_BYTES)] * 1000)
     with pytest.raises(DeliveryError, match="'t': no such column"):
-        deliver_all(producer, "t", more)  # type: ignore[arg-type]  # as above
+        deliver_all(producer, WriteOptions("t", ()), more)  # type: ignore[arg-type]  # as above
     assert next(more, None) is not None

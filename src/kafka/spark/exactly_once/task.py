@@ -91,7 +91,7 @@ def write_in_transaction(
 
     run = None if write.query == BATCH_WRITE else write.run
     with producers.borrow(options.configs, write.prefix, plan, run) as slot:
-        rows = deliver(slot.producer, options.topic, selected, note)
+        rows = deliver(slot.producer, options, selected, note)
         slot.transaction = slot.producer.prepare_transaction()
     assert slot.transaction is not None, "there was a row"
     written = Written(slot.transaction, {topic: tuple(sorted(numbers)) for topic, numbers in partitions.items()})
