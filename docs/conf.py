@@ -22,6 +22,7 @@ exclude_patterns = ["conf.py"]
 root_doc = "index"
 default_role = "literal"
 nitpicky = False
+smartquotes = False  # a command is copied as it stands: "--follow" stays two hyphens
 
 myst_heading_anchors = 4
 myst_enable_extensions = ["colon_fence"]
@@ -64,7 +65,29 @@ def leave_options_out(app, what, name, obj, options, lines):
         lines[lines.index("Options:") :] = ["All options: OPTIONS.md, under Reference."]
 
 
+ATTRIBUTES = ("attribute", "data", "property")
+
+
+class AttributeTexts:
+    """Keeps the texts of attributes from napoleon, which takes what stands before a colon in them for a type."""
+
+    def __init__(self):
+        self.text = []
+
+    def keep(self, app, what, name, obj, options, lines):
+        """Before napoleon."""
+        self.text = list(lines)
+
+    def put_back(self, app, what, name, obj, options, lines):
+        """After napoleon."""
+        if what in ATTRIBUTES:
+            lines[:] = self.text
+
+
 def setup(app):
     """Sphinx calls this."""
+    texts = AttributeTexts()
+    app.connect("autodoc-process-docstring", texts.keep, priority=100)
+    app.connect("autodoc-process-docstring", texts.put_back, priority=900)
     app.connect("autodoc-process-docstring", leave_options_out, priority=100)  # before napoleon
     app.connect("builder-inited", write_names)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -107,6 +107,49 @@ def imported(tree: ast.AST, module: str, is_package: bool) -> Iterator[str]:
             yield from (a.value for a in node.args[:1] if isinstance(a, ast.Constant) and isinstance(a.value, str))
 
 
+def run_by(tree: ast.Module) -> ast.Module:
+    """A file without what is imported for annotations alone."""
+    for node in ast.walk(tree):
+        for block in (getattr(node, name, None) for name in ("body", "orelse")):
+            if isinstance(block, list):
+                block[:] = [each for each in block if not _is_for_annotations(each)]
+    return tree
+
+
+def _is_for_annotations(node: ast.stmt) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+
+
+def files_imported(tree: ast.AST, module: str, is_package: bool, files: Container[str]) -> set[str]:
+    """The files of the package that a file imports, as dotted names."""
+    found = set(imported(tree, module, is_package))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            submodules = {alias.name for alias in node.names if f"{node.module}.{alias.name}" in files}
+            found |= {f"{node.module}.{name}" for name in submodules}
+            if len(submodules) == len(node.names):
+                found.discard(node.module)
+    return {name for name in found if name in files} - {module}
+
+
+def circles(graph: Mapping[str, set[str]]) -> list[list[str]]:
+    """The ways through a graph that lead back to where they began, one of each group of nodes that reach each other."""
+    done: set[str] = set()
+    found: list[list[str]] = []
+
+    def follow(node: str, way: list[str]) -> None:
+        if node in way:
+            found.append(way[way.index(node) :])
+        elif node not in done:
+            for following in sorted(graph.get(node, ())):
+                follow(following, [*way, node])
+            done.add(node)
+
+    for start in sorted(graph):
+        follow(start, [])
+    return found
+
+
 def is_old(name: str) -> bool:
     """Whether a module is of an old generation: an old path, or in `kafka.legacy`."""
     return any(name == old or name.startswith(f"{old}.") for old in (*OLD_PATHS, "kafka.legacy"))
@@ -144,6 +187,29 @@ def test_every_import_points_down_the_table() -> None:
         names = imported(ast.parse(path.read_text()), module, path.name == "__init__.py")
         problems += sorted({found for name in names if (found := problem(module, name))})
     assert not problems, "\n".join(problems)
+
+
+def test_no_file_imports_itself_by_way_of_others() -> None:
+    """Wherever in a file an import stands; for annotations alone two files may know each other."""
+    files = {module_name(path): path for path in SOURCES}
+    graph = {
+        module: files_imported(run_by(ast.parse(path.read_text())), module, path.name == "__init__.py", files)
+        for module, path in files.items()
+        if module != "kafka"  # it loads each public name when that is first used
+    }
+    assert sum(map(len, graph.values())) > 2_000
+    assert circles(graph) == []
+
+
+def test_a_circle_of_files_is_seen() -> None:
+    code = {
+        "kafka.a": "from kafka.b import f",
+        "kafka.b": "def f():\n    from kafka import c",
+        "kafka.c": "if TYPE_CHECKING:\n    import kafka.b\nimport kafka.d",
+        "kafka.d": "import kafka.a",
+    }
+    graph = {name: files_imported(run_by(ast.parse(text)), name, False, code) for name, text in code.items()}
+    assert circles(graph) == [["kafka.a", "kafka.b", "kafka.c", "kafka.d"]]
 
 
 def test_every_package_stands_in_the_table() -> None:

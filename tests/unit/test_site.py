@@ -68,6 +68,27 @@ def test_every_page_is_in_the_table_of_contents() -> None:
     assert listed == {page.stem for page in PAGES} - {"index"}
 
 
+def test_the_front_page_leads_to_every_guide() -> None:
+    text, *lists = (DOCS / "index.md").read_text().split("```{toctree}")
+    guides = re.findall(r"^([A-Z_]+)$", "".join(lists[:2]), flags=re.MULTILINE)
+    assert len(guides) > 20
+    assert [name for name in guides if f"]({name}.md)" not in text] == []
+
+
+def test_texts_come_to_the_site_as_they_stand() -> None:
+    code = (
+        "import conf\n"
+        "assert conf.smartquotes is False\n"
+        "texts, lines = conf.AttributeTexts(), ['How long: in milliseconds.']\n"
+        "texts.keep(None, 'attribute', 'kafka.X.y', None, None, lines)\n"
+        "lines[:] = ['in milliseconds.', '', ':type: How long']\n"
+        "texts.put_back(None, 'attribute', 'kafka.X.y', None, None, lines)\n"
+        "assert lines == ['How long: in milliseconds.'], lines\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=DOCS, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"], ids=lambda page: page.name)
 def test_a_link_of_a_page_leads_somewhere(page: Path) -> None:
     text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from kafka.cli.demo.flights import Flights
+from kafka.cli.demo.flight_tables import Flights
 
 
 def expected_delays(data: Flights) -> pd.DataFrame:

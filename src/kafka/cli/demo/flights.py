@@ -6,27 +6,9 @@ import pathlib
 
 import pandas as pd
 
+from kafka.cli.demo.flight_tables import COLUMNS, Flights
+from kafka.cli.demo.made_up import made_up_flights
 from kafka.cli.failures import Uninterrupted
-
-COLUMNS = ["departure", "carrier", "flight", "origin", "dest", "dep_delay", "arr_delay"]
-
-
-@dataclasses.dataclass(frozen=True)
-class Flights:
-    """What left New York in 2013.
-
-    Arguments:
-        flights: a row a flight in the order of the planned departure, with ``departure`` (UTC), ``carrier``,
-            ``flight``, ``origin``, ``dest``, ``dep_delay`` and ``arr_delay`` (minutes; NaN for a cancelled flight).
-        airlines: ``carrier`` and ``name``.
-        airports: ``faa`` and ``name``.
-        real: False for flights that were made up.
-    """
-
-    flights: pd.DataFrame
-    airlines: pd.DataFrame
-    airports: pd.DataFrame
-    real: bool = True
 
 
 def _folder() -> pathlib.Path | None:
@@ -44,8 +26,6 @@ def read_flights(limit: int | None = None) -> Flights:
     """
     folder = _folder()
     if folder is None:
-        from kafka.cli.demo.made_up import made_up_flights
-
         data = made_up_flights()
         return dataclasses.replace(data, flights=data.flights.head(limit)) if limit else data
     columns = ["time_hour", "minute", *COLUMNS[1:]]

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from kafka.cli.demo.flights import COLUMNS, Flights
+from kafka.cli.demo.flight_tables import COLUMNS, Flights
 
 COUNT = 336_776
 """As many as there are real ones."""

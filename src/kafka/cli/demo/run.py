@@ -17,7 +17,7 @@ from kafka.spark.requirements import check_java, check_pyspark
 if TYPE_CHECKING:
     import pandas as pd
 
-    from kafka.cli.demo.flights import Flights
+    from kafka.cli.demo.flight_tables import Flights
     from kafka.cli.demo.plan import Plan
 
 RECORDS_PER_TRIGGER = 60_000

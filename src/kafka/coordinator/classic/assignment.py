@@ -1,7 +1,7 @@
 """The assignors of a member: those it offers when it joins, and the one it runs if it leads the group.
 
-An assignor of the user's runs in a thread: on the client's loop it would hold up heartbeats, those of other clients
-too. Our own assignors are quick and run on the loop.
+Assignors run in a thread: on the client's loop a slow one, such as an assignor of the user's or a sticky one of a large
+group, would hold up heartbeats, those of other clients too. Range and round robin are quick and run on the loop.
 """
 
 import inspect
@@ -37,9 +37,12 @@ from kafka.wire.api.join_group import JoinGroupRequestProtocol, JoinGroupRespons
 Assignor = AbstractPartitionAssignor | type[AbstractPartitionAssignor]
 Result = TypeVar("Result")
 
-_OURS = (RangePartitionAssignor, RoundRobinPartitionAssignor)
+_DEFAULTS = (RangePartitionAssignor, RoundRobinPartitionAssignor)
+"""What a consumer offers that was given no assignors."""
+_QUICK = frozenset(_DEFAULTS)
+"""Those that run on the loop: they pass over members and partitions once."""
 _BY_NAME: dict[str, type[AbstractPartitionAssignor]] = {
-    assignor.name: assignor for assignor in (*_OURS, StickyPartitionAssignor, CooperativeStickyAssignor)
+    assignor.name: assignor for assignor in (*_DEFAULTS, StickyPartitionAssignor, CooperativeStickyAssignor)
 }
 
 
@@ -77,7 +80,7 @@ class Assignors:
 
     def __init__(self, configured: Sequence[Any] | None) -> None:
         self._by_name: dict[str, AbstractPartitionAssignor] = {}
-        for each in configured or _OURS:
+        for each in configured or _DEFAULTS:
             given = _BY_NAME.get(each, each) if isinstance(each, str) else each
             assignor: Any = given() if inspect.isclass(given) else given
             name = getattr(assignor, "name", None)
@@ -207,7 +210,7 @@ async def _call(assignor: AbstractPartitionAssignor, function: Callable[..., Res
         except BaseException as error:  # sys.exit() of the user's code must not end the loop
             return None, error
 
-    if type(assignor) in _OURS:
+    if type(assignor) in _QUICK:
         result, error = guarded()
     else:
         result, error = await run_blocking(guarded)
