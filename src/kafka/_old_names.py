@@ -21,21 +21,30 @@ def of_a_package(package: str, name: str, homes: Mapping[str, str]) -> Any:
         name: the attribute asked for.
         homes: by name, the module that has it.
 
-    A submodule of a subpackage is loaded as well: in kafka-python ``import kafka`` loads them all.
+    A name that the module had in kafka-python because it imported it is found too, and a submodule of a subpackage is
+    loaded: there ``import kafka`` loads them all.
 
-    Raises `AttributeError` for a name that is not in the table.
+    Raises `AttributeError` for a name that is nowhere.
     """
-    if name not in homes:
+    home = homes.get(name) or _home_of_imported(package, name)
+    if home is None:
         return _submodule(package, name)
-    value = getattr(importlib.import_module(homes[name]), name)
+    value = getattr(importlib.import_module(home), name)
     setattr(sys.modules[package], name, value)
     return value
+
+
+def _home_of_imported(module: str, name: str) -> str | None:
+    from kafka._imported_names import home_of  # a large table, which most programs do not need
+
+    return None if name.startswith("_") else home_of(module, name)
 
 
 def _submodule(package: str, name: str) -> ModuleType:
     from importlib.util import find_spec  # when it is needed: `import kafka` is to be quick
 
     path = f"{package}.{name}"
-    if name.startswith("_") or "." not in package or find_spec(path) is None:
+    is_package = "__path__" in vars(sys.modules[package])
+    if name.startswith("_") or "." not in package or not is_package or find_spec(path) is None:
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
     return importlib.import_module(path)

@@ -1,6 +1,14 @@
 """kafka-python's import path of `SimpleClient` and `KafkaClient`, from 0.9 to 1.4."""
 
+from typing import Any
+
+from kafka import _old_names
 from kafka.legacy.client_async.client import KafkaClient
 from kafka.legacy.simple.client import SimpleClient
 
 __all__ = ["KafkaClient", "SimpleClient"]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a name that this module had in kafka-python because it imported it."""
+    return _old_names.of_a_package(__name__, name, {})

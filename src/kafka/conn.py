@@ -1,7 +1,9 @@
 """kafka-python's import path of connections to brokers."""
 
 from ssl import SSLEOFError, SSLWantReadError, SSLWantWriteError, SSLZeroReturnError
+from typing import Any
 
+from kafka import _old_names
 from kafka.legacy.connection.broker_connection import BrokerConnection
 from kafka.legacy.connection.hosts import (
     AFI_NAMES,
@@ -40,3 +42,8 @@ __all__ = [
     "is_inet_4_or_6",
     "ssl_available",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a name that this module had in kafka-python because it imported it."""
+    return _old_names.of_a_package(__name__, name, {})

@@ -32,7 +32,7 @@ _HOMES = dict.fromkeys(
         "ProduceResponsePayload",
     ),
     "kafka.legacy.payloads",
-)
+) | {"ConsumerRecords": "kafka.consumer.records.consumer_records"}
 
 
 def __getattr__(name: str) -> Any:

@@ -1,5 +1,8 @@
 """kafka-python's import path of its helpers, from 0.9 on."""
 
+from typing import Any
+
+from kafka import _old_names
 from kafka.coordinator.offset_arguments import LEGAL_TOPIC_NAME, LONGEST_TOPIC_NAME, check_topic_name
 from kafka.legacy.byte_strings import MAX_INT as MAX_INT
 from kafka.legacy.byte_strings import TO_SIGNED as TO_SIGNED
@@ -23,3 +26,8 @@ from kafka.legacy.weak_references import try_method_on_system_exit as try_method
 TOPIC_LEGAL_CHARS = LEGAL_TOPIC_NAME
 TOPIC_MAX_LENGTH = LONGEST_TOPIC_NAME
 ensure_valid_topic_name = check_topic_name
+
+
+def __getattr__(name: str) -> Any:
+    """Load a name that this module had in kafka-python because it imported it."""
+    return _old_names.of_a_package(__name__, name, {})

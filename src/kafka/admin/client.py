@@ -6,6 +6,7 @@ from collections.abc import Callable, Coroutine
 from types import TracebackType
 from typing import Any, Never, TypeVar, Unpack
 
+from kafka import _old_names
 from kafka.admin.calls.access import AccessCalls
 from kafka.admin.calls.cluster import ClusterCalls
 from kafka.admin.calls.configs import ConfigCalls
@@ -128,3 +129,8 @@ class KafkaAdminClient(
             operation.close()
             raise IllegalStateError("the admin client is closed")
         return self._loop_thread.run(operation)
+
+
+def __getattr__(name: str) -> Any:
+    """Load a name that this module had in kafka-python because it imported it."""
+    return _old_names.of_a_package(__name__, name, {})

@@ -129,22 +129,22 @@ class AIOKafkaConsumer(Generic[Key, Value]):
 
     def subscribe(
         self,
-        topics: Iterable[str] = (),
+        topics: Iterable[str] | None = (),
         pattern: str | None = None,
         listener: ConsumerRebalanceListener | None = None,
     ) -> None:
         """Have the group assign partitions of topics, or of those that a pattern matches; see `KafkaConsumer`.
 
         Arguments:
-            topics: by name; not together with ``pattern``.
+            topics: by name; not together with ``pattern``, with which it may be None.
             pattern: a regular expression that the whole name of a topic has to match.
             listener: told when partitions are assigned and taken away.
 
         Raises `TypeError`, `IllegalStateError` after `assign`, and `ValueError`.
         """
-        if isinstance(topics, str) or not isinstance(topics, Iterable):
+        if isinstance(topics, str) or not isinstance(topics, Iterable | None):
             raise TypeError(f"topics are a list of names, not {topics!r}")
-        names = tuple(topics)
+        names = tuple(topics or ())
         if bool(names) == (pattern is not None):
             raise TypeError("subscribe() takes either topics or a pattern")
         if listener is not None and not isinstance(listener, ConsumerRebalanceListener):

@@ -24,6 +24,7 @@ __all__ = [
 
 _HOMES = {
     "AsyncKafkaConsumer": "kafka.consumer.async_consumer",
+    "ConsumerRecords": "kafka.consumer.records.consumer_records",
     "KafkaConsumer": "kafka.consumer.group",
     "MultiProcessConsumer": "kafka.consumer.multiprocess",
     "SimpleConsumer": "kafka.consumer.simple",

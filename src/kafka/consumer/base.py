@@ -1,5 +1,8 @@
 """kafka-python's import path of `Consumer` and its constants, from 0.9 to 1.4."""
 
+from typing import Any
+
+from kafka import _old_names
 from kafka.legacy.consumer.base import (
     AUTO_COMMIT_INTERVAL,
     AUTO_COMMIT_MSG_COUNT,
@@ -31,3 +34,8 @@ __all__ = [
     "Consumer",
     "log",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a name that this module had in kafka-python because it imported it."""
+    return _old_names.of_a_package(__name__, name, {})

@@ -73,7 +73,7 @@ class ConsumerFace:
 
     def subscribe(
         self,
-        topics: Iterable[str] | SubscriptionPattern = (),
+        topics: Iterable[str] | SubscriptionPattern | None = (),
         pattern: str | re.Pattern[str] | SubscriptionPattern | None = None,
         listener: Listener | None = None,
     ) -> None:
@@ -82,7 +82,7 @@ class ConsumerFace:
         Without a ``group_id`` the consumer takes all partitions of the topics.
 
         Arguments:
-            topics: names of topics.
+            topics: names of topics; None where there is a pattern.
             pattern: instead of names, a regular expression that names have to begin with a match of; topics that are
                 created later are found as metadata are refreshed (``metadata_max_age_ms``). A `SubscriptionPattern`,
                 also in the place of topics, is matched by the coordinator; it needs ``group_protocol='consumer'``.
@@ -105,7 +105,7 @@ class ConsumerFace:
                 "a SubscriptionPattern is matched by the coordinator of a group with group_protocol='consumer'; a "
                 "Python regular expression works with every protocol: subscribe(pattern='...')"
             )
-        self._core.subscription.subscribe(topics, pattern, listener)
+        self._core.subscription.subscribe(() if topics is None else topics, pattern, listener)
         self._core.subscribed()
 
     def subscription(self) -> set[str] | None:

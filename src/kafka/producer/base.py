@@ -1,5 +1,8 @@
 """kafka-python's import path of `Producer`, from 0.9 to 1.4."""
 
+from typing import Any
+
+from kafka import _old_names
 from kafka.legacy.producers.base import (
     ASYNC_LOG_MESSAGES_ON_ERROR,
     ASYNC_QUEUE_MAXSIZE,
@@ -29,3 +32,8 @@ __all__ = [
     "SYNC_FAIL_ON_ERROR_DEFAULT",
     "Producer",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a name that this module had in kafka-python because it imported it."""
+    return _old_names.of_a_package(__name__, name, {})

@@ -1,5 +1,13 @@
 """kafka-python's import path of `SimpleProducer`, from 0.9 to 1.4."""
 
+from typing import Any
+
+from kafka import _old_names
 from kafka.legacy.producers.simple import SimpleProducer
 
 __all__ = ["SimpleProducer"]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a name that this module had in kafka-python because it imported it."""
+    return _old_names.of_a_package(__name__, name, {})

@@ -22,6 +22,8 @@ from kafka.legacy.protocol.types import (
     Int64,
     Schema,
     String,
+    _pack,
+    _unpack,
 )
 
 __all__ = [
@@ -44,4 +46,6 @@ __all__ = [
     "UnsignedVarInt32",
     "VarInt32",
     "VarInt64",
+    "_pack",
+    "_unpack",
 ]

@@ -63,3 +63,15 @@ async def test_all_go_back_to_what_is_committed_by_one_request(
     asked.remove()
     assert [await consumer.position(tp) for tp in (first, second)] == [3, 4]
     assert await consumer.committed(first) == 3
+
+
+async def test_topics_may_be_none_beside_a_pattern(broker: EmbeddedBroker) -> None:
+    topic = f"t-{uuid.uuid4()}"
+    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
+        producer.send(topic, b"value").get(60)
+    consumer = AIOKafkaConsumer(bootstrap_servers=broker.bootstrap_servers, auto_offset_reset="earliest")
+    consumer.subscribe(topics=None, pattern=f"^{topic}$")
+    with pytest.raises(TypeError, match="either topics or a pattern"):
+        consumer.subscribe(topics=None)
+    async with consumer:
+        assert (await consumer.getone()).value == b"value"

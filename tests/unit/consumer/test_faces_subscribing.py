@@ -181,3 +181,12 @@ async def test_a_subscription_pattern_is_refused_where_nobody_would_match_it(sce
     for wrong in ("", None, 3):
         with pytest.raises(ValueError, match="regular expression"):
             SubscriptionPattern(wrong)  # type: ignore[arg-type]
+
+
+async def test_topics_may_be_none_beside_a_pattern(scene: Scene) -> None:
+    consumer = await scene.face.open()
+    with pytest.raises(IllegalStateError, match="topics or a pattern"):
+        await consumer.subscribe(None)
+    await consumer.subscribe(topics=None, pattern=f"^{scene.topic}$")
+    await consumer.read(20)
+    await consumer.close()

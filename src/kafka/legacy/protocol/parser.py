@@ -11,7 +11,7 @@ from kafka.legacy.protocol.frame import KafkaBytes
 from kafka.legacy.protocol.types import Int32
 from kafka.version import __version__
 
-_log = logging.getLogger(__name__)
+log = logging.getLogger("kafka.protocol.parser")
 _SIZE = 4
 _FIND_COORDINATOR = 10
 
@@ -88,7 +88,7 @@ class KafkaProtocol:
         response_type = request.RESPONSE_TYPE
         received = response_type.parse_header(frame).correlation_id
         if received == 0 and correlation_id and self._may_lack_id(response_type):
-            _log.warning("A broker of Kafka 0.8.2 that has no topics yet answered without a correlation id")
+            log.warning("A broker of Kafka 0.8.2 that has no topics yet answered without a correlation id")
         elif received != correlation_id:
             raise CorrelationIdError(f"Correlation IDs do not match: sent {correlation_id}, recv {received}")
         try:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import abc
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, BinaryIO, ClassVar, TypeAlias
 
 FieldType: TypeAlias = Any
@@ -37,6 +37,23 @@ def read_exactly(data: BinaryIO, size: int, what: str) -> bytes:
     if len(found) != size:
         raise ValueError(f"Buffer underrun decoding {what}: expected {size} bytes, found {len(found)}")
     return found
+
+
+def _pack(form: Callable[[Any], bytes], value: Any) -> bytes:
+    """Write a value by a `struct.Struct.pack`, as types that programs derive do; ValueError if it does not fit."""
+    try:
+        return form(value)
+    except struct.error as error:
+        raise ValueError(f"cannot write {value!r}: {error}") from error
+
+
+def _unpack(form: Callable[[bytes], tuple[Any]], data: bytes) -> Any:
+    """Read a value by a `struct.Struct.unpack`; ValueError if that is not what the bytes are."""
+    try:
+        (value,) = form(data)
+    except struct.error as error:
+        raise ValueError(f"cannot read {data!r}: {error}") from error
+    return value
 
 
 class _Number(AbstractType):

@@ -42,10 +42,19 @@ def size_of_varint(value: int) -> int:
     return varint_size(value)
 
 
-def calc_crc32c(memview: Buffer) -> int:
-    """The checksum of a batch of magic 2."""
+def crc32c_c(memview: Buffer) -> int:
+    """CRC-32C by the library; kafka-python has this where the library is installed."""
     checksum: int = crc32c.crc32c(memview)
     return checksum
+
+
+crc32c_py = crc32c_c
+"""kafka-python's own CRC-32C, in Python; the library is always there."""
+
+
+def calc_crc32c(memview: Buffer, _crc32c: Callable[[Buffer], int] = crc32c_c) -> int:
+    """The checksum of a batch of magic 2."""
+    return _crc32c(memview)
 
 
 def calc_crc32(memview: Buffer) -> int:
