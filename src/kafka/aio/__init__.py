@@ -1,9 +1,9 @@
 """aiokafka's names and manners over this package's clients: a program written for aiokafka changes its imports alone.
 
 ``from kafka.aio import AIOKafkaConsumer`` for ``from aiokafka import AIOKafkaConsumer``; the submodules `abc`, `admin`,
-`errors`, `helpers` and `structs` are those of aiokafka. Options may be aiokafka's, and all of this package's besides.
-Stands above the clients, whose public calls it uses where there are such; nothing below imports it. What differs is in
-`docs/COMPATIBILITY.md`.
+`consumer`, `coordinator.assignors`, `errors`, `helpers`, `partitioner`, `producer` and `structs` are those of aiokafka.
+Options may be aiokafka's, and all of this package's besides. Stands above the clients, whose public calls it uses where
+there are such; nothing below imports it. What differs is in `docs/COMPATIBILITY.md`.
 """
 
 from kafka.aio.abc import ConsumerRebalanceListener
@@ -11,6 +11,9 @@ from kafka.aio.consumer import AIOKafkaConsumer
 from kafka.aio.errors import ConsumerStoppedError, IllegalOperation
 from kafka.aio.producer import AIOKafkaProducer
 from kafka.aio.structs import ConsumerRecord, OffsetAndMetadata, OffsetAndTimestamp, TopicPartition
+
+__version__ = "0.14.0"
+"""The release of aiokafka whose names these are, for programs that compare it."""
 
 __all__ = [
     "AIOKafkaConsumer",
@@ -22,6 +25,7 @@ __all__ = [
     "OffsetAndMetadata",
     "OffsetAndTimestamp",
     "TopicPartition",
+    "__version__",
 ]
 
 

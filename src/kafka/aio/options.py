@@ -10,6 +10,9 @@ from kafka.config.table import given_options
 from kafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
 from kafka.errors import KafkaConfigurationError
 
+NOT_GIVEN: Any = object()
+"""What aiokafka has as the default of ``acks``; frameworks hand it on."""
+
 _REQUEST_TIMEOUT_MS = 40_000
 _GIVE_UP_AT_ONCE_MS = 1
 """`start()` does not go on asking servers that refuse connections: programs have a loop of their own around it."""
@@ -31,6 +34,8 @@ class AIOProducerConfigs(ProducerConfigs, total=False):
     """Has no effect: the loop is the one that `start` runs on."""
     max_batch_size: int
     """As ``batch_size``."""
+    send_backoff_ms: int
+    """Has no effect: what fails is sent again after ``retry_backoff_ms``. Older releases of aiokafka have it."""
 
 
 class AIOAdminConfigs(AdminConfigs, total=False):
@@ -86,6 +91,7 @@ def consumer_options(given: AIOConsumerConfigs) -> dict[str, Any]:
 def producer_options(given: AIOProducerConfigs) -> dict[str, Any]:
     """The options of an `AsyncKafkaProducer`. Records fail after about twice ``request_timeout_ms``, as there."""
     options = _common(given)
+    options.pop("send_backoff_ms", None)
     batch_size = options.pop("max_batch_size", None)
     if batch_size is not None:
         options["batch_size"] = batch_size
@@ -101,7 +107,7 @@ def admin_options(given: AIOAdminConfigs) -> dict[str, Any]:
 
 
 def _common(given: Any) -> dict[str, Any]:
-    options = given_options(given)
+    options = {name: value for name, value in given_options(given).items() if value is not NOT_GIVEN}
     options.pop("loop", None)
     if options.get("api_version") == "auto":
         del options["api_version"]

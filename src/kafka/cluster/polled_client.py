@@ -10,22 +10,16 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from kafka import _old_names
+from kafka.cluster.inner_names import InnerName
 from kafka.errors import IllegalStateError
 
 _HOMES = {"KafkaClient": "kafka.legacy.client_async.client"}
 
 
-class _Attribute:
-    """`_client` of an object. It can be assigned to, as a class derived by the user may do."""
-
-    def __get__(self, owner: HasPolledClient | None, kind: type[HasPolledClient] | None = None) -> Any:
-        return self if owner is None else owner._polled_client()
-
-
 class HasPolledClient:
     """Base of the synchronous clients that have one."""
 
-    _client = _Attribute()
+    _client = InnerName(lambda owner: owner._polled_client())
     _polled: Any = None
 
     def _options_given(self) -> Mapping[str, Any]:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 from kafka.cluster.client_health import not_started
+from kafka.cluster.inner_names import InnerName
 from kafka.config import ConsumerConfig, option_table
 from kafka.config.table import values_of
 from kafka.consumer.arguments import check_offset, check_offsets, check_partition
@@ -50,6 +51,8 @@ class ConsumerFace:
     DEFAULT_CONFIG: ClassVar[dict[str, Any]] = {
         name: row.default for name, row in option_table().items() if "consumer" in row.clients
     }
+    _closed = InnerName(lambda consumer: consumer._started and consumer._core.closed)
+    """Whether it is closed, for programs that ask kafka-python's consumer."""
     _listener_types: ClassVar[tuple[type, ...]]
     _core: ConsumerCore
     _servers_given: Any

@@ -1,8 +1,10 @@
 """`KafkaConsumer`: the synchronous consumer, with kafka-python's names and arguments."""
 
 import functools
+import math
 from typing import Any, ClassVar, Self, Unpack
 
+from kafka._loop_services import wall_clock_ns
 from kafka.cluster.polled_client import HasPolledClient
 from kafka.config import ConsumerConfigs, parse_consumer, with_options
 from kafka.config.given import GivenConfigs
@@ -63,6 +65,14 @@ class KafkaConsumer(old_manner.OldMethods, ConsumerCalls[Key, Value], HasPolledC
         except BaseException:
             self._driver.abandon()
             raise
+
+    _consumer_timeout = math.inf
+    """The time, in seconds since 1970, at which iteration ends that a class of the user's does by `poll`."""
+
+    def _set_consumer_timeout(self) -> None:
+        """Let ``consumer_timeout_ms`` begin for such iteration."""
+        limit_ms = self._core.config.consumer.consumer_timeout_ms
+        self._consumer_timeout = wall_clock_ns()() / 1e9 + limit_ms / 1000
 
     @property
     def _subscription(self) -> SubscriptionState:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from kafka.cluster.client_display import client_html
 from kafka.cluster.client_health import not_started
+from kafka.cluster.inner_names import InnerName
 from kafka.config import ProducerConfig, option_table, parse_producer
 from kafka.config.table import values_of, with_class_defaults
 from kafka.health import Health
@@ -22,6 +23,8 @@ class ProducerFace:
     } | {"client_id": None}  # each producer has a name of its own
     DEPRECATED_CONFIGS: ClassVar[tuple[str, ...]] = ()
     """Options that are taken with a warning and go with the next release, as in kafka-python 3: none."""
+    _closed = InnerName(lambda producer: producer._core is not None and producer._core.is_closed)
+    """Whether it is closed, for programs that ask kafka-python's producer."""
     _parsed: ProducerConfig
     _servers_given: Any
     _core: ProducerCore | None

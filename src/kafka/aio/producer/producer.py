@@ -4,14 +4,15 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from functools import partial
 from types import TracebackType
-from typing import Any, Generic, Self, Unpack
+from typing import Any, Generic, NamedTuple, Self, Unpack
 
-from kafka.aio.batch import BatchBuilder
 from kafka.aio.errors import IllegalOperation, ProducerClosed
 from kafka.aio.offsets import as_offsets
-from kafka.aio.options import AIOProducerConfigs, producer_options
+from kafka.aio.options import NOT_GIVEN, AIOProducerConfigs, producer_options
+from kafka.aio.producer.message_accumulator import BatchBuilder
 from kafka.aio.starting import start
 from kafka.aio.structs import RecordMetadata
+from kafka.cluster.inner_names import InnerName
 from kafka.errors import AssertedArgumentError, TransactionAbortedError
 from kafka.producer.async_producer import AsyncKafkaProducer
 from kafka.producer.outcome.future import FutureRecordMetadata
@@ -19,6 +20,10 @@ from kafka.producer.outcome.record_metadata import RecordMetadata as WrittenAt
 from kafka.producer.transactions.async_block import AsyncTransactionBlock
 from kafka.record.type_variables import Key, Value
 from kafka.structs import TopicPartition
+
+__all__ = ["AIOKafkaProducer", "_missing"]
+
+_missing = NOT_GIVEN
 
 Headers = Sequence[tuple[str, bytes | None]]
 
@@ -49,6 +54,16 @@ class _Producer(AsyncKafkaProducer[Key, Value]):
         return self._shown_as(kind)
 
 
+class _Sending(NamedTuple):
+    """What programs read of aiokafka's sender.
+
+    Arguments:
+        sender_task: done once the producer is stopped; None before it is started.
+    """
+
+    sender_task: "asyncio.Future[None] | None"
+
+
 class AIOKafkaProducer(Generic[Key, Value]):
     """aiokafka's producer: an `AsyncKafkaProducer` whose `send` gives `asyncio.Future` objects.
 
@@ -57,17 +72,23 @@ class AIOKafkaProducer(Generic[Key, Value]):
             given: all replicas, and no duplicates.
     """
 
+    _closed = InnerName(lambda producer: producer._stopped)
+    """For frameworks that ask it of aiokafka's producer, and `_sender`."""
+    _sender = InnerName(lambda producer: _Sending(producer._running))
+
     def __init__(self, **configs: Unpack[AIOProducerConfigs]) -> None:
         self._options = producer_options(configs)
         self._producer: _Producer[Key, Value] = _Producer(**self._options)
         self._is_transactional = self._options.get("transactional_id") is not None
         self._stopped = False
+        self._running: asyncio.Future[None] | None = None
 
     # Life -------------------------------------------------------------------------------------------------------------
 
     async def start(self) -> None:
         """Find the cluster, and get the transactional producer its id; raises `KafkaConnectionError`."""
         await start(self._producer.start(), self._options)
+        self._running = asyncio.get_running_loop().create_future()
         try:
             if self._is_transactional:
                 await self._producer.init_transactions()
@@ -78,7 +99,11 @@ class AIOKafkaProducer(Generic[Key, Value]):
     async def stop(self) -> None:
         """Send what is buffered, wait for it, and close the connections. Does nothing the second time."""
         self._stopped = True
-        await self._producer.stop()
+        try:
+            await self._producer.stop()
+        finally:
+            if self._running is not None and not self._running.done():
+                self._running.set_result(None)
 
     def _repr_html_(self) -> str:
         """What a notebook shows of the producer: its health. In any thread; asks no broker."""

@@ -12,6 +12,7 @@ from kafka.aio.errors import ConsumerStoppedError, IllegalOperation
 from kafka.aio.offsets import as_offsets
 from kafka.aio.options import AIOConsumerConfigs, consumer_options
 from kafka.aio.starting import start
+from kafka.cluster.inner_names import InnerName
 from kafka.consumer.async_consumer import AsyncKafkaConsumer
 from kafka.consumer.core import ConsumerCore
 from kafka.consumer.drive.async_driver import AsyncDriver
@@ -61,6 +62,10 @@ class AIOKafkaConsumer(Generic[Key, Value]):
     After `stop` what gives records raises `ConsumerStoppedError`; what needs a group raises `IllegalOperation` without.
     What a deserializer raises is raised as it is, for the same record again and again until a `seek`.
     """
+
+    _closed = InnerName(lambda consumer: consumer._stopped)
+    """For frameworks that ask it of aiokafka's consumer, and `_group_id`."""
+    _group_id = InnerName(lambda consumer: consumer._options.get("group_id"))
 
     def __init__(self, *topics: str, **configs: Unpack[AIOConsumerConfigs]) -> None:
         self._options = consumer_options(configs)

@@ -1,0 +1,1 @@
+"""aiokafka's import paths of what members of groups agree by."""

@@ -1,0 +1,1 @@
+"""aiokafka's import path of the sticky assignor."""
