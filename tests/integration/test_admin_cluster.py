@@ -154,6 +154,7 @@ def test_log_directories_are_described_as_in_2_and_in_3(admin, topic):
 @pytest.mark.needs(broker=(2, 2), why="ElectLeaders")
 def test_leaders_are_elected_where_that_is_needed(admin, topic):
     result = admin.elect_leaders(0, {topic: [0]})
+    assert result.replica_election_results[0][0] == topic
     assert result.replication_election_results[0][1][0][:2] == (0, 84)
     assert result["replica_election_results"][0]["partition_result"][0].partition_id == 0
     assert admin.perform_leader_election(0, {topic: [1]}).error_code == 0

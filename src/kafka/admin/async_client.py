@@ -20,6 +20,7 @@ from kafka.admin.async_calls.tokens import AsyncTokenCalls
 from kafka.admin.async_calls.topics import AsyncTopicCalls
 from kafka.admin.async_calls.transactions import AsyncTransactionCalls
 from kafka.admin.face import AdminFace, close_parts
+from kafka.cluster.inner_names import InnerName
 from kafka.config import AdminConfigs, with_options
 from kafka.config.settings_given import refuse_positions
 from kafka.errors import IllegalStateError
@@ -54,6 +55,9 @@ class AsyncKafkaAdminClient(
     Arguments: client options by keyword, see below.
     Raises `KafkaConfigurationError`. Before `start`, and after `close`, each method raises `IllegalStateError`.
     """
+
+    _closed = InnerName(lambda admin: admin._is_closed())
+    """Whether it is closed, as the synchronous client says it."""
 
     def __init__(self, *given: Never, **configs: Unpack[AdminConfigs]) -> None:
         refuse_positions(given, "AsyncKafkaAdminClient", "admin")

@@ -5,7 +5,7 @@ from typing import Any
 
 from kafka.admin.leaders import by_topic
 from kafka.admin.requests import AdminRequests, own_error_code, raise_first
-from kafka.admin.results import ElectLeadersResult, as_result
+from kafka.admin.results import ElectLeadersResult, Response, as_result
 from kafka.errors import BrokerResponseError, ElectionNotNeededError, for_code
 from kafka.structs import TopicPartition
 from kafka.wire.api.alter_partition_reassignments import (
@@ -47,7 +47,7 @@ async def elect_leaders(
                 if each.error_code != ElectionNotNeededError.errno
             ]
         )
-    return ElectLeadersResult(as_result(response))
+    return ElectLeadersResult(as_result(response, Response))
 
 
 async def alter_partition_reassignments(

@@ -1,9 +1,10 @@
 """Results of admin calls, which programs for kafka-python 2.x and for 3.0 can use alike.
 
 As in 3.0 a result is a dict with the response's fields in snake case. As in 2.x the fields are attributes too, and so
-are the lists of tuples that the response objects of 2.x had.
+are the lists of tuples that the response objects of 2.x had. What 3.0 gives as a response can be read by place too.
 """
 
+from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
@@ -22,15 +23,42 @@ class Result(dict[str, Any]):
         try:
             return self[name]
         except KeyError:
-            raise AttributeError(f"{type(self).__name__} has no {name!r}; it has {', '.join(self)}") from None
+            raise AttributeError(f"{type(self).__name__} has no {name!r}; it has {', '.join(self.keys())}") from None
 
 
-def as_result(value: Any) -> Any:
-    """A message, or a part of one, as a `Result` with all that is inside; ids are texts, None where there is none."""
+class Response(Result):
+    """A response, or a part of one, that 3.0 gives as it is: its fields can also be read by place, and unpacked.
+
+    Iterating over it gives the values, not the names; ``items()``, ``keys()`` and `in` are a dict's.
+    """
+
+    def __getitem__(self, key: Any) -> Any:
+        return list(self.values())[key] if isinstance(key, int | slice) else super().__getitem__(key)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.values())
+
+    def __eq__(self, other: object) -> bool:
+        """A tuple of its values is equal, too."""
+        return tuple(self.values()) == other if isinstance(other, tuple) else super().__eq__(other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = None  # type: ignore[assignment]  # as of every dict
+
+
+def as_result(value: Any, kind: type[Result] = Result) -> Any:
+    """A message, or a part of one, as a `Result` with all that is inside; ids are texts, None where there is none.
+
+    Arguments:
+        value: the message.
+        kind: what its structs become: `Result`, or `Response` where 3.0 gives the message itself.
+    """
     if isinstance(value, Struct):
-        return Result({field.name: as_result(getattr(value, field.name)) for field in value.FIELDS})
+        return kind({field.name: as_result(getattr(value, field.name), kind) for field in value.FIELDS})
     if isinstance(value, list):
-        return [as_result(each) for each in value]
+        return [as_result(each, kind) for each in value]
     return id_text(value) if isinstance(value, UUID) else value
 
 
@@ -40,12 +68,16 @@ def id_text(value: UUID) -> str | None:
 
 
 class CreateTopicsResult(Result):
-    """What `create_topics` and `create_partitions` give: per topic its name, error code and message, …"""
+    """What `create_topics` gives: per topic its name, error code and message, …"""
 
     @property
     def topic_errors(self) -> list[tuple[str, int, str | None]]:
         """Topic, error code and error message of each."""
         return [(each["name"], each["error_code"], each["error_message"]) for each in self["topics"]]
+
+
+class CreatePartitionsResult(Response, CreateTopicsResult):
+    """What `create_partitions` gives: per topic its name, error code and message."""
 
 
 class TopicDescriptions(list[dict[str, Any]]):
@@ -177,7 +209,7 @@ class DescribedConfigs(list[DescribeConfigsResult]):
         return self._by_kind().items()
 
 
-class ElectLeadersResult(Result):
+class ElectLeadersResult(Response):
     """What `elect_leaders` and `perform_leader_election` give: per topic the partitions that were asked about."""
 
     @property

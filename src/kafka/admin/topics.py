@@ -10,7 +10,15 @@ from kafka.admin.new_topic import NewTopic
 from kafka.admin.operations import operation_names
 from kafka.admin.quota_retries import within_quota
 from kafka.admin.requests import AdminRequests, check_answered, raise_first
-from kafka.admin.results import CreateTopicsResult, DeleteTopicsResult, TopicDescriptions, as_result, id_text
+from kafka.admin.results import (
+    CreatePartitionsResult,
+    CreateTopicsResult,
+    DeleteTopicsResult,
+    Response,
+    TopicDescriptions,
+    as_result,
+    id_text,
+)
 from kafka.errors import LeaderNotAvailableError, UnknownTopicOrPartitionError, UnsupportedVersionError
 from kafka.wire.api.create_partitions import (
     CreatePartitionsAssignment,
@@ -139,7 +147,7 @@ async def create_partitions(
     timeout_ms: int | None,
     validate_only: bool,
     raise_errors: bool = True,
-) -> CreateTopicsResult:
+) -> CreatePartitionsResult:
     """See `KafkaAdminClient.create_partitions`."""
     wanted = []
     for name, new in topic_partitions.items():
@@ -166,8 +174,8 @@ async def create_partitions(
     if raise_errors:
         raise_first([(f"topic {each.name!r}", each.error_code, each.error_message) for each in results])
     check_answered("topics", topic_partitions, (each.name for each in results))
-    described = as_result(results)
-    return CreateTopicsResult(throttle_time_ms=throttle_ms, topics=described, results=described)
+    described = as_result(results, Response)
+    return CreatePartitionsResult(throttle_time_ms=throttle_ms, results=described, topics=described)
 
 
 async def wait_for_topics(requests: AdminRequests, topics: list[str], timeout_ms: int) -> None:

@@ -8,7 +8,7 @@ from kafka.admin import arguments
 from kafka.admin import topics as _topics
 from kafka.admin.async_calls.base import AsyncAdminCalls
 from kafka.admin.new_partitions import NewPartitions
-from kafka.admin.results import CreateTopicsResult, DeleteTopicsResult
+from kafka.admin.results import CreatePartitionsResult, CreateTopicsResult, DeleteTopicsResult
 from kafka.admin.wanted import NewTopics
 from kafka.admin.wanted import new_partitions as wanted_partitions
 from kafka.admin.wanted import new_topics as wanted_topics
@@ -97,7 +97,7 @@ class AsyncTopicCalls(AsyncAdminCalls):
         timeout_ms: float | None = None,
         validate_only: bool = False,
         raise_errors: bool = True,
-    ) -> CreateTopicsResult:
+    ) -> CreatePartitionsResult:
         """Add partitions to topics.
 
         Arguments:

@@ -9,7 +9,7 @@ from kafka.admin import arguments
 from kafka.admin import topics as _topics
 from kafka.admin.calls.base import AdminCalls
 from kafka.admin.new_partitions import NewPartitions
-from kafka.admin.results import CreateTopicsResult, DeleteTopicsResult
+from kafka.admin.results import CreatePartitionsResult, CreateTopicsResult, DeleteTopicsResult
 from kafka.admin.wanted import NewTopics
 from kafka.admin.wanted import new_partitions as wanted_partitions
 from kafka.admin.wanted import new_topics as wanted_topics
@@ -98,7 +98,7 @@ class TopicCalls(AdminCalls):
         timeout_ms: float | None = None,
         validate_only: bool = False,
         raise_errors: bool = True,
-    ) -> CreateTopicsResult:
+    ) -> CreatePartitionsResult:
         """Add partitions to topics.
 
         Arguments:

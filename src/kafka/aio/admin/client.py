@@ -5,7 +5,13 @@ from types import TracebackType
 from typing import Any, Literal, NamedTuple, Self, Unpack
 
 from kafka.admin import AsyncKafkaAdminClient, ConfigResource, NewPartitions, NewTopic
-from kafka.admin.results import AlterConfigsResult, CreateTopicsResult, DeleteTopicsResult, DescribeConfigsResult
+from kafka.admin.results import (
+    AlterConfigsResult,
+    CreatePartitionsResult,
+    CreateTopicsResult,
+    DeleteTopicsResult,
+    DescribeConfigsResult,
+)
 from kafka.aio.admin.records_to_delete import RecordsToDelete
 from kafka.aio.options import AIOAdminConfigs, admin_options
 from kafka.aio.starting import start
@@ -82,7 +88,7 @@ class AIOKafkaAdminClient:
         topic_partitions: Mapping[str, NewPartitions],
         timeout_ms: int | None = None,
         validate_only: bool = False,
-    ) -> CreateTopicsResult:
+    ) -> CreatePartitionsResult:
         """Add partitions; ``topic_errors`` of the answer are name, error code and message of each topic."""
         return await self._admin.create_partitions(topic_partitions, timeout_ms, validate_only, raise_errors=False)
 

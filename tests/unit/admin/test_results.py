@@ -1,0 +1,51 @@
+"""Results that kafka-python 3 gives as responses: their fields by name, by place, and unpacked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from kafka import KafkaAdminClient
+from kafka.admin import NewPartitions, NewTopic
+from kafka.admin.results import ElectLeadersResult, Response, as_result
+from kafka.broker import EmbeddedBroker
+from kafka.wire.api.elect_leaders import ElectLeadersResponse, PartitionResult, ReplicaElectionResult
+
+pytestmark = pytest.mark.once
+
+
+@pytest.fixture
+def admin() -> Iterator[KafkaAdminClient]:
+    with EmbeddedBroker() as broker, KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers) as admin:
+        admin.create_topics([NewTopic("topic", 2, 1)])
+        yield admin
+
+
+def test_what_came_of_new_partitions_is_read_in_every_manner(admin: KafkaAdminClient) -> None:
+    response = admin.create_partitions({"topic": NewPartitions(3)})
+    (result,) = response.results
+    assert (result[0], result[1], result[-1], result[:2]) == ("topic", 0, None, ["topic", 0])
+    assert (result["name"], result.error_code) == ("topic", 0)
+    name, code, message = result
+    assert (name, code, message) == result == {"name": "topic", "error_code": 0, "error_message": None}
+    assert result != ("topic", 0)
+    assert (response[0], response[1]) == (response.throttle_time_ms, response["results"])
+    assert response.topic_errors == [("topic", 0, None)]
+    assert dict(result) == json.loads(json.dumps(result)) == {**result}
+    assert "name" in result
+    with pytest.raises(IndexError):
+        result[3]
+    with pytest.raises(KeyError):
+        result["topic"]
+
+
+def test_what_came_of_an_election_is_read_in_every_manner() -> None:
+    partitions = [PartitionResult(partition_id=index, error_code=84, error_message=None) for index in (0, 1)]
+    told = ReplicaElectionResult(topic="topic", partition_result=partitions)
+    response = ElectLeadersResult(as_result(ElectLeadersResponse(replica_election_results=[told]), Response))
+    topic, found = response.replica_election_results[0]
+    assert topic == response[2][0]["topic"] == "topic"
+    assert [(each[0], each.error_code) for each in found] == [(0, 84), (1, 84)]
+    assert response.replication_election_results == [("topic", [(0, 84, None), (1, 84, None)])]
