@@ -88,7 +88,7 @@ def test_a_poll_for_a_request_to_a_node_that_is_being_connected_waits_for_the_co
     client: KafkaClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client.poll(future=client.cluster.request_update())
-    connect, take, waiting = client._connections.connection, client._completions.take, threading.Event()
+    connect, take, waiting = client._nodes.connection, client._completions.take, threading.Event()
 
     async def connect_once_waited_for(node_id: Any) -> Any:
         await asyncio.to_thread(waiting.wait, 60)
@@ -99,7 +99,7 @@ def test_a_poll_for_a_request_to_a_node_that_is_being_connected_waits_for_the_co
             waiting.set()
         return take(timeout_s)
 
-    monkeypatch.setattr(client._connections, "connection", connect_once_waited_for)
+    monkeypatch.setattr(client._nodes, "connection", connect_once_waited_for)
     monkeypatch.setattr(client._completions, "take", take_and_tell)
     future = client.send(1, MetadataRequest[1](["topic"]))
     assert isinstance(future.exception, NodeNotReadyError)
@@ -123,7 +123,7 @@ def test_a_poll_for_a_request_to_a_node_that_cannot_be_connected_ends(
 
 def test_a_poll_of_no_time_does_not_wait_for_a_connection(client: KafkaClient, monkeypatch: pytest.MonkeyPatch) -> None:
     client.poll(future=client.cluster.request_update())
-    monkeypatch.setattr(client._connections, "_connect", lambda *_: asyncio.sleep(0))  # which never comes to an end
+    monkeypatch.setattr(client._nodes, "_connect", lambda *_: asyncio.sleep(0))  # which never comes to an end
     future = client.send(1, MetadataRequest[1](["topic"]))
     assert client.poll(timeout_ms=0, future=future) == []
     assert not client.connected(1)
@@ -270,14 +270,6 @@ def test_hosts_make_the_client_of_1_0(broker: EmbeddedBroker) -> None:
     assert isinstance(client, kafka.KafkaClient)
     assert client.topics == ["topic"]
     client.close()
-
-
-def test_a_class_of_ones_own_with_hosts_is_told_what_to_derive_from() -> None:
-    class Own(KafkaClient):
-        pass
-
-    with pytest.raises(TypeError, match=r"derive it from kafka\.SimpleClient"):
-        Own("localhost:9092")
 
 
 def metadata_response(*topics: Any) -> Any:

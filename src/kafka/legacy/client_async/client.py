@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import abc
 import contextlib
 import sys
 import time
@@ -45,11 +44,12 @@ _OF_THEN: dict[str, Any] = {
 """Options that no client of today has; the first and the last have no effect."""
 
 
-class KafkaClient(NodeStates, abc.ABC):  # `register` comes from ABC
+class KafkaClient(NodeStates, SimpleClient):
     """A client that sends requests to nodes, and completes their futures while somebody calls `poll`.
 
-    Made with hosts, as until 1.4, it is a `SimpleClient`, with a `DeprecationWarning`. Requests are those of
-    `kafka.protocol`, of any version, or messages of `kafka.wire`.
+    Made with hosts, as until 1.4, it does what a `SimpleClient` does and nothing else, with a `DeprecationWarning`; the
+    methods of that client are for such a one alone. Requests are those of `kafka.protocol`, of any version, or messages
+    of `kafka.wire`.
 
     Arguments: client options by keyword; unknown ones are passed over. What is exchanged with brokers is shown in the
         ``metrics`` that are given, under ``metric_group_prefix``.
@@ -67,19 +67,16 @@ class KafkaClient(NodeStates, abc.ABC):  # `register` comes from ABC
         "api_version_auto_timeout_ms": _FIRST_CHECK_MS,
     }
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        """Make a `SimpleClient` where there are hosts."""
-        if not args and "hosts" not in kwargs:
-            return super().__new__(cls)
-        if cls is not KafkaClient:
-            raise TypeError(f"{cls.__name__} with hosts: derive it from kafka.SimpleClient, which takes hosts")
-        warn_deprecated("KafkaClient with hosts is kafka.SimpleClient today")
-        client = SimpleClient.__new__(SimpleClient)
-        client._open(*args, **kwargs)
-        return client
-
-    def __init__(self, **configs: Any) -> None:
+    def __init__(self, *hosts: Any, **configs: Any) -> None:
         self._closed = True  # so that __del__ works on one that could not be made
+        self._has_hosts = bool(hosts) or "hosts" in configs
+        if self._has_hosts:
+            warn_deprecated("KafkaClient with hosts is kafka.SimpleClient today")
+            self._open(*hosts, **configs)
+        else:
+            self._find_cluster(configs)
+
+    def _find_cluster(self, configs: dict[str, Any]) -> None:
         known = {name: value for name, value in given_options(configs).items() if name in self.DEFAULT_CONFIG}
         self.config = GivenConfigs(with_defaults(self.DEFAULT_CONFIG, known))
         limit_ms = self.config["api_version_auto_timeout_ms"] or _FIRST_CHECK_MS
@@ -100,7 +97,7 @@ class KafkaClient(NodeStates, abc.ABC):  # `register` comes from ABC
             raise
         self._closed = False
         self._completions = Completions()
-        self._connections = NodeConnections(self._core, self._loop_thread, parsed.connection, self._completions)
+        self._nodes = NodeConnections(self._core, self._loop_thread, parsed.connection, self._completions)
         self.cluster.show(self._core.metadata)  # the brokers; the first poll() asks for topics
         self._api_versions = {}
         release = self.check_version(timeout=limit_ms / 1000)
@@ -120,7 +117,7 @@ class KafkaClient(NodeStates, abc.ABC):  # `register` comes from ABC
         if not self._can_send(node):
             self.maybe_connect(node_id)
             return Future().failure(NodeNotReadyError(str(node_id)))
-        return self._connections.send(node, request, request_timeout_ms)
+        return self._nodes.send(node, request, request_timeout_ms)
 
     def poll(self, timeout_ms: float | None = None, future: Future | None = None, sleep: bool = True) -> list[Any]:
         """Complete what has been answered; refresh metadata and run scheduled tasks as they are due.
@@ -166,7 +163,7 @@ class KafkaClient(NodeStates, abc.ABC):  # `register` comes from ABC
     def _wait_s(self, deadline: float) -> float:
         """How long a poll may sleep."""
         waits = [_LONGEST_WAIT_S, deadline - time.monotonic(), self._delayed_tasks.next_at()]
-        waits += [delay for node in list(self._connections.nodes.values()) if (delay := node.delay_s) > 0]
+        waits += [delay for node in list(self._nodes.nodes.values()) if (delay := node.delay_s) > 0]
         return max(0.0, min(waits + ([] if self._refreshing else [self.cluster.ttl() / 1000])))
 
     def send_and_receive(self, node_id: NodeId, request: Any) -> Any:
@@ -230,7 +227,7 @@ class KafkaClient(NodeStates, abc.ABC):  # `register` comes from ABC
             else:
                 self.cluster.take(snapshot, topics or ())
 
-        self._connections.spawn(refresh(), done)
+        self._nodes.spawn(refresh(), done)
 
     # Tasks
 
@@ -261,7 +258,7 @@ class KafkaClient(NodeStates, abc.ABC):  # `register` comes from ABC
         limit_s = timeout or (self.config["api_version_auto_timeout_ms"] or _FIRST_CHECK_MS) / 1000
 
         async def ask() -> ApiVersions:
-            connect = self._core.any_connection() if node_id is None else self._connections.connection(node_id)
+            connect = self._core.any_connection() if node_id is None else self._nodes.connection(node_id)
             return (await connect).api_versions
 
         try:
@@ -277,8 +274,10 @@ class KafkaClient(NodeStates, abc.ABC):  # `register` comes from ABC
 
     def close(self, node_id: NodeId | None = None) -> None:
         """Close the connection of a node, or all of them for good; what is under way fails."""
-        if node_id is not None:
-            self._connections.close(node_id)
+        if self._has_hosts:
+            super().close()
+        elif node_id is not None:
+            self._nodes.close(node_id)
         elif not self._closed:
             self._close()
 
@@ -294,6 +293,3 @@ class KafkaClient(NodeStates, abc.ABC):  # `register` comes from ABC
         if not getattr(self, "_closed", True):
             with contextlib.suppress(KafkaError, RuntimeError):
                 self._loop_thread.spawn(self._core.close())
-
-
-KafkaClient.register(SimpleClient)

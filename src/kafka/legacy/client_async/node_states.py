@@ -17,18 +17,18 @@ class NodeStates:
 
     cluster: ClusterMetadata
     _api_versions: dict[int, tuple[int, int]]
-    _connections: NodeConnections
+    _nodes: NodeConnections
     _core: ClusterClient
     _loop_thread: LoopThread
     _max_in_flight: int
     _refreshing: bool
 
     def _node(self, node_id: NodeId) -> Node:
-        return self._connections.nodes.get(node_id) or Node()
+        return self._nodes.nodes.get(node_id) or Node()
 
     def maybe_connect(self, node_id: NodeId, wakeup: bool = True) -> bool:
         """Begin to connect to a node; False if there is no such node, or it failed a moment ago."""
-        return self.cluster.broker_metadata(node_id) is not None and self._connections.connect(node_id)
+        return self.cluster.broker_metadata(node_id) is not None and self._nodes.connect(node_id)
 
     def ready(self, node_id: NodeId, metadata_priority: bool = True) -> bool:
         """Whether a node takes requests; if not, connecting to it has begun, and `poll` waits for that."""
@@ -43,7 +43,7 @@ class NodeStates:
 
     def _is_connecting(self, names: tuple[Any, ...]) -> bool:
         """Whether a node with one of these names is being connected."""
-        return any(node.connecting for node_id, node in list(self._connections.nodes.items()) if str(node_id) in names)
+        return any(node.connecting for node_id, node in list(self._nodes.nodes.items()) if str(node_id) in names)
 
     def _can_send(self, node: Node) -> bool:
         return node.is_connected and node.in_flight < self._max_in_flight
@@ -54,7 +54,7 @@ class NodeStates:
 
     def is_disconnected(self, node_id: NodeId) -> bool:
         """Whether a node was to be connected, and is not."""
-        node = self._connections.nodes.get(node_id)
+        node = self._nodes.nodes.get(node_id)
         return node is not None and not node.is_connected and not node.connecting
 
     def connection_failed(self, node_id: NodeId) -> bool:
@@ -83,7 +83,7 @@ class NodeStates:
 
     def in_flight_request_count(self, node_id: NodeId | None = None) -> int:
         """How many requests to a node, or to all, have no answer yet."""
-        nodes = list(self._connections.nodes.values()) if node_id is None else [self._node(node_id)]
+        nodes = list(self._nodes.nodes.values()) if node_id is None else [self._node(node_id)]
         return sum(node.in_flight for node in nodes)
 
     def bootstrap_connected(self) -> bool:
