@@ -83,8 +83,10 @@ def pytest_itemcollected(item: pytest.Item) -> None:
             item.add_marker(pytest.mark.flaky(reruns=2, only_rerun=[BUSY_SPARK]))
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest chooses by the marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What is the same in both variants runs in the compiled one; what a release of Kafka lacks is skipped there."""
+    mark_one_broker_of_two(items)
     if plain_is_forced():
         for item in items:
             if item.get_closest_marker("once"):
@@ -96,6 +98,22 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         for reason in missing_in(release, item.iter_markers("needs")):
             item.add_marker(pytest.mark.skip(reason))
+
+
+def mark_one_broker_of_two(items: list[pytest.Item]) -> None:
+    """Mark every second run of a Spark test as exhaustive: the sample runs each test on one broker, alternately.
+
+    A Spark test takes seconds, and Spark's side of it is the same on both brokers. What the brokers have to do for it
+    is tested on both by the tests of the clients.
+    """
+    runs: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        call = getattr(item, "callspec", None)
+        if item.get_closest_marker("spark") and call is not None and "broker" in call.params:
+            runs.setdefault(item.nodeid.replace(call.params["broker"], "", 1), []).append(item)
+    pairs = [pair for pair in runs.values() if len(pair) == 2]
+    for number, pair in enumerate(pairs):
+        pair[number % 2].add_marker("exhaustive")
 
 
 def pytest_collection_finish() -> None:

@@ -72,6 +72,7 @@ def test_a_browser_shows_the_report_of_a_run(chromium: pathlib.Path, run: Run) -
     assert all(found.get(line, 0) >= 50 for line in [(31, 111, 196), (194, 65, 12), (15, 118, 110)])
 
 
+@pytest.mark.exhaustive  # the run above takes the same steps, on a broker of its own
 @pytest.mark.apache
 def test_the_demo_runs_on_a_cluster_that_has_its_topics_already(apache_kafka: object, tmp_path: pathlib.Path) -> None:
     servers = str(apache_kafka.bootstrap_servers)  # type: ignore[attr-defined]

@@ -125,4 +125,4 @@ def test_a_client_whose_certificate_has_expired_is_told(secured, stores):
     subprocess.run([*sign, "-out", "expired.pem"], cwd=folder, check=True, capture_output=True)
     expired = {"ssl_cafile": folder / "ca.pem", "ssl_certfile": folder / "expired.pem"}
     with pytest.raises(NoBrokersAvailable, match="does not accept this client's certificate"):
-        connect(secured, **expired, ssl_keyfile=folder / "client.key")
+        connect(secured, timeout_ms=REFUSED_MS, **expired, ssl_keyfile=folder / "client.key")

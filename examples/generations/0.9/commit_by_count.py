@@ -32,7 +32,7 @@ def main():
         auto_commit_interval_ms=None,
         auto_commit_interval_messages=3,
         auto_offset_reset='smallest',
-        consumer_timeout_ms=1000,
+        consumer_timeout_ms=2000,
     )
     consumer = KafkaConsumer(topic, **options)
     for _ in range(8):

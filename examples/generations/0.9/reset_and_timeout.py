@@ -32,8 +32,8 @@ def main():
     producer = SimpleProducer(client)
     producer.send_messages(topic, b'one', b'two', b'three')
 
-    smallest = KafkaConsumer(topic, bootstrap_servers=[servers], auto_offset_reset='smallest', consumer_timeout_ms=300)
-    largest = KafkaConsumer(topic, bootstrap_servers=[servers], auto_offset_reset='largest', consumer_timeout_ms=300)
+    smallest = KafkaConsumer(topic, bootstrap_servers=[servers], auto_offset_reset='smallest', consumer_timeout_ms=1500)
+    largest = KafkaConsumer(topic, bootstrap_servers=[servers], auto_offset_reset='largest', consumer_timeout_ms=1500)
     print('smallest: %s' % read_all(smallest))
     print('largest: %s' % read_all(largest))
     producer.send_messages(topic, b'four', b'five')
@@ -53,7 +53,7 @@ def main():
         print('fetched %s %d %d %s %s' % (message.topic, message.partition, message.offset, message.key, message.value.decode()))
 
     for policy in ('smallest', 'largest', 'none'):
-        consumer = KafkaConsumer(bootstrap_servers=[servers], auto_offset_reset=policy, consumer_timeout_ms=300)
+        consumer = KafkaConsumer(bootstrap_servers=[servers], auto_offset_reset=policy, consumer_timeout_ms=1500)
         consumer.set_topic_partitions((topic, 0, 500))
         try:
             print('out of range, %s: %s' % (policy, read_all(consumer)))

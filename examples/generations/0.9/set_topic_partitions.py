@@ -26,7 +26,7 @@ def main():
             client.send_produce_request([ProduceRequest(topic, partition, messages)])
     client.close()
 
-    consumer = KafkaConsumer(bootstrap_servers=servers, auto_offset_reset='smallest', consumer_timeout_ms=500)
+    consumer = KafkaConsumer(bootstrap_servers=servers, auto_offset_reset='smallest', consumer_timeout_ms=2000)
     places = [
         ('a topic', [first]),
         ('two topics', [first, second]),

@@ -31,7 +31,7 @@ def main(servers, prefix):
         group_id=None,
         key_deserializer=bytes.decode,
         value_deserializer=bytes.decode,
-        consumer_timeout_ms=1000,
+        consumer_timeout_ms=2000,
     )
     print("partitions:", consumer.partitions_for_topic(topic))
     tp = TopicPartition(topic, 0)

@@ -47,7 +47,7 @@ def main(servers, prefix):
         auto_offset_reset="earliest",
         enable_auto_commit=True,
         auto_commit_interval_ms=100,
-        consumer_timeout_ms=700,
+        consumer_timeout_ms=3000,
         value_deserializer=forgiving_json,
         key_deserializer=lambda raw: raw.decode(),
     )
