@@ -36,6 +36,8 @@ REMEDIES: dict[str, str] = {
     "NoOffsetForPartitionError": "`seek()`, commit an offset, or give an `auto_offset_reset` other than 'none'.",
     "LogTruncationError": "`seek()` to the divergent offsets that it has, or give a reset policy. What was read behind them is "
     "no longer in the log.",
+    "TopicRecreatedError": "Poll on to read the new topic from its beginning, or `seek()` first; its `positions` say how far the deleted "
+    "one was read. `on_topic_recreated='reset'` does so without the error.",
     "RecordDeserializationError": "`seek()` behind the record, or give `on_deserialization_error`.",
     "TransactionFatalError": "Close the producer, and make a new one with the same `transactional_id`.",
     "TransactionAbortedError": "Send the records again in the next transaction.",

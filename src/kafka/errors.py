@@ -7,6 +7,7 @@ first. Names are those of kafka-python, from its oldest generation to its newest
 `IllegalStateError`, `IllegalArgumentError`) are different types.
 """
 
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 
@@ -201,6 +202,31 @@ class LogTruncationError(KafkaError):
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.divergent_offsets, *self.args), {"positions": self.positions}
+
+
+class TopicRecreatedError(KafkaError):
+    """Topics were deleted and created again while they were read, and ``on_topic_recreated`` is 'raise'.
+
+    `poll()` raises it once for each time that this happens. The next one reads the new topics from their beginning,
+    unless the program seeks.
+
+    Attributes:
+        topics: the names of the topics.
+        positions: by partition, the offset up to which the deleted topic had been read.
+    """
+
+    def __init__(self, topics: Iterable[str], *args: object, positions: Mapping[Any, int] | None = None) -> None:
+        self.topics = frozenset(topics)
+        named = ", ".join(map(repr, sorted(self.topics)))
+        text = (
+            f"deleted and created again while it was read: topic {named}. The next poll() reads the new topic from its "
+            "beginning; seek() first to read elsewhere. on_topic_recreated='reset' does so without this error"
+        )
+        super().__init__(*(args or (text,)))
+        self.positions = dict(positions or {})
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.topics, *self.args), {"positions": self.positions}
 
 
 class RecordDeserializationError(KafkaError):

@@ -35,13 +35,14 @@ class ClusterMetadata:
     """What was known of the cluster at one moment; each refresh makes a new object (`ClusterClient.metadata`).
 
     Attributes:
+        is_complete: whether it has all topics of the cluster that the client may see.
         cluster_id: None on brokers before 0.10.1, which have none.
         controller_id: the controller, or with KRaft any live broker; -1: not known.
         topic_errors: topic to the class of the error that the cluster answered for it.
         version: counts the refreshes; a greater one is newer.
     """
 
-    __slots__ = ("_by_id", "_nodes", "_topics", "cluster_id", "controller_id", "topic_errors", "version")
+    __slots__ = ("_by_id", "_nodes", "_topics", "cluster_id", "controller_id", "is_complete", "topic_errors", "version")
 
     def __init__(
         self,
@@ -52,7 +53,9 @@ class ClusterMetadata:
         controller_id: int = -1,
         topic_errors: Mapping[str, type[BrokerResponseError]] | None = None,
         version: int = 0,
+        is_complete: bool = False,
     ) -> None:
+        self.is_complete = is_complete
         self._nodes = {node.nodeId: node for node in nodes}
         self._topics = {topic.name: topic for topic in topics}
         self._by_id = {topic.topic_id: topic.name for topic in self._topics.values() if topic.topic_id is not None}
@@ -126,7 +129,9 @@ class ClusterMetadata:
         found = self._topics.get(topic)
         return found is not None and found.is_internal
 
-    def updated(self, response: "MetadataResponse", *, keep_others: bool) -> "ClusterMetadata":
+    def updated(
+        self, response: "MetadataResponse", *, keep_others: bool, is_complete: bool = False
+    ) -> "ClusterMetadata":
         """A new picture with what a broker answered.
 
         A partition keeps its leader where the answer has an older leader epoch: brokers learn of elections one after
@@ -134,6 +139,7 @@ class ClusterMetadata:
 
         Arguments:
             keep_others: whether topics that the answer does not name are still there.
+            is_complete: whether the answer names all topics.
         """
         lists = _SharedLists()
         topics = dict(self._topics) if keep_others else {}
@@ -159,6 +165,7 @@ class ClusterMetadata:
             controller_id=response.controller_id,
             topic_errors=errors,
             version=self.version + 1,
+            is_complete=is_complete or (keep_others and self.is_complete),
         )
 
     def with_leader(self, tp: TopicPartition, leader: int, leader_epoch: int) -> "ClusterMetadata":

@@ -67,7 +67,11 @@ async def ask_metadata(
 
     def take_in(response: "MetadataResponse") -> MetadataAnswer:
         impossible = remove_impossible(response)
-        metadata = known if response.error_code else known.updated(response, keep_others=keep_others)
+        metadata = (
+            known
+            if response.error_code
+            else known.updated(response, keep_others=keep_others, is_complete=topics is None)
+        )
         return MetadataAnswer(response.error_code, bool(response.brokers), metadata, impossible)
 
     answer = await _ask(connection, topics, may_create, take_in)

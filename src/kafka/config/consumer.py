@@ -56,6 +56,12 @@ def parse_offset_reset(name: str, value: Any) -> str:
     return BY_DURATION + value[len(BY_DURATION) :]
 
 
+@accepting("str | None")
+def parse_new_partitions_reset(name: str, value: Any) -> str | None:
+    """A reset policy for new partitions; None: the one for all partitions."""
+    return None if value is None else parse_offset_reset(name, value)
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class FetchOptions:
     """How much is fetched at a time, and from where."""
@@ -80,6 +86,21 @@ class FetchOptions:
         "duration before now, KIP-1106), or 'none' or None: raise.",
         "auto.offset.reset",
     )
+    auto_offset_reset_new_partitions: str | None = option(
+        None,
+        parse_new_partitions_reset,
+        "Where to start, without a committed offset, in partitions that are added and topics that are created after "
+        "the consumer first saw its topics: as `auto_offset_reset`; 'earliest' loses nothing that was written before "
+        "the consumer noticed them. None: as `auto_offset_reset` says (KIP-1327).",
+        "auto.offset.reset.new.partitions",
+    )
+    on_topic_recreated: str | None = option(
+        None,
+        choice({None: None, **{name: name for name in ("reset", "continue", "raise")}}),
+        "What to do when a topic is deleted and created again while it is read: 'reset' reads the new topic from its "
+        "beginning, 'continue' keeps the positions where the new topic has them, 'raise' has poll() raise a "
+        "`TopicRecreatedError` once, then does as 'reset'. None: 'reset', or 'raise' with auto_offset_reset='none'.",
+    )
     enable_incremental_fetch_sessions: bool = option(
         True, boolean, "Whether fetches name only what has changed (KIP-227)."
     )
@@ -89,6 +110,13 @@ class FetchOptions:
         integer(1, none=True),
         "Bytes that one batch may have once decompressed; None: 64 MiB, or 16 times max_partition_fetch_bytes.",
     )
+
+    @property
+    def recreated_topics(self) -> str:
+        """`on_topic_recreated`, or what None stands for."""
+        if self.on_topic_recreated is not None:
+            return self.on_topic_recreated
+        return "raise" if self.auto_offset_reset == "none" else "reset"
 
     @property
     def max_decompressed_bytes(self) -> int:

@@ -53,6 +53,8 @@ class ShareOptions:
 _GROUP_CONFIG = "it is a config of the group, {}, which an administrator sets"
 NOT_FOR_SHARES: dict[str, str] = {
     "auto_offset_reset": _GROUP_CONFIG.format("share.auto.offset.reset"),
+    "auto_offset_reset_new_partitions": _GROUP_CONFIG.format("share.auto.offset.reset"),
+    "on_topic_recreated": "the brokers keep a share group's place, by the id of the topic",
     "isolation_level": _GROUP_CONFIG.format("share.isolation.level"),
     "session_timeout_ms": _GROUP_CONFIG.format("share.session.timeout.ms"),
     "heartbeat_interval_ms": _GROUP_CONFIG.format("share.heartbeat.interval.ms"),

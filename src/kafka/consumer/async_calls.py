@@ -83,7 +83,8 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
         partitions: ``for record in consumer.poll(1000)``.
 
         Raises `NoOffsetForPartitionError`, `OffsetOutOfRangeError`, `CorruptRecordError`, `RecordDeserializationError`,
-        `TopicAuthorizationFailedError`, `GroupAuthorizationFailedError` and what listeners raise.
+        `TopicRecreatedError`, `TopicAuthorizationFailedError`, `GroupAuthorizationFailedError`, and what listeners
+        raise.
         """
         most = check_max_records(max_records, self._core.config.consumer.max_poll_records)
 

@@ -45,6 +45,8 @@ class AsyncKafkaConsumer(AsyncConsumerCalls[Key, Value]):
             await self._core.start()
             if self._topics:
                 self.subscribe(self._topics)
+                if self._topics_unknown():
+                    await self._core.look_up_topics(self._api_timeout_ms)
         except BaseException:
             await self.close(autocommit=False, timeout_ms=1_000)
             raise

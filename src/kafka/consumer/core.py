@@ -32,8 +32,10 @@ from kafka.consumer.position.list_offsets import ListOffsets
 from kafka.consumer.position.offsets_for_times import OffsetsForTimes
 from kafka.consumer.position.out_of_range import OutOfRangeLog
 from kafka.consumer.position.positions import PositionResolver
-from kafka.consumer.position.timestamps import reset_timestamp
+from kafka.consumer.position.timestamps import EARLIEST, reset_timestamp
+from kafka.consumer.position.topic_history import TopicHistory
 from kafka.consumer.position.truncation import Truncations
+from kafka.consumer.subscription.positions_left import PositionsLeft
 from kafka.consumer.subscription.rebalance import Rebalance
 from kafka.consumer.subscription.subscription_state import SubscriptionState, SubscriptionType
 from kafka.consumer.subscription.topic_watch import TopicWatch
@@ -44,6 +46,7 @@ from kafka.coordinator.ungrouped import UngroupedMembership
 from kafka.errors import (
     AssertedStateError,
     IllegalStateError,
+    KafkaError,
     KafkaTimeoutError,
     NoOffsetForPartitionError,
     WakeupError,
@@ -133,6 +136,8 @@ class ConsumerCore:
         self._raised = False
         self._positions_wanted = False
         self._warned_idle = False
+        self._left = PositionsLeft(lambda topic: self.client.metadata.topic_id(topic))
+        self._topics_looked_up = False
         given, slices = (
             config.consumer.interceptor_classes,
             (config.connection, config.fetch, config.group, config.consumer),
@@ -157,7 +162,8 @@ class ConsumerCore:
     def _make_parts(self, backoff: Backoff) -> None:
         fetch, group, submit = self.config.fetch, self.config.group, self._runner.submit
         self.out_of_range = OutOfRangeLog()
-        self.buffer = FetchBuffer(fetch, self._unblocked, self._out_of_range, self._statistics.fetching)
+        self.buffer = FetchBuffer(fetch, self._unblocked, self._out_of_range, self._statistics.fetching, self._replaced)
+        self.history = TopicHistory(fetch.recreated_topics, self.subscription, self._is_reassigned, self.events.failed)
         self.truncations = Truncations(
             self.buffer, fetch.auto_offset_reset != "none", self._read_from, self._reset_by_policy, self.events.happened
         )
@@ -173,6 +179,7 @@ class ConsumerCore:
             self.truncations.found,
             self.config.connection.metadata_max_age_ms,
             self._statistics.fetching,
+            self._is_reassigned,
         )
         timeout_ms = self.config.connection.request_timeout_ms
         self.cluster = ClusterView(self.client)
@@ -198,7 +205,7 @@ class ConsumerCore:
             self.subscription,
             None if offsets is None else lambda partitions: self.commits.committed(partitions, timeout_ms),
             offsets_of,
-            self._policy_timestamp,
+            self._start_timestamp,
             self._position_found,
             self.events.failed,
             RetryPolicy(backoff, log),
@@ -215,7 +222,10 @@ class ConsumerCore:
     def _make_group(self, backoff: Backoff) -> tuple[Membership, GroupOffsets | None]:
         group, fetch = self.config.group, self.config.fetch
         if group.group_id is None:
-            return UngroupedMembership(lambda: self.client.metadata, self), None
+            still_there = self.history.is_still_there
+            return UngroupedMembership(
+                lambda: self.client.metadata, self, lambda tp: still_there(tp, self.client.metadata)
+            ), None
         timeout_ms = self.config.connection.request_timeout_ms
         statistics = self._statistics.group
         member = _membership_of(group.group_protocol)(
@@ -290,6 +300,15 @@ class ConsumerCore:
             self._positions_wanted = self.events.pending = True  # poll() goes on looking, whatever the outcome was
         return state.position.offset
 
+    async def look_up_topics(self, timeout_ms: float) -> None:
+        """Have the metadata of the topics subscribed to; without them it is left to `poll()`."""
+        try:
+            async with asyncio.timeout(timeout_ms / 1000):
+                await self.cluster.find(timeout_ms, renew=False)
+                await self.client.refresh_metadata()
+        except (KafkaError, TimeoutError) as error:
+            log.debug("the topics could not be looked up ahead of poll(): %s", error)
+
     async def leave_group(self) -> None:
         """Give up the membership, and wait a moment for the coordinator. Raises nothing."""
         await self.membership.leave("the consumer has unsubscribed", LEAVE_WAIT_MS)
@@ -363,8 +382,27 @@ class ConsumerCore:
     def subscribed(self) -> None:
         """The subscription has changed."""
         self.rebalance.subscription_changed()
+        self._left.forget()
+        self._topics_looked_up = False
         self.events.pending = True
         self._runner.submit(self._resubscribe)
+
+    def take_ahead(self) -> None:
+        """Without a group: take the partitions of the subscription that the metadata have, before the next `poll()`."""
+        if self._takes_ahead:
+            self.rebalance.take_ahead(self.client.metadata.version)
+
+    def topics_unknown(self) -> bool:
+        """Whether topics are to be looked up to `take_ahead` their partitions; once for each subscription."""
+        if not self._takes_ahead or self._topics_looked_up:
+            return False
+        self._topics_looked_up = True
+        topics, metadata = self.subscription.topics, self.client.metadata
+        return not topics or any(metadata.partitions_for_topic(topic) is None for topic in topics)
+
+    @property
+    def _takes_ahead(self) -> bool:
+        return self.config.group.group_id is None and self.subscription.is_automatic and not self.closed
 
     def enforce_rebalance(self, reason: str) -> None:
         """Have the group rebalance with the next `poll()`; raises `IllegalStateError` without a group."""
@@ -379,14 +417,14 @@ class ConsumerCore:
     def assign(self, partitions: Iterable[TopicPartition]) -> None:
         """Take partitions by hand."""
         self._drop(self.subscription.assign_from_user(partitions))
-        self._runner.submit(self.topics.update)
+        self._runner.submit(self._wants_others)
         # Positions are not looked for before the next poll(): mostly a seek comes first.
         self._positions_wanted = self.events.pending = True
 
     def unsubscribe(self) -> None:
         """Take nothing any more; leaving the group is left to `leave_group`."""
         self._drop(self.subscription.unsubscribe())
-        self._runner.submit(self.topics.update)
+        self._runner.submit(self._wants_others)
 
     def seek(self, state: PartitionState, offset: int) -> None:
         """Read on from ``offset``."""
@@ -450,7 +488,8 @@ class ConsumerCore:
     # Inside -----------------------------------------------------------------------------------------------------------
 
     def _position_found(self, state: PartitionState, generation: int, position: FetchPosition) -> None:
-        if self.buffer.locate(state, generation, position):
+        if self.buffer.locate(state, generation, position, self.client.metadata.topic_id(state.tp.topic)):
+            self.history.located(state.tp)
             self.out_of_range.found(state.tp, position.offset)
             self.fetcher.refresh(state)
 
@@ -470,14 +509,41 @@ class ConsumerCore:
             self.out_of_range.begin(state.tp, state.position.offset)
         self._reset_by_policy(state)
 
+    def _replaced(self, state: PartitionState) -> None:
+        """All records of a deleted topic are handed out: its successor is read from the beginning."""
+        if self.client.metadata.topic_id(state.tp.topic) == state.fetching.topic_id:
+            self._read_from(state, state.position)  # a broker that lagged behind had told of the deleted topic
+        else:
+            self.reset(state, EARLIEST)
+
+    def _is_reassigned(self) -> bool:
+        """Whether the coordinator assigns topics by their ids, and so takes a deleted one away by itself (KIP-848)."""
+        group = self.config.group
+        return group.group_protocol == "consumer" and group.group_id is not None and self.subscription.is_automatic
+
     def _reset_by_policy(self, state: PartitionState) -> None:
         self.reset(state, self._policy_timestamp())
 
-    def _policy_timestamp(self) -> int | None:
-        return reset_timestamp(self.config.fetch.auto_offset_reset, self._wall_clock_ns() // 1_000_000)
+    def _policy_timestamp(self, policy: str | None = None) -> int | None:
+        return reset_timestamp(policy or self.config.fetch.auto_offset_reset, self._wall_clock_ns() // 1_000_000)
+
+    def _start_timestamp(self, tp: TopicPartition) -> int | None:
+        """Where a partition without a committed offset begins."""
+        if self.history.is_recreated(tp):
+            return EARLIEST
+        return self._policy_timestamp(
+            self.config.fetch.auto_offset_reset_new_partitions if self.history.is_added(tp) else None
+        )
 
     def _assign_from_membership(self, partitions: Iterable[TopicPartition]) -> None:
-        self._drop(self.subscription.assign_from_membership(partitions))
+        before = self.subscription.assigned_partitions()
+        gone = self.subscription.assign_from_membership(partitions)
+        if self.config.group.group_id is None:
+            self._left.leave(gone)
+            for state in self.subscription.states():
+                if state.tp not in before and (position := self._left.take(state.tp)) is not None:
+                    self._read_from(state, position)
+        self._drop(gone)
 
     def _drop(self, gone: list[PartitionState]) -> None:
         for state in gone:
@@ -487,9 +553,14 @@ class ConsumerCore:
             self._statistics.fetching.given_up(state)
             self._runner.submit(self.fetcher.forget, state)
 
+    def _wants_others(self) -> None:
+        self.topics.update()
+        self.history.subscription_changed()
+        self.history.metadata_changed(self.client.metadata)
+
     def _resubscribe(self) -> None:
         try:
-            self.topics.update()
+            self._wants_others()
             self.membership.subscription_changed("the subscription has changed")
         finally:  # without it no step would ever be taken
             self.rebalance.subscription_heard()
@@ -502,6 +573,7 @@ class ConsumerCore:
         if self.closed:
             return
         others_match = self.topics.metadata_changed(metadata)
+        self.history.metadata_changed(metadata)
         self.fetcher.refresh_all()
         if not self.subscription.is_automatic:
             return

@@ -29,6 +29,8 @@ from kafka.structs import (
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from kafka.consumer.drive.async_driver import AsyncDriver
+    from kafka.consumer.drive.sync_driver import SyncDriver
     from kafka.metrics.kafka_metric import KafkaMetric
 
 CLOSE_TIMEOUT_MS = 30_000
@@ -55,6 +57,7 @@ class ConsumerFace:
     """Whether it is closed, for programs that ask kafka-python's consumer."""
     _listener_types: ClassVar[tuple[type, ...]]
     _core: ConsumerCore
+    _driver: "SyncDriver | AsyncDriver"
     _servers_given: Any
     _parsed: ConsumerConfig
     _api_timeout_ms: float
@@ -116,7 +119,12 @@ class ConsumerFace:
         return self._core.subscription.subscription
 
     def assignment(self) -> set[TopicPartition]:
-        """The partitions that this consumer reads now; a subscription gives them during `poll()`."""
+        """The partitions that this consumer reads now.
+
+        A subscription of a group gives them during `poll()`; without a group they are there as soon as the metadata of
+        the topics are, which are looked up for this, once, where the call may wait.
+        """
+        self._take_ahead()
         return self._core.subscription.assigned_partitions()
 
     def commit_async(
@@ -181,6 +189,8 @@ class ConsumerFace:
 
     def paused(self) -> set[TopicPartition]:
         """The partitions that are paused."""
+        self._take_ahead()
+        self._take_ahead()
         return {state.tp for state in self._core.subscription.states() if state.paused}
 
     def highwater(self, partition: TopicPartition) -> int | None:
@@ -295,13 +305,25 @@ class ConsumerFace:
             "where it is needed, for example in each process"
         )
 
+    def _take_ahead(self) -> None:
+        """Without a group the partitions are there before the first `poll()`, as far as the topics are known."""
+        if not self._driver.one_caller.is_polling:
+            self._core.take_ahead()
+
+    def _topics_unknown(self) -> bool:
+        """Whether topics are to be looked up, once for each subscription, so that `_take_ahead` can take them."""
+        return not self._driver.one_caller.is_polling and self._core.topics_unknown()
+
     def _assigned(self, tp: TopicPartition) -> PartitionState:
         self._check_open()
+        self._take_ahead()
         return self._core.subscription.assigned(check_partition(tp))
 
     def _reset(self, partitions: Iterable[TopicPartition], timestamp: int) -> None:
         self._check_open()
         wanted = list(partitions)
+        if not wanted:
+            self._take_ahead()
         states = [self._assigned(tp) for tp in wanted] if wanted else self._core.subscription.states()
         if not states:
             raise AssertedStateError("no partitions are assigned to seek in")

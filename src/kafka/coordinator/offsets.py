@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, TypeVar
+from uuid import UUID
 
 from kafka.cluster import Backoff, ClusterAccess, RetryPolicy, anything_unexpected
 from kafka.cluster.protocols import BrokerConnection
@@ -11,6 +12,7 @@ from kafka.coordinator.commit_order import CommitOrder
 from kafka.coordinator.consumer_protocol import partitions_by_topic
 from kafka.coordinator.generation import NO_GENERATION, Generation
 from kafka.coordinator.group_statistics import GroupStatistics
+from kafka.coordinator.read_offsets import ReadOffsets
 from kafka.errors import (
     CommitFailedError,
     CoordinatorLoadInProgressError,
@@ -23,6 +25,7 @@ from kafka.errors import (
     StaleMemberEpochError,
     TopicAuthorizationFailedError,
     UnknownMemberIdError,
+    UnknownTopicIdError,
     UnknownTopicOrPartitionError,
     UnstableOffsetCommitError,
     for_code,
@@ -40,6 +43,7 @@ class _EpochMovedOn(RetriableError):
 
 _NAMED_UNTIL = 9
 """The last version of both APIs that names topics instead of giving their ids."""
+_NO_ID = UUID(int=0)
 _GROUPS_SINCE = 8
 """The version from which OffsetFetch asks for several groups."""
 _MEMBERS_SINCE = 9
@@ -53,10 +57,13 @@ _HERE_TO_STAY = (
     CoordinatorLoadInProgressError,
     RetriableCommitFailedError,
     _EpochMovedOn,
+    UnknownTopicIdError,
     UnknownTopicOrPartitionError,
     UnstableOffsetCommitError,
 )
 """Retriable errors that do not say that the coordinator has moved."""
+_NO_TOPIC = (UnknownTopicIdError, UnknownTopicOrPartitionError)
+"""Errors of a topic that is not there: most likely it was deleted."""
 _CHANNEL = "coordinator"
 """The connection to the coordinator that membership uses, too: it answers in the order in which it was asked."""
 
@@ -112,7 +119,8 @@ class GroupOffsets:
         """Commit, trying again while that can help. Nothing is sent for a partition after a newer commit of it.
 
         Arguments:
-            offsets: what to commit; nothing is sent for an empty one.
+            offsets: what to commit; nothing is sent for an empty one, nor for those of `ReadOffsets` whose topic was
+                deleted and created again since they were read.
             generation: credentials; `NO_GENERATION` for a consumer whose partitions were assigned by hand.
             timeout_ms: how long to try.
             resend: whether it may be sent more than once. One that nobody waits for may not, as in Java: it would come
@@ -178,14 +186,15 @@ class GroupOffsets:
         generation = self._renewed(generation)
         node_id = await self._client.coordinator("group", self._group_id)
         connection = await self._client.connection(node_id, _CHANNEL)
-        version = connection.api_versions.version_for(offset_commit.OffsetCommitRequest, 0, _NAMED_UNTIL)
+        offsets = self._without_deleted(offsets)
         left = self._order.send(number, offsets)  # nothing is awaited from here until the request is on its way
         if left:
             try:
-                response = await self._send_commit(connection, self._commit_request(left, generation), version)
-                self._check_committed(response, generation)
+                await self._send_commit(connection, left, _topic_ids(offsets), generation)
             except KafkaError as error:
-                again = resend and (await_topics or not isinstance(error, UnknownTopicOrPartitionError))
+                if isinstance(error, UnknownTopicIdError):
+                    self._client.request_refresh()
+                again = resend and (await_topics or not isinstance(error, _NO_TOPIC))
                 if again or not error.retriable:
                     raise
                 self._forget_coordinator_after(error)
@@ -196,32 +205,53 @@ class GroupOffsets:
                 "commit of them was sent before this one could be"
             )
 
+    def _without_deleted(
+        self, offsets: Mapping[TopicPartition, OffsetAndMetadata]
+    ) -> Mapping[TopicPartition, OffsetAndMetadata]:
+        """Those that are places in the topics as they are now, as far as that is known."""
+        ids, now = _topic_ids(offsets), self._client.metadata.topic_id
+        deleted = [tp for tp, topic_id in ids.items() if (now(tp.topic) or topic_id) != topic_id]
+        if not deleted:
+            return offsets
+        log.info(
+            "not committed for group %r, as the topic was deleted and created again after this was read: %s",
+            self._group_id,
+            ", ".join(f"{tp.topic}-{tp.partition} at {offsets[tp].offset}" for tp in deleted),
+        )
+        left = ReadOffsets()
+        left.update((tp, offset) for tp, offset in offsets.items() if tp not in deleted)
+        left.topic_ids.update((tp, topic_id) for tp, topic_id in ids.items() if tp not in deleted)
+        return left
+
     async def _send_commit(
-        self, connection: BrokerConnection, request: offset_commit.OffsetCommitRequest, version: int
-    ) -> offset_commit.OffsetCommitResponse:
+        self,
+        connection: BrokerConnection,
+        offsets: Mapping[TopicPartition, OffsetAndMetadata],
+        read_from: Mapping[TopicPartition, UUID],
+        generation: Generation,
+    ) -> None:
+        """Send a commit, by the ids of topics where all are known and the broker takes them."""
+        ids = {tp: read_from.get(tp) or self._client.metadata.topic_id(tp.topic) or _NO_ID for tp in offsets}
+        newest = _NAMED_UNTIL if _NO_ID in ids.values() else None
+        request = offset_commit.OffsetCommitRequest(
+            group_id=self._group_id,
+            generation_id_or_member_epoch=generation.generation_id,
+            member_id=generation.member_id,
+            group_instance_id=self._group_instance_id if generation.is_valid else None,
+            topics=_commit_topics(offsets, ids),
+        )
+        version = connection.api_versions.version_for(offset_commit.OffsetCommitRequest, 0, newest)
         loop = asyncio.get_running_loop()
         sent_at = loop.time()
         response = await connection.send(request, version)
         now = loop.time()
         self._statistics.commits.record(1000 * (now - sent_at), now)
-        return response
-
-    def _commit_request(
-        self, offsets: Mapping[TopicPartition, OffsetAndMetadata], generation: Generation
-    ) -> offset_commit.OffsetCommitRequest:
-        return offset_commit.OffsetCommitRequest(
-            group_id=self._group_id,
-            generation_id_or_member_epoch=generation.generation_id,
-            member_id=generation.member_id,
-            group_instance_id=self._group_instance_id if generation.is_valid else None,
-            topics=_commit_topics(offsets),
-        )
-
-    def _check_committed(self, response: offset_commit.OffsetCommitResponse, generation: Generation) -> None:
+        names = {topic_id: tp.topic for tp, topic_id in ids.items()}
         for topic in response.topics:
             for entry in topic.partitions:
                 if entry.error_code:
-                    self._commit_error(entry.error_code, TopicPartition(topic.name, entry.partition_index), generation)
+                    name = names.get(topic.topic_id, topic.name) if version > _NAMED_UNTIL else topic.name
+                    self._commit_error(entry.error_code, TopicPartition(name, entry.partition_index), generation)
 
     def _commit_error(self, code: int, tp: TopicPartition, generation: Generation) -> None:
         if code in _MEMBERSHIP:
@@ -262,10 +292,15 @@ class GroupOffsets:
         return offset_fetch.OffsetFetchRequest(groups=[group], require_stable=stable)
 
 
+def _topic_ids(offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> Mapping[TopicPartition, UUID]:
+    """Which topics offsets were read from, where that is known."""
+    return offsets.topic_ids if isinstance(offsets, ReadOffsets) else {}
+
+
 def _commit_topics(
-    offsets: Mapping[TopicPartition, OffsetAndMetadata],
+    offsets: Mapping[TopicPartition, OffsetAndMetadata], ids: Mapping[TopicPartition, UUID]
 ) -> list[offset_commit.OffsetCommitRequestTopic]:
-    topics: dict[str, list[offset_commit.OffsetCommitRequestPartition]] = {}
+    topics: dict[tuple[str, UUID], list[offset_commit.OffsetCommitRequestPartition]] = {}
     for tp, committed in offsets.items():
         entry = offset_commit.OffsetCommitRequestPartition(
             partition_index=tp.partition,
@@ -273,8 +308,11 @@ def _commit_topics(
             committed_leader_epoch=-1 if committed.leader_epoch is None else committed.leader_epoch,
             committed_metadata=committed.metadata or "",
         )
-        topics.setdefault(tp.topic, []).append(entry)
-    return [offset_commit.OffsetCommitRequestTopic(name=name, partitions=each) for name, each in topics.items()]
+        topics.setdefault((tp.topic, ids[tp]), []).append(entry)
+    return [
+        offset_commit.OffsetCommitRequestTopic(name=name, topic_id=topic_id, partitions=each)
+        for (name, topic_id), each in topics.items()
+    ]
 
 
 def _read_committed(topics: Iterable[Any], group_id: str) -> dict[TopicPartition, OffsetAndMetadata]:

@@ -6,25 +6,33 @@ from collections.abc import Callable
 from kafka.cluster.metadata import ClusterMetadata
 from kafka.coordinator.generation import NO_GENERATION, Generation
 from kafka.coordinator.membership import MembershipHost, Partitions, Step, StepKind, step_towards
-from kafka.errors import CommitFailedError
+from kafka.errors import CommitFailedError, UnknownTopicOrPartitionError
 from kafka.structs import TopicPartition
 
 
 class UngroupedMembership:
     """A `Membership` that asks nobody.
 
-    Partitions that are held stay as long as their topic is subscribed to: a topic that cannot be described for a moment
-    does not lose its place.
+    Partitions that are held go where their topic is no longer subscribed to or does not exist, or was created again
+    with fewer. They stay while a topic cannot be described for another cause.
 
     Arguments:
         metadata: gives the newest snapshot of the cluster.
         host: the consumer.
+        is_still_there: whether a partition exists though the snapshot lacks it, as the broker that was asked lags
+            behind.
     """
 
     generation: Generation = NO_GENERATION
     last_generation: Generation = NO_GENERATION
 
-    def __init__(self, metadata: Callable[[], ClusterMetadata], host: MembershipHost) -> None:
+    def __init__(
+        self,
+        metadata: Callable[[], ClusterMetadata],
+        host: MembershipHost,
+        is_still_there: Callable[[TopicPartition], bool],
+    ) -> None:
+        self._is_still_there = is_still_there
         self._metadata = metadata
         self._host = host
         self._turns = itertools.count()
@@ -39,9 +47,14 @@ class UngroupedMembership:
     def next_step(self, held: Partitions) -> Step | None:
         """See `Membership`."""
         metadata, topics = self._metadata(), self._host.subscribed_topics()
-        target = {tp for tp in held if tp.topic in topics}
+        target: set[TopicPartition] = set()
+        lacking = set()
         for topic in topics:
-            target.update(TopicPartition(topic, number) for number in metadata.partitions_for_topic(topic) or ())
+            numbers = metadata.partitions_for_topic(topic)
+            target.update(TopicPartition(topic, number) for number in numbers or ())
+            if numbers is None and metadata.topic_errors.get(topic) is not UnknownTopicOrPartitionError:
+                lacking.add(topic)
+        target.update(tp for tp in held if tp.topic in lacking or (tp.topic in topics and self._is_still_there(tp)))
         # Each call is a turn of its own: nothing of this waits for the loop.
         return None if target == held else step_towards(frozenset(target), held, next(self._turns))
 

@@ -98,6 +98,7 @@ def make_consumer(configs: dict[str, Any]) -> "KafkaConsumer":
             "group_id": None,
             "enable_auto_commit": False,
             "auto_offset_reset": "none",
+            "on_topic_recreated": "continue",  # the driver compares the ids of topics
             "allow_auto_create_topics": False,
             **configs,
         }

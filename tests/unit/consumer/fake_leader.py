@@ -209,7 +209,9 @@ class Bench:
         self.failed: list[Exception] = []
         self.divergences: list[Divergence] = []
         self.data = asyncio.Event()
-        self.buffer = FetchBuffer(parsed, self._unblocked, self._out_of_range)
+        self.replaced: list[PartitionState] = []
+        self.is_reassigned = False
+        self.buffer = FetchBuffer(parsed, self._unblocked, self._out_of_range, replaced=self._replaced)
         self.fetcher = Fetcher(
             parsed,
             self.leaders,
@@ -221,6 +223,7 @@ class Bench:
             self.failed.append,
             self.divergences.append,
             60_000,
+            reassigned=lambda: self.is_reassigned,
         )
 
     def assign(self, *numbers: int, offset: int = 0) -> list[PartitionState]:
@@ -233,6 +236,11 @@ class Bench:
             if state.position is None:
                 self.seek(state, offset)
         return states
+
+    def _replaced(self, state: PartitionState) -> None:
+        """As a core does: the new topic is read from its beginning."""
+        self.replaced.append(state)
+        self.seek(state, 0)
 
     def seek(self, state: PartitionState, offset: int, leader_epoch: int = -1) -> None:
         self.buffer.discard(state, FetchPosition(offset, leader_epoch))

@@ -15,6 +15,7 @@ class Scene:
 
     def __init__(self, kind: str, broker: EmbeddedBroker, producer: KafkaProducer) -> None:
         self.topic = f"t-{uuid.uuid4()}"
+        self.servers = broker.bootstrap_servers
         create_topic(broker.bootstrap_servers, self.topic, 2, {"retention.ms": "-1"})
         self.first, self.second = TopicPartition(self.topic, 0), TopicPartition(self.topic, 1)
         for number in range(20):

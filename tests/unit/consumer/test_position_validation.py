@@ -296,17 +296,58 @@ def test_a_broker_that_says_so_without_cause_is_asked_with_pauses() -> None:
     play(scenario, {0: 1})
 
 
-def test_epochs_of_a_deleted_topic_mean_nothing_to_another_one_of_its_name(caplog: pytest.LogCaptureFixture) -> None:
+def test_epochs_of_a_deleted_topic_mean_nothing_to_another_one_of_its_name() -> None:
     async def scenario(bench: Bench) -> None:
         bench.leaders.metadata = metadata({0: 1}, epoch=0, topic_id=uuid.UUID(int=1))
         await read_ten(bench)
+        (state,) = bench.subscription.states()
         bench.leaders.metadata = metadata({0: 2}, epoch=3, topic_id=uuid.UUID(int=2))
         bench.fetcher.refresh_all()
+        assert state.topic_id == uuid.UUID(int=1)  # until the new topic has answered
         bench.leaders.ends[0] = 12
         assert len(await bench.read(2)) == 2
+        assert state.topic_id == uuid.UUID(int=2)
         assert bench.leaders.epochs_asked == []
 
-    with caplog.at_level(logging.WARNING):
-        play(scenario, {0: 1})
-    (record,) = caplog.records
-    assert "partition 0 of topic 't' was deleted and made again: reading goes on at offset 10" in record.getMessage()
+    play(scenario, {0: 1}, on_topic_recreated="continue")
+
+
+def test_what_was_fetched_of_a_deleted_topic_is_handed_out_before_the_caller_turns_to_the_new_one() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.leaders.metadata = metadata({0: 1}, epoch=0, topic_id=uuid.UUID(int=1))
+        bench.leaders.ends[0] = 10
+        (state,) = bench.assign(0)
+        await bench.read(4)
+        asked = len(bench.leaders.requests)
+        bench.leaders.metadata = metadata({0: 1}, epoch=0, topic_id=uuid.UUID(int=2))
+        bench.fetcher.refresh_all()
+        assert bench.replaced == []
+        assert await bench.read(6) == [(0, offset) for offset in range(4, 10)]
+        await asyncio.sleep(5)
+        assert len(bench.leaders.requests) <= asked + 1
+        assert state.topic_id == uuid.UUID(int=1)
+        assert not bench.buffer.take(1)
+        assert bench.replaced == [state]
+        assert state.topic_id is None
+        assert len(await bench.read(10)) == 10
+        assert state.topic_id == uuid.UUID(int=2)
+
+    play(scenario, {0: 1})
+
+
+def test_a_partition_that_the_coordinator_takes_away_itself_is_not_fetched_in_the_new_topic() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.leaders.metadata = metadata({0: 1}, epoch=0, topic_id=uuid.UUID(int=1))
+        await read_ten(bench)
+        bench.is_reassigned = True
+        bench.leaders.metadata = metadata({0: 1}, epoch=0, topic_id=uuid.UUID(int=2))
+        bench.fetcher.refresh_all()
+        bench.leaders.ends[0] = 12
+        with pytest.raises(TimeoutError):
+            await bench.read(1)
+        assert bench.replaced == []
+        bench.leaders.metadata = metadata({0: 1}, epoch=0, topic_id=uuid.UUID(int=1))
+        bench.fetcher.refresh_all()  # a broker that lagged behind had told of another topic
+        assert len(await bench.read(2)) == 2
+
+    play(scenario, {0: 1})

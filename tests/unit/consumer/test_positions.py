@@ -54,7 +54,7 @@ class Bench:
             self.subscription,
             None if committed is None else self._fetch,
             ListOffsets(self.cluster, "read_uncommitted", 30_000),
-            lambda: strategy,
+            lambda tp: strategy,
             self._found,
             self.errors.append,
             RetryPolicy(Backoff(100, 1_000), logging.getLogger("test.positions")),

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
-from kafka import KafkaAdminClient, KafkaProducer
+from kafka import KafkaAdminClient, KafkaProducer, TopicPartition
 from kafka.broker import EmbeddedBroker
-from kafka.errors import TopicAlreadyExistsError
+from kafka.errors import TopicAlreadyExistsError, TopicRecreatedError
 from unit.consumer.scene import Scene
+
+WAYS = ("classic", "consumer", "assign", "no group", "pattern")
+QUICK = {"metadata_max_age_ms": 100, "allow_auto_create_topics": False}
+
+
+@pytest.fixture(scope="module")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedBroker]:
+    """Its groups hear of a topic that was created again at once."""
+    settings = {"group_initial_rebalance_delay_ms": 0, "consumer_heartbeat_interval_ms": 50}
+    with EmbeddedBroker(tmp_path_factory.mktemp("broker"), **settings) as broker:
+        yield broker
 
 
 @pytest.fixture
@@ -60,3 +72,175 @@ async def test_a_group_that_was_stopped_reads_the_new_topic_from_its_beginning(
 def offsets_of_the_group(scene: Scene, admin: KafkaAdminClient) -> set[int]:
     """The offsets that the scene's group has committed."""
     return {each.offset for each in admin.list_consumer_group_offsets(f"g-{scene.topic}").values()}
+
+
+# A consumer that runs on ----------------------------------------------------------------------------------------------
+
+
+async def open_in_a_way(scene: Scene, way: str, **options: Any) -> Any:
+    """Have the scene's consumer read the topic in one of the ways in which partitions come to a consumer."""
+    options = {**QUICK, **options}
+    if way == "consumer":
+        return await scene.face.open(scene.topic, group_protocol="consumer", heartbeat_interval_ms=3_000, **options)
+    if way == "classic":
+        return await scene.face.open(scene.topic, **options)
+    consumer = await scene.face.open(**{**options, "group_id": None} if way != "assign" else options)
+    if way == "assign":
+        await consumer.assign([scene.first, scene.second])
+    else:
+        await consumer.subscribe(**{"pattern": f"^{scene.topic}$"} if way == "pattern" else {"topics": [scene.topic]})
+    return consumer
+
+
+def create_again(scene: Scene, admin: KafkaAdminClient, partitions: int) -> None:
+    admin.delete_topics([scene.topic])
+    admin.create_topics({scene.topic: {"num_partitions": partitions}}, wait_for_metadata=True)
+
+
+def write(scene: Scene, text: str, partitions: int, count: int = 24) -> set[bytes]:
+    """Write records to the partitions in turn; returns their values."""
+    values = [b"%s %d" % (text.encode(), number) for number in range(count)]
+    with KafkaProducer(bootstrap_servers=scene.servers) as producer:
+        for number, value in enumerate(values):
+            producer.send(scene.topic, value, partition=number % partitions)
+    return set(values)
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_a_consumer_that_runs_on_reads_each_record_of_the_new_topic_once(
+    scene: Scene, admin: KafkaAdminClient, way: str
+) -> None:
+    consumer = await open_in_a_way(scene, way, auto_offset_reset="earliest")
+    await consumer.read(20)
+    for text, partitions in ("equal", 2), ("more", 3), ("fewer", 1):
+        if way == "assign" and text == "fewer":
+            await consumer.assign([scene.first])
+        create_again(scene, admin, partitions)
+        written = write(scene, text, 2 if way == "assign" and text == "more" else partitions)
+        records = await consumer.read(24)
+        assert {record.value for record in records} == written
+        assert len(records) == 24
+    if way in ("classic", "consumer", "assign"):
+        await consumer.commit()
+        assert offsets_of_the_group(scene, admin) == {24}
+
+
+@pytest.mark.parametrize("way", ["classic", "consumer", "no group"])
+async def test_records_written_before_the_consumer_noticed_are_read_with_latest_too(
+    scene: Scene, admin: KafkaAdminClient, way: str
+) -> None:
+    consumer = await open_in_a_way(scene, way, auto_offset_reset="latest")
+    await consumer.poll_until(lambda: len(consumer.consumer.assignment()) == 2)
+    await position_of(consumer, scene.first), await position_of(consumer, scene.second)
+    create_again(scene, admin, 1)
+    written = write(scene, "new", 1)
+    assert {record.value for record in await consumer.read(24)} == written
+
+
+async def position_of(consumer: Any, tp: TopicPartition) -> int:
+    return int(await consumer.position(tp))
+
+
+@pytest.mark.parametrize("way", ["classic", "consumer", "assign"])
+@pytest.mark.parametrize("ending", ["close", "commit", "commit_async", "interval"])
+async def test_a_position_in_the_deleted_topic_is_not_committed_for_the_new_one(
+    scene: Scene, admin: KafkaAdminClient, way: str, ending: str
+) -> None:
+    options = {"auto_commit_interval_ms": 50} if ending == "interval" else {}
+    if ending.startswith("commit"):
+        options["enable_auto_commit"] = False
+    consumer = await open_in_a_way(scene, way, **options)
+    await consumer.read(20)
+    await consumer.commit()
+    create_again(scene, admin, 2)
+    if ending == "close":
+        await consumer.close()
+    elif ending == "commit":
+        await consumer.commit()
+    elif ending == "commit_async":
+        (await consumer.commit_async()).add_both(lambda *_: None)
+    else:
+        for _ in range(3):
+            await consumer.poll(50)
+    assert offsets_of_the_group(scene, admin) <= {0}  # 0 is its place in the new one
+    await consumer.close()
+    written = write(scene, "new", 2)
+    other = await scene.face.another().open(scene.topic, **QUICK)
+    assert {record.value for record in await other.read(24)} == written
+
+
+@pytest.mark.parametrize("way", ["classic", "consumer", "assign", "no group"])
+async def test_raise_tells_of_it_once_and_then_the_new_topic_is_read(
+    scene: Scene, admin: KafkaAdminClient, way: str
+) -> None:
+    consumer = await open_in_a_way(scene, way, on_topic_recreated="raise")
+    await consumer.read(20)
+    create_again(scene, admin, 2)
+    written = write(scene, "new", 2)
+    with pytest.raises(TopicRecreatedError, match="deleted and created again while it was read") as raised:
+        await consumer.read(1)
+    assert raised.value.topics == {scene.topic}
+    assert {record.value for record in await consumer.read(24)} == written
+
+
+async def test_continue_keeps_the_offsets_that_the_new_topic_has(
+    scene: Scene, admin: KafkaAdminClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    consumer = await open_in_a_way(scene, "assign", on_topic_recreated="continue")
+    await consumer.read(20)
+    await consumer.pause(scene.first, scene.second)  # the new topic is not asked before it has records
+    create_again(scene, admin, 2)
+    write(scene, "new", 1, 30)
+    await consumer.resume(scene.first, scene.second)
+    records = await consumer.read(20)
+    assert [record.offset for record in records if record.partition == 0] == list(range(10, 30))
+    assert "was deleted and created again: reading goes on at the same offsets" in caplog.text
+    await consumer.commit()
+    assert offsets_of_the_group(scene, admin) >= {30}
+
+
+# Partitions and topics that come while a consumer runs ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", ["classic", "consumer", "no group", "pattern"])
+async def test_new_partitions_are_read_from_their_beginning_where_the_option_says_so(
+    scene: Scene, admin: KafkaAdminClient, way: str
+) -> None:
+    consumer = await open_in_a_way(
+        scene, way, auto_offset_reset="latest", auto_offset_reset_new_partitions="earliest", enable_auto_commit=False
+    )
+    await consumer.poll_until(lambda: len(consumer.consumer.assignment()) == 2)
+    await position_of(consumer, scene.first), await position_of(consumer, scene.second)
+    admin.create_partitions({scene.topic: 3})
+    admin.wait_for_topics([scene.topic])
+    with KafkaProducer(bootstrap_servers=scene.servers) as producer:
+        for number in range(5):
+            producer.send(scene.topic, b"%d" % number, partition=2)
+    assert {(record.partition, record.offset) for record in await consumer.read(5)} == {(2, n) for n in range(5)}
+
+
+async def test_without_the_option_the_policy_holds_for_new_partitions_too(
+    scene: Scene, admin: KafkaAdminClient
+) -> None:
+    consumer = await open_in_a_way(scene, "no group", auto_offset_reset="latest")
+    await consumer.poll_until(lambda: len(consumer.consumer.assignment()) == 2)
+    admin.create_partitions({scene.topic: 3})
+    with KafkaProducer(bootstrap_servers=scene.servers) as producer:
+        producer.send(scene.topic, b"before it was noticed", partition=2).get(30)
+    await consumer.poll_until(lambda: len(consumer.consumer.assignment()) == 3)
+    assert await position_of(consumer, TopicPartition(scene.topic, 2)) == 1
+
+
+async def test_a_topic_that_matches_a_pattern_later_is_read_from_its_beginning_too(
+    scene: Scene, admin: KafkaAdminClient
+) -> None:
+    consumer = await scene.face.open(
+        **QUICK, auto_offset_reset="latest", auto_offset_reset_new_partitions="earliest", enable_auto_commit=False
+    )
+    await consumer.subscribe(pattern=f"^{scene.topic}")
+    await consumer.poll_until(lambda: len(consumer.consumer.assignment()) == 2)
+    later = f"{scene.topic}-later"
+    admin.create_topics([later], wait_for_metadata=True)
+    with KafkaProducer(bootstrap_servers=scene.servers) as producer:
+        producer.send(later, b"first")
+    assert [record.value for record in await consumer.read(1)] == [b"first"]

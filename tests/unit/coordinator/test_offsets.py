@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
+from uuid import UUID
 
 import pytest
 
 from fakes.cluster import SILENCE, FakeCluster
 from kafka.cluster import Backoff
+from kafka.cluster.metadata import ClusterMetadata, TopicMetadata
 from kafka.coordinator.generation import NO_GENERATION, Generation
 from kafka.coordinator.offsets import GroupOffsets
+from kafka.coordinator.read_offsets import ReadOffsets
 from kafka.errors import (
     CommitFailedError,
     FencedInstanceIdError,
@@ -23,7 +27,7 @@ from kafka.errors import (
     RetriableCommitFailedError,
     TopicAuthorizationFailedError,
 )
-from kafka.structs import OffsetAndMetadata, TopicPartition
+from kafka.structs import OffsetAndMetadata, PartitionMetadata, TopicPartition
 from kafka.wire.api import offset_commit, offset_fetch
 from unit.virtual_loop import simulate
 
@@ -407,3 +411,92 @@ def test_a_member_of_a_classic_group_fetches_offsets_without_naming_itself() -> 
         assert (group.member_id, group.member_epoch) == (None, -1)
 
     play(scenario, newest=lambda: MEMBER)
+
+
+# Topics by their ids --------------------------------------------------------------------------------------------------
+
+OLD, NEW = UUID(int=1), UUID(int=2)
+
+
+def know(cluster: FakeCluster, topic_id: UUID | None) -> None:
+    """The newest metadata have the topic by this id."""
+    partitions = {3: PartitionMetadata("t", 3, 1, 0, [1], [1], [])}
+    cluster.metadata = ClusterMetadata(cluster.metadata.brokers(), [TopicMetadata("t", topic_id, False, partitions)])
+
+
+def read_from(topic_id: UUID) -> ReadOffsets:
+    offsets = ReadOffsets()
+    offsets[TP] = OffsetAndMetadata(10)
+    offsets.topic_ids[TP] = topic_id
+    return offsets
+
+
+def by_id(topic_id: UUID, code: int = 0) -> offset_commit.OffsetCommitResponse:
+    response = committed(code)
+    response.topics[0].name, response.topics[0].topic_id = "", topic_id
+    return response
+
+
+@pytest.mark.parametrize(("newest", "named"), [(10, ("", OLD)), (9, ("t", UUID(int=0)))])
+def test_a_commit_names_topics_by_id_where_the_broker_takes_that(newest: int, named: tuple[str, UUID]) -> None:
+    async def scenario(cluster: FakeCluster, offsets: GroupOffsets) -> None:
+        cluster.versions["OffsetCommit"] = 0, newest
+        know(cluster, OLD)
+        cluster.script("OffsetCommit", by_id(OLD) if newest == 10 else committed())
+        await offsets.commit({TP: OffsetAndMetadata(1)}, NO_GENERATION, 10_000)
+        (call,) = [call for call in cluster.calls if call.api == "OffsetCommit"]
+        (topic,) = call.request.topics
+        assert (call.version, (topic.name, topic.topic_id)) == (newest, named)
+
+    play(scenario)
+
+
+def test_a_topic_without_a_known_id_is_named() -> None:
+    async def scenario(cluster: FakeCluster, offsets: GroupOffsets) -> None:
+        cluster.versions["OffsetCommit"] = 0, 10
+        know(cluster, None)
+        cluster.script("OffsetCommit", committed())
+        await offsets.commit({TP: OffsetAndMetadata(1)}, NO_GENERATION, 10_000)
+        (call,) = [call for call in cluster.calls if call.api == "OffsetCommit"]
+        assert call.version == 9
+
+    play(scenario)
+
+
+def test_what_was_read_of_a_topic_that_was_created_again_is_left_out(caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario(cluster: FakeCluster, offsets: GroupOffsets) -> None:
+        know(cluster, NEW)
+        with caplog.at_level(logging.INFO, "kafka.coordinator.offsets"):
+            await offsets.commit(read_from(OLD), NO_GENERATION, 10_000)
+        assert sent(cluster) == []
+        assert "the topic was deleted and created again after this was read: t-3 at 10" in caplog.text
+        cluster.script("OffsetCommit", committed())
+        await offsets.commit(read_from(NEW), NO_GENERATION, 10_000)
+        assert sent(cluster) == [10]
+
+    play(scenario)
+
+
+def test_an_id_that_the_coordinator_does_not_know_has_the_metadata_read_anew() -> None:
+    async def scenario(cluster: FakeCluster, offsets: GroupOffsets) -> None:
+        cluster.versions["OffsetCommit"] = 0, 10
+        know(cluster, OLD)
+        cluster.script("OffsetCommit", by_id(OLD, 100))
+        refreshed: list[Any] = []
+        cluster.request_refresh = lambda topics=None: (refreshed.append(topics), know(cluster, NEW))  # type: ignore[method-assign]
+        await offsets.commit(read_from(OLD), NO_GENERATION, 10_000)
+        assert refreshed == [None]
+        assert (sent(cluster), cluster.forgotten) == ([10], 0)
+
+    play(scenario)
+
+
+def test_an_automatic_commit_does_not_wait_for_a_topic_that_was_deleted() -> None:
+    async def scenario(cluster: FakeCluster, offsets: GroupOffsets) -> None:
+        cluster.versions["OffsetCommit"] = 0, 10
+        know(cluster, OLD)
+        cluster.script("OffsetCommit", by_id(OLD, 100))
+        with pytest.raises(RetriableCommitFailedError, match="OffsetCommit of t-3"):
+            await offsets.commit(read_from(OLD), NO_GENERATION, 10_000, await_topics=False)
+
+    play(scenario)

@@ -21,17 +21,18 @@ class Host:
         self.topics = frozenset(topics)
         self.cluster = FakeCluster()
         self.ready = 0
+        self.still_there: Partitions = frozenset()
         self.held: Partitions = frozenset()
-        self.membership = UngroupedMembership(lambda: self.metadata, self)
+        self.membership = UngroupedMembership(lambda: self.metadata, self, lambda tp: tp in self.still_there)
 
     @property
     def metadata(self) -> ClusterMetadata:
         return self.cluster.metadata
 
-    def see(self, **counts: int) -> None:
-        """The cluster has these topics now."""
+    def see(self, *topics: str, **counts: int) -> None:
+        """The cluster has these topics now, and is asked about those that are named, too."""
         self.cluster.topics = counts
-        self.cluster.publish(counts)
+        self.cluster.publish([*topics, *counts])
 
     def subscribed_topics(self) -> frozenset[str]:
         return self.topics
@@ -78,6 +79,26 @@ def test_a_topic_that_cannot_be_described_for_a_moment_keeps_its_partitions() ->
     host.take_steps()
     host.see()
     assert host.take_steps() == []
+    assert host.held == partitions("t", 0, 1)
+
+
+def test_a_topic_that_does_not_exist_any_more_is_given_up_and_taken_when_it_comes_back() -> None:
+    host = Host("t", "u")
+    host.see(t=2, u=1)
+    host.take_steps()
+    host.see("t", u=1)
+    assert host.take_steps() == [(StepKind.REVOKE, partitions("t", 0, 1))]
+    host.see(t=1, u=1)
+    assert host.take_steps() == [(StepKind.ADD, partitions("t", 0))]
+
+
+def test_partitions_that_a_topic_has_no_longer_are_given_up_unless_a_broker_lags_behind() -> None:
+    host = Host("t")
+    host.see(t=3)
+    host.take_steps()
+    host.still_there = partitions("t", 0, 1)
+    host.see(t=1)
+    assert host.take_steps() == [(StepKind.REVOKE, partitions("t", 2))]
     assert host.held == partitions("t", 0, 1)
 
 

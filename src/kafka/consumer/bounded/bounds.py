@@ -13,7 +13,14 @@ from kafka.structs import TopicPartition
 if TYPE_CHECKING:
     from kafka.record import Columns
 
-NOT_FOR_READS = ("group_id", "auto_offset_reset", "enable_auto_commit", "group_instance_id")
+NOT_FOR_READS = (
+    "group_id",
+    "auto_offset_reset",
+    "auto_offset_reset_new_partitions",
+    "on_topic_recreated",
+    "enable_auto_commit",
+    "group_instance_id",
+)
 """Options of consumers that a bounded read refuses: it has no group, and commits nothing."""
 WHERE_TOPICS_ARE = "topics() of a consumer lists those there are"
 """Advice where a topic is not there, for programs."""

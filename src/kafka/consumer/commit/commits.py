@@ -18,6 +18,7 @@ from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.coordinator.generation import NO_GENERATION, Generation
 from kafka.coordinator.membership import Membership
 from kafka.coordinator.offsets import GroupOffsets
+from kafka.coordinator.read_offsets import ReadOffsets
 from kafka.errors import AssertedStateError, CommitFailedError, RebalanceInProgressError, RetriableCommitFailedError
 from kafka.structs import ConsumerGroupMetadata, MemberState, OffsetAndMetadata, TopicPartition
 
@@ -192,7 +193,8 @@ class Commits:
             raise TypeError(f"callback has to be something that can be called, or None, not {callback!r}")
         future = CommitFuture(self._loop)
         chosen = callback if callback is not None else self._options.default_offset_commit_callback
-        offsets = dict(offsets)
+        if not isinstance(offsets, ReadOffsets):  # the caller's own may change
+            offsets = dict(offsets)
         self._open[future] = offsets, chosen
         try:
             self._submit(self._begin_commit, future, offsets, timeout_ms)

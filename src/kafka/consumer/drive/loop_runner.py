@@ -41,7 +41,7 @@ _innermost: contextvars.ContextVar[_Call | None] = contextvars.ContextVar("kafka
 class AnyCaller(contextlib.nullcontext[None]):
     """What stands for `SingleCaller` here: several tasks may poll, and share the records out."""
 
-    is_polling: bool
+    is_polling = False
 
 
 class LoopRunner(OwnLoop):

@@ -10,14 +10,13 @@ from kafka.cluster.protocols import BrokerConnections
 from kafka.cluster.retry import nothing
 from kafka.config import FetchOptions
 from kafka.consumer.fetch.broker_fetcher import BrokerFetcher
-from kafka.consumer.fetch.failure_log import place
 from kafka.consumer.fetch.fetch_session import FetchTarget
 from kafka.consumer.fetch.partition_answers import PartitionAnswers
 from kafka.consumer.fetch.position_validation import Divergence, PositionValidation
 from kafka.consumer.fetch.preferred_replicas import PreferredReplicas
 from kafka.consumer.handover.fetch_buffer import FetchBuffer
 from kafka.consumer.handover.fetch_statistics import FetchStatistics
-from kafka.consumer.handover.fetched import SharedFrame
+from kafka.consumer.handover.fetched import Fetched, SharedFrame, TopicReplaced
 from kafka.consumer.handover.partition_state import PartitionState
 from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.errors import BrokerResponseError, SaslAuthenticationFailedError, UnsupportedVersionError
@@ -45,6 +44,7 @@ class Fetcher:
         diverged: told of partitions whose log is not the one that was read; they rest until they are read elsewhere.
         replica_lease_ms: how long a preferred replica is read before the leader is asked again.
         statistics: counts answers; None: nobody does.
+        reassigned: whether the group's coordinator takes the partitions of a deleted topic away by itself (KIP-848).
     """
 
     def __init__(
@@ -60,6 +60,7 @@ class Fetcher:
         diverged: Callable[[Divergence], None],
         replica_lease_ms: float = 300_000,
         statistics: FetchStatistics | None = None,
+        reassigned: Callable[[], bool] = lambda: False,
     ) -> None:
         self._options = options
         self._client = client
@@ -70,6 +71,7 @@ class Fetcher:
         self._metadata_stale = metadata_stale
         self._failed = failed
         self._statistics = statistics
+        self._reassigned = reassigned
         self._replicas = PreferredReplicas(replica_lease_ms)
         self._retry = RetryPolicy(backoff, log, fatal=nothing)
         self._validation = PositionValidation(
@@ -118,8 +120,8 @@ class Fetcher:
             self._buffer.follow(state)
         tp, metadata = state.tp, self._client.metadata
         epoch = metadata.leader_epoch(tp)
-        fetchable = self._is_fetchable(state)
-        topic_id = self._topic_id(state) if fetchable else None
+        topic_id = metadata.topic_id(tp.topic)
+        fetchable = self._is_fetchable(state) and self._is_of_topic(state, topic_id)
         broker = self._broker_for(tp) if fetchable and self._validation.is_valid(state, epoch) else None
         full = broker is not None and self._buffer.is_full(state)
         if state.fetching.broker_id != broker or full:
@@ -222,16 +224,27 @@ class Fetcher:
             and self._subscription.state_of(state.tp) is state
         )
 
-    def _topic_id(self, state: PartitionState) -> uuid.UUID | None:
-        """The id to fetch a partition by. What was read of a topic that was deleted says nothing about another one."""
-        found, fetching = self._client.metadata.topic_id(state.tp.topic), state.fetching
-        if found is not None and found != fetching.topic_id:
-            if fetching.topic_id is not None:
-                text = f"{place(state.tp)} was deleted and made again: reading goes on at offset {fetching.offset}"
-                log.warning("%s of the new one, if it has that", text)
-                fetching.leader_epoch = -1
-            fetching.topic_id = found
-        return found
+    def _is_of_topic(self, state: PartitionState, topic_id: uuid.UUID | None) -> bool:
+        """Whether a partition may be fetched on in the topic that has its name now.
+
+        A place in a topic that was deleted is none in another one. Where the coordinator assigns by id it takes the
+        partition away, and gives the other topic's. Else the caller moves the position once it has all that was fetched
+        of the deleted topic; with the policy "continue" the new topic says whether it has the offset.
+        """
+        fetching = state.fetching
+        if topic_id is None or fetching.topic_id is None or fetching.topic_id == topic_id:
+            return True
+        if self._reassigned():
+            return False
+        if self._options.recreated_topics == "continue":
+            fetching.leader_epoch = -1
+            return True
+        assert fetching.offset is not None
+        end = Fetched(state.tp, fetching.generation, fetching.offset, error=TopicReplaced(), sticky=True)
+        fetching.offset = None
+        if self._buffer.put(state, end):
+            self._on_data()
+        return False
 
     def _refused(self, target: FetchTarget, error: type[BrokerResponseError]) -> None:
         self._partitions.refused(target, error)

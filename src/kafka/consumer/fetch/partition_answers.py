@@ -92,6 +92,8 @@ class PartitionAnswers:
             return self._take_divergence(target, answer.diverging_epoch)
         if answer.preferred_read_replica >= 0:
             self._prefer(state, answer.preferred_read_replica)
+        if target.topic_id is not None:
+            state.fetching.topic_id = target.topic_id
         if state.fetching.failures:
             self._failures.succeeded(state)
         state.fetching.highwater = answer.high_watermark

@@ -5,6 +5,7 @@ without waiting for the loop. There is one lock. It is held for a few operations
 """
 
 from collections.abc import Callable, Collection, Iterable
+from uuid import UUID
 
 from kafka.config import FetchOptions
 from kafka.consumer.handover.decode_ahead import DecodeAhead
@@ -41,6 +42,8 @@ class FetchBuffer:
         out_of_range: called, in the caller's thread, with a partition whose position the broker does not have (any
             more) where there is a reset policy.
         statistics: counts what is handed out; None: nobody does.
+        replaced: called, in the caller's thread, with a partition of which all records of a topic that was deleted and
+            created again are handed out.
     """
 
     def __init__(
@@ -49,6 +52,7 @@ class FetchBuffer:
         unblocked: Callable[[PartitionState], None],
         out_of_range: Callable[[PartitionState], None],
         statistics: FetchStatistics | None = None,
+        replaced: Callable[[PartitionState], None] = lambda _: None,
     ) -> None:
         self._partition_bound = max(1, int(_PARTITION_FETCHES * options.max_partition_fetch_bytes))
         self._bound = max(self._partition_bound, options.fetch_max_bytes)
@@ -68,7 +72,7 @@ class FetchBuffer:
         )
         self._ahead = DecodeAhead(decoding, self._ready, self._lock)
         resets = options.auto_offset_reset != "none"
-        self._next = NextAnswer(decoding, self._ahead, self._lock, resets, out_of_range)
+        self._next = NextAnswer(decoding, self._ahead, self._lock, resets, out_of_range, replaced)
         self._hand_out = HandOut(self._put_back)
         self.records_taken = 0
 
@@ -108,12 +112,18 @@ class FetchBuffer:
             if fetching.generation != state.generation:
                 fetching.begin(state.generation, state.position)
 
-    def locate(self, state: PartitionState, generation: int, position: FetchPosition) -> bool:
-        """Take the position that has been found for a partition; False if a seek was quicker."""
+    def locate(
+        self, state: PartitionState, generation: int, position: FetchPosition, topic_id: UUID | None = None
+    ) -> bool:
+        """Take the position that has been found for a partition; False if a seek was quicker.
+
+        Arguments:
+            topic_id: of the topic that it was found in; None: not known.
+        """
         with self._lock:
             if not state.locate(generation, position):
                 return False
-            state.fetching.begin(generation, position)
+            state.fetching.begin(generation, position, topic_id)
             return True
 
     # The caller's side ------------------------------------------------------------------------------------------------

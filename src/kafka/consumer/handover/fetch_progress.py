@@ -12,7 +12,8 @@ class FetchProgress:
         offset: where fetching goes on, ahead of the position; None: nothing is fetched.
         leader_epoch: of the last record before `offset`, -1 if it is not known (KIP-320).
         checked_epoch: the epoch of the leader that is known to have what comes before `offset`; -1: none is.
-        topic_id: that was fetched by last (KIP-516).
+        topic_id: of the topic that `offset` is a place in: the one it was looked up in, or that has answered a fetch
+            from there; None: not known (KIP-516).
         generation: the one of `PartitionState` that `offset` belongs to.
         asked_generation: the newest generation that a broker was to be asked for data of.
         broker_id: the broker that is asked; None: none is.
@@ -51,8 +52,14 @@ class FetchProgress:
         self.last_stable_offset: int | None = None
         self.log_start_offset: int | None = None
 
-    def begin(self, generation: int, position: FetchPosition | None) -> None:
-        """Fetch from elsewhere; None: nothing is fetched."""
+    def begin(self, generation: int, position: FetchPosition | None, topic_id: uuid.UUID | None = None) -> None:
+        """Fetch from elsewhere.
+
+        Arguments:
+            position: None: nothing is fetched.
+            topic_id: of the topic that the position was looked up in; None: not known, as after a seek.
+        """
+        self.topic_id = topic_id
         self.generation = generation
         self.offset, self.leader_epoch = (None, -1) if position is None else position
         self.checked_epoch = -1

@@ -23,6 +23,10 @@ class DecodeOptions(NamedTuple):
     max_decompressed_size: int
 
 
+class TopicReplaced(Exception):
+    """Stands in the buffer behind the last records of a topic that was deleted and created again."""
+
+
 class SharedFrame:
     """A response's pooled frame, given back when the last partition in it has been decoded or dropped."""
 

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable
 
 from kafka.consumer.handover.decode_ahead import DecodeAhead
-from kafka.consumer.handover.fetched import DecodedFetch, DecodeOptions, Fetched
+from kafka.consumer.handover.fetched import DecodedFetch, DecodeOptions, Fetched, TopicReplaced
 from kafka.consumer.handover.partition_state import PartitionState
 from kafka.errors import OffsetOutOfRangeError
 
@@ -18,6 +18,7 @@ class NextAnswer:
         lock: the buffer's; it is not held while decoding.
         resets: whether there is a policy for an offset that is out of range.
         out_of_range: called with the partition in that case.
+        replaced: called with a partition when the records of a topic that was created again come next.
 
     Attributes:
         opening: what is being opened. A signal's handler that seeks makes it useless, but does not drop it.
@@ -30,12 +31,14 @@ class NextAnswer:
         lock: threading.RLock,
         resets: bool,
         out_of_range: Callable[[PartitionState], None],
+        replaced: Callable[[PartitionState], None] = lambda _: None,
     ) -> None:
         self._decoding = decoding
         self._ahead = ahead
         self._lock = lock
         self._resets = resets
         self._out_of_range = out_of_range
+        self._replaced = replaced
         self.opening: Fetched | DecodedFetch | None = None
 
     def is_awaited(self, state: PartitionState) -> bool:
@@ -86,6 +89,9 @@ class NextAnswer:
 
     def _open_error(self, state: PartitionState, item: Fetched, error: Exception) -> Exception | None:
         """What the broker said about a partition, unless there is a policy for it."""
+        if isinstance(error, TopicReplaced):
+            self._replaced(state)
+            return None
         if self._resets and isinstance(error, OffsetOutOfRangeError):
             self._out_of_range(state)
             return None

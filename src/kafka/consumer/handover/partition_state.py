@@ -1,5 +1,7 @@
 """What a consumer knows of one partition that is assigned to it."""
 
+from uuid import UUID
+
 from kafka.consumer.handover.consumption import PartitionConsumption
 from kafka.consumer.handover.fetch_position import FetchPosition
 from kafka.consumer.handover.fetch_progress import FetchProgress
@@ -46,6 +48,13 @@ class PartitionState:
             return position
         epoch = last.leader_epoch
         return FetchPosition(last.offset + 1, -1 if epoch is None else epoch)
+
+    @property
+    def topic_id(self) -> UUID | None:
+        """Of the topic that the position is a place in; None: not known, as after a seek. In any thread."""
+        fetching = self.fetching
+        topic_id = fetching.topic_id
+        return topic_id if fetching.generation == self.generation else None
 
     def go_to(self, position: FetchPosition | None, reset: int | None = None) -> None:
         """Read on from elsewhere, with a new generation.

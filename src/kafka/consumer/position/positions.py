@@ -27,7 +27,7 @@ class PositionResolver:
         subscription: what is assigned.
         committed: reads committed offsets; None without a group.
         requests: asks for the ends of the log.
-        strategy: gives the timestamp that ``auto_offset_reset`` stands for at the moment, None for "none".
+        strategy: gives the timestamp that the reset policy of a partition stands for at the moment, None for "none".
         found: called with a partition, the generation it was looked up under, and the position.
         failed: called with what trying again does not mend; the partitions it belongs to rest until `resolve` is called
             again, all others go on.
@@ -39,7 +39,7 @@ class PositionResolver:
         subscription: SubscriptionState,
         committed: FetchCommitted | None,
         requests: ListOffsets,
-        strategy: Callable[[], int | None],
+        strategy: Callable[[TopicPartition], int | None],
         found: Callable[[PartitionState, int, FetchPosition], None],
         failed: Callable[[Exception], None],
         policy: RetryPolicy,
@@ -152,13 +152,13 @@ class PositionResolver:
         self._from_strategy(lookup, 0)
 
     def _from_strategy(self, lookup: "_Lookup", failures: int) -> None:
-        wanted = lookup.still_wanted()
-        timestamp = self._strategy()
-        if timestamp is None:
-            if wanted:
-                lookup.refuse(wanted, NoOffsetForPartitionError(wanted))
-        elif wanted:
-            self._search.begin(dict.fromkeys(wanted, timestamp), lookup, failures)
+        timestamps = {tp: self._strategy(tp) for tp in lookup.still_wanted()}
+        without = [tp for tp, timestamp in timestamps.items() if timestamp is None]
+        if without:
+            lookup.refuse(without, NoOffsetForPartitionError(without))
+        chosen = {tp: timestamp for tp, timestamp in timestamps.items() if timestamp is not None}
+        if chosen:
+            self._search.begin(chosen, lookup, failures)
 
     def search_end(self, tp: TopicPartition, lookup: "_Lookup") -> None:
         """There is no record as late as a time that was asked for: the end of the log is where the next one comes."""

@@ -8,7 +8,7 @@ next step.
 from collections.abc import Callable, Iterable
 
 from kafka.consumer.subscription.subscription_state import SubscriptionState
-from kafka.coordinator.membership import Membership, Step, StepKind
+from kafka.coordinator.membership import Membership, Partitions, Step, StepKind
 from kafka.structs import TopicPartition
 
 __all__ = ["Rebalance", "Step", "StepKind"]
@@ -41,6 +41,9 @@ class Rebalance:
         self._reassign = reassign
         self._find_positions = find_positions
         self._tell_caller = tell_caller
+        self._untold: Partitions = frozenset()
+        """Taken ahead of `poll()`: the listener has not been told of them."""
+        self._taken_at: tuple[int, int] | None = None
         self._finished: tuple[int, bool] | None = None
         """The last step: its turn, and whether it took partitions or gave some up."""
         self._changes = 0  # written in the caller's thread
@@ -73,6 +76,27 @@ class Rebalance:
         self._changes_heard += 1
         self._tell_caller()
 
+    def take_ahead(self, metadata_version: int) -> None:
+        """Without a group: take the partitions that are known before `poll()` tells the listener of them.
+
+        So a program may seek and pause before it polls first. What goes is left to `poll()` where a listener is to hear
+        of it.
+
+        Arguments:
+            metadata_version: with the same one there is nothing new.
+        """
+        if self._taken_at == (metadata_version, self._changes):
+            return
+        held = self._held()
+        step = self._membership.next_step(held)
+        if step is not None and step.kind is StepKind.REVOKE and self._subscription.listener_for(False) is None:
+            held -= step.partitions
+            step = self._membership.next_step(held)
+        if step is not None and step.kind is StepKind.ADD:
+            self._reassign(held | step.partitions)
+            self._untold = step.partitions
+        self._taken_at = metadata_version, self._changes
+
     def leave_step(self) -> Step | None:
         """What the caller has to do before it gives everything up by itself; None: it has nothing of a subscription."""
         held = self._held()
@@ -82,6 +106,7 @@ class Rebalance:
         """Before the listener is called: what is added is assigned by then, so that the listener can seek."""
         if step.kind is StepKind.ADD:
             self._reassign(self._held() | step.partitions)
+            self._untold = frozenset()
 
     def finish(self, step: Step) -> None:
         """After the listener was called, whether it raised or not."""
@@ -95,4 +120,5 @@ class Rebalance:
         self._finished = step.turn, step.kind is StepKind.ADD  # an interrupt before this has the step carried out again
 
     def _held(self) -> frozenset[TopicPartition]:
-        return frozenset(self._subscription.assigned_partitions())
+        """The partitions that the listener has been told of."""
+        return frozenset(self._subscription.assigned_partitions()) - self._untold

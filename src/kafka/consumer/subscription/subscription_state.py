@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable
 
 from kafka.consumer.arguments import check_pattern, check_topic_names
 from kafka.consumer.handover.partition_state import PartitionState
+from kafka.coordinator.read_offsets import ReadOffsets
 from kafka.errors import IllegalStateError, NothingSubscribedError, PartitionNotAssignedError
 from kafka.structs import OffsetAndMetadata, SubscriptionPattern, TopicPartition
 
@@ -201,10 +202,13 @@ class SubscriptionState:
         """The topics they are of."""
         return {tp.topic for tp in self._states}
 
-    def all_consumed_offsets(self) -> dict[TopicPartition, OffsetAndMetadata]:
+    def all_consumed_offsets(self) -> ReadOffsets:
         """The positions known: what a commit without arguments commits."""
-        return {
-            state.tp: OffsetAndMetadata(position.offset, "", position.leader_epoch)
-            for state in self._states.values()
-            if (position := state.position) is not None
-        }
+        offsets = ReadOffsets()
+        for state in self._states.values():
+            position, topic_id = state.position, state.topic_id
+            if position is not None:
+                offsets[state.tp] = OffsetAndMetadata(position.offset, "", position.leader_epoch)
+                if topic_id is not None:
+                    offsets.topic_ids[state.tp] = topic_id
+        return offsets

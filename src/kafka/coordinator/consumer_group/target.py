@@ -20,6 +20,7 @@ class Target:
     """
 
     def __init__(self, client: BrokerRequests, found: Callable[[], None], backoff: Backoff) -> None:
+        self._client = client
         self._names = TopicNames(client, found, backoff)
         self._wanted: dict[UUID, Sequence[int]] | None = None
         self._ids: dict[str, UUID] = {}
@@ -39,7 +40,7 @@ class Target:
     @property
     def topics(self) -> frozenset[str]:
         """The names of the topics, as far as they are known."""
-        return frozenset(self._known().values())
+        return frozenset(self._names.want(self._wanted or ()).values())
 
     def id_of(self, topic: str) -> UUID:
         """The id of a topic that is held, or was offered to the caller."""
@@ -59,12 +60,16 @@ class Target:
         """What the caller shall have next.
 
         That is all that is wanted, but for topics whose names are not known yet, and for those that were deleted and
-        made again: the partitions of the old one are given up first.
+        created again: the partitions of the old one are given up first, and those of the new one are taken once the
+        metadata have it.
         """
         if self._wanted is None:
             return held
+        known = self._known()
+        if len(known) < len(self.topics):  # a broker that lags behind may still have a topic that was deleted
+            self._client.request_refresh()
         target: set[TopicPartition] = set()
-        for topic_id, name in self._known().items():
+        for topic_id, name in known.items():
             old_id = self._held_ids.get(name, topic_id) if any(tp.topic == name for tp in held) else topic_id
             if old_id == topic_id:
                 self._ids[name] = topic_id
@@ -80,4 +85,10 @@ class Target:
         self._names.close()
 
     def _known(self) -> dict[UUID, str]:
-        return self._names.want(self._wanted or ())
+        """The names of the topics that may be taken, or are held."""
+        now = self._client.metadata.topic_id
+        return {
+            topic_id: name
+            for topic_id, name in self._names.want(self._wanted or ()).items()
+            if self._held_ids.get(name) == topic_id or now(name) in (None, topic_id)
+        }

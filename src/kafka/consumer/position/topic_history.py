@@ -1,0 +1,158 @@
+"""Remembers which topics and partitions a consumer has seen, to tell those that came into being meanwhile.
+
+A position in a topic that was deleted and created again means nothing in the new topic, and the records of a partition
+that is added while a consumer runs are all newer than the consumer. Runs on the loop.
+"""
+
+import logging
+from collections.abc import Callable
+from typing import NamedTuple
+from uuid import UUID
+
+from kafka.cluster.metadata import ClusterMetadata
+from kafka.consumer.subscription.subscription_state import SubscriptionState
+from kafka.errors import TopicRecreatedError, UnknownTopicOrPartitionError
+from kafka.structs import TopicPartition
+
+log = logging.getLogger(__name__)
+
+_WHAT_FOLLOWS = {
+    "reset": "reading goes on at the beginning of the new topic",
+    "raise": "poll() raises; then reading goes on at the beginning of the new topic",
+    "continue": "reading goes on at the same offsets, where the new topic has them: it may pass over its first records",
+}
+_REASSIGNED = "reading goes on where the group has committed, or else where auto_offset_reset says"
+
+
+class _Seen(NamedTuple):
+    """A topic as the metadata had it last."""
+
+    topic_id: UUID | None
+    partitions: frozenset[int]
+
+
+class TopicHistory:
+    """See the module.
+
+    Arguments:
+        policy: what follows when a topic is created again: "reset", "continue" or "raise".
+        subscription: the topics of interest, and what is assigned.
+        reassigned: whether the group's coordinator takes the partitions of a deleted topic away by itself (KIP-848).
+        failed: called with the error for the caller, with the policy "raise".
+    """
+
+    def __init__(
+        self,
+        policy: str,
+        subscription: SubscriptionState,
+        reassigned: Callable[[], bool],
+        failed: Callable[[Exception], None],
+    ) -> None:
+        self._policy = policy
+        self._subscription = subscription
+        self._reassigned = reassigned
+        self._failed = failed
+        self._seen: dict[str, _Seen] = {}
+        self._ids: set[UUID] = set()
+        """All ids that were seen: a broker that lags behind may tell of a topic that was deleted."""
+        self._missing: set[str] = set()
+        """Topics that did not exist when they were first looked for."""
+        self._matched_all = False
+        """Whether all topics were there to be compared with the pattern, so that another one that matches is new."""
+        self._read: set[str] = set()
+        """Topics in which this consumer has found positions."""
+        self._added: set[TopicPartition] = set()
+        self._recreated: set[TopicPartition] = set()
+
+    def subscription_changed(self) -> None:
+        """The caller wants other topics: what is known of those it wants no longer is forgotten."""
+        self._matched_all = False
+        wanted = self._wanted()
+        self._seen = {topic: seen for topic, seen in self._seen.items() if topic in wanted}
+        self._read &= wanted
+        self._missing &= wanted
+        for partitions in (self._added, self._recreated):
+            partitions.difference_update([tp for tp in partitions if tp.topic not in wanted])
+
+    def metadata_changed(self, metadata: ClusterMetadata) -> None:
+        """Compare new metadata with what was seen before."""
+        recreated = [topic for topic in self._wanted() | self._seen.keys() if self._compare(topic, metadata)]
+        self._matched_all = self._subscription.pattern is not None and (self._matched_all or metadata.is_complete)
+        read = [topic for topic in recreated if topic in self._read or topic in self._subscription.assigned_topics()]
+        if read:
+            self._tell(sorted(read))
+
+    def is_still_there(self, tp: TopicPartition, metadata: ClusterMetadata) -> bool:
+        """Whether a topic is the one that had this partition before: topics do not lose partitions. In any thread."""
+        seen = self._seen.get(tp.topic)
+        return (
+            seen is not None
+            and seen.topic_id is not None
+            and seen.topic_id == metadata.topic_id(tp.topic)
+            and tp.partition in seen.partitions
+        )
+
+    def is_added(self, tp: TopicPartition) -> bool:
+        """Whether a partition came into being after its topic was first looked for, and was not read since."""
+        seen = self._seen.get(tp.topic)
+        if seen is not None and tp.partition not in seen.partitions:
+            return True  # a coordinator has heard of it before the metadata have
+        return tp in self._added
+
+    def is_recreated(self, tp: TopicPartition) -> bool:
+        """Whether a partition is of a topic that was created again, and was not read since, and begins anew."""
+        return tp in self._recreated and self._policy != "continue"
+
+    def located(self, tp: TopicPartition) -> None:
+        """A position was found in a partition: it is no longer new."""
+        self._added.discard(tp)
+        self._recreated.discard(tp)
+        self._read.add(tp.topic)
+        seen = self._seen.get(tp.topic)
+        if seen is not None and tp.partition not in seen.partitions:
+            self._seen[tp.topic] = seen._replace(partitions=seen.partitions | {tp.partition})
+
+    # Inside -----------------------------------------------------------------------------------------------------------
+
+    def _wanted(self) -> frozenset[str]:
+        return self._subscription.topics | self._subscription.assigned_topics()
+
+    def _compare(self, topic: str, metadata: ClusterMetadata) -> bool:
+        """Take note of a topic; whether it was created again."""
+        numbers = metadata.partitions_for_topic(topic)
+        before = self._seen.get(topic)
+        if numbers is None:
+            if metadata.topic_errors.get(topic) is UnknownTopicOrPartitionError:
+                if before is None:
+                    self._missing.add(topic)
+                elif before.topic_id is None:  # one that comes back may be another one
+                    self._seen[topic] = _Seen(None, frozenset())
+            return False
+        topic_id = metadata.topic_id(topic)
+        recreated = False
+        if before is None:
+            added = numbers if topic in self._missing or self._matched_all else set()
+            self._missing.discard(topic)
+        elif topic_id is not None and topic_id == before.topic_id:
+            added = numbers - before.partitions
+            numbers |= before.partitions  # a broker that lags behind may leave some out
+        else:
+            recreated = topic_id is not None and before.topic_id is not None and topic_id not in self._ids
+            added = numbers if recreated else numbers - before.partitions
+        partitions = [TopicPartition(topic, number) for number in added]
+        self._added.update(partitions)
+        if recreated:
+            self._recreated.update(partitions)
+        self._seen[topic] = _Seen(topic_id, frozenset(numbers))
+        if topic_id is not None:
+            self._ids.add(topic_id)
+        return recreated
+
+    def _tell(self, topics: list[str]) -> None:
+        follows = _REASSIGNED if self._policy == "continue" and self._reassigned() else _WHAT_FOLLOWS[self._policy]
+        for topic in topics:
+            log.warning("topic %r was deleted and created again: %s", topic, follows)
+        if self._policy == "raise":
+            states = [state for state in self._subscription.states() if state.tp.topic in topics]
+            positions = {state.tp: state.position.offset for state in states if state.position is not None}
+            self._failed(TopicRecreatedError(topics, positions=positions))

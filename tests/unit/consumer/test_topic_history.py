@@ -1,0 +1,187 @@
+"""Which topics were created again, and which partitions came to be, while a consumer looked."""
+
+from __future__ import annotations
+
+import logging
+import uuid
+
+import pytest
+
+from kafka.cluster.metadata import ClusterMetadata, TopicMetadata
+from kafka.consumer.position.topic_history import TopicHistory
+from kafka.consumer.subscription.subscription_state import SubscriptionState
+from kafka.errors import TopicRecreatedError, UnknownTopicOrPartitionError
+from kafka.structs import PartitionMetadata, TopicPartition
+
+OLD, NEW = uuid.UUID(int=1), uuid.UUID(int=2)
+
+
+class Scene:
+    """A history, fed with metadata by hand."""
+
+    def __init__(self, policy: str = "reset", pattern: str | None = None, reassigned: bool = False) -> None:
+        self.subscription = SubscriptionState()
+        self.subscription.subscribe(() if pattern else ["t"], pattern)
+        self.errors: list[Exception] = []
+        self.count = 0
+        self.history = TopicHistory(policy, self.subscription, lambda: reassigned, self.errors.append)
+
+    def see(
+        self, partitions: int | None, topic_id: uuid.UUID | None = OLD, topic: str = "t", *, is_complete: bool = False
+    ) -> ClusterMetadata:
+        """The newest metadata have a topic with so many partitions; None: it does not exist."""
+        self.count = partitions or 0
+        numbers = range(partitions or 0)
+        known = {number: PartitionMetadata(topic, number, 1, 0, [1], [1], []) for number in numbers}
+        metadata = ClusterMetadata(
+            topics=[] if partitions is None else [TopicMetadata(topic, topic_id, False, known)],
+            topic_errors={topic: UnknownTopicOrPartitionError} if partitions is None else {},
+            is_complete=is_complete,
+        )
+        self.subscription.match(metadata.topics())
+        self.history.metadata_changed(metadata)
+        return metadata
+
+    def added(self, count: int | None = None, topic: str = "t") -> list[int]:
+        numbers = range(self.count if count is None else count)
+        return [number for number in numbers if self.history.is_added(TopicPartition(topic, number))]
+
+    def recreated(self, count: int = 5) -> list[int]:
+        return [number for number in range(count) if self.history.is_recreated(TopicPartition("t", number))]
+
+
+def test_what_is_there_at_first_is_not_new() -> None:
+    scene = Scene()
+    scene.see(2)
+    assert scene.added() == scene.recreated() == []
+
+
+def test_partitions_that_come_later_are_new_until_they_have_a_position() -> None:
+    scene = Scene()
+    scene.see(2)
+    scene.see(4)
+    assert scene.added() == [2, 3]
+    scene.see(4)
+    scene.history.located(TopicPartition("t", 2))
+    assert scene.added() == [3]
+    assert scene.recreated() == []
+
+
+def test_a_partition_that_a_coordinator_assigns_before_the_metadata_have_it_is_new() -> None:
+    scene = Scene()
+    scene.see(2)
+    assert scene.added(3) == [2]
+    scene.history.located(TopicPartition("t", 2))
+    scene.see(3)
+    assert scene.added(3) == []
+
+
+def test_a_topic_that_did_not_exist_when_it_was_looked_for_is_new() -> None:
+    scene = Scene()
+    scene.see(None)
+    scene.see(2)
+    assert scene.added() == [0, 1]
+
+
+def test_a_topic_that_matches_a_pattern_later_is_new_once_all_topics_were_seen() -> None:
+    scene = Scene(pattern="^t")
+    scene.see(1)
+    scene.see(1, NEW, "t2", is_complete=True)
+    assert scene.added(topic="t2") == []
+    scene.see(1, uuid.UUID(int=3), "t3", is_complete=True)
+    assert scene.added(topic="t3") == [0]
+
+
+def test_a_broker_that_lags_behind_takes_nothing_away() -> None:
+    scene = Scene()
+    scene.see(2)
+    scene.see(3)
+    metadata = scene.see(2)
+    third, fourth = TopicPartition("t", 2), TopicPartition("t", 3)
+    assert scene.history.is_still_there(third, metadata)
+    assert not scene.history.is_still_there(fourth, metadata)
+    assert not scene.history.is_still_there(third, scene.see(2, NEW))
+
+
+def test_a_broker_that_still_has_the_deleted_topic_is_not_believed() -> None:
+    scene = Scene()
+    scene.see(1)
+    scene.see(1, NEW)
+    scene.history.located(TopicPartition("t", 0))
+    scene.see(1)
+    scene.see(1, NEW)
+    assert scene.recreated() == []
+
+
+@pytest.mark.parametrize("partitions", [1, 2, 4])
+def test_all_partitions_of_a_topic_that_was_created_again_are_new(
+    partitions: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    scene = Scene()
+    scene.see(2)
+    scene.history.located(TopicPartition("t", 0))
+    scene.see(None)
+    with caplog.at_level(logging.WARNING):
+        scene.see(partitions, NEW)
+    assert scene.recreated() == scene.added() == list(range(partitions))
+    (record,) = caplog.records
+    assert record.getMessage() == (
+        "topic 't' was deleted and created again: reading goes on at the beginning of the new topic"
+    )
+    assert scene.errors == []
+
+
+def test_brokers_without_ids_tell_a_new_topic_by_its_having_been_away() -> None:
+    scene = Scene()
+    scene.see(2, None)
+    scene.see(None)
+    scene.see(2, None)
+    assert scene.added() == [0, 1]
+    assert scene.recreated() == []
+
+
+def test_the_policy_raise_tells_the_caller_once_how_far_it_was(caplog: pytest.LogCaptureFixture) -> None:
+    scene = Scene("raise")
+    scene.see(2)
+    scene.history.located(TopicPartition("t", 0))
+    scene.see(2, NEW)
+    scene.see(2, NEW)
+    (error,) = scene.errors
+    assert isinstance(error, TopicRecreatedError)
+    assert error.topics == {"t"}
+    assert "deleted and created again while it was read: topic 't'" in str(error)
+    assert scene.recreated() == [0, 1]
+
+
+def test_a_topic_that_was_not_read_is_no_error() -> None:
+    scene = Scene("raise")
+    scene.see(2)
+    scene.see(2, NEW)
+    assert scene.errors == []
+
+
+@pytest.mark.parametrize(
+    ("reassigned", "text"),
+    [(False, "it may pass over its first records"), (True, "where the group has committed")],
+)
+def test_the_policy_continue_only_warns(reassigned: bool, text: str, caplog: pytest.LogCaptureFixture) -> None:
+    scene = Scene("continue", reassigned=reassigned)
+    scene.see(2)
+    scene.history.located(TopicPartition("t", 0))
+    with caplog.at_level(logging.WARNING):
+        scene.see(2, NEW)
+    assert text in caplog.text
+    assert scene.recreated() == []
+    assert scene.added() == [0, 1]
+
+
+def test_what_is_no_longer_subscribed_to_is_forgotten() -> None:
+    scene = Scene()
+    scene.see(2)
+    scene.see(3)
+    scene.subscription.subscribe(["u"])
+    scene.history.subscription_changed()
+    assert scene.added() == []
+    scene.subscription.subscribe(["t"])
+    scene.see(4, NEW)
+    assert scene.added() == []
