@@ -307,6 +307,16 @@ class ConsumerConfigs(CommonConfigs, total=False):
     auto_offset_reset: str | None
     """Where to start without a valid position: 'earliest', 'latest', 'by_duration:PT1H' and the like (an ISO 8601
     duration before now, KIP-1106), or 'none' or None: raise. (default 'latest'; Java: auto.offset.reset)"""
+    auto_offset_reset_new_partitions: str | None
+    """Where to start, without a committed offset, in partitions that are added and topics that are created after
+    the consumer first saw its topics: as `auto_offset_reset`; 'earliest' loses nothing that was written before the
+    consumer noticed them. None: as `auto_offset_reset` says (KIP-1327). (default None; Java:
+    auto.offset.reset.new.partitions)"""
+    on_topic_recreated: str | None
+    """What to do when a topic is deleted and created again while it is read: 'reset' reads the new topic from its
+    beginning, 'continue' keeps the positions where the new topic has them, 'raise' has poll() raise a
+    `TopicRecreatedError` once, then does as 'reset'. None: 'reset', or 'raise' with auto_offset_reset='none'.
+    (default None)"""
     enable_incremental_fetch_sessions: bool | None
     """Whether fetches name only what has changed (KIP-227). (default True)"""
     client_rack: str | None
