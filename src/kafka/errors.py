@@ -183,7 +183,31 @@ class UnsupportedCodecError(KafkaError):
 
 
 class NoOffsetForPartitionError(KafkaError):
-    """A partition has neither a committed offset nor a reset policy to start from."""
+    """A partition has neither a committed offset nor a reset policy to start from.
+
+    Its argument is the list of partitions, as in kafka-python.
+
+    Attributes:
+        group_id: the group that has committed none; None: there is no group.
+    """
+
+    def __init__(self, *args: object, group_id: str | None = None) -> None:
+        super().__init__(*args)
+        self.group_id = group_id
+
+    def __str__(self) -> str:
+        partitions = self.args[0] if self.args else None
+        if not isinstance(partitions, list):
+            return super().__str__()
+        where = _named(f"partition {tp.partition} of topic {tp.topic!r}" for tp in partitions)
+        known = "there is no group" if self.group_id is None else f"group {self.group_id!r} has committed no offset"
+        return (
+            f"no offset to start from in {where}: {known}, and auto_offset_reset is 'none'; seek(), commit an offset, "
+            "or set auto_offset_reset='earliest' or 'latest'"
+        )
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), self.args, {"group_id": self.group_id}
 
 
 class LogTruncationError(KafkaError):
@@ -360,6 +384,20 @@ class UnknownError(BrokerResponseError):
     description = "The broker failed in a way it has no error code for; its log says more."
 
 
+def _named(places: Iterable[str]) -> str:
+    """A few of them, and how many more there are."""
+    listed = list(places)
+    more = f" and {len(listed) - 5:,} more" if len(listed) > 5 else ""
+    return ", ".join(listed[:5]) + more
+
+
+def _between(offsets: tuple[int, int] | None) -> str:
+    if offsets is None:
+        return ""
+    first, end = offsets
+    return f" (it has {first} to {end - 1})" if end > first else f" (it is empty, and the next record gets {end})"
+
+
 class NoError(BrokerResponseError):
     errno = 0
     message = "NO_ERROR"
@@ -367,9 +405,33 @@ class NoError(BrokerResponseError):
 
 
 class OffsetOutOfRangeError(BrokerResponseError):
+    """Where a consumer raises it, its argument is a dict from partition to offset, as in kafka-python.
+
+    Attributes:
+        ranges: by partition, the first offset that there is and the one after the last; empty where it is not known.
+    """
+
     errno = 1
     message = "OFFSET_OUT_OF_RANGE"
     description = "The offset lies outside what the broker still holds of the partition."
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*args)
+        self.ranges: dict[Any, tuple[int, int]] = {}
+
+    def __str__(self) -> str:
+        offsets = self.args[0] if self.args else None
+        if not isinstance(offsets, Mapping):
+            return super().__str__()
+        where = _named(
+            f"partition {tp.partition} of topic {tp.topic!r} has no offset {offset}{_between(self.ranges.get(tp))}"
+            for tp, offset in offsets.items()
+        )
+        return (
+            f"[Error {self.errno}] {type(self).__name__}: {where}; there is no reset policy "
+            "(auto_offset_reset='none'): seek(), seek_to_beginning() or seek_to_end(), or set "
+            "auto_offset_reset='earliest' or 'latest'"
+        )
 
 
 class CorruptRecordError(BrokerResponseError):

@@ -21,6 +21,7 @@ from kafka.consumer.records.build_records import Materializer
 from kafka.consumer.records.consumer_records import ConsumerRecords
 from kafka.consumer.records.deserializers import Deserializers
 from kafka.consumer.records.iteration import RecordCursor
+from kafka.errors import OffsetOutOfRangeError
 from kafka.interceptor.chain import ConsumerInterceptors
 from kafka.record import Columns, ConsumerRecord, decode_batches
 from kafka.record.type_variables import Key, Value
@@ -279,7 +280,11 @@ class ConsumerCalls(OffsetCalls, Generic[Key, Value]):
         max_each: int = NO_LIMIT,
     ) -> HandOut:
         take = functools.partial(self._core.buffer.take, max_records, max_bytes, one_each, wanted, max_each)
-        return self._driver.wait_for(check_timeout(timeout_ms), take)
+        try:
+            return self._driver.wait_for(check_timeout(timeout_ms), take)
+        except OffsetOutOfRangeError as error:
+            self._driver.run(self._core.find_ranges(error))
+            raise
 
     # The cluster ------------------------------------------------------------------------------------------------------
 

@@ -32,7 +32,7 @@ from kafka.consumer.position.list_offsets import ListOffsets
 from kafka.consumer.position.offsets_for_times import OffsetsForTimes
 from kafka.consumer.position.out_of_range import OutOfRangeLog
 from kafka.consumer.position.positions import PositionResolver
-from kafka.consumer.position.timestamps import EARLIEST, reset_timestamp
+from kafka.consumer.position.timestamps import EARLIEST, LATEST, reset_timestamp
 from kafka.consumer.position.topic_history import TopicHistory
 from kafka.consumer.position.truncation import Truncations
 from kafka.consumer.subscription.positions_left import PositionsLeft
@@ -42,6 +42,7 @@ from kafka.consumer.subscription.topic_watch import TopicWatch
 from kafka.coordinator.membership import Membership
 from kafka.coordinator.offsets import GroupOffsets
 from kafka.coordinator.poll_clock import PollClock
+from kafka.coordinator.read_offsets import ReadOffsets
 from kafka.coordinator.ungrouped import UngroupedMembership
 from kafka.errors import (
     AssertedStateError,
@@ -49,6 +50,7 @@ from kafka.errors import (
     KafkaError,
     KafkaTimeoutError,
     NoOffsetForPartitionError,
+    OffsetOutOfRangeError,
     WakeupError,
 )
 from kafka.interceptor.chain import ConsumerInterceptors
@@ -65,6 +67,8 @@ LEAVE_TIMEOUT_MS = 5_000
 
 LEAVE_WAIT_MS = 1_000
 """How long ``unsubscribe()`` waits for the coordinator at most; Java's does not wait at all."""
+_RANGE_WAIT_MS = 500
+"""How long it may take to find the offsets that a partition has, for the text of an error."""
 RELEASE_WAIT_MS = 5_000
 """How long ``assign()`` and ``unsubscribe()`` wait at most for the automatic commit of what is given up; it goes on."""
 
@@ -292,6 +296,9 @@ class ConsumerCore:
                 while state.position is None:
                     await self.positions.outcome(state)
                     state = self.subscription.assigned(tp)
+        except NoOffsetForPartitionError as error:
+            error.group_id = self.config.group.group_id
+            raise
         except TimeoutError:
             raise KafkaTimeoutError(
                 f"the position of partition {tp.partition} of topic {tp.topic!r} was not found within {timeout_ms} ms"
@@ -364,7 +371,20 @@ class ConsumerCore:
             return error
         states = (self.subscription.state_of(tp) for tp in error.args[0])
         lacking = [state.tp for state in states if state is not None and state.position is None and state.reset is None]
-        return NoOffsetForPartitionError(lacking) if lacking else None
+        return NoOffsetForPartitionError(lacking, group_id=self.config.group.group_id) if lacking else None
+
+    async def find_ranges(self, error: OffsetOutOfRangeError) -> None:
+        """Have an error say which offsets there are, where brokers tell at once."""
+        offsets = error.args[0] if error.args else None
+        if not isinstance(offsets, dict) or error.ranges or self.closed:
+            return
+        try:
+            first = await self.offsets_for_times.find(dict.fromkeys(offsets, EARLIEST), _RANGE_WAIT_MS)
+            end = await self.offsets_for_times.find(dict.fromkeys(offsets, LATEST), _RANGE_WAIT_MS)
+        except KafkaError as failure:
+            log.debug("the range of offsets was not found for an error: %s", failure)
+            return
+        error.ranges = {tp: (first[tp].offset, end[tp].offset) for tp in offsets}
 
     def check_wanted(self) -> None:
         """Raise `IllegalStateError` where nothing is subscribed to or assigned: iteration would wait for ever."""
@@ -451,6 +471,17 @@ class ConsumerCore:
     def consumed_offsets(self) -> Offsets:
         """The positions, for a commit."""
         return self.subscription.all_consumed_offsets()
+
+    def given_offsets(self, offsets: Offsets) -> Offsets:
+        """What the program commits. Where this consumer still has its place in a deleted topic they are of that one."""
+        given = ReadOffsets()
+        given.update(offsets)
+        for tp in offsets:
+            state = self.subscription.state_of(tp)
+            topic_id = None if state is None else state.topic_id
+            if topic_id is not None:
+                given.topic_ids[tp] = topic_id
+        return given
 
     # The loop's side: host of the membership --------------------------------------------------------------------------
 

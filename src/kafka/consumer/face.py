@@ -146,7 +146,7 @@ class ConsumerFace:
         no callback and was not asked for is logged.
         """
         self._check_open()
-        chosen = self._core.consumed_offsets() if offsets is None else check_offsets(offsets)
+        chosen = self._core.consumed_offsets() if offsets is None else self._core.given_offsets(check_offsets(offsets))
         return self._core.commits.commit_later(chosen, callback, self._api_timeout_ms)
 
     def group_metadata(self) -> ConsumerGroupMetadata:

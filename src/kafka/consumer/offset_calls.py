@@ -30,7 +30,8 @@ class OffsetCalls(ConsumerFace):
         """Commit offsets to the group, and wait until it is done. With nothing to commit it returns at once.
 
         Arguments:
-            offsets: the next offset to read, by partition; None: the positions of all assigned partitions.
+            offsets: the next offset to read, by partition; None: the positions of all assigned partitions. Those of a
+                topic that was deleted and created again since they were read are left out.
             timeout_ms: how long to try; None: ``default_api_timeout_ms``.
 
         Raises `CommitFailedError` if the group has rebalanced meanwhile, `KafkaTimeoutError`, `IllegalStateError`
@@ -38,7 +39,7 @@ class OffsetCalls(ConsumerFace):
         `IllegalArgumentError` for offsets or metadata that cannot be committed.
         """
         self._check_open()
-        chosen = self._core.consumed_offsets() if offsets is None else check_offsets(offsets)
+        chosen = self._core.consumed_offsets() if offsets is None else self._core.given_offsets(check_offsets(offsets))
         limit = self._limit(timeout_ms)
         self._driver.run(self._core.commits.commit(chosen, limit), limit)
         if chosen and self._core.interceptors is not None:

@@ -11,6 +11,7 @@ import pytest
 
 from kafka import ConsumerRebalanceListener, KafkaAdminClient, KafkaConsumer, TopicPartition
 from kafka.aio import AIOKafkaConsumer
+from kafka.aio.errors import ConsumerStoppedError
 from kafka.broker import EmbeddedBroker
 from kafka.consumer.core import ConsumerCore
 from kafka.errors import IllegalStateError
@@ -131,3 +132,26 @@ async def test_a_consumer_of_kafka_aio_seeks_right_after_its_start(scene: Scene)
         assert {(await consumer.getone()).offset for _ in range(2)} == {9}
     finally:
         await consumer.stop()
+
+
+async def test_a_consumer_of_kafka_aio_may_unsubscribe_after_its_end(scene: Scene) -> None:
+    consumer = AIOKafkaConsumer(scene.topic, bootstrap_servers=scene.servers, auto_offset_reset="earliest")
+    await consumer.start()
+    assert (await consumer.getone()).topic == scene.topic
+    await consumer.stop()
+    assert consumer.highwater(scene.first) in (None, 10)
+    consumer.seek(scene.first, 3)
+    consumer.pause(scene.first)
+    assert consumer.paused() == {scene.first}
+    consumer.resume(scene.first)
+    consumer.unsubscribe()
+    assert consumer.assignment() == consumer.subscription() == frozenset()
+    consumer.subscribe(["another"])
+    assert consumer.subscription() == {"another"}
+    with pytest.raises(ConsumerStoppedError):
+        await consumer.getone()
+    await consumer.stop()
+    never = AIOKafkaConsumer(scene.topic, bootstrap_servers=scene.servers)
+    await never.stop()
+    never.unsubscribe()
+    assert never.subscription() == frozenset()

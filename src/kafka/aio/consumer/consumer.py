@@ -13,10 +13,14 @@ from kafka.aio.offsets import as_offsets
 from kafka.aio.options import AIOConsumerConfigs, consumer_options
 from kafka.aio.starting import start
 from kafka.cluster.inner_names import InnerName
+from kafka.consumer.arguments import check_offset
 from kafka.consumer.async_consumer import AsyncKafkaConsumer
 from kafka.consumer.core import ConsumerCore
 from kafka.consumer.drive.async_driver import AsyncDriver
 from kafka.consumer.handover.fetch_buffer import NO_LIMIT
+from kafka.consumer.handover.fetch_position import FetchPosition
+from kafka.consumer.handover.partition_state import PartitionState
+from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.errors import IllegalStateError, RecordDeserializationError
 from kafka.record import ConsumerRecord
 from kafka.record.type_variables import Key, Value
@@ -59,7 +63,8 @@ class AIOKafkaConsumer(Generic[Key, Value]):
         topics: to subscribe to; without any, call `subscribe` or `assign`, before `start` or after.
         configs: see `AIOConsumerConfigs`.
 
-    After `stop` what gives records raises `ConsumerStoppedError`; what needs a group raises `IllegalOperation` without.
+    After `stop` what gives records raises `ConsumerStoppedError`, and what changes the subscription or a position is
+    only noted. What needs a group raises `IllegalOperation` without one.
     What a deserializer raises is raised as it is, for the same record again and again until a `seek`.
     """
 
@@ -163,7 +168,7 @@ class AIOKafkaConsumer(Generic[Key, Value]):
             self._consumer.subscribe(names, pattern, told)
 
         self._topics = frozenset(names)
-        self._do(now)
+        self._do(now, lambda subscription: subscription.subscribe(names, pattern))
 
     def assign(self, partitions: Iterable[TopicPartition]) -> None:
         """Read exactly these partitions, at once; automatic commits of those before go on in the background.
@@ -181,7 +186,7 @@ class AIOKafkaConsumer(Generic[Key, Value]):
         if self._topics and not self._consumer.is_started:
             raise IllegalStateError("topics are subscribed to; call unsubscribe() before assign()")
         self._assigned = frozenset(wanted)
-        self._do(now)
+        self._do(now, lambda subscription: subscription.assign_from_user(wanted))
 
     def unsubscribe(self) -> None:
         """Give up all topics and partitions, at once; the group is left in the background."""
@@ -197,11 +202,18 @@ class AIOKafkaConsumer(Generic[Key, Value]):
         self._topics, self._assigned = frozenset(), frozenset()
         if not self._consumer.is_started:
             self._before_start.clear()
-        self._do(now)
+        self._do(now, lambda subscription: subscription.unsubscribe())
 
-    def _do(self, now: Callable[[], None]) -> None:
-        """Do it, if the consumer is started; else when it starts."""
-        self._check_running()
+    def _do(self, now: Callable[[], None], after_stop: Callable[[SubscriptionState], object]) -> None:
+        """Do it, if the consumer is started; else when it starts.
+
+        Arguments:
+            after_stop: instead, once it is stopped: programs unsubscribe as they end. It is only noted.
+        """
+        if self._stopped:
+            if self._consumer.is_started:
+                after_stop(self._consumer.core.subscription)
+            return
         if not self._consumer.is_started:
             self._before_start.append(now)
             return
@@ -289,7 +301,9 @@ class AIOKafkaConsumer(Generic[Key, Value]):
     def seek(self, partition: TopicPartition, offset: int) -> None:
         """Read on from ``offset``; raises `IllegalStateError` for a partition that is not assigned, `ValueError`."""
         if not self._consumer.is_started and partition in self._assigned:
-            self._do(lambda: self._consumer.seek(partition, offset))
+            self._do(lambda: self._consumer.seek(partition, offset), lambda _: None)
+        elif self._stopped:
+            self._state_of(partition).go_to(FetchPosition(check_offset(offset)))
         else:
             self._consumer.seek(partition, offset)
 
@@ -383,11 +397,25 @@ class AIOKafkaConsumer(Generic[Key, Value]):
 
     def pause(self, *partitions: TopicPartition) -> None:
         """Hand out nothing of these partitions until `resume`."""
-        self._consumer.pause(*partitions)
+        if self._stopped:
+            self._note_paused(partitions, True)
+        else:
+            self._consumer.pause(*partitions)
 
     def resume(self, *partitions: TopicPartition) -> None:
         """Hand out these partitions again."""
-        self._consumer.resume(*partitions)
+        if self._stopped:
+            self._note_paused(partitions, False)
+        else:
+            self._consumer.resume(*partitions)
+
+    def _note_paused(self, partitions: Iterable[TopicPartition], paused: bool) -> None:
+        for state in [self._state_of(tp) for tp in partitions]:
+            state.paused = paused
+
+    def _state_of(self, tp: TopicPartition) -> PartitionState:
+        """The state of a partition, which `stop` leaves as it was; raises `IllegalStateError` where it has none."""
+        return self._consumer.core.subscription.assigned(tp)
 
     def paused(self) -> frozenset[TopicPartition]:
         """The partitions that are paused."""
@@ -399,7 +427,7 @@ class AIOKafkaConsumer(Generic[Key, Value]):
         Arguments:
             partition: one that is assigned.
         """
-        return self._consumer.highwater(partition)
+        return self._state_of(partition).fetching.highwater
 
     def current_lag(self, partition: TopicPartition) -> int | None:
         """How many offsets the position is behind the end that the last fetch told; None where either is not known.
@@ -417,7 +445,7 @@ class AIOKafkaConsumer(Generic[Key, Value]):
         Arguments:
             partition: one that is assigned.
         """
-        return self._consumer.core.subscription.assigned(partition).fetching.last_stable_offset
+        return self._state_of(partition).fetching.last_stable_offset
 
     def last_poll_timestamp(self, partition: TopicPartition) -> int | None:
         """When records were fetched last, for whichever partition, in milliseconds since 1970-01-01 UTC."""

@@ -152,7 +152,7 @@ class InGroup(Source, ConsumerRebalanceListener):
         self._offsets[tp] = OffsetAndMetadata(piece.next_offset, "", piece.columns.leader_epoch)
         if time.monotonic() - self._committed_at >= _COMMIT_S and self._is_safe():
             self._committed_at = time.monotonic()
-            self._consumer.commit_async(dict(self._offsets))
+            self._consumer.commit_async(self._valid(self._offsets))
 
     def on_partitions_revoked(self, revoked: Any) -> None:
         """Commit before another member goes on with them."""
@@ -169,7 +169,13 @@ class InGroup(Source, ConsumerRebalanceListener):
 
     def _commit(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
         if offsets and self._is_safe():
-            self._consumer.commit(dict(offsets))
+            self._consumer.commit(self._valid(offsets))
+
+    def _valid(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> dict[TopicPartition, OffsetAndMetadata]:
+        """Without those beyond where the consumer reads now: their topic was deleted and created again."""
+        state_of = self._consumer._core.subscription.state_of
+        places = {tp: None if (state := state_of(tp)) is None else state.position for tp in offsets}
+        return {tp: each for tp, each in offsets.items() if (at := places[tp]) is not None and each.offset <= at.offset}
 
     def close(self) -> None:
         """See `Source`."""

@@ -99,7 +99,8 @@ async def read_async(
 async def _opened(configs: Mapping[str, Any]) -> AsyncKafkaConsumer:
     """A consumer that has been started, which an asyncio one is where a block with it begins."""
     creates = {"allow_auto_create_topics": False}  # or a topic that is deleted meanwhile would come back
-    options: Any = {**creates, **configs, "auto_offset_reset": "none", "enable_auto_commit": False}
+    recreated = {"on_topic_recreated": "continue"}  # `Losses` compares the ids of topics
+    options: Any = {**creates, **configs, **recreated, "auto_offset_reset": "none", "enable_auto_commit": False}
     return await AsyncKafkaConsumer(**options).__aenter__()
 
 

@@ -40,6 +40,14 @@ class ConsumerRecords(dict[TopicPartition, list[ConsumerRecord[Key, Value]]], Ge
         """Whether there are any records."""
         return any(self.values())
 
+    def __missing__(self, key: object) -> list[ConsumerRecord[Key, Value]]:
+        if isinstance(key, ConsumerRecord):
+            raise KeyError(
+                "poll() returned records, and iterating over them gives records, not partitions: use 'for record in "
+                f"records', or 'for tp, batch in records.items()'; the key was a record of {key.topic}-{key.partition}"
+            )
+        raise KeyError(key)
+
     def records(self, partition: TopicPartition) -> list[ConsumerRecord[Key, Value]]:
         """The records of a partition; an empty list if there are none."""
         return self.get(partition, [])
