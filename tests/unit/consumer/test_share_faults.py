@@ -261,6 +261,39 @@ async def test_a_broker_that_lies_about_what_is_acquired_costs_neither_memory_no
     assert "from offset 3 on" in said
 
 
+@pytest.mark.parametrize("iterates", [False, True])
+async def test_renewed_records_whose_lock_is_over_are_dropped_and_counted(
+    broker: EmbeddedBroker, caplog: pytest.LogCaptureFixture, iterates: bool
+) -> None:
+    await prepare(broker)
+    async with consumer_of(broker, consumer_timeout_ms=300) as consumer:
+        for record in await some(consumer):
+            consumer.acknowledge(record, AcknowledgeType.RENEW)
+        assert await consumer.commit() == {TP: None}
+        now = consumer._core.now
+        lock_s = (consumer.acquisition_lock_timeout_ms() or 0) / 1000
+        consumer._core.now = lambda: now() + lock_s  # nobody has polled for so long
+        given = [record async for record in consumer] if iterates else list(await consumer.poll(300))
+        assert given == []
+        metrics = consumer.metrics()["consumer-share-fetch-manager-metrics"]
+        assert metrics["records-lock-expired-total"] == 3
+        [said] = [record.getMessage() for record in caplog.records if "their lock ran out" in record.getMessage()]
+        assert "from offset 0 on" in said
+        consumer._core.now = now
+
+
+async def test_renewed_records_are_handed_out_as_long_as_their_lock_lasts(broker: EmbeddedBroker) -> None:
+    await prepare(broker)
+    async with consumer_of(broker) as consumer:
+        for record in await some(consumer):
+            consumer.acknowledge(record, AcknowledgeType.RENEW)
+        await consumer.commit()
+        now = consumer._core.now
+        lock_s = (consumer.acquisition_lock_timeout_ms() or 0) / 1000
+        consumer._core.now = lambda: now() + lock_s - 20
+        assert len(await some(consumer)) == 3
+
+
 async def test_before_its_start_every_call_says_so() -> None:
     consumer = AsyncKafkaShareConsumer("t", group_id="g")
     with pytest.raises(IllegalStateError, match="started"):

@@ -7,6 +7,7 @@ A broker may call more offsets acquired than it sends batches for. What is behin
 has seen whether there are records, and its lock runs out by itself.
 """
 
+import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -78,9 +79,12 @@ class Acquired:
         ranges: what was acquired, by `in_order`; at least one.
         records: whole batches.
         frame: holds the bytes.
+
+    Attributes:
+        locked_until: when the locks are over at the latest, in the loop's seconds.
     """
 
-    __slots__ = ("_frame", "_records", "node_id", "ranges", "topic_id", "tp")
+    __slots__ = ("_frame", "_records", "locked_until", "node_id", "ranges", "topic_id", "tp")
 
     def __init__(
         self,
@@ -95,6 +99,7 @@ class Acquired:
         self.topic_id = topic_id
         self.node_id = node_id
         self.ranges = ranges
+        self.locked_until = math.inf
         self._records: memoryview | bytes | None = records
         self._frame = frame
 
@@ -138,7 +143,8 @@ class Acquired:
         stop = bisect_right(offsets, acquired.last, start)
         first, last, count = acquired
         has_gaps = stop - start <= last - first
-        return Piece(self.tp, self.topic_id, self.node_id, columns.slice(start, stop), first, last, count, has_gaps)
+        taken = columns.slice(start, stop)
+        return Piece(self.tp, self.topic_id, self.node_id, taken, first, last, count, has_gaps, self.locked_until)
 
     def _end_of_damage(self, columns: Columns, records: memoryview | bytes, error: Exception) -> int:
         """The last offset of the damaged batch; -1: no batch is damaged, it only could not be read here."""

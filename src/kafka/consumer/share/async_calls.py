@@ -142,6 +142,8 @@ class AsyncShareCalls(ShareFace):
 
     async def _load(self) -> bool:
         """Take more records for iteration, which has given all it has; False: there are none."""
+        while self._loaded and self._core.lock_is_over(self._loaded[0]):
+            self._core.in_flight.drop(self._loaded.popleft())
         if not self._loaded:
             options = self._core.config.share
             taken = await self._hand_over(list, options.consumer_timeout_ms, options.max_poll_records, True)

@@ -45,8 +45,11 @@ class BrokerShareListener(Protocol):
     def acquired(self, acquired: Acquired) -> None:
         """Records are there."""
 
-    def answered(self, lock_timeout_ms: int) -> None:
-        """A fetch was answered, maybe with nothing; the lock's duration, if the broker has said it, else 0."""
+    def locks_last(self, timeout_ms: int) -> None:
+        """How long locks of what a broker answers are, before the rest of the answer is told; 0: it has not said."""
+
+    def answered(self) -> None:
+        """A fetch was answered, maybe with nothing."""
 
     def completed(self, acks: Acknowledgements, error: Exception | None) -> None:
         """It is known what became of acknowledgements."""
@@ -192,6 +195,7 @@ class BrokerShareFetcher:
         frame = SharedFrame(held.release if held is not None else None)
         said: dict[Partition, Exception | None] = {}
         trouble: KafkaError | None = None
+        self._listener.locks_last(response.acquisition_lock_timeout_ms)
         for topic in response.responses:
             for data in topic.partitions:
                 key = topic.topic_id, data.partition_index
@@ -206,7 +210,7 @@ class BrokerShareFetcher:
         for each in acks:
             missing = KafkaError("the broker has not said what became of it")
             self._listener.completed(each, said.get((each.topic_id, each.tp.partition), missing))
-        self._listener.answered(response.acquisition_lock_timeout_ms)
+        self._listener.answered()
         if trouble is not None:
             raise trouble  # so that the next fetch waits a moment
 
@@ -248,6 +252,7 @@ class BrokerShareFetcher:
             self._refused(for_code(response.error_code), response.error_message, acks)
             return
         self.session.counted()
+        self._listener.locks_last(response.acquisition_lock_timeout_ms)
         said: dict[tuple[UUID, int], Exception | None] = {
             (topic.topic_id, data.partition_index): _error(data.error_code, data.error_message)
             for topic in response.responses
@@ -264,7 +269,7 @@ class BrokerShareFetcher:
         self._complete(acks, error)
         if isinstance(error, _SESSION_LOST):
             log.info("%s; beginning a new share session", error)
-            self._listener.answered(0)  # the caller asks again
+            self._listener.answered()  # the caller asks again
             self._sessions_lost += 1
             if self._sessions_lost > 1:
                 raise error

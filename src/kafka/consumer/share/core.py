@@ -7,9 +7,10 @@ what the parts call, run on the client's loop.
 import asyncio
 import logging
 from collections import deque
+from collections.abc import Callable
 from uuid import UUID
 
-from kafka.cluster import Backoff, ClusterAccess, ClusterClient
+from kafka.cluster import Backoff, ClusterAccess, ClusterClient, LogLimiter
 from kafka.cluster.client_health import STALLED_S, ClientHealth, Observed
 from kafka.cluster.metadata import ClusterMetadata
 from kafka.cluster.telemetry.identity import Identity
@@ -80,6 +81,8 @@ class ShareCore:
         self.is_implicit = options.share_acknowledgement_mode == "implicit"
         self._runner = runner
         self._loop = loop
+        self.now: Callable[[], float] = loop.time
+        self._expired = LogLimiter(log)
         self._refusal: Exception | None = None
         self._told_of_more = False
         connection = config.connection
@@ -259,11 +262,27 @@ class ShareCore:
             if len(taken) == len(self.decoded) and not self._decode_next(bool(count)):
                 break
             piece = self.decoded[len(taken)]
+            if self.lock_is_over(piece):
+                del self.decoded[len(taken)]
+                continue
             if count and strict and count + len(piece) > max_records:
                 break
             taken.append(piece)
             count += len(piece)
         return taken
+
+    def lock_is_over(self, piece: Piece) -> bool:
+        """Whether somebody else may have a piece by now, so that nobody here gets it; counts its records."""
+        if piece.locked_until > self.now():
+            return False
+        self._statistics.records_expired += len(piece)
+        self._expired.warning(
+            str(piece.tp),
+            f"records of partition {piece.tp.partition} of topic {piece.tp.topic!r}, from offset {piece.first} on, are "
+            "not handed out: their lock ran out before poll() was called, and they are delivered again. Poll more "
+            "often, or raise the group's share.record.lock.duration.ms",
+        )
+        return True
 
     def _decode_next(self, has_some: bool) -> bool:
         """Decode the next answer; False: there is none, or what is wrong with it has to wait."""

@@ -1,5 +1,6 @@
 """A range of acquired records: rows of columns, and what is said of each. No object is made per row."""
 
+import math
 from bisect import bisect_left
 from uuid import UUID
 
@@ -30,6 +31,7 @@ class Piece:
     Attributes:
         handed: how many rows the program was given, from the front.
         has_gaps: whether there are offsets without a record that are to be acknowledged as such.
+        locked_until: when the lock is over at the latest, in the loop's seconds.
     """
 
     __slots__ = (
@@ -40,6 +42,7 @@ class Piece:
         "handed",
         "has_gaps",
         "last",
+        "locked_until",
         "node_id",
         "topic_id",
         "tp",
@@ -55,7 +58,9 @@ class Piece:
         last: int,
         delivery_count: int,
         has_gaps: bool,
+        locked_until: float = math.inf,
     ) -> None:
+        self.locked_until = locked_until
         self.tp = tp
         self.topic_id = topic_id
         self.node_id = node_id
@@ -142,7 +147,9 @@ class Piece:
 
     def _part(self, start: int, stop: int, first: int, last: int) -> "Piece":
         columns = self.columns.slice(start, stop)
-        return Piece(self.tp, self.topic_id, self.node_id, columns, first, last, self.delivery_count, False)
+        return Piece(
+            self.tp, self.topic_id, self.node_id, columns, first, last, self.delivery_count, False, self.locked_until
+        )
 
     def take(self) -> tuple[list[tuple[int, int, bytes]], list["Piece"]]:
         """What is said and was not taken before, as ranges of offsets with their types; and what is to be renewed."""

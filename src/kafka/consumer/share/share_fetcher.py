@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import math
 from collections import deque
 from collections.abc import Callable, Iterable
 from uuid import UUID
@@ -182,15 +183,24 @@ class ShareFetcher:
 
     def acquired(self, acquired: Acquired) -> None:
         """See `BrokerShareListener`."""
+        acquired.locked_until = self._lock_over()
         self.bytes_fetched += acquired.nbytes
         self.ready.append(acquired)
 
-    def answered(self, lock_timeout_ms: int) -> None:
+    def locks_last(self, timeout_ms: int) -> None:
+        """See `BrokerShareListener`."""
+        if timeout_ms > 0:
+            self.lock_timeout_ms = timeout_ms
+
+    def answered(self) -> None:
         """See `BrokerShareListener`."""
         self.fetches += 1
-        if lock_timeout_ms > 0:
-            self.lock_timeout_ms = lock_timeout_ms
         self._notify()
+
+    def _lock_over(self) -> float:
+        """When a lock that a broker has just told of is over, at the latest: it had begun before the answer came."""
+        timeout_ms = math.inf if self.lock_timeout_ms is None else self.lock_timeout_ms
+        return asyncio.get_running_loop().time() + timeout_ms / 1000
 
     def completed(self, acks: Acknowledgements, error: Exception | None) -> None:
         """See `BrokerShareListener`."""
@@ -203,6 +213,8 @@ class ShareFetcher:
         if acks.renewed:
             self.renewing -= 1
             if error is None:
+                for piece in acks.renewed:
+                    piece.locked_until = self._lock_over()
                 self.renewed.extend(acks.renewed)
         if self.wants_outcomes:
             self.outcomes.append(acks)

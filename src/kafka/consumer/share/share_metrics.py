@@ -41,6 +41,7 @@ class ShareMetrics:
         self._group_group = f"{prefix}-share-coordinator-metrics"
         self._reporting = callback_runner(f"kafka-metrics-{config.connection.client_id}")
         self.records_acquired = 0
+        self.records_expired = 0
         self.all = ClientMetrics(config.connection, loop.time, values_of(config.connection, config.share))
         self.traffic = NetworkTraffic(self.all, prefix, loop)
 
@@ -50,6 +51,11 @@ class ShareMetrics:
             _gauge("fetch-total", "fetches that were answered", lambda: fetcher.fetches),
             _gauge("bytes-consumed-total", "bytes of records that have come", lambda: fetcher.bytes_fetched),
             _gauge("records-consumed-total", "records acquired", lambda: self.records_acquired),
+            _gauge(
+                "records-lock-expired-total",
+                "records that were not handed out, as their lock had run out before",
+                lambda: self.records_expired,
+            ),
             _gauge(
                 "acknowledgements-send-total",
                 "acknowledgements, one a partition and request, that brokers have taken",
