@@ -47,11 +47,21 @@ def allow(name: str, value: str, allowed: Collection[str], instead: str) -> None
             _known(name, each, allowed, instead)
 
 
+_INSTEAD = {
+    "GcpLoginCallbackHandler": (
+        "'sasl.mechanism' PLAIN with the service account's e-mail as 'sasl_plain_username' and its key in base64 as "
+        "'sasl_plain_password', or 'sasl_oauth_token_provider'"
+    ),
+}
+"""What stands for classes of cloud providers that are not built in."""
+
+
 def _known(name: str, value: str, known: Collection[str], instead: str) -> str:
     """The class's name without its package, which shaded copies of the Java client rename."""
     found = value.strip().rpartition(".")[2]
     if found not in known:
         there = f" ({', '.join(sorted(known))} are known)" if known else ""
+        instead = _INSTEAD.get(found, instead)
         raise KafkaConfigurationError(
             f"option {name!r} names {shown(name, value.strip())}, a class of Java{there}: give {instead}"
         )

@@ -4,8 +4,10 @@ A name of Kafka's Java consumer or producer works, or has no meaning here and is
 with the reason. docs/SPARK.md shows which; `scripts/spark_options.py` writes it there.
 """
 
+import contextlib
 import dataclasses
 import enum
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -121,8 +123,36 @@ def client_configs(options: Mapping[str, str], client: str) -> tuple[dict[str, A
         configs |= own
         parse_consumer(configs) if client == "consumer" else parse_producer(configs)
     except KafkaConfigurationError as error:
-        raise KafkaConfigurationError(f"among the options with the prefix {KAFKA_PREFIX!r}: {error.args[0]}") from None
+        raise KafkaConfigurationError(_as_given(str(error.args[0]), properties, client)) from None
     return configs, [*idle, *unused]
+
+
+_WITHOUT_JAVA = {"sasl_plain_username": "sasl.username", "sasl_plain_password": "sasl.password"}
+"""Options that have no name of Java's but one of librdkafka's."""
+_NAMES = re.compile(r"'([a-z0-9._]+)'|\b([a-z0-9]+(?:_[a-z0-9]+)+|acks|retries)\b(?=[= ])")
+"""What may name an option of our clients in a message."""
+
+
+def _as_given(message: str, properties: Mapping[str, str], client: str) -> str:
+    """A message about our clients' options, with the names that the user has given, or else Java's."""
+    from kafka.config import option_table
+
+    names = dict(_WITHOUT_JAVA)
+    for row in option_table().values():
+        if row.java:
+            names |= {row.name: row.java, row.java: row.java}
+    for given, value in properties.items():
+        names[given] = given
+        with contextlib.suppress(KafkaConfigurationError):
+            names |= dict.fromkeys(read_java_names(trimmed({given: value}), client)[0], given)
+    named = {name: KAFKA_PREFIX + java for name, java in names.items()}
+    named |= {python: option for option, (python, _) in _OWN.items()}
+
+    def replaced(found: re.Match[str]) -> str:
+        name = found[1] or found[2]
+        return found[0].replace(name, named.get(name, name))
+
+    return _NAMES.sub(replaced, message)
 
 
 def tell_idle(idle: list[str], client: str) -> list[str]:

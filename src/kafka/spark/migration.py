@@ -126,7 +126,7 @@ def _named(said: str, options: Options) -> str | None:
     match = re.search(r"option '([^']+)'", said)
     if match is None:
         return None
-    return next((each for each in (match[1].lower(), KAFKA_PREFIX + match[1]) if each in options), None)
+    return match[1].lower() if match[1].lower() in options else None
 
 
 def _parse(options: Options, writing: bool) -> None:

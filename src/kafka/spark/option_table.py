@@ -331,6 +331,13 @@ REFUSED_WRITING = {
 IDLE_WRITING: dict[str, str] = {}
 """Client options that have no meaning for a write, and why."""
 
+_CREDENTIAL = (
+    "is for Databricks' own Kafka connector: log in with kafka.sasl.mechanism=AWS_MSK_IAM and the machine's role, or "
+    "with OAUTHBEARER and kafka.sasl.oauth.token.provider"
+)
+OTHERS = {"databricks.servicecredential": _CREDENTIAL, "databricks.servicecredential.scope": _CREDENTIAL}
+"""Options of other connectors, and what to write instead."""
+
 SPARKS_OWN = frozenset(
     {
         "checkpointlocation",

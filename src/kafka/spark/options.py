@@ -10,7 +10,7 @@ from kafka.config import parse_producer
 from kafka.config.option import nearest
 from kafka.errors import KafkaConfigurationError
 from kafka.spark.client_options import client_configs, tell_idle
-from kafka.spark.option_table import BY_KEY, KAFKA_PREFIX, SPARKS_OWN, USE_NAMES, SparkOption, Use
+from kafka.spark.option_table import BY_KEY, KAFKA_PREFIX, OTHERS, SPARKS_OWN, USE_NAMES, SparkOption, Use
 from kafka.spark.schema import COLUMNS, HEADERS, TIMESTAMP, check_columns, check_user_schema
 from kafka.spark.values import (
     EARLIEST,
@@ -124,6 +124,8 @@ def check_names(options: Mapping[str, str]) -> None:
                 f"kafka_columnar takes no path, and {options[key]!r} was given as one; name topics with the option "
                 "'subscribe' to read and 'topic' to write"
             )
+        if key in OTHERS:
+            raise KafkaConfigurationError(f"option {key!r} {OTHERS[key]}")
         if key == "provider":
             raise KafkaConfigurationError(
                 "kafka_columnar cannot be a table of a catalog, as Spark does not hand a table's options to sources in "

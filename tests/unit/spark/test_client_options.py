@@ -179,3 +179,37 @@ def test_blanks_at_the_ends_of_a_value_do_not_count_as_in_java() -> None:
         {**BROKERS, "kafka.isolation.level": "read_committed ", "kafka.client.id": " a"}, "consumer"
     )
     assert (configs["isolation_level"], configs["client_id"]) == ("read_committed", "a")
+
+
+@pytest.mark.parametrize(
+    ("client", "given", "message"),
+    [
+        ("consumer", {"request.timeout.ms": "-5"}, "option 'kafka.request.timeout.ms' expects a whole number"),
+        ("consumer", {"fetch.min.bytes": "x"}, "option 'kafka.fetch.min.bytes' expects a whole number"),
+        (
+            "consumer",
+            {"ssl.truststore.location": "/nowhere"},
+            "option 'kafka.ssl.truststore.location' names a file that is not there: /nowhere",
+        ),
+        ("consumer", {"isolation.level": "x"}, "option 'kafka.isolation.level' expects one of"),
+        (
+            "producer",
+            {"enable.idempotence": "true", "acks": "1"},
+            "kafka.enable.idempotence=True needs kafka.acks='all'",
+        ),
+        (
+            "producer",
+            {"enable.idempotence": "true", "max.in.flight.requests.per.connection": "9"},
+            "kafka.enable.idempotence=True allows at most 5 for 'kafka.max.in.flight.requests.per.connection', not 9",
+        ),
+        (
+            "consumer",
+            {"sasl.login.callback.handler.class": "com.google.cloud.hosted.kafka.auth.GcpLoginCallbackHandler"},
+            "with the service account's e-mail as 'kafka.sasl.username' and its key in base64 as 'kafka.sasl.password'",
+        ),
+    ],
+)
+def test_errors_name_options_as_they_were_given(client: str, given: dict[str, str], message: str) -> None:
+    with pytest.raises(KafkaConfigurationError) as caught:
+        client_configs({f"kafka.{name}": value for name, value in given.items()}, client)
+    assert message in str(caught.value)

@@ -147,6 +147,11 @@ def test_latest_and_earliest_are_refused_where_a_batch_would_be_empty():
             assert f"{option!r} cannot be earliest" in refusal(streaming=False, **{option: text})
 
 
+@pytest.mark.parametrize("option", ["databricks.serviceCredential", "databricks.serviceCredential.scope"])
+def test_options_of_another_connector_are_refused_with_what_to_write_instead(option):
+    assert "kafka.sasl.mechanism=AWS_MSK_IAM" in refusal(**{option: "x"})
+
+
 def test_times_go_before_offsets_with_a_warning():
     both = read(startingTimestamp="17", startingOffsets="earliest", startingOffsetsByTimestamp='{"t":{"0":5}}')
     assert both.start == AtTime("startingTimestamp", 17)
@@ -342,7 +347,7 @@ def test_no_group_is_joined():
 def test_a_wrong_client_option_is_refused_before_anything_runs():
     message = refusal(**{"kafka.fetch.min.byte": "7"})
     assert "fetch.min.byte" in message
-    assert "did you mean 'fetch.min.bytes'" in message
+    assert "did you mean 'kafka.fetch.min.bytes'" in message
     assert "isolation.level" in refusal(**{"kafka.isolation.level": "serializable"}).replace("_", ".")
 
 
