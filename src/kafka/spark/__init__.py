@@ -3,7 +3,7 @@
 Layer 7. Spark finds the format through the top-level module `pyspark_kafka_columnar`. `register` makes it known to a
 session that does not find it; `session` makes a session with the settings that serve it; `watch` keeps what Spark
 reports of running queries; `migrate` says what is different from Spark's own connector; `upsert` writes what
-``outputMode("update")`` gives.
+``outputMode("update")`` gives; `start` starts a query on a busy machine.
 
 Planning (`batch_plan`, `stream_plan`, `first_batch`, `ranges`, `limits`, `offsets`, `lookup`, `options`,
 `client_options`) is pure and knows neither PySpark nor a client. `cluster_lookup` asks the cluster for it; `read_task`
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from kafka.spark.option_table import OPTIONS, SparkOption, Use
     from kafka.spark.requirements import SparkRequirementError
     from kafka.spark.sessions import SESSION_SETTINGS, UNCHECKED_ARROW_SETTINGS, Setting, register, session
+    from kafka.spark.starting import start
     from kafka.spark.upserting import upsert
     from kafka.spark.watching import Watch, watch
 
@@ -37,6 +38,7 @@ __all__ = [
     "migrate",
     "register",
     "session",
+    "start",
     "transactions",
     "upsert",
     "watch",
@@ -50,6 +52,7 @@ _HOMES = {
         "option_table": ("OPTIONS", "SparkOption", "Use"),
         "requirements": ("SparkRequirementError",),
         "sessions": ("SESSION_SETTINGS", "UNCHECKED_ARROW_SETTINGS", "Setting", "register", "session"),
+        "starting": ("start",),
         "upserting": ("upsert",),
         "watching": ("Watch", "watch"),
     }.items()
