@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from kafka.config.connection import ConnectionOptions
 from kafka.config.consumer import ConsumerOptions, FetchOptions, GroupOptions
+from kafka.config.idempotence import check_idempotence
 from kafka.config.librdkafka_table import whose
 from kafka.config.option import Option, nearest
 from kafka.config.producer import ProducerOptions
@@ -248,37 +249,8 @@ def parse_producer(configs: Mapping[str, Any]) -> ProducerConfig:
     _check_names(configs, "producer")
     configs = given_options(configs)
     connection, producer = _slice(ConnectionOptions, configs), _slice(ProducerOptions, configs)
-    if producer.enable_idempotence:
-        if producer.acks != -1:
-            raise KafkaConfigurationError(
-                f"enable_idempotence=True needs acks='all', not acks={configs['acks']!r}: with fewer acknowledgements "
-                "a retry cannot be told from a new record"
-            )
-        if connection.max_in_flight_requests_per_connection > 5:
-            raise KafkaConfigurationError(
-                "enable_idempotence=True allows at most 5 for 'max_in_flight_requests_per_connection', not "
-                f"{connection.max_in_flight_requests_per_connection}: brokers remember the last 5 batches of a producer"
-            )
-        if not producer.retries:
-            raise KafkaConfigurationError("enable_idempotence=True needs retries; leave out retries=0")
-    if producer.transactional_id is not None:
-        _check_transactional(connection, producer)
+    check_idempotence(connection, producer)
     return ProducerConfig(connection, _security(configs), producer)
-
-
-def _check_transactional(connection: ConnectionOptions, producer: ProducerOptions) -> None:
-    """A producer with transactions is idempotent, and cannot go on without (KIP-98)."""
-    if producer.enable_idempotence is False:
-        raise KafkaConfigurationError("a 'transactional_id' needs idempotence; leave out enable_idempotence=False")
-    if producer.acks != -1:
-        raise KafkaConfigurationError(f"a 'transactional_id' needs acks='all', not acks={producer.acks!r}")
-    if connection.max_in_flight_requests_per_connection > 5:
-        raise KafkaConfigurationError(
-            "a 'transactional_id' allows at most 5 for 'max_in_flight_requests_per_connection', not "
-            f"{connection.max_in_flight_requests_per_connection}: brokers remember the last 5 batches of a producer"
-        )
-    if not producer.retries:
-        raise KafkaConfigurationError("a 'transactional_id' needs retries; leave out retries=0")
 
 
 def parse_consumer(configs: Mapping[str, Any]) -> ConsumerConfig:

@@ -42,5 +42,7 @@ class DefaultPartitioner(Partitioner):
         """Pick a partition by the serialized key. Raises `ValueError` if the cluster has no such topic."""
         everything = sorted(cluster.partitions_for_topic(topic) or ())
         if not everything:
-            raise ValueError(f"the metadata of the cluster have no topic {topic!r}")
+            raise ValueError(
+                f"Topic {topic} not found in ClusterMetadata: it is there once the client has asked for it"
+            )
         return self(serialized_key, everything, sorted(cluster.available_partitions_for_topic(topic) or ()))

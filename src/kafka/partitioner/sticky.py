@@ -51,5 +51,5 @@ def _choices(topic: str, cluster: KnownPartitions) -> Collection[int]:
     """The partitions with a leader, or all where none has one. Raises `ValueError` if there is no such topic."""
     choices = cluster.available_partitions_for_topic(topic) or cluster.partitions_for_topic(topic)
     if not choices:
-        raise ValueError(f"the metadata of the cluster have no topic {topic!r}")
+        raise ValueError(f"Topic {topic} not found in ClusterMetadata: it is there once the client has asked for it")
     return choices

@@ -66,7 +66,8 @@ async def close_when_dropped(core: ProducerCore) -> AsyncGenerator[None]:
     finally:
         if not core.is_closed:
             unsent = core.unsent()
-            log.warning("an AsyncKafkaProducer was never stopped; trying to deliver its last %d record(s)", unsent)
+            if unsent:
+                log.warning("an AsyncKafkaProducer was never stopped; trying to deliver its last %d record(s)", unsent)
             try:
                 await core.close(EXIT_TIMEOUT_S)
             finally:
@@ -77,7 +78,9 @@ def warn_if_lost(core: ProducerCore) -> None:
     """Say what is lost with an asyncio producer that was never stopped, and whose loop is closed."""
     if not core.is_closed and core.loop_is_closed and core in _started:
         _started.discard(core)
-        log.error("%s: %d record(s) are lost", _NEVER_STOPPED, core.unsent())
+        unsent = core.unsent()
+        if unsent:
+            log.error("%s: %d record(s) are lost", _NEVER_STOPPED, unsent)
         warnings.warn(_NEVER_STOPPED, ResourceWarning, stacklevel=1)
 
 

@@ -7,10 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from kafka.config import ConnectionOptions, ProducerOptions
+from kafka.config.idempotence import FIRST_WITH_IDEMPOTENCE, MOST_IN_FLIGHT
 from kafka.producer.send.readiness import SenderOptions
-
-_MOST_IN_FLIGHT_IN_ORDER = 5
-"""Batches of a producer that a broker remembers of a partition."""
 
 _numbers = itertools.count(1)
 
@@ -27,8 +25,10 @@ def is_idempotent(connection: ConnectionOptions, options: ProducerOptions) -> bo
     """Whether batches get sequence numbers: wherever nothing that was asked for speaks against it."""
     if options.enable_idempotence is not None:
         return options.enable_idempotence
+    if connection.api_version is not None and connection.api_version < FIRST_WITH_IDEMPOTENCE:
+        return False
     in_flight = connection.max_in_flight_requests_per_connection
-    return options.acks == -1 and options.retries > 0 and in_flight <= _MOST_IN_FLIGHT_IN_ORDER
+    return options.acks == -1 and options.retries > 0 and in_flight <= MOST_IN_FLIGHT
 
 
 def sender_options(connection: ConnectionOptions, options: ProducerOptions) -> SenderOptions:

@@ -99,6 +99,8 @@ def test_an_option_of_another_client_is_refused_as_such() -> None:
         {"transactional_id": "t", "acks": 1},
         {"transactional_id": "t", "retries": 0},
         {"transactional_id": "t", "max_in_flight_requests_per_connection": 6},
+        {"enable_idempotence": True, "api_version": (0, 10, 2)},
+        {"transactional_id": "t", "api_version": "0.10"},
         {"ssl_cafile": "no/such/file.pem"},
         {"security_protocol": "TLS"},
         {"security_protocol": "SASL_SSL"},
@@ -108,6 +110,22 @@ def test_an_option_of_another_client_is_refused_as_such() -> None:
 def test_a_value_that_cannot_be_is_refused_by_name(configs: dict[str, object]) -> None:
     with pytest.raises(KafkaConfigurationError, match=next(iter(configs))):
         parse_producer(configs)
+
+
+def test_all_that_speaks_against_idempotence_is_told_at_once() -> None:
+    wrong: dict[str, Any] = {
+        "acks": 1,
+        "retries": 0,
+        "max_in_flight_requests_per_connection": 9,
+        "api_version": (0, 10),
+    }
+    for configs in ({"enable_idempotence": True}, {"transactional_id": "x", "enable_idempotence": False}):
+        with pytest.raises(KafkaConfigurationError) as refusal:
+            parse_producer({**configs, **wrong})
+        text = str(refusal.value)
+        for part in ("acks='all', not acks=1", "retries=0", "at most 5", "0.11 or later, not api_version=(0, 10"):
+            assert part in text
+        assert ("leave out enable_idempotence=False" in text) == ("transactional_id" in configs)
 
 
 def test_what_one_group_protocol_does_not_know_is_refused_by_name() -> None:

@@ -78,7 +78,7 @@ def test_a_topic_that_is_not_known_has_no_partition(partitioner: DefaultPartitio
 
         available_partitions_for_topic = partitions_for_topic
 
-    with pytest.raises(ValueError, match="no topic 'missing'"):
+    with pytest.raises(ValueError, match="Topic missing not found"):
         partitioner.partition("missing", None, key, None, None, Nothing())
 
 

@@ -305,6 +305,8 @@ def test_an_asyncio_producer_whose_loop_is_closed_says_how_much_is_lost(broker: 
         "loop.close()\n"
     )
     for end in ("", "del left\n"):
+        without = ended(broker, program.replace("range(3)", "range(0)") + end)
+        assert "record(s)" not in without.stderr
         done = ended(broker, program + end)
         lost = "an AsyncKafkaProducer was never stopped: await stop(), or use it as 'async with'"
         assert done.stderr.count(f"{lost}: 3 record(s) are lost\n") == 1

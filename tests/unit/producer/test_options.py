@@ -24,6 +24,8 @@ def test_batches_are_numbered_unless_something_that_was_asked_for_speaks_against
     assert not idempotent(retries=0)
     assert not idempotent(acks=1)
     assert not idempotent(enable_idempotence=False)
+    assert not idempotent(api_version=(0, 10, 2))
+    assert idempotent(api_version=(0, 11))
     assert idempotent(enable_idempotence=True)
 
 
