@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,6 +42,18 @@ class Failure:
     text: str
     seconds_ago: float
     in_a_row: int = 1
+
+
+def meanwhile(failing: Sequence[Failure]) -> str:
+    """The newest of what fails at present, as the end of a sentence: likely the reason for a silence.
+
+    Arguments:
+        failing: see `Health`; "" is returned where nothing fails.
+    """
+    if not failing:
+        return ""
+    newest = min(failing, key=lambda each: each.seconds_ago)
+    return f"; meanwhile {newest.what} failed: {newest.text}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from typing import TypeVar
 from kafka.cluster.backoff import Backoff
 from kafka.cluster.log_limiter import LogLimiter
 from kafka.errors import KafkaError, KafkaTimeoutError, NotControllerError, RetriableError
+from kafka.health import meanwhile
 from kafka.net.causes import in_brief
 
 T = TypeVar("T")
@@ -144,11 +145,7 @@ class RetryPolicy:
 
     def elsewhere(self) -> str:
         """What else of the client fails at present, as the end of a sentence: likely the reason for a silence."""
-        failing = self._backoff.troubles.failing()
-        if not failing:
-            return ""
-        newest = min(failing, key=lambda each: each.seconds_ago)
-        return f"; meanwhile {newest.what} failed: {newest.text}"
+        return meanwhile(self._backoff.troubles.failing())
 
     async def renew_after(self, error: Exception) -> None:
         """Fetch newer metadata where ``error`` asks for that; a failure shows when the operation is tried next."""

@@ -53,6 +53,7 @@ from kafka.errors import (
     OffsetOutOfRangeError,
     WakeupError,
 )
+from kafka.health import meanwhile
 from kafka.interceptor.chain import ConsumerInterceptors
 from kafka.net.callback_runner import CallbackRunner
 from kafka.structs import TopicPartition
@@ -120,7 +121,7 @@ class ConsumerCore:
         self.config = config
         self._statistics = ConsumerMetrics(config, loop, runner.callback_runner)
         self.metrics = self._statistics.all
-        troubles = Troubles(loop.time, client_id=config.connection.client_id)
+        self._troubles = troubles = Troubles(loop.time, client_id=config.connection.client_id)
         self.client: ClusterAccess = (
             client
             if client is not None
@@ -302,6 +303,7 @@ class ConsumerCore:
         except TimeoutError:
             raise KafkaTimeoutError(
                 f"the position of partition {tp.partition} of topic {tp.topic!r} was not found within {timeout_ms} ms"
+                + meanwhile(self._troubles.failing())
             ) from None
         finally:
             self._positions_wanted = self.events.pending = True  # poll() goes on looking, whatever the outcome was

@@ -256,7 +256,14 @@ class GroupOffsets:
     def _commit_error(self, code: int, tp: TopicPartition, generation: Generation) -> None:
         if code in _MEMBERSHIP:
             self._refused(code, generation)
-            raise CommitFailedError from for_code(code)(f"commit of {tp.topic}-{tp.partition}")
+            cause = for_code(code)(f"commit of {tp.topic}-{tp.partition}")
+            if generation.is_valid:
+                raise CommitFailedError from cause
+            raise CommitFailedError(
+                f"the offsets were not committed, as group {self._group_id!r} has members, which alone may commit: "
+                "this consumer has its partitions by assign(), while others subscribe with the same group_id; give it "
+                "a group_id of its own, or have all of them assign()"
+            ) from cause
         if code in (FencedInstanceIdError.errno, StaleMemberEpochError.errno):
             self._refused(code, generation)
         if code == StaleMemberEpochError.errno:

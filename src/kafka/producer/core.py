@@ -299,9 +299,11 @@ class ProducerCore:
                 await outcomes.settled(waiting)
         except TimeoutError:
             left = sum(batch.count for batch in waiting if not batch.done)
+            why = self.buffer.first_obstacle()
             raise KafkaTimeoutError(
                 f"flush: {left} record(s) not acknowledged within {timeout_s:g} seconds; they are still on their way"
-            ) from None
+                + ("" if why is None else f": {why}")
+            ) from why
         waiting.clear()  # whoever holds a batch is taken for somebody who looks at its outcome
         if not in_callback and not await self._callbacks_have_run(deadline):
             raise KafkaTimeoutError(
@@ -374,12 +376,11 @@ class ProducerCore:
             if self._transactions is not None:
                 await self._transactions.stop()
             await sender.stop()
-            error = KafkaTimeoutError("the producer was closed before the record was acknowledged")
             outgoing = OutgoingBatches(self.buffer)
             for queue in list(self.buffer.queues()):
                 left = [*queue.in_network, *outgoing.take_expired(queue, float("inf"))]
                 for batch in left:
-                    outcomes.fail(queue, batch, error)
+                    outcomes.fail(queue, batch, _closed_before(self.buffer.obstacle(batch)))
             if not self.keep_failures:
                 outcomes.failures.log_unseen()
         for serializer in self._serializers:
@@ -443,3 +444,16 @@ class ProducerCore:
             return 2
         version = connection.api_versions.pick(ProduceRequest, 0, None)
         return 2 if version is None else magic_for(version)
+
+
+def _closed_before(why: Exception | None) -> KafkaTimeoutError:
+    """The error of a record for which `close` has no more time.
+
+    Arguments:
+        why: what kept it from being acknowledged.
+    """
+    error = KafkaTimeoutError(
+        "the producer was closed before the record was acknowledged" + ("" if why is None else f": {why}")
+    )
+    error.__cause__ = why
+    return error

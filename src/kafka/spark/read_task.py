@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from kafka.errors import KafkaTimeoutError, OffsetOutOfRangeError, UnknownTopicOrPartitionError
+from kafka.health import meanwhile
 from kafka.spark.cache import CONSUMERS
 from kafka.spark.channel import prefetched
 from kafka.spark.cluster_lookup import ClusterLookup
@@ -159,7 +160,8 @@ class RangeFetch:
         )
         raise KafkaTimeoutError(
             f"no records came for {self._options.poll_timeout_ms} ms (option kafkaConsumer.pollTimeoutMs) from "
-            f"{waiting}; is the leader of that partition reachable?"
+            f"{waiting}"
+            + (meanwhile(self._consumer.health().failing) or "; is the leader of that partition reachable?")
         )
 
     def _skip_lost(self, out_of_range: Collection[TopicPartition]) -> None:

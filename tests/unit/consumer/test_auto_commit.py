@@ -127,3 +127,20 @@ def test_success_makes_the_next_pause_a_short_one_and_is_told_once(caplog: pytes
     warning, over = caplog.messages
     assert warning.startswith("auto commit of 1 offsets failed: ")
     assert over == "automatic commits work again after RetriableCommitFailedError"
+
+
+def test_one_that_fails_for_good_is_in_the_health_and_the_last_one_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario(bench: Bench) -> None:
+        backoff = Backoff(1_000, 60_000)
+        schedule = AutoCommitSchedule(5_000, backoff, bench._tell)
+        for _ in range(3):
+            schedule.failed(CommitFailedError("others subscribe"), 1)
+        (failing,) = backoff.troubles.failing()
+        assert (failing.what, failing.text, failing.in_a_row) == ("automatic commits", "others subscribe", 3)
+        assert len(caplog.records) == 1
+        schedule.failed(CommitFailedError("others subscribe"), 1, is_last=True)
+        assert len(caplog.records) == 2
+        schedule.succeeded()
+        assert not backoff.troubles.failing()
+
+    play(scenario)

@@ -365,6 +365,16 @@ async def test_the_last_records_are_those_that_are_left(reader: Reader, admin: K
     assert (offsets(await reader.records(read)), read.missing) == ({0: [8, 9]}, {tp: 2})
 
 
+async def test_a_read_that_waits_in_vain_says_what_failed(reader: Reader, broker: EmbeddedBroker) -> None:
+    read = await reader.open(timeout_ms=1_000)
+    rule = broker.faults.hang_up(api="Fetch", topic=reader.topic)
+    try:
+        with pytest.raises(KafkaTimeoutError, match=r"nothing came for 1000 ms .*; meanwhile .* failed: "):
+            await reader.records(read)
+    finally:
+        rule.remove()
+
+
 async def test_a_silent_leader_ends_a_read(reader: Reader, broker: EmbeddedBroker) -> None:
     read = await reader.open(timeout_ms=100)
     silent = broker.faults.drop_answers(api="Fetch", topic=reader.topic)

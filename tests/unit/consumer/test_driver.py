@@ -14,6 +14,7 @@ from kafka.errors import (
     InvalidCommitOffsetSizeError,
     KafkaConnectionError,
     KafkaTimeoutError,
+    LeaderNotAvailableError,
     NoOffsetForPartitionError,
     TopicAuthorizationFailedError,
 )
@@ -66,6 +67,16 @@ def test_a_position_is_looked_for_as_long_as_it_may_take() -> None:
         bench.ends.silent = set()
         await bench.poll(60_000)
         assert await bench.core.position(T0, 0) == 10
+
+    play(scenario)
+
+
+def test_a_position_that_is_not_found_says_what_failed() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.ends.errors = dict.fromkeys(range(3), LeaderNotAvailableError.errno)
+        bench.core.assign([T0])
+        with pytest.raises(KafkaTimeoutError, match=r"within 5000 ms; meanwhile .* failed: .*LeaderNotAvailableError"):
+            await bench.core.position(T0, 5_000)
 
     play(scenario)
 

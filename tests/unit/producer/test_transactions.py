@@ -700,7 +700,7 @@ def test_a_call_whose_time_is_up_is_made_again_and_waits_for_the_same(call: str)
         await producer.begin_transaction()
         await (await producer.send(b"a", partition=0))
         cluster.script("EndTxn", SILENCE)
-        with pytest.raises(KafkaTimeoutError, match=rf"{call}\(\) has no answer within max_block_ms \(1000\)"):
+        with pytest.raises(KafkaTimeoutError, match=rf"{call}\(\) was not done within max_block_ms \(1000\)"):
             await getattr(producer, call)()
         with pytest.raises(IllegalStateError, match=rf"{call}\(\) again"):
             await producer.begin_transaction()

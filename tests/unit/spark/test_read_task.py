@@ -9,6 +9,7 @@ import pytest
 from kafka import KafkaProducer
 from kafka.broker import EmbeddedBroker
 from kafka.errors import KafkaTimeoutError, OffsetOutOfRangeError, UnknownTopicOrPartitionError
+from kafka.health import Failure, Health, HealthState
 from kafka.record import BatchBuilder, Columns, decode_batches
 from kafka.spark.data_loss import DataLossError
 from kafka.spark.options import parse_read
@@ -43,6 +44,11 @@ class ListConsumer:
     A batch of no records is a marker of one offset, as at the end of a transaction.
     ``now`` is a clock that moves on when somebody waits.
     """
+
+    def health(self) -> Health:
+        """One that a broker refuses something."""
+        failing = (Failure("fetching from broker 1", "LeaderNotAvailableError", "no leader", 0.1),)
+        return Health(HealthState.DEGRADED, "c", failing=failing)
 
     def __init__(self, logs, begins=None, ends=None) -> None:
         self.logs = logs
@@ -221,7 +227,9 @@ def test_a_task_that_walks_over_what_no_row_comes_of_is_not_taken_for_stuck():
 def test_the_time_of_a_wait_counts_from_the_last_offset_that_was_passed():
     markers = [(offset, 0) for offset in range(100)]
     consumer = ListConsumer({T0: markers}, ends={T0: 200})
-    with pytest.raises(KafkaTimeoutError, match="at offset 100 of"):
+    with pytest.raises(
+        KafkaTimeoutError, match=r"at offset 100 of.*; meanwhile fetching from broker 1 failed: no leader"
+    ):
         fetched(consumer, OffsetRange("t", 0, 0, 150), **{"kafkaConsumer.pollTimeoutMs": "5000"})
     walked_s = 100 * _POLL_MS / 1_000
     assert 5 <= consumer.now - 1_000 - walked_s < 5 + _CHECK_AFTER_S + 1

@@ -300,7 +300,7 @@ class AsyncBoundedRead:
             last_done, done = done, total - sum(max(0, left[tp].end - at[tp]) for tp in left)
             waited_ms = waited_ms + _POLL_MS if done == last_done else 0.0
             if waited_ms >= self._timeout_ms:
-                raise KafkaTimeoutError(nothing_came(self._timeout_ms, left, at))
+                raise KafkaTimeoutError(nothing_came(self._timeout_ms, left, at, consumer.health()))
             finished += [tp for tp in left if at[tp] >= left[tp].end]
             for tp in finished:
                 left.pop(tp, None)

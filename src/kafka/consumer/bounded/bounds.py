@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kafka.coordinator.offset_arguments import check_partition, check_topic_name, timestamp_ms, whole_number
 from kafka.errors import IllegalArgumentError, KafkaConfigurationError
+from kafka.health import Health, meanwhile
 from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:
@@ -153,8 +154,9 @@ def before(columns: "Columns", end: int) -> "Columns | None":
 
 
 def nothing_came(
-    timeout_ms: float, left: Mapping[TopicPartition, OffsetRange], at: Mapping[TopicPartition, int]
+    timeout_ms: float, left: Mapping[TopicPartition, OffsetRange], at: Mapping[TopicPartition, int], health: Health
 ) -> str:
     """What is said of a read that waits in vain."""
     waiting = ", ".join(f"{tp.topic}-{tp.partition} at offset {at[tp]} of {left[tp].end}" for tp in list(left)[:8])
-    return f"nothing came for {timeout_ms:g} ms from {waiting}; is the leader of that partition reachable?"
+    why = meanwhile(health.failing) or "; is the leader of that partition reachable?"
+    return f"nothing came for {timeout_ms:g} ms from {waiting}{why}"

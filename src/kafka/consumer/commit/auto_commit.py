@@ -9,6 +9,7 @@ from kafka.errors import RetriableCommitFailedError
 
 log = logging.getLogger(__name__)
 
+_WHAT = "automatic commits"
 _LEAST_MS = 100
 """What an interval of 0 is, as the loop would do nothing else then; Java's consumer commits in each `poll` instead."""
 
@@ -53,16 +54,25 @@ class AutoCommitSchedule:
     def succeeded(self) -> None:
         """An automatic commit has succeeded."""
         self._failures = 0
+        self._backoff.troubles.over(_WHAT)
         for cause in self._causes:
             self._limiter.over(cause, f"automatic commits work again after {cause}")
         self._causes.clear()
 
-    def failed(self, error: Exception, count: int) -> None:
-        """An automatic commit of ``count`` offsets has failed; no call reports it."""
+    def failed(self, error: Exception, count: int, is_last: bool = False) -> None:
+        """An automatic commit has failed; no call reports it, but the log and `health()`.
+
+        Arguments:
+            count: of offsets.
+            is_last: whether none of these partitions comes after it: then it is logged in any case.
+        """
         self._failures += 1
+        self._backoff.troubles.failed(_WHAT, error, self._failures)
         text = f"auto commit of {count} offsets failed: {error}"
         passes = isinstance(error, RetriableCommitFailedError)
-        if passes and self._failures == 1:
+        if is_last and not passes:
+            log.warning("%s", text)
+        elif passes and self._failures == 1:
             log.debug("%s", text)
         else:
             cause = type(error.__cause__ if passes and error.__cause__ else error).__name__

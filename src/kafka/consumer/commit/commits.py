@@ -136,7 +136,7 @@ class Commits:
             failure.__cause__ = error
             self._schedule.failed(failure, len(offsets))
         except Exception as error:
-            self._schedule.failed(error, len(offsets))
+            self._schedule.failed(error, len(offsets), is_last=resend)
             failure = error
         else:
             self._schedule.succeeded()

@@ -17,6 +17,7 @@ from kafka.consumer.share.face import CLOSE_TIMEOUT_MS, ShareFace
 from kafka.consumer.share.piece import Piece
 from kafka.consumer.share.share_record import ShareConsumerRecord, to_arrow
 from kafka.errors import KafkaTimeoutError
+from kafka.health import meanwhile
 from kafka.record import Columns
 from kafka.structs import TopicPartition
 
@@ -257,8 +258,9 @@ class AsyncShareCalls(ShareFace):
         finally:
             self._in_a_call = False
         results: dict[TopicPartition, Exception | None] = {}
+        why = meanwhile(core.health().failing)
         for each in acks:
-            late = None if each.done else KafkaTimeoutError(f"the broker has not answered within {limit} ms")
+            late = None if each.done else KafkaTimeoutError(f"the broker has not answered within {limit} ms{why}")
             results[each.tp] = results.get(each.tp) or each.error or late
         return results
 

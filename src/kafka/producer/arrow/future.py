@@ -95,9 +95,12 @@ class FutureArrowResult:
             raise IllegalStateError("get() on the producer's own event loop would wait for itself; use await")
         self._core.buffer.check_may_wait()
         if not self._ended.wait(timeout):
+            waiting = (batch for batch in self._leaves() if not batch.done)
+            why = next((each for each in map(self._core.buffer.obstacle, waiting) if each is not None), None)
             raise KafkaTimeoutError(
                 f"the rows were not all acknowledged within {timeout or 0:g} seconds; they are still on their way"
-            )
+                + ("" if why is None else f": {why}")
+            ) from why
         return self._outcome()
 
     def add_callback(self, f: Callable[..., object], *args: Any, **kwargs: Any) -> FutureArrowResult:

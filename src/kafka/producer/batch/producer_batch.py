@@ -37,6 +37,9 @@ class BatchOwner(Protocol):
     def on_own_loop(self) -> bool:
         """Whether the caller runs on the producer's event loop, where waiting for a batch would never end."""
 
+    def obstacle(self, batch: ProducerBatch) -> Exception | None:
+        """Why a batch is not acknowledged, as far as that is known."""
+
     def deliver(self, batch: ProducerBatch, callbacks: Callbacks) -> None:
         """Have the callbacks of a batch that is done run where the user's code may run."""
 

@@ -73,6 +73,8 @@ class SharedQueues:
         """Somebody waits, or is about to wait, for memory."""
         self.on_dirty: Callable[[], None] = _nobody
         """The sender's pump, called on the loop after queues have become dirty."""
+        self.why_not_sent: Callable[[PartitionQueue], Exception | None] = _no_reason
+        """What keeps the batches of a queue from being sent; the sender's."""
         self.on_refused: Callable[[FailureReport], object] = _nothing
         """Is told, on the loop, of records that were refused."""
         self._loop = loop
@@ -191,6 +193,17 @@ class SharedQueues:
     def queues(self) -> Iterable[PartitionQueue]:
         """The queues of all partitions known. On the loop."""
         return self._all.values()
+
+    def obstacle(self, batch: ProducerBatch) -> Exception | None:
+        """Why a batch is not acknowledged, as far as that is known. In any thread."""
+        queue = self._all.get(batch.topic_partition)
+        why = None if queue is None or batch in queue.in_network else self.why_not_sent(queue)
+        return why or batch.last_error
+
+    def first_obstacle(self) -> Exception | None:
+        """Why one of the batches is not acknowledged. In any thread."""
+        found = (self.obstacle(batch) for batch in list(self.incomplete))
+        return next((error for error in found if error is not None), None)
 
     def give_back(self, reserved: Reservation) -> None:
         """Give back what no batch has taken over."""
@@ -341,6 +354,10 @@ class _CallbackRun(partial[None]):
 
 def _nothing(report: FailureReport) -> None:
     """Stands in until somebody collects failures."""
+
+
+def _no_reason(queue: PartitionQueue) -> None:
+    """Stands in likewise."""
 
 
 def _nobody() -> None:

@@ -57,7 +57,15 @@ class Reservations:
         return self._buffer.refusal is not None
 
     def _time_is_up(self, amount: int) -> KafkaTimeoutError:
-        return KafkaTimeoutError(
+        why = self._buffer.first_obstacle()
+        error = KafkaTimeoutError(
             f"no {amount} bytes of buffer_memory ({self._buffer.memory.total}) became free within max_block_ms "
-            f"({self._max_block_s * 1000:g}): records come faster than the brokers take them"
+            f"({self._max_block_s * 1000:g}): "
+            + (
+                "records come faster than the brokers take them"
+                if why is None
+                else f"what is buffered is not sent: {why}"
+            )
         )
+        error.__cause__ = why
+        return error

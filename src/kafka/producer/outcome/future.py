@@ -114,10 +114,11 @@ class FutureRecordMetadata:
             batch.owner.check_may_wait()
             timeout = seconds(timeout)
             if not batch.wait(timeout):
+                why: Exception | None = batch.owner.obstacle(batch)
                 raise KafkaTimeoutError(
                     f"the record for {batch.name} was not acknowledged within {timeout or 0:g} seconds; it is still on "
-                    "its way"
-                )
+                    "its way" + ("" if why is None else f": {why}")
+                ) from why
             batch, index = self.place()
         if batch.error is not None:
             batch.look()

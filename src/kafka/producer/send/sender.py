@@ -97,6 +97,7 @@ class Sender:
         self._stopped = False
         self._pumping = False
         buffer.on_dirty = self.pump
+        buffer.why_not_sent = self._why_not_sent
         self._retries = RetryPolicy(backoff, log, quiet=1)
         self._pumps = RetryPolicy(backoff, log, fatal=nothing).attempts("sending what is ready")
         self._unsubscribe = cluster.on_metadata(self._metadata_changed)
@@ -193,13 +194,13 @@ class Sender:
         self.reconsider()
 
     def _why_not_sent(self, queue: PartitionQueue) -> Exception | None:
-        """What keeps the batches of a queue from being sent."""
+        """What keeps the batches of a queue from being sent. In any thread."""
         if not self._idempotence.may_send and self._idempotence.error is not None:
             return self._idempotence.error
         metadata = self._cluster.metadata
         leader = metadata.leader_for_partition(queue.topic_partition)
         if leader is None:
-            return LeaderNotAvailableError()
+            return metadata.topic_errors.get(queue.topic_partition.topic, LeaderNotAvailableError)()
         broker = self._brokers.get(leader)
         return broker.attempts.last if broker is not None else None
 

@@ -74,13 +74,15 @@ async def end_all(
             async with asyncio.timeout(timeout_ms / 1000):
                 await requests.end(transaction, commit)
         except TimeoutError:
-            return KafkaTimeoutError(
+            error = KafkaTimeoutError(
                 f"the transaction of {transaction.transactional_id!r} was not ended within {timeout_ms:g} ms: whether "
-                "it is, is not known; ask again"
+                "it is, is not known; ask again" + ("" if requests.last is None else f" (EndTxn: {requests.last})")
             )
-        except KafkaError as error:
-            failure, is_fenced = failure_of(error, "init")
-            return failure if is_fenced else error
+            error.__cause__ = requests.last
+            return error
+        except KafkaError as refusal:
+            failure, is_fenced = failure_of(refusal, "init")
+            return failure if is_fenced else refusal
         return None
 
     identities = list(dict.fromkeys(transactions))

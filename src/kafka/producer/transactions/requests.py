@@ -85,6 +85,10 @@ class TransactionRequests:
         self._timeout_ms = timeout_ms
         self._retries = RetryPolicy(backoff, log, quiet=1)
         self._concurrent = concurrent_backoff()
+        self.failing: dict[str, Exception] = {}
+        """What was last said against each request that is tried again now, by its API."""
+        self.last: Exception | None = None
+        """What was last said against any request."""
 
     def transaction_version(self) -> int:
         """The version of transactions that the cluster has now: 1 or 2."""
@@ -183,7 +187,10 @@ class TransactionRequests:
         try:
             await self._until_decided("TxnOffsetCommit", "group", group_id, ask, go_on)
         except _REBALANCED as error:
-            raise CommitFailedError() from error
+            raise CommitFailedError(
+                f"the offsets of group {group_id!r} do not go into the transaction, as the group has rebalanced since "
+                f"group_metadata() was called ({error}): abort the transaction, poll() and do it again"
+            ) from error
 
     async def end(self, transaction: TransactionIdentity, commit: bool) -> tuple[int, int]:
         """Commit or abort a transaction; returns the producer id and epoch of the next one.
@@ -245,19 +252,24 @@ class TransactionRequests:
         """
         attempts = self._retries.attempts(f"{api} of transactional id {self._transactional_id!r}")
         concurrent = 0
-        while go_on():
-            try:
-                result = await ask()
-            except ConcurrentTransactionsError:
-                concurrent += 1
-                await asyncio.sleep(self._concurrent.seconds(concurrent))
-            except Exception as error:
-                if isinstance(error, _MOVED):
-                    self._cluster.forget_coordinator(kind, key)
-                await attempts.failed(error)
-            else:
-                attempts.succeeded()
-                return result
+        try:
+            while go_on():
+                try:
+                    result = await ask()
+                except ConcurrentTransactionsError as error:
+                    self.failing[api] = self.last = error
+                    concurrent += 1
+                    await asyncio.sleep(self._concurrent.seconds(concurrent))
+                except Exception as error:
+                    self.failing[api] = self.last = error
+                    if isinstance(error, _MOVED):
+                        self._cluster.forget_coordinator(kind, key)
+                    await attempts.failed(error)
+                else:
+                    attempts.succeeded()
+                    return result
+        finally:
+            self.failing.pop(api, None)
         raise TransactionAbortedError(f"{api}: the transaction is being aborted")
 
 

@@ -405,16 +405,27 @@ class Transactions:
         began = self._loop.time()
         done, _ = await asyncio.wait({task}, timeout=self._max_block_s)
         if not done:
+            cause, why = self._obstacle()
             raise KafkaTimeoutError(
-                f"{call}() has no answer within max_block_ms ({self._max_block_s * 1000:g}); it goes on: call it again "
-                "to wait for it"
-            )
+                f"{call}() was not done within max_block_ms ({self._max_block_s * 1000:g}){why}; it goes on: call it "
+                "again to wait for it"
+            ) from cause
         if task.cancelled():
             raise IllegalStateError("the producer was closed meanwhile")
         result = task.result()
         if call in _MEASURED:
             self._on_called(_MEASURED[call], self._loop.time() - began)
         return result
+
+    def _obstacle(self) -> tuple[Exception | None, str]:
+        """Why nothing goes on: the error, and the same as a part of a sentence."""
+        for api, error in self._requests.failing.items():
+            return error, f"; {api} failed with: {error}"
+        for batch in list(self._buffer.incomplete):
+            found = self._buffer.obstacle(batch)
+            if found is not None:
+                return found, f"; a batch for {batch.name} is not written: {found}"
+        return None, ""
 
     def _spawn(self, coroutine: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         task = self._loop.create_task(coroutine)

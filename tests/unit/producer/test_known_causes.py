@@ -1,0 +1,129 @@
+"""A call or a record whose time is up says what is known of the cause."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from kafka.errors import (
+    KafkaError,
+    KafkaTimeoutError,
+    LeaderNotAvailableError,
+    NotEnoughReplicasError,
+    UnknownTopicOrPartitionError,
+)
+from kafka.producer.arrow.future import FutureArrowResult
+from kafka.producer.transactions.ending import end_all
+from kafka.producer.transactions.identity import TransactionIdentity
+from kafka.structs import ConsumerGroupMetadata, OffsetAndMetadata, TopicPartition
+from unit.producer.fake_producer import FakeProducer, producing
+from unit.producer.producing_cluster import Fault, ProducingCluster
+from unit.producer.test_transactions import both_versions, run
+from unit.producer.transaction_cluster import TransactionalCluster, offsets_answer, partitions_answer
+from unit.virtual_loop import simulate
+
+UNKNOWN = UnknownTopicOrPartitionError
+REFUSED = [Fault(error=NotEnoughReplicasError)] * 2_000
+WHY = "NotEnoughReplicasError"
+
+
+@both_versions
+def test_offsets_of_a_topic_that_does_not_exist_say_so_when_the_time_is_up(version: int) -> None:
+    cluster = TransactionalCluster(version=version)
+    cluster.serve("TxnOffsetCommit", lambda call: offsets_answer(call.request, UNKNOWN.errno))
+
+    async def scenario(producer: FakeProducer) -> None:
+        await producer.begin_transaction()
+        offsets = {TopicPartition("mispelt", 0): OffsetAndMetadata(1, "")}
+        why = r"not done within max_block_ms \(2000\); TxnOffsetCommit failed with: .*partition 0 of topic 'mispelt'"
+        with pytest.raises(KafkaTimeoutError, match=why) as raised:
+            await producer.send_offsets_to_transaction(offsets, ConsumerGroupMetadata("g"))
+        assert isinstance(raised.value.__cause__, UNKNOWN)
+        await producer.abort_transaction()
+
+    run(cluster, scenario, max_block_ms=2_000)
+
+
+@pytest.mark.parametrize("what", ["AddPartitionsToTxn", "a batch for t-0"])
+def test_a_commit_whose_time_is_up_says_what_holds_the_transaction_up(what: str) -> None:
+    cluster = TransactionalCluster(version=1)
+
+    async def scenario(producer: FakeProducer) -> None:
+        if what == "AddPartitionsToTxn":
+            cluster.serve(what, lambda call: partitions_answer(call.request, LeaderNotAvailableError.errno))
+        else:
+            cluster.faults.extend(REFUSED)
+        await producer.begin_transaction()
+        await producer.send(b"x", partition=0)
+        with pytest.raises(KafkaTimeoutError, match=rf"; {what} (failed with|is not written): .*Error") as raised:
+            await producer.commit_transaction()
+        assert isinstance(raised.value.__cause__, KafkaError)
+        await producer.core.close(0)
+
+    run(cluster, scenario, max_block_ms=2_000)
+
+
+def test_transactions_that_are_ended_from_elsewhere_say_so_too() -> None:
+    cluster = TransactionalCluster()
+
+    async def scenario(producer: FakeProducer) -> None:
+        cluster.script("EndTxn", *[LeaderNotAvailableError.errno] * 200)
+        identity = TransactionIdentity("x", 1000, 0, 2)
+        outcome = await end_all(cluster, [identity], True, 1_000, producer.core._backoff)
+        assert "ask again (EndTxn: [Error 5] LeaderNotAvailableError" in str(outcome[identity])
+
+    run(cluster, scenario)
+
+
+def test_flush_and_close_say_why_records_are_not_acknowledged() -> None:
+    async def scenario() -> None:
+        cluster = ProducingCluster({"t": 1})
+        cluster.faults.extend(REFUSED)
+        producer = FakeProducer(cluster)
+        await producer.core.start()
+        future = await producer.send(b"x")
+        with pytest.raises(KafkaTimeoutError, match=rf"they are still on their way: .*{WHY}") as raised:
+            await producer.flush(2)
+        assert isinstance(raised.value.__cause__, NotEnoughReplicasError)
+        rows = FutureArrowResult(producer.core, asyncio.get_running_loop(), [future.place()[0]])
+        with ThreadPoolExecutor(1) as pool:
+            for each in (future, rows):
+                assert WHY in str(pool.submit(each.get, 0).exception())
+        await producer.core.close(0)
+        with pytest.raises(KafkaTimeoutError, match=rf"was closed before the record was acknowledged: .*{WHY}"):
+            future.get()
+
+    simulate(scenario)
+
+
+def test_a_wait_for_memory_says_why_none_becomes_free() -> None:
+    async def scenario() -> None:
+        cluster = ProducingCluster({"t": 1})
+        cluster.faults.extend(REFUSED)
+        options: dict[str, Any] = {"batch_size": 1_000, "buffer_memory": 1_000, "max_block_ms": 1_000}
+        async with producing(cluster, **options) as producer:
+            first = await producer.send(bytes(900))
+            with pytest.raises(KafkaTimeoutError, match=rf"what is buffered is not (sent|written): .*{WHY}"):
+                await producer.send(bytes(900))
+            cluster.faults.clear()
+            await first
+
+    simulate(scenario)
+
+
+def test_a_record_whose_topic_is_gone_says_that() -> None:
+    async def scenario() -> None:
+        cluster = ProducingCluster({"t": 1})
+        async with producing(cluster) as producer:
+            await (await producer.send(b"x"))
+            del cluster.topics["t"]
+            await cluster.refresh_metadata(["t"])
+            await producer.send(b"y")
+            with pytest.raises(KafkaTimeoutError, match=r"still on their way: .*UnknownTopicOrPartitionError"):
+                await producer.flush(2)
+            await producer.core.close(0)
+
+    simulate(scenario)
