@@ -15,6 +15,7 @@ REMEDIES: dict[str, str] = {
     "CommitFailedError": "Poll more often: a lower `max_poll_records`, or a higher `max_poll_interval_ms`. The records since "
     "the last commit are read again by whoever has the partition now.",
     "RetriableCommitFailedError": "Commit again: with the positions that the consumer has now.",
+    "RecordPurgedError": "Nothing, if you called `purge()`; its text says whether the record may have been written.",
     "IllegalArgumentError": "Correct the argument that the text names.",
     "IllegalArgumentTypeError": "Give the argument that the text names as what it expects.",
     "UnknownNameError": "Give one of the names that the text lists.",

@@ -307,6 +307,12 @@ class TransactionAbortedError(KafkaError):
     message: ClassVar[str] = "The record was not sent, as its transaction was aborted."
 
 
+class RecordPurgedError(KafkaError):
+    """The record was dropped by `purge()` of its producer before it was acknowledged. librdkafka: ``_PURGE_QUEUE``."""
+
+    message: ClassVar[str] = "The record was dropped by purge()."
+
+
 class BufferUnderflowError(WireFormatError):
     """A message ends before a value that has to be in it."""
 

@@ -69,6 +69,25 @@ class ProducerCalls(TransactionCalls):
         core = self._started()
         self._runner.run(core, core.flush(checked_timeout_s(timeout), self._runner.in_callback()))
 
+    def purge(self, in_queue: bool = True, in_flight: bool = False) -> int:
+        """Drop records that are not acknowledged, as librdkafka's ``purge`` does; the producer goes on.
+
+        Their futures fail with `RecordPurgedError` at once, their callbacks run, and their memory is free again.
+        `flush()` neither waits for them nor raises their failure, and nothing is logged. A `send()` that still waits
+        for memory or metadata is not affected. In a transaction, which would be committed without them, they make it
+        fail: abort it.
+
+        Arguments:
+            in_queue: drop records that were never sent.
+            in_flight: drop records that were sent and are not acknowledged. They may be written all the same. With
+                idempotence, later records of their partitions are sent, in a new epoch, when the answers to them have
+                come or are given up.
+
+        Returns how many records were dropped.
+        """
+        core = self._started()
+        return self._runner.run(core, core.purge(in_queue, in_flight))
+
     def close(self, timeout: float | None = None, null_logger: bool = False) -> None:
         """Send what is buffered, wait for it and its callbacks, and close the connections. A second call does nothing.
 

@@ -35,6 +35,7 @@ from kafka.producer.intake.reservations import Reservations
 from kafka.producer.intake.topic_lookup import TopicLookup
 from kafka.producer.options import is_idempotent, sender_options
 from kafka.producer.outcome.batch_outcomes import Outcomes
+from kafka.producer.outcome.purge import purge
 from kafka.producer.outcome.waiter import EndsWithLoop
 from kafka.producer.send.compression import BatchCompressor
 from kafka.producer.send.produce_requests import ProduceRequests, magic_for
@@ -313,6 +314,10 @@ class ProducerCore:
         self._statistics.called("flush", self._loop.time() - began)
         outcomes.failures.raise_unseen()
 
+    async def purge(self, in_queue: bool, in_flight: bool) -> int:
+        """Fail what is not acknowledged, see `KafkaProducer.purge`; returns the number of records."""
+        return purge(self.buffer, self._running(), in_queue, in_flight)
+
     async def close(
         self, timeout_s: float | None = None, in_callback: bool = False, reason: str = "the producer is closed"
     ) -> None:
@@ -379,7 +384,7 @@ class ProducerCore:
             outgoing = OutgoingBatches(self.buffer)
             for queue in list(self.buffer.queues()):
                 left = [*queue.in_network, *outgoing.take_expired(queue, float("inf"))]
-                for batch in left:
+                for batch in [each for each in left if not each.done]:
                     outcomes.fail(queue, batch, _closed_before(self.buffer.obstacle(batch)))
             if not self.keep_failures:
                 outcomes.failures.log_unseen()

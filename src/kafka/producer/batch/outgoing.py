@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.batch.queues import PartitionQueue
 from kafka.producer.batch.record_buffer import RecordBuffer
@@ -52,10 +54,22 @@ class OutgoingBatches:
 
     def take_expired(self, queue: PartitionQueue, before: float) -> list[ProducerBatch]:
         """Take the batches out of a queue that were created by a time and are not in the network."""
+        return self._take(queue, lambda batch: batch.created <= before)
+
+    def take_purged(self, queue: PartitionQueue, in_queue: bool, in_flight: bool) -> list[ProducerBatch]:
+        """Take the batches out of a queue that are not in the network.
+
+        Arguments:
+            in_queue: whether to take those that were never sent.
+            in_flight: whether to take those that wait to be sent again.
+        """
+        return self._take(queue, lambda batch: in_flight if batch.order else in_queue)
+
+    def _take(self, queue: PartitionQueue, wanted: Callable[[ProducerBatch], bool]) -> list[ProducerBatch]:
         with self._buffer.lock:
-            expired = [batch for batch in queue.waiting() if batch.created <= before]
-            if expired:
-                gone = set(expired)
+            taken = [batch for batch in queue.waiting() if wanted(batch)]
+            if taken:
+                gone = set(taken)
                 queue.retries = [batch for batch in queue.retries if batch not in gone]
                 for batch in [
                     each for each in list(queue.closed) if each in gone
@@ -63,4 +77,4 @@ class OutgoingBatches:
                     queue.closed.remove(batch)
                 if queue.open in gone:
                     queue.open = None
-            return expired
+            return taken

@@ -101,6 +101,8 @@ class Outcomes:
     def answered(self, queue: PartitionQueue, batch: ProducerBatch, answer: Answer) -> None:
         """A broker has answered for a batch that was in the network."""
         queue.in_network.pop(batch, None)
+        if batch.done:  # purged
+            return
         action = action_for(
             answer.error,
             records=batch.count,
@@ -142,6 +144,8 @@ class Outcomes:
     def unanswered(self, queue: PartitionQueue, batch: ProducerBatch, error: KafkaError) -> None:
         """The request of a batch failed as a whole, so that it may or may not be in the log."""
         queue.in_network.pop(batch, None)
+        if batch.done:  # purged
+            return
         batch.doubts |= {batch.sent_under}
         if self._is_over(queue, batch):
             pass
@@ -159,6 +163,8 @@ class Outcomes:
     ) -> None:
         """Give a batch up."""
         queue.in_network.pop(batch, None)
+        if batch.done:  # purged
+            return
         self._statistics.failed(batch, self._loop.time())
         self._buffer.completed(batch)
         if self.transactions is not None:
