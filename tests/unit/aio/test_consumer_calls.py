@@ -65,6 +65,26 @@ async def test_all_go_back_to_what_is_committed_by_one_request(
     assert await consumer.committed(first) == 3
 
 
+async def test_a_start_does_not_wait_for_a_topic_that_matches_a_pattern(broker: EmbeddedBroker) -> None:
+    topic = f"t-{uuid.uuid4()}"
+    consumer = AIOKafkaConsumer(
+        bootstrap_servers=broker.bootstrap_servers,
+        auto_offset_reset="earliest",
+        request_timeout_ms=3_600_000,
+        metadata_max_age_ms=100,
+    )
+    consumer.subscribe(pattern=f"^{topic}")
+    async with consumer:
+        assert consumer.assignment() == frozenset()
+        with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
+            producer.send(topic, b"value").get(60)
+        assert (await consumer.getone()).value == b"value"
+    second = AIOKafkaConsumer(bootstrap_servers=broker.bootstrap_servers)
+    second.subscribe(pattern=f"^{topic}")
+    async with second:
+        assert second.assignment() == {TopicPartition(topic, 0)}
+
+
 async def test_topics_may_be_none_beside_a_pattern(broker: EmbeddedBroker) -> None:
     topic = f"t-{uuid.uuid4()}"
     with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:

@@ -94,11 +94,19 @@ class AIOKafkaConsumer(Generic[Key, Value]):
             for call in self._before_start:
                 call()
             self._attendant = Attendant(self._consumer.driver)
-            if self._consumer.core.subscription.is_automatic:
+            if await self._will_have_partitions():
                 await self._attendant.joined(self._options["request_timeout_ms"] / 1000)
         except BaseException:
             await self.stop()
             raise
+
+    async def _will_have_partitions(self) -> bool:
+        """Whether partitions will be assigned: a pattern that no topic matches gets none without a group."""
+        subscription = self._consumer.core.subscription
+        if self._has_group or subscription.pattern is None:
+            return subscription.is_automatic
+        await self._consumer.bootstrap(self._options["request_timeout_ms"], refresh=True)
+        return bool(subscription.topics)
 
     async def stop(self) -> None:
         """Commit if that is automatic, leave the group, close the connections. Does nothing the second time."""
