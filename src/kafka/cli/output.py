@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from kafka.cli.terminal_text import escaped_json
 from kafka.display.units import size
 
 _GAP = "  "
@@ -85,7 +86,7 @@ class Output:
     def data(self, value: Any) -> None:
         """Print JSON."""
         indent = 2 if self.terminal else None
-        click.echo(json.dumps(jsonable(value), ensure_ascii=not self._takes_all, indent=indent))
+        click.echo(escaped_json(json.dumps(jsonable(value), ensure_ascii=not self._takes_all, indent=indent)))
 
     def _bold(self, text: str) -> str:
         return text if self._plain else click.style(text, bold=True)

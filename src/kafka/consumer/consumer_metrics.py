@@ -33,7 +33,7 @@ class ConsumerMetrics:
         fetching: counts what is fetched and handed out.
         group: counts heartbeats, joins and commits.
 
-    Raises what reporters raise.
+    Raises what the constructor, `configure` and `init` of reporters raise.
     """
 
     def __init__(

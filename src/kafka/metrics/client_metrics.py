@@ -109,7 +109,7 @@ class ClientMetrics:
         configs: the client's options, for reporters.
         registry: a registry of the user's, by which windows are chosen, and that everything is registered in.
 
-    Raises what reporters raise.
+    Raises what the constructor, `configure` and `init` of reporters raise.
     """
 
     def __init__(

@@ -6,7 +6,7 @@ import logging
 import sys
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from kafka.metrics.kafka_metric import KafkaMetric
 from kafka.metrics.measurable import AbstractMeasurable, AnonMeasurable
@@ -27,7 +27,8 @@ class Metrics:
 
     Arguments:
         default_config: for metrics and sensors that have none; None: the defaults of `MetricConfig`.
-        reporters: told of every metric that comes and goes, in the thread that registers or removes it.
+        reporters: told of every metric that comes and goes, in the thread that registers or removes it. What they raise
+            then is logged, as in Java; what `init` raises is raised.
         enable_expiration: whether a thread removes sensors to which nothing was recorded for their time.
     """
 
@@ -43,6 +44,8 @@ class Metrics:
         self._metrics: dict[MetricName, KafkaMetric] = {}
         self._children_sensors: dict[Sensor, list[Sensor]] = {}
         self._reporters = reporters or []
+        self._failing: set[type] = set()
+        """The classes of reporters whose errors were logged."""
         self._closing = threading.Event()
         for reporter in self._reporters:
             reporter.init([])
@@ -147,8 +150,7 @@ class Metrics:
         with self._lock:
             metric = self._metrics.pop(metric_name, None)
             if metric is not None:
-                for reporter in self._reporters:
-                    reporter.metric_removal(metric)
+                self._tell(lambda reporter: reporter.metric_removal(metric))
             return metric
 
     def add_reporter(self, reporter: AbstractMetricsReporter) -> None:
@@ -167,8 +169,7 @@ class Metrics:
             if metric.metric_name in self._metrics:
                 raise ValueError(f"there is a metric of the name {metric.metric_name} already")
             self._metrics[metric.metric_name] = metric
-            for reporter in self._reporters:
-                reporter.metric_change(metric)
+            self._tell(lambda reporter: reporter.metric_change(metric))
 
     class ExpireSensorTask:
         """What the thread of ``enable_expiration`` does from time to time."""
@@ -183,9 +184,21 @@ class Metrics:
     def close(self) -> None:
         """Close the reporters, and forget the metrics."""
         self._closing.set()
-        for reporter in self._reporters:
-            reporter.close()
+        self._tell(lambda reporter: reporter.close())
         self._metrics.clear()
+
+    def _tell(self, what: Callable[[AbstractMetricsReporter], object]) -> None:
+        """Call each reporter; one that fails keeps neither the others nor the client from their work."""
+        for reporter in self._reporters:
+            kind = type(reporter)
+            try:
+                what(reporter)
+            except (Exception, SystemExit) as error:
+                if kind in self._failing:
+                    log.debug("metrics reporter %s failed again: %r", kind.__name__, error)
+                else:
+                    self._failing.add(kind)
+                    log.exception("metrics reporter %s failed; its further errors are logged as DEBUG", kind.__name__)
 
 
 def _expire(registry: weakref.ref[Metrics], closing: threading.Event) -> None:

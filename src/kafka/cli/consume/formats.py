@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from kafka.cli.consume.selection import Piece
 from kafka.cli.escapes import as_typed, escaped
+from kafka.cli.terminal_text import bytes_without_controls, escaped_json
 from kafka.config.option import nearest
 from kafka.record.lines import lines
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 NAMES = ("text", "lines", "hex", "json", "csv", "parquet", "arrow", "str", "raw", "full")
 """The last three are kafka-python's: text, bytes as Python shows them, whole records as Python shows them."""
 COLUMNS = ("topic", "partition", "offset", "timestamp", "key", "value", "headers")
+
+
+Change = Callable[[bytes], bytes]
 
 
 class Format(Protocol):
@@ -45,7 +49,7 @@ class Lines:
         delimiter: bytes = b"\n",
         separator: bytes | None = None,
         null: bytes = b"",
-        change: Callable[[bytes], bytes] | None = None,
+        change: Change | None = None,
     ) -> None:
         self._delimiter = delimiter
         self._separator = separator
@@ -100,7 +104,7 @@ def json_line(record: "ConsumerRecord") -> bytes:
         **_text_or_base64("value", record.value),
         "headers": [{"key": name, **_text_or_base64("value", value)} for name, value in record.headers],
     }
-    return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+    return escaped_json(json.dumps(fields, ensure_ascii=False, separators=(",", ":"))).encode() + b"\n"
 
 
 def _text_or_base64(name: str, value: bytes | None) -> dict[str, str | None]:
@@ -135,14 +139,16 @@ class Csv:
 
     Arguments:
         null: the field of a key or value that is null.
+        change: what becomes of each key and value.
 
     Attributes:
         ambiguous: how many null values and empty keys were written as empty fields, which are read the other way.
     """
 
-    def __init__(self, null: bytes = b"") -> None:
+    def __init__(self, null: bytes = b"", change: Change | None = None) -> None:
         self.ambiguous = 0
         self._null = null.decode("utf-8", "surrogateescape")
+        self._change = change
 
     def begin(self) -> bytes:
         """The titles."""
@@ -156,7 +162,7 @@ class Csv:
             headers = ""
             if record.headers:
                 pairs = [[name, None if value is None else _as_text(value)] for name, value in record.headers]
-                headers = _NOT_UTF_8.sub(_escape, json.dumps(pairs, ensure_ascii=False))
+                headers = _NOT_UTF_8.sub(_escape, escaped_json(json.dumps(pairs, ensure_ascii=False)))
             time = "" if record.timestamp == -1 else record.timestamp
             key, value = self._field(record.key), self._field(record.value)
             if not self._null:
@@ -165,7 +171,9 @@ class Csv:
         return "".join(rows.lines).encode("utf-8", "surrogateescape")
 
     def _field(self, value: bytes | None) -> str:
-        return self._null if value is None else _as_text(value)
+        if value is None:
+            return self._null
+        return _as_text(value if self._change is None else self._change(value))
 
 
 def _escape(found: re.Match[str]) -> str:
@@ -192,8 +200,11 @@ _FIELDS: "dict[str, Callable[[ConsumerRecord], bytes]]" = {
 }
 
 
-def template(text: str) -> "Callable[[ConsumerRecord], bytes]":
+def template(text: str, change: Change | None = None) -> "Callable[[ConsumerRecord], bytes]":
     """What a template such as ``"%t:%p:%o %k=%s\\n"`` makes of a record.
+
+    Arguments:
+        change: what becomes of each field.
 
     %t topic, %p partition, %o offset, %k key, %s value, %K and %S their lengths (-1: null), %T time in milliseconds,
     %h headers; escapes as ``\\n`` and ``\\x00``. Raises `ValueError` for others.
@@ -208,7 +219,7 @@ def template(text: str) -> "Callable[[ConsumerRecord], bytes]":
                 raise ValueError(
                     f"%{match[1]} means nothing in a template; these do: {' '.join('%' + f for f in _FIELDS)}"
                 )
-            parts.append(_FIELDS[match[1]])
+            parts.append(_changed(_FIELDS[match[1]], change))
         else:
             parts.append(escaped(match[2]))
     parts.append(as_typed(text[at:]))
@@ -219,14 +230,24 @@ def template(text: str) -> "Callable[[ConsumerRecord], bytes]":
     return fill
 
 
-def text_format(name: str, delimiter: bytes, separator: bytes | None, null: bytes, encoding: str | None) -> Format:
-    """The format of a name, or of a template, which has a % in it. Raises `ValueError` and `LookupError`."""
+def _changed(field: "Callable[[ConsumerRecord], bytes]", change: Change | None) -> "Callable[[ConsumerRecord], bytes]":
+    return field if change is None else lambda record: change(field(record))
+
+
+def text_format(
+    name: str, delimiter: bytes, separator: bytes | None, null: bytes, encoding: str | None, terminal: bool = False
+) -> Format:
+    """The format of a name, or of a template, which has a % in it. Raises `ValueError` and `LookupError`.
+
+    On a `terminal` texts of records have escapes for what it would obey; delimiters and the like stay as given.
+    """
+    safe: Change | None = bytes_without_controls if terminal else None
     if "%" in name:
-        return EachRecord(template(name))
+        return EachRecord(template(name, safe))
     if name == "json":
         return EachRecord(json_line)
     if name == "csv":
-        return Csv(null)
+        return Csv(null, safe)
     if name == "raw":
         return EachRecord(lambda record: repr(record.value).encode() + b"\n")
     if name == "full":
@@ -234,10 +255,15 @@ def text_format(name: str, delimiter: bytes, separator: bytes | None, null: byte
     if name not in NAMES:
         names = ", ".join(NAMES)
         raise ValueError(f"expected a format, {names}, or a template with %, got {name!r}{nearest(name, NAMES)}")
-    change: Callable[[bytes], bytes] | None = None
+    return Lines(delimiter, separator, null, _change(name, encoding, safe))
+
+
+def _change(name: str, encoding: str | None, safe: Change | None) -> Change | None:
     if name == "hex":
-        change = lambda value: value.hex().encode()  # noqa: E731
-    elif encoding is not None:
-        "".encode(encoding)
-        change = lambda value: value.decode(encoding, "replace").encode()  # noqa: E731
-    return Lines(delimiter, separator, null, change)
+        return lambda value: value.hex().encode()
+    if encoding is None:
+        return safe
+    "".encode(encoding)
+    if safe is None:
+        return lambda value: value.decode(encoding, "replace").encode()
+    return lambda value: safe(value.decode(encoding, "replace").encode())

@@ -139,11 +139,12 @@ def open_sink(
     check_installed(name)
     if file is not None:
         check_can_write(file)
+    terminal = file is None and sys.stdout.isatty()
     if name in ("parquet", "arrow"):
-        if file is None and sys.stdout.isatty():
+        if terminal:
             raise click.UsageError(f"{name} is not for terminals: name a file with -o, or redirect the output")
         return Sink(name, file, None)
     try:
-        return Sink(name, file, text_format(name, delimiter, separator, null, encoding))
+        return Sink(name, file, text_format(name, delimiter, separator, null, encoding, terminal))
     except (ValueError, LookupError) as error:
         raise click.UsageError(str(error)) from None

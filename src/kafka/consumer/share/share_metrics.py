@@ -26,7 +26,7 @@ class ShareMetrics:
         all: every metric of the consumer.
         traffic: counts what is exchanged with brokers.
 
-    Raises what reporters raise.
+    Raises what the constructor, `configure` and `init` of reporters raise.
     """
 
     def __init__(
