@@ -15,11 +15,15 @@ from typing import Any
 from setuptools import Extension, setup
 from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_ext import build_ext
+from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).resolve().parent
 SANITIZED = os.environ.get("KAFKA_SANITIZED", "") not in ("", "0")
 """For the fuzzer: modules that stop at the first read or write out of bounds, and at undefined behaviour."""
 REQUIRED = SANITIZED or os.environ.get("KAFKA_REQUIRE_COMPILED", "") not in ("", "0")
+
+
+PURE = os.environ.get("KAFKA_PURE", "") not in ("", "0")
 
 
 def say(text: str) -> None:
@@ -43,7 +47,7 @@ def source_of(name: str) -> Path:
 
 def extensions() -> list[Extension]:
     """One optional extension a hot module; empty if the plain variant is wanted."""
-    if os.environ.get("KAFKA_PURE", "") not in ("", "0"):
+    if PURE:
         say("KAFKA_PURE is set: nothing is compiled")
         return []
     if SANITIZED:
@@ -76,6 +80,20 @@ def remove_stale() -> None:
         for file in (ROOT / "src").rglob(f"*{suffix}"):
             if file.with_name(file.name.partition(".")[0]) not in hot:
                 file.unlink()
+
+
+class NoteWhatWasWanted(build_py):
+    """Notes that the plain variant was asked for, so that it is not warned of where it runs."""
+
+    def run(self) -> None:
+        """Copy the modules, and leave the note, or none, beside them."""
+        super().run()
+        if self.editable_mode:
+            return
+        note = Path(self.build_lib, "kafka", runpy.run_path(str(ROOT / "src/kafka/_variant.py"))["PLAIN_BUILD"])
+        note.unlink(missing_ok=True)
+        if PURE:
+            note.write_text("built with KAFKA_PURE=1\n")
 
 
 class BuildHotModules(build_ext):
@@ -144,6 +162,6 @@ class WheelOfWhatWasBuilt(bdist_wheel):
 
 options: dict[str, Any] = {
     "ext_modules": extensions(),
-    "cmdclass": {"build_ext": BuildHotModules, "bdist_wheel": WheelOfWhatWasBuilt},
+    "cmdclass": {"build_ext": BuildHotModules, "build_py": NoteWhatWasWanted, "bdist_wheel": WheelOfWhatWasBuilt},
 }
 setup(**options)

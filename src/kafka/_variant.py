@@ -17,6 +17,9 @@ import sys
 from collections.abc import Sequence
 from types import ModuleType
 
+PLAIN_BUILD = "_plain_build"
+"""The file that a build with `KAFKA_PURE=1` leaves in the package."""
+
 HOT_MODULES: tuple[str, ...] = (
     "kafka.partitioner.murmur2",
     "kafka.producer.batch.hot_fields",
@@ -71,6 +74,11 @@ def plain_is_forced() -> bool:
     return os.environ.get("KAFKA_PURE", "") not in ("", "0")
 
 
+def plain_is_built() -> bool:
+    """Whether this installation was built with `KAFKA_PURE=1`, which the build notes in a file."""
+    return os.path.exists(os.path.join(os.path.dirname(__file__), PLAIN_BUILD))
+
+
 def install_plain_finder() -> None:
     """Put `PlainFinder` before the import system's own finders, once, if the environment asks for it."""
     if plain_is_forced() and PlainFinder not in sys.meta_path:
@@ -95,7 +103,7 @@ _checked = False
 
 
 def warn_if_plain() -> None:
-    """Log, once in a process, that hot modules are not compiled although the environment does not ask for that.
+    """Log, once in a process, that hot modules are not compiled although nobody has asked for that.
 
     Looks only at modules that are loaded, which the caller's are: it costs next to nothing.
     """
@@ -105,7 +113,7 @@ def warn_if_plain() -> None:
     _checked = True
     loaded = (sys.modules[name].__spec__ for name in HOT_MODULES if name in sys.modules)
     if any(spec is not None and isinstance(spec.loader, importlib.machinery.SourceFileLoader) for spec in loaded):
-        if plain_is_forced():
+        if plain_is_forced() or plain_is_built():
             return
         logging.getLogger("kafka").warning(
             "kafka-columnar is not compiled here and runs several times slower; 'kafka doctor' says how to change "

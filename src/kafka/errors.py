@@ -1304,6 +1304,17 @@ def for_code(error_code: int) -> type[BrokerResponseError]:
     return type("UnrecognizedError", (UnknownError,), {"errno": error_code, "description": description})
 
 
+def error_text(error: BaseException) -> str:
+    """An error as people read it who do not write Python: Kafka's name of it in parentheses at the end, no number."""
+    if not isinstance(error, BrokerResponseError):
+        return str(error)
+    name = type(error).__name__
+    text = RuntimeError.__str__(error) or error.description
+    if not text:
+        return name
+    return text if name in text else f"{text.removesuffix('.')} ({name})"
+
+
 def check_error(response: Any, context: str = "") -> None:
     """Raise the error that there is, if any.
 

@@ -111,20 +111,35 @@ def report(problems: Sequence[Problem]) -> Iterator[str]:
     for name, use in LIBRARIES.items():
         yield _ROW.format(name, _version(name), use)
     yield _ROW.format("Java", _java(), "Spark needs version 17 or later")
-    for module, compiled in modules.items():
-        yield _ROW.format(module, "compiled" if compiled else "plain Python", "")
+    plain = [module for module, compiled in modules.items() if not compiled]
+    if modules:
+        yield _ROW.format("hot modules", f"{len(modules) - len(plain)} of {len(modules)} are compiled", "")
+    if 0 < len(plain) < len(modules):
+        yield _ROW.format("plain Python", ", ".join(plain), "")
     for problem in problems:
         yield f"Wrong: {problem.text}"
         yield from (f"    {file}" for file in problem.files)
     for note in stand_in.notes(set(installation.others())):
         yield f"Note: {note}"
-    if modules and not all(modules.values()):
+    if plain:
         yield _advice()
+    yield _verdict(variant, len(problems))
+
+
+def _verdict(variant: str, problems: int) -> str:
+    """The last line, which stands above the next prompt."""
+    if problems:
+        return f"{problems} {'thing is' if problems == 1 else 'things are'} wrong with this installation: see above."
+    if variant not in ("compiled", "plain", "mixed"):
+        return f"The package kafka {variant}."
+    return f"Nothing is wrong; the {variant} variant runs."
 
 
 def _advice() -> str:
     if os.environ.get("KAFKA_PURE", "") not in ("", "0"):
         return "KAFKA_PURE is set, so the plain variant runs. It works, several times slower."
+    if _is_built_plain():
+        return "This was built with KAFKA_PURE=1, so the plain variant runs. It works, several times slower."
     again = installation.reinstall("--no-cache-dir", "--no-binary", "kafka-columnar")
     return (
         "The plain variant works, several times slower. For the compiled one install a C compiler and Python's headers "
@@ -146,6 +161,14 @@ def _variant() -> tuple[str, dict[str, bool]]:
         return module.variant(), module.compiled_modules()
     except Exception as error:
         return f"cannot be imported ({type(error).__name__}: {error})", {}
+
+
+def _is_built_plain() -> bool:
+    try:
+        module: Any = importlib.import_module("kafka._variant")
+        return bool(module.plain_is_built())
+    except Exception:  # another distribution's package
+        return False
 
 
 def _java() -> str:

@@ -59,6 +59,11 @@ class ConfigResource:
         is_broker = self.resource_type in (ConfigResourceType.BROKER, ConfigResourceType.BROKER_LOGGER)
         return int(self.name) if is_broker and re.fullmatch("-?[0-9]+", self.name) else None
 
+    @property
+    def described_as(self) -> str:
+        """How messages name it."""
+        return f"{self.resource_type.name.lower().replace('_', ' ')} {self.name!r}"
+
     def __repr__(self) -> str:
         return f"ConfigResource({self.resource_type.name}, {self.name!r})"
 

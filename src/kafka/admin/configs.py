@@ -144,7 +144,8 @@ async def check_known(requests: AdminRequests, resources: list[ConfigResource]) 
     for each in resources:
         unknown = set(each.configs or ()) - set(described.of(each))
         if unknown:
-            raise IllegalArgumentError(f"{each!r}: no settings that can be altered: {', '.join(sorted(unknown))}")
+            told = ", ".join(sorted(unknown))
+            raise IllegalArgumentError(f"{each.described_as}: no settings that can be altered: {told}")
 
 
 async def reset_configs(
@@ -213,7 +214,7 @@ async def alter_configs(
 
 def _pairs(resource: ConfigResource) -> Mapping[str, Any]:
     if not isinstance(resource.configs, Mapping):
-        raise IllegalArgumentError(f"{resource!r}: altering needs a dict of names and values as configs")
+        raise IllegalArgumentError(f"{resource.described_as}: altering needs a dict of names and values as configs")
     return resource.configs
 
 

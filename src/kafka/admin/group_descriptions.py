@@ -73,7 +73,7 @@ async def members_of(requests: AdminRequests, group_id: str, node_id: int | None
     if isinstance(told, KafkaError):
         raise told
     if told.group_state == _DEAD:
-        raise GroupIdNotFoundError(f"group {group_id!r}")
+        raise GroupIdNotFoundError(f"there is no group {group_id!r}")
     if isinstance(told, DescribedGroup):
         return [(each.member_id, each.group_instance_id) for each in told.members]
     return [(each.member_id, each.instance_id) for each in told.members]

@@ -46,7 +46,7 @@ class LeaderRoute(Route[TopicPartition]):
                 routed.errors[tp] = LeaderNotAvailableError(f"topic {tp.topic!r} is being created")
             elif tp not in leaders:
                 error = for_code(code or UnknownTopicOrPartitionError.errno)
-                routed.errors[tp] = error(f"partition {tp.partition} of topic {tp.topic!r}")
+                routed.errors[tp] = error(f"partition {tp.partition} of topic {tp.topic!r}: {error.description}")
             elif leaders[tp] < 0:
                 routed.errors[tp] = LeaderNotAvailableError(
                     f"partition {tp.partition} of topic {tp.topic!r} has no leader"

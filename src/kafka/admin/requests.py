@@ -1,5 +1,6 @@
 """Sends the requests of admin operations to the broker that can carry them out, and tries again what may be."""
 
+import re
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -190,6 +191,12 @@ def check_answered(what: str, asked: Iterable[object], answered: Iterable[object
         raise KafkaProtocolError(f"the broker's answer says nothing of {len(left_out)} {what}, such as {some}")
 
 
+def about(what: str, text: str) -> str:
+    """A broker's message about something; it is not named again where the message names it."""
+    named = re.findall("'[^']+'", what)
+    return text if named and all(each in text for each in named) else f"{what}: {text}"
+
+
 def raise_first(errors: list[tuple[str, int, str | None]]) -> None:
     """Raise the first error of a list; its entries are what was asked for, the error code, and the broker's message."""
     for what, code, message in errors:
@@ -197,7 +204,7 @@ def raise_first(errors: list[tuple[str, int, str | None]]) -> None:
             error = for_code(code)
             others = sum(1 for _, other, _ in errors if other) - 1
             more = f" (and {others} more failed)" if others else ""
-            raise error(f"{what}: {message or error.description}{more}")
+            raise error(f"{about(what, message or error.description)}{more}")
 
 
 def unchanged(response: Any) -> Any:

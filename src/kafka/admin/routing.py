@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from kafka.admin.concurrently import all_of
-from kafka.admin.requests import AdminRequests
+from kafka.admin.requests import AdminRequests, about
 from kafka.cluster.protocols import CoordinatorKind
 from kafka.errors import (
     BrokerResponseError,
@@ -190,7 +190,7 @@ class _Answers(Generic[K]):
             elif told[key].error_code:
                 cls = for_code(told[key].error_code)
                 text = told[key].error_message or cls.description
-                self.fail(key, cls(f"{self._what} {self.shown(key)}: {text}"))
+                self.fail(key, cls(about(f"{self._what} {self.shown(key)}", text)))
             else:
                 self.done[key] = told[key].value
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from kafka.admin.leaders import by_topic
-from kafka.admin.requests import AdminRequests, check_answered, raise_first
+from kafka.admin.requests import AdminRequests, about, check_answered, raise_first
 from kafka.admin.routing import Outcome, ask_each, asking, group_route, values_or_raise
 from kafka.errors import BrokerResponseError, for_code
 from kafka.structs import TopicPartition
@@ -75,7 +75,7 @@ def _found(group: Any) -> dict[TopicPartition, Any]:
             if each.error_code:
                 cls = for_code(each.error_code)
                 what = f"offset of share group {group.group_id!r} for {tp.topic}-{tp.partition}"
-                found[tp] = cls(f"{what}: {each.error_message or cls.description}")
+                found[tp] = cls(about(what, each.error_message or cls.description))
     return found
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kafka.cli.aliases import AliasedGroup
-from kafka.cli.options import connected
+from kafka.cli.options import AnyCase, connected
 from kafka.cli.session import Session
 
 if TYPE_CHECKING:
@@ -31,9 +31,7 @@ def _of_resources(inner: Callable[..., None]) -> Callable[..., None]:
     """Add the type and the name of what has the configs, as arguments or as kafka-python's options."""
     notes = [
         click.argument("given", nargs=-1, metavar="TYPE NAME [CONFIG]..."),
-        click.option(
-            "-r", "--resource-type", type=click.Choice(_KINDS, case_sensitive=False), help="The same as TYPE."
-        ),
+        click.option("-r", "--resource-type", type=AnyCase(_KINDS), help="The same as TYPE."),
         click.option("-n", "--resource-name", "names", multiple=True, metavar="NAME", help="The same as NAME."),
         click.option("-c", "--config-name", "configs", multiple=True, metavar="CONFIG", help="The same as CONFIG."),
     ]
@@ -73,7 +71,7 @@ def _all_there(admin: "KafkaAdminClient", kind: str, names: list[str], configs: 
 
 
 @command.command(name="list")
-@click.option("-r", "--resource-type", "kinds", multiple=True, type=click.Choice(_KINDS, case_sensitive=False))
+@click.option("-r", "--resource-type", "kinds", multiple=True, type=AnyCase(_KINDS))
 @connected
 def list_resources(session: Session, kinds: tuple[str, ...]) -> None:
     """List what has configs (Kafka 4.1)."""

@@ -20,6 +20,14 @@ def unescaped(text: str) -> bytes:
     return b"".join([*parts, as_typed(text[at:])])
 
 
+def unescaped_option(option: str, text: str | None) -> bytes | None:
+    """As `unescaped`, of an option that may not be given; the error names it."""
+    try:
+        return None if text is None else unescaped(text)
+    except ValueError as error:
+        raise ValueError(f"{option}: {error}") from None
+
+
 def escaped(name: str) -> bytes:
     """What stands behind a backslash. Raises `ValueError`."""
     if name[0] == "x" and len(name) == 3:

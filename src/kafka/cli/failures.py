@@ -86,6 +86,7 @@ def _told(error: BaseException) -> tuple[str, int]:
         KafkaConnectionError,
         KafkaError,
         KafkaTimeoutError,
+        error_text,
     )
 
     if isinstance(error, click.ClickException):
@@ -95,7 +96,7 @@ def _told(error: BaseException) -> tuple[str, int]:
     if isinstance(error, KafkaConnectionError | KafkaTimeoutError):
         return str(error), UNREACHABLE
     if isinstance(error, KafkaError):
-        text = str(error)
+        text = error_text(error)
         return text if type(error).__name__ in text else f"{text} ({type(error).__name__})", FAILED
     home = type(error).__module__.partition(".")[0]
     if home == "kafka" and type(error).__name__ == "SparkRequirementError":
@@ -105,7 +106,9 @@ def _told(error: BaseException) -> tuple[str, int]:
     if isinstance(error, ImportError) and (error.name or "").partition(".")[0] not in _OURS:
         return f"a library that this command needs cannot be imported: {error}", FAILED
     if isinstance(error, OSError):
-        return str(error), FAILED
+        if error.filename is not None and error.strerror:
+            return f"{error.filename}: {error.strerror}", FAILED
+        return error.strerror or str(error), FAILED
     if home in ("pyspark", "py4j"):
         return f"Spark failed: {error}", FAILED
     if home == "pyarrow":

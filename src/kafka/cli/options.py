@@ -3,13 +3,25 @@
 import functools
 import logging
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, TypeVar
 
 import click
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+class AnyCase(click.Choice[str]):
+    """A choice in any case of letters, shown as it is documented."""
+
+    def __init__(self, choices: Sequence[str]) -> None:
+        super().__init__(choices, case_sensitive=False)
+
+    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
+        """See `click.Choice`."""
+        return f"{value!r} is not one of {', '.join(map(repr, self.choices))}."
+
 
 LEVELS = ("CRITICAL", "ERROR", "WARNING", "INFO", "DEBUG")
 
@@ -42,7 +54,7 @@ _NOTES: list[Callable[[Callable[..., Any]], Callable[..., Any]]] = [
     click.option(
         "-S",
         "--security-protocol",
-        type=click.Choice(["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"], case_sensitive=False),
+        type=AnyCase(["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]),
         help="How to talk to the brokers.",
     ),
     click.option("-M", "--sasl-mechanism", metavar="NAME", help="PLAIN, SCRAM-SHA-512, OAUTHBEARER, GSSAPI, …"),
@@ -58,7 +70,7 @@ _NOTES: list[Callable[[Callable[..., Any]], Callable[..., Any]]] = [
     click.option(
         "-l",
         "--log-level",
-        type=click.Choice(LEVELS, case_sensitive=False),
+        type=AnyCase(LEVELS),
         help="Show log lines from this level on. [default: WARNING, or KAFKA_LOG_LEVEL]",
     ),
 ]

@@ -53,6 +53,7 @@ command.add_command(trim)
 def describe(session: Session, topics: list[str], cursor_topic: str | None, cursor_partition: int | None) -> None:
     """Show leader, leader epoch and replicas of partitions; also those that are offline or eligible (Kafka 3.7)."""
     from kafka.admin.requests import raise_first
+    from kafka.errors import UnknownTopicOrPartitionError
 
     at_least_one("topic", topics)
     if (cursor_topic is None) != (cursor_partition is None):
@@ -65,6 +66,10 @@ def describe(session: Session, topics: list[str], cursor_topic: str | None, curs
         while True:
             page = admin.describe_topic_partitions(topics, cursor=cursor)
             for topic in page["topics"]:
+                if topic["error_code"] == UnknownTopicOrPartitionError.errno:
+                    raise UnknownTopicOrPartitionError(
+                        f"there is no topic {topic['name']!r}; 'kafka topics list' lists them"
+                    )
                 raise_first([(f"topic {topic['name']!r}", topic["error_code"], None)])
             rows += [_row(topic["name"], part) for topic in page["topics"] for part in topic["partitions"]]
             cursor = page.get("next_cursor")

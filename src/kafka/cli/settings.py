@@ -41,7 +41,7 @@ def settings(given: Mapping[str, Any], environ: Mapping[str, str] = os.environ) 
         merged |= layer
     if "sasl_plain_username" in merged and "sasl_mechanism" not in merged:
         merged["sasl_mechanism"] = "PLAIN"
-    takes_password = str(merged.get("sasl_mechanism")).startswith(("PLAIN", "SCRAM"))
+    takes_password = str(merged.get("sasl_mechanism")).upper().startswith(("PLAIN", "SCRAM"))
     if takes_password and given["sasl_user"] is not None and merged.get("sasl_plain_password") is None:
         raise KafkaConfigurationError(
             f"user {given['sasl_user']!r} has no password: give it in KAFKA_SASL_PLAIN_PASSWORD, or with -P"

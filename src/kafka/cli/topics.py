@@ -12,6 +12,9 @@ from kafka.cli.session import Session
 if TYPE_CHECKING:
     from kafka.admin import KafkaAdminClient
 
+_COUNT = click.IntRange(-1, 2**31 - 1)
+"""-1: the broker's default."""
+
 
 @click.group(name="topics")
 def command() -> None:
@@ -66,9 +69,15 @@ def describe(session: Session, topics: list[str], ids: tuple[uuid.UUID, ...]) ->
 @command.command()
 @topic_option
 @click.option(
-    "-p", "--partitions", "--num-partitions", type=int, default=-1, help="Partitions. [default: the broker's]"
+    "-p", "--partitions", "--num-partitions", type=_COUNT, default=-1, help="Partitions. [default: the broker's]"
 )
-@click.option("-r", "--replication-factor", type=int, default=-1, help="Replicas. [default: the broker's]")
+@click.option(
+    "-r",
+    "--replication-factor",
+    type=click.IntRange(-1, 2**15 - 1),
+    default=-1,
+    help="Replicas. [default: the broker's]",
+)
 @click.option(
     "-c", "--topic-config", multiple=True, metavar="NAME=VALUE", help="A config of the topic; may be repeated."
 )
@@ -119,7 +128,7 @@ def delete(session: Session, topics: list[str], ids: tuple[uuid.UUID, ...], if_e
 
 @command.command()
 @topic_option
-@click.option("-p", "--partitions", "--num-partitions", type=int, help="How many partitions it shall have.")
+@click.option("-p", "--partitions", "--num-partitions", type=_COUNT, help="How many partitions it shall have.")
 @click.option("-c", "--topic-config", multiple=True, metavar="NAME=VALUE", help="A config to set; may be repeated.")
 @click.option("--delete-config", multiple=True, metavar="NAME", help="A config to set back to the default.")
 @dry_run_option
@@ -167,16 +176,19 @@ def _row(topic: Mapping[str, Any]) -> dict[str, Any]:
 
 def _check_there(described: Iterable[Mapping[str, Any]]) -> None:
     """Raise the error of the first topic that has one."""
-    from kafka.errors import for_code
+    from kafka.errors import UnknownTopicOrPartitionError, for_code
 
     for topic in described:
+        if topic["error_code"] == UnknownTopicOrPartitionError.errno:
+            raise UnknownTopicOrPartitionError(f"there is no topic {topic['name']!r}; 'kafka topics list' lists them")
         if topic["error_code"]:
             raise for_code(topic["error_code"])(f"topic {topic['name']!r} cannot be described")
 
 
 def _report(session: Session, results: Iterable[Mapping[str, Any]], done: str, allowed: Mapping[int, str]) -> None:
     """Say of each topic what became of it; exit status 1 if something failed."""
-    from kafka.errors import for_code
+    from kafka.admin.requests import about
+    from kafka.errors import error_text, for_code
 
     rows, failed = [], False
     for each in results:
@@ -187,10 +199,10 @@ def _report(session: Session, results: Iterable[Mapping[str, Any]], done: str, a
         elif code:
             failed = True
             error = for_code(code)
-            text = f"{error.__name__}: {each['error_message'] or error.description}"
+            text = error_text(error(about(f"topic {each['name']!r}", each["error_message"] or error.description)))
         rows.append({"topic": each["name"], "result": text, "error_code": code})
         if code and code not in allowed and not session.output.as_json:
-            click.echo(f"Error: {each['name']}: {text}", err=True)
+            click.echo(f"Error: {text}", err=True)
         elif not session.output.as_json:
             click.echo(f"{each['name']}: {text}")
     if session.output.as_json:

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from kafka.cli.aliases import AliasedGroup
-from kafka.cli.options import ask_password, confirm, connected, yes_option
+from kafka.cli.options import AnyCase, ask_password, confirm, connected, yes_option
 from kafka.cli.output import note, printable
 from kafka.cli.session import Session
 
@@ -50,7 +50,7 @@ def _mechanism(given: Any) -> str:
 @command.command(name="set")
 @click.argument("user")
 @click.argument("more", nargs=-1, metavar="")
-@click.option("-m", "--mechanism", type=click.Choice(_MECHANISMS, case_sensitive=False), default=_MECHANISMS[1])
+@click.option("-m", "--mechanism", type=AnyCase(_MECHANISMS), default=_MECHANISMS[1])
 @click.option("--iterations", type=_ITERATIONS, help="How often the password is hashed. [default: 4096]")
 @connected
 def set_password(session: Session, user: str, more: tuple[str, ...], mechanism: str, iterations: int | None) -> None:
@@ -82,7 +82,7 @@ def _first_line() -> str:
 
 @command.command()
 @click.argument("user")
-@click.option("-m", "--mechanism", type=click.Choice(_MECHANISMS, case_sensitive=False), default=_MECHANISMS[1])
+@click.option("-m", "--mechanism", type=AnyCase(_MECHANISMS), default=_MECHANISMS[1])
 @yes_option
 @connected
 def delete(session: Session, user: str, mechanism: str, yes: bool) -> None:

@@ -56,10 +56,11 @@ def parse_api_version(name: str, value: Any) -> tuple[int, ...] | None:
     """A broker version such as (0, 10, 2), '0.10.2' or None: ask the broker."""
     if value is None or value == "auto":
         return None
+    given = value
     if isinstance(value, str):
         value = tuple(int(part) if part.isdigit() else part for part in value.split("."))
     if not isinstance(value, tuple | list) or not value or not all(hasattr(type(part), "__index__") for part in value):
-        raise invalid(name, "a broker version such as (2, 8) or None", value)
+        raise invalid(name, "a broker version such as (2, 8), '2.8' or None", given)
     return tuple(map(operator.index, value))
 
 

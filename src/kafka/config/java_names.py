@@ -234,7 +234,7 @@ def _log_in(properties: Mapping[str, Any], configs: dict[str, Any], idle: list[s
         raise KafkaConfigurationError(f"option 'sasl.jaas.config' expects text, not {shown('sasl.jaas.config', text)}")
     from kafka.config.jaas import options_of_jaas  # whose patterns take long to compile
 
-    found, unused = options_of_jaas(text, configs.get("sasl_mechanism", "GSSAPI"))
+    found, unused = options_of_jaas(text, str(configs.get("sasl_mechanism", "GSSAPI")).upper())
     idle += unused
     for name, value in found.items():
         configs.setdefault(name, value)

@@ -223,6 +223,13 @@ def path(name: str, value: Any) -> str | None:
     raise KafkaConfigurationError(f"option {name!r} names a file that is not there: {os.fspath(value)}")
 
 
+def _as_documented(choice: tuple[Any, Any]) -> Any:
+    """A choice as documents write it: what it means, where that differs from it in the case of letters alone."""
+    written, meaning = choice
+    alike = isinstance(written, str) and isinstance(meaning, str) and written == meaning.lower()
+    return meaning if alike else written
+
+
 def choice(choices: dict[Any, Any]) -> Parse:
     """One of a few values; the dictionary maps what may be written to what it means."""
 
@@ -232,7 +239,9 @@ def choice(choices: dict[Any, Any]) -> Parse:
         for written, meaning in choices.items():
             if type(key) is type(written) and key == written:
                 return meaning
-        raise invalid(name, "one of " + ", ".join(repr(c) for c in choices), value)
+        raise invalid(
+            name, "one of " + ", ".join(map(repr, dict.fromkeys(map(_as_documented, choices.items())))), value
+        )
 
     kinds = {type(written).__name__.replace("NoneType", "None") for written in choices}
     return Parser(parse, " | ".join(sorted(kinds, reverse=True)))

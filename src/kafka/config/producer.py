@@ -5,7 +5,7 @@ import math
 from typing import Any
 
 from kafka.config.interceptors import interceptors_option
-from kafka.config.option import anything, boolean, choice, integer, invalid, number, option, text
+from kafka.config.option import anything, boolean, choice, integer, invalid, no_object, number, option, text
 
 
 def parse_retries(name: str, value: Any) -> float:
@@ -28,8 +28,9 @@ def parse_compression(name: str, value: Any) -> str | None:
 
 def parse_partitioner(name: str, value: Any) -> Any:
     """A callable, an object with a method `partition`, or None."""
-    if value is not None and not callable(value) and not callable(getattr(value, "partition", None)):
-        raise invalid(name, "a callable, an object with partition(), or None", value)
+    is_object = callable(value) or (callable(getattr(value, "partition", None)) and not isinstance(value, str | bytes))
+    if value is not None and not is_object:
+        raise no_object(name, "a callable, an object with partition(), or None", value)
     return value
 
 

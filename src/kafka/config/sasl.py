@@ -11,6 +11,12 @@ MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER", "GSSAPI"
 _TOKEN_CLAIMS = "Claims of tokens that nobody signs, for brokers of tests; a lifetime of an hour if 'exp' is missing."
 
 
+def _mechanism(name: str, value: Any) -> str | None:
+    """The name of a mechanism, in any case of letters; which there are is checked where SASL is used."""
+    found: str | None = text(none=True)(name, value)
+    return found.upper() if found is not None and found.upper() in MECHANISMS else found
+
+
 def _parse_pairs(name: str, value: Any) -> tuple[tuple[str, Any], ...]:
     """A mapping, pairs, or 'name=value,name=value'; the values are text, numbers or tuples of text."""
     if isinstance(value, str):
@@ -34,7 +40,10 @@ class SaslOptions:
     """SASL in general; user name and password; Kerberos; Amazon's IAM."""
 
     sasl_mechanism: str | None = option(
-        None, text(none=True), ", ".join(map(repr, MECHANISMS[:-1])) + f" or {MECHANISMS[-1]!r}.", "sasl.mechanism"
+        None,
+        Parser(_mechanism, "str | None"),
+        ", ".join(map(repr, MECHANISMS[:-1])) + f" or {MECHANISMS[-1]!r}.",
+        "sasl.mechanism",
     )
     sasl_plain_username: str | None = option(None, text(none=True), "User name for PLAIN and SCRAM.")
     sasl_plain_password: str | None = option(None, text(none=True), "Password for PLAIN and SCRAM.")

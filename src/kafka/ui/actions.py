@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kafka.admin import OffsetSpec
-from kafka.errors import KafkaError, NoError
+from kafka.errors import KafkaError, NoError, error_text
 from kafka.ui.figures import count
 from kafka.ui.layout import page, trouble
 from kafka.ui.markup import Html, address, html, joined, link, sent_back, table
@@ -24,7 +24,7 @@ async def create_topic(ui: Ui, given: Mapping[str, str]) -> Html:
         }
         await ui.admin.create_topics({name: wanted}, wait_for_metadata=True)
     except (KafkaError, ValueError, TypeError) as error:
-        return page(ui, title, "/", trouble(f"The topic was not made: {error}"))
+        return page(ui, title, "/", trouble(f"The topic was not made: {error_text(error)}"))
     return page(ui, title, "/", html("<p>Topic {} was made.</p>", link(name, "/topic", name=name)))
 
 
@@ -44,7 +44,7 @@ async def reset_group(ui: Ui, given: Mapping[str, str]) -> Html:
         target: Any = _EDGES.get(position) if isinstance(position, str) else position
         moved = await ui.admin.reset_group_offsets(group, {topic: target}, dry_run=not confirmed)
     except (KafkaError, ValueError, TypeError, OverflowError) as error:
-        return page(ui, title, "/groups", trouble(f"The group was not moved: {error}"))
+        return page(ui, title, "/groups", trouble(f"The group was not moved: {error_text(error)}"))
     rows = [
         [tp.topic, tp.partition, count(each["offset"]), "" if each["error"] is NoError else each["error"].__name__]
         for tp, each in sorted(moved.items())

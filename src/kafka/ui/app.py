@@ -11,7 +11,7 @@ from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from kafka.errors import KafkaError
+from kafka.errors import KafkaError, error_text
 from kafka.ui.actions import create_topic, reset_group
 from kafka.ui.groups_page import group_page, group_part, groups_page, groups_part
 from kafka.ui.guard import Guard
@@ -74,7 +74,7 @@ def _page(ui: Ui, made: Callable[[Mapping[str, str]], Awaitable[Html | None]]) -
         try:
             found = await made(request.query_params)
         except (KafkaError, ValueError, TypeError) as error:
-            return _answer(page(ui, "This did not work", "", trouble(str(error))), 400)
+            return _answer(page(ui, "This did not work", "", trouble(error_text(error))), 400)
         except TimeoutError:
             return _answer(page(ui, "This did not work", "", trouble("the time was up")), 504)
         if found is None:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from kafka.errors import KafkaError
+from kafka.errors import KafkaError, error_text
 from kafka.ui.charts import chart
 from kafka.ui.figures import count
 from kafka.ui.layout import live_address, live_page, trouble
@@ -92,7 +92,7 @@ async def _members(ui: Ui, group: GroupState) -> Html:
     try:
         found = (await calls.get(group.kind, ui.admin.describe_groups)([group.name]))[group.name]
     except KafkaError as error:
-        return trouble(f"{type(error).__name__}: {error}")
+        return trouble(error_text(error))
     rows = [
         [each["member_id"], each["client_id"], str(each["client_host"]).lstrip("/"), ", ".join(_assigned(each))]
         for each in found.get("members") or ()

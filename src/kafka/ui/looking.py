@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from kafka._addresses import format_address
 from kafka.admin import OffsetSpec
-from kafka.errors import KafkaConnectionError, KafkaError, KafkaTimeoutError
+from kafka.errors import KafkaConnectionError, KafkaError, KafkaTimeoutError, error_text
 from kafka.spark.exactly_once.names import is_decision
 from kafka.structs import TopicPartition
 from kafka.ui.snapshot import GroupState, PartitionState, Snapshot, TopicState
@@ -52,7 +52,7 @@ async def _allowed(asked: Awaitable[T], instead: T, what: str, notes: list[str])
     except (KafkaConnectionError, KafkaTimeoutError):
         raise
     except KafkaError as error:
-        notes.append(f"{what}: {type(error).__name__}: {error}")
+        notes.append(f"{what}: {error_text(error)}")
         return instead
 
 

@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 
-from kafka.errors import KafkaError
+from kafka.errors import KafkaError, error_text
 from kafka.structs import TopicPartition
 from kafka.ui.decoding import WAYS, shown
 from kafka.ui.figures import count, size, time
@@ -60,7 +60,7 @@ async def messages_page(ui: Ui, given: Mapping[str, str]) -> AsyncGenerator[Html
                 async for part in parts:
                     yield part
         except (ValueError, TypeError, OverflowError, KafkaError) as error:
-            yield trouble(str(error))
+            yield trouble(error_text(error))
     yield around.end
 
 
@@ -76,7 +76,7 @@ async def _results(ui: Ui, search: Search, way: str) -> AsyncGenerator[Html]:
             async for records in batches:
                 yield joined(_row(search.topic, record, way) for record in records)
     except (KafkaError, TypeError, ValueError, OverflowError) as error:
-        failed = str(error)
+        failed = error_text(error)
     yield html("</tbody></table></div>{}", trouble(failed) or _summary(search, progress))
 
 

@@ -8,7 +8,7 @@ import logging
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 
-from kafka.errors import KafkaError
+from kafka.errors import KafkaError, error_text
 from kafka.ui.snapshot import Snapshot, rate
 
 log = logging.getLogger(__name__)
@@ -138,7 +138,7 @@ class Observer:
             found = await self._look(self._clock())
             self.history.add(self.newest, found)
         except KafkaError as error:
-            self._fail(f"{type(error).__name__}: {error}", error)
+            self._fail(error_text(error), error)
         except Exception as error:
             self._fail(f"the page failed at reading the cluster's answer: {type(error).__name__}: {error}", error)
         else:

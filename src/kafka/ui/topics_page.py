@@ -1,7 +1,7 @@
 """Topics: their sizes and rates; one topic with its partitions, configs and rate over time."""
 
 from kafka.admin import ConfigResource
-from kafka.errors import KafkaError
+from kafka.errors import KafkaError, error_text
 from kafka.ui.charts import chart, sparkline
 from kafka.ui.figures import count, rate, size
 from kafka.ui.layout import live_address, live_page, trouble
@@ -133,7 +133,7 @@ async def _configs(ui: Ui, name: str) -> Html:
         found = await ui.admin.describe_configs([ConfigResource("TOPIC", name)])
         entries = found["topic"][name]
     except KafkaError as error:
-        return trouble(f"{type(error).__name__}: {error}")
+        return trouble(error_text(error))
     rows = [
         [config, html('<span class="quiet">not shown</span>') if each["is_sensitive"] else each["value"]]
         for config, each in sorted(entries.items())

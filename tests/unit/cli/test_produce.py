@@ -232,7 +232,7 @@ def test_values_of_json_may_be_any_json(cli: Cli, topic: MakeTopic) -> None:
         (["-f", "json"], '{"val": 1}\n', "expected an object with 'value'"),
         (["-f", "json"], "{\n", "line 1 is no record"),
         (["-f", "json"], '{"value_base64": "*"}\n', "line 1 is no record"),
-        (["-f", "csv"], "a,b\n1\n", "line 2 has not 2 fields"),
+        (["-f", "csv"], "a,b\n1\n", "line 2 does not have 2 fields"),
         (["-f", "csv", "--key-column", "c"], "a,b\n1,2\n", "there are a, b"),
         (["-f", "csv"], "key,value,headers\na,b,[1]\n", "no CSV of records"),
         (["-f", "csv"], 'value,headers\nb,"[[1,2]]"\n', "expected headers as pairs of texts in JSON, got [[1,2]]"),

@@ -5,6 +5,7 @@ import threading
 
 import pytest
 
+from kafka import AsyncKafkaAdminClient
 from kafka.config import parse_admin
 from kafka.errors import (
     IllegalSaslStateError,
@@ -16,6 +17,7 @@ from kafka.errors import (
 )
 from kafka.net import open_connection
 from kafka.wire.api.heartbeat import HeartbeatRequest, HeartbeatResponse
+from kafka.wire.api.metadata import MetadataResponse, MetadataResponseBroker
 from kafka.wire.api.sasl_authenticate import SaslAuthenticateResponse
 from kafka.wire.api.sasl_handshake import SaslHandshakeResponse
 from unit.net.scripted import HANG_UP, SILENCE, ScriptedBroker
@@ -107,9 +109,52 @@ async def test_a_token_provider_that_fails_says_so_and_leaves_no_connection(brok
         def token(self):
             raise OSError("the token server is down")
 
-    with pytest.raises(OSError, match="token server"):
+    told = r"no token to log in with: token\(\) of sasl_oauth_token_provider raised OSError\('the token server"
+    with pytest.raises(KafkaConnectionError, match=told) as caught:
         await connect(broker, sasl_mechanism="OAUTHBEARER", sasl_oauth_token_provider=Provider())
+    assert caught.value.retriable
+    assert isinstance(caught.value.__cause__, OSError)
     await until(lambda: not broker._writers)
+
+
+async def test_a_token_provider_that_fails_once_at_the_first_login_is_asked_again():
+    asked = []
+
+    class Provider:
+        def token(self):
+            asked.append(None)
+            if len(asked) == 1:
+                raise OSError("the token server is down")
+            return "t"
+
+    login = {"sasl_mechanism": "OAUTHBEARER", "sasl_oauth_token_provider": Provider()}
+    async with ScriptedBroker(served=(*MODERN, "Metadata")) as broker:
+        accept_all(broker)
+        itself = MetadataResponseBroker(node_id=1, host=broker.host, port=broker.port)
+        broker.on("Metadata", lambda *_: MetadataResponse(brokers=[itself]))
+        servers = f"{broker.host}:{broker.port}"
+        client = AsyncKafkaAdminClient(bootstrap_servers=servers, security_protocol="SASL_PLAINTEXT", **login)
+        await client.start()
+        await client.close()
+    assert len(asked) == 2
+
+
+async def test_a_renewal_for_which_there_is_no_token_is_a_warning_without_a_traceback(broker, caplog):
+    asked = []
+
+    class Provider:
+        def token(self):
+            asked.append(None)
+            if len(asked) > 1:
+                raise OSError("the token server is down")
+            return "t"
+
+    accept_all(broker, lifetime_ms=20)
+    connection = await connect(broker, sasl_mechanism="OAUTHBEARER", sasl_oauth_token_provider=Provider())
+    await until(lambda: connection.closed)
+    (record,) = [each for each in caplog.records if "authenticating again" in each.message]
+    assert (record.levelname, record.exc_info) == ("WARNING", None)
+    assert "the token server is down" in record.message
 
 
 async def test_old_brokers_get_bare_tokens(old_broker):

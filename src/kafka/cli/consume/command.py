@@ -2,7 +2,6 @@
 
 import datetime
 import pathlib
-import re
 import sys
 import time
 from collections.abc import Callable
@@ -114,13 +113,14 @@ def command(
     a duration ago such as 15m, 2h or 3d.
     """
     from kafka.cli.consume.sink import open_sink
-    from kafka.cli.escapes import as_typed, unescaped
+    from kafka.cli.escapes import as_typed, unescaped_option
 
     at_least_one("topic", topics)
     try:
-        end, between = unescaped(delimiter), None if key_separator is None else unescaped(key_separator)
+        end = unescaped_option("--delimiter", delimiter) or b""
+        between = unescaped_option("--key-separator", key_separator)
         selection = _selection(where)
-    except (ValueError, re.error) as error:
+    except ValueError as error:
         raise click.UsageError(str(error)) from None
     _check_group(where)
     sink = open_sink(name, output, session.output.as_json, end, between, as_typed(null), encoding)

@@ -56,9 +56,9 @@ class Selection:
         most: int | None = None,
     ) -> None:
         self._keys = {as_typed(key) for key in keys}
-        self._key_pattern = _pattern(key_regex)
+        self._key_pattern = _pattern("--key-regex", key_regex)
         self._headers = [(name, None if value is None else as_typed(value)) for name, value in headers]
-        self._value_pattern = _pattern(grep)
+        self._value_pattern = _pattern("--grep", grep)
         self.has_filters = bool(self._keys or self._headers or key_regex is not None or grep is not None)
         self._left = most
         self.looked_at = 0
@@ -107,6 +107,11 @@ class Selection:
         return all(any(name == has and value in (None, it) for has, it in there) for name, value in self._headers)
 
 
-def _pattern(text: str | None) -> "re.Pattern[bytes] | None":
-    """Raises `re.error`."""
-    return None if text is None else re.compile(as_typed(text))
+def _pattern(option: str, text: str | None) -> "re.Pattern[bytes] | None":
+    """Raises `ValueError`."""
+    try:
+        return None if text is None else re.compile(as_typed(text))
+    except re.error as error:
+        raise ValueError(
+            f"{option} expects a regular expression, got {text!r}: {error}; a backslash before a sign takes it as it is"
+        ) from None

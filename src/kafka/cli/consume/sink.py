@@ -146,5 +146,7 @@ def open_sink(
         return Sink(name, file, None)
     try:
         return Sink(name, file, text_format(name, delimiter, separator, null, encoding, terminal))
-    except (ValueError, LookupError) as error:
+    except LookupError as error:
+        raise click.UsageError(f"--encoding: {error}") from None
+    except ValueError as error:
         raise click.UsageError(str(error)) from None

@@ -88,6 +88,14 @@ def _name(error: type[Any]) -> str | None:
     return None if error.errno == 0 else error.__name__
 
 
+def _described(name: str) -> str:
+    """What Kafka says of an error, and its name."""
+    from kafka import errors
+
+    description = getattr(getattr(errors, name), "description", None)
+    return f"{description.removesuffix('.')} ({name})" if description else name
+
+
 def _report(session: Session, what: str, result: Mapping[str, str | None]) -> None:
     """Say what became of each; exit status 1 if something failed."""
     rows = [{what: name, "error": error} for name, error in result.items()]
@@ -95,6 +103,7 @@ def _report(session: Session, what: str, result: Mapping[str, str | None]) -> No
         session.output.data(rows)
     else:
         for name, error in result.items():
-            click.echo(f"Error: {name}: {error}" if error else f"{name}: deleted", err=bool(error))
+            text = f"Error: {name}: {_described(error)}" if error else f"{name}: deleted"
+            click.echo(text, err=bool(error))
     if any(result.values()):
         raise click.exceptions.Exit(1)

@@ -124,15 +124,17 @@ def _send(sending: Any, file: IO[bytes], name: str, form: dict[str, Any]) -> Non
 
 def _lines(form: dict[str, Any]) -> tuple[bytes, bytes | None, bytes | None, str | None]:
     """How lines are taken apart, as `send_lines` has it. Raises `click.UsageError`."""
-    from kafka.cli.escapes import unescaped
+    from kafka.cli.escapes import unescaped_option
 
     try:
-        delimiter = unescaped(form["delimiter"])
-        separator = None if form["key_separator"] is None else unescaped(form["key_separator"])
+        delimiter = unescaped_option("--delimiter", form["delimiter"]) or b""
+        separator = unescaped_option("--key-separator", form["key_separator"])
         if not delimiter or separator == b"":
-            raise ValueError("a delimiter and a separator have at least one character")
+            raise ValueError("--delimiter and --key-separator expect at least one character")
         "".encode(form["encoding"] or "utf-8")
-    except (ValueError, LookupError) as error:
+    except LookupError as error:
+        raise click.UsageError(f"--encoding: {error}") from None
+    except ValueError as error:
         raise click.UsageError(str(error)) from None
     null = None if form["null"] is None else as_typed(form["null"])
     return delimiter, separator, null, form["encoding"]

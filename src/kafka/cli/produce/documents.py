@@ -9,6 +9,7 @@ import click
 
 from kafka.cli.produce.lines import split
 from kafka.cli.produce.sending import Sending
+from kafka.errors import KafkaError
 
 _KNOWN = ("key", "value", "headers", "partition", "timestamp", "topic", "offset", "key_base64", "value_base64")
 
@@ -26,6 +27,8 @@ def send_documents(sending: Sending, file: IO[bytes], keep_partitions: bool) -> 
             if line.strip():
                 try:
                     _send(sending, json.loads(line), keep_partitions)
+                except KafkaError:  # about the topic or the settings, not this line
+                    raise
                 except (ValueError, TypeError, RecursionError) as error:
                     raise click.UsageError(f"line {number} is no record: {error}") from None
 

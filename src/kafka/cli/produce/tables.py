@@ -9,6 +9,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from kafka.cli.produce.sending import Sending
+from kafka.errors import KafkaError
 
 if TYPE_CHECKING:
     import pyarrow
@@ -38,12 +39,14 @@ def send_csv(
         _check_key(key_column, titles)
         for row in rows:
             if None in row or None in row.values():
-                raise click.UsageError(f"line {rows.line_num} has not {len(titles)} fields, as the titles have")
+                raise click.UsageError(f"line {rows.line_num} does not have {len(titles)} fields, as the titles have")
             if as_records and key_column is None:
                 _send_row(sending, row, keep_partitions, null)
             else:
                 key = None if key_column is None else _bytes(row[key_column])
                 sending.send(json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogateescape"), key)
+    except KafkaError:  # about the topic or the settings, not the rows
+        raise
     except (csv.Error, ValueError, TypeError, RecursionError) as error:
         raise click.UsageError(f"this is no CSV of records: {error}") from None
     finally:

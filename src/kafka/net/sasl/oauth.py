@@ -4,7 +4,7 @@ import abc
 import re
 from typing import Any
 
-from kafka.errors import KafkaConfigurationError, SaslAuthenticationFailedError
+from kafka.errors import KafkaConfigurationError, KafkaConnectionError, SaslAuthenticationFailedError
 
 _SEPARATOR = "\x01"
 _NAME = re.compile(r"[A-Za-z]+\Z")
@@ -41,8 +41,16 @@ class OAuthBearer:
         self._refusal: bytes | None = None
 
     def first(self) -> bytes:
-        """The token and the extensions."""
-        token = self._provider.token()
+        """The token and the extensions.
+
+        Raises `KafkaConnectionError` where the provider raises an `OSError`: what it asks is not reached, which passes.
+        """
+        try:
+            token = self._provider.token()
+        except OSError as error:
+            raise KafkaConnectionError(
+                f"there is no token to log in with: token() of sasl_oauth_token_provider raised {error!r}"
+            ) from error
         if not isinstance(token, str) or not _TOKEN.match(token):
             raise KafkaConfigurationError(
                 f"token() of sasl_oauth_token_provider has to give a string without spaces, not {type(token).__name__}"

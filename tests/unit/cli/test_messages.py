@@ -1,0 +1,55 @@
+"""What a wrong use of the command line is told: the cause once, the option by its name, no words of Python's."""
+
+from __future__ import annotations
+
+import pytest
+
+from unit.cli.cli_support import Cli
+
+pytestmark = pytest.mark.once
+MESSAGES = [
+    ("topics create there", 1, "Topic 'there' already exists (TopicAlreadyExistsError)"),
+    ("topics create x -p 99999999999", 2, "99999999999 is not in the range -1<=x<=2147483647."),
+    ("topics describe nope", 1, "there is no topic 'nope'; 'kafka topics list' lists them"),
+    ("partitions describe nope", 1, "there is no topic 'nope'; 'kafka topics list' lists them"),
+    (
+        "groups describe nope",
+        1,
+        "Error: there is no group 'nope'; 'kafka groups list' lists them (GroupIdNotFoundError)",
+    ),
+    ("groups delete nope", 1, "Error: nope: There is no such group (GroupIdNotFoundError)"),
+    ("groups remove-members nope", 1, "Error: there is no group 'nope' (GroupIdNotFoundError)"),
+    ("configs alter topic there foo=1", 2, "Error: topic 'there': no settings that can be altered: foo"),
+    ("configs alter topic nope retention.ms=1", 1, "Error: there is no topic 'nope' (UnknownTopicOrPartitionError)"),
+    ("configs alter foo there a=1", 2, "got 'foo'"),
+    ("consume there --grep *x", 2, "--grep expects a regular expression, got '*x': nothing to repeat at position 0"),
+    ("consume there --key-regex (", 2, "--key-regex expects a regular expression, got '(': missing )"),
+    ("consume there -D \\q", 2, "--delimiter: \\q is no escape"),
+    ("consume there --encoding klingon", 2, "--encoding: unknown encoding: klingon"),
+    ("produce there --encoding klingon", 2, "--encoding: unknown encoding: klingon"),
+    ("produce there -K \\q", 2, "--key-separator: \\q is no escape"),
+    ("-S TLS topics list", 2, "'TLS' is not one of 'PLAINTEXT', 'SSL', 'SASL_PLAINTEXT', 'SASL_SSL'."),
+    ("-X security_protocol=TLS topics list", 2, "one of 'PLAINTEXT', 'SSL', 'SASL_PLAINTEXT', 'SASL_SSL', not 'TLS'"),
+    ("-X api_version=foo topics list", 2, "expects a broker version such as (2, 8), '2.8' or None, not 'foo'"),
+    ("-X partitioner=foo produce there", 2, "option 'partitioner' expects a callable, an object with partition()"),
+    ("-S SASL_PLAINTEXT -M scram-sha-512 -U a topics list", 2, "user 'a' has no password"),
+    ("-S sasl_plaintext -M plain -U a -P b topics list", 1, "takes no login"),
+]
+
+
+@pytest.fixture(autouse=True)
+def _there(cli: Cli) -> None:
+    cli("topics", "create", "there", "--if-not-exists")
+
+
+@pytest.mark.parametrize(("command", "status", "expected"), MESSAGES, ids=[command for command, *_ in MESSAGES])
+def test_the_last_line_says_what_is_wrong(cli: Cli, command: str, status: int, expected: str) -> None:
+    told = cli.fails(*command.split(), status=status)
+    assert expected in told
+    for word in ("[Error", "ConfigResource", "Traceback", "Request v", "None of"):
+        assert word not in told
+
+
+def test_a_partition_that_is_not_there_is_no_fault_of_a_line(cli: Cli) -> None:
+    result = cli.run("produce", "there", "-f", "json", "-p", "99", stdin='{"value": "x"}\n')
+    assert result.stderr.splitlines()[-1] == "Error: topic 'there' has partitions 0 to 0, but partition is 99"
