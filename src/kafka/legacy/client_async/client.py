@@ -103,6 +103,11 @@ class KafkaClient(NodeStates, SimpleClient):
         release = self.check_version(timeout=limit_ms / 1000)
         self.config["api_version"] = parsed.connection.api_version or release
 
+    def __repr__(self) -> str:
+        if "config" not in self.__dict__:  # made with hosts, or not made yet
+            return super().__repr__()
+        return f"<{type(self).__name__} client_id={self.config['client_id']!r}>"
+
     # Requests
 
     def send(

@@ -86,7 +86,7 @@ class SimpleClient(KnownMetadata, SendsOwnRequests):
         self.load_metadata_for_topics()
 
     def __repr__(self) -> str:
-        return f"<SimpleClient client_id={self.client_id!r}>"
+        return f"<SimpleClient client_id={getattr(self, 'client_id', None)!r}>"
 
     # Life
 
