@@ -12,6 +12,7 @@ from kafka.spark.channel import Channel
 from kafka.spark.coalesce import coalesced
 from kafka.spark.options import WriteOptions
 from kafka.spark.row_times import RowTimeError, RowTimes, retention_ms
+from kafka.spark.sink_topics import check_topic
 
 if TYPE_CHECKING:
     import pyarrow
@@ -67,7 +68,7 @@ def deliver(
     import pyarrow as pa
 
     times = RowTimes(functools.partial(retention_ms, options.configs))
-    delivery = Delivery(producer, options.topic, on_written, times)
+    delivery = Delivery(producer, options, on_written, times)
     delivery.start()
     try:
         for together in coalesced(batches, TOGETHER_BYTES):
@@ -88,7 +89,7 @@ class Delivery:
 
     Arguments:
         producer: of this process.
-        topic: where to; None: each row's column `topic` says it.
+        options: of the write.
         on_written: is told in that thread where rows are that Kafka has.
         times: looks at the rows' times.
     """
@@ -96,12 +97,13 @@ class Delivery:
     def __init__(
         self,
         producer: "KafkaProducer",
-        topic: str | None,
+        options: WriteOptions,
         on_written: "Callable[[ArrowResult], object]",
         times: RowTimes,
     ) -> None:
         self._producer = producer
-        self._topic = topic
+        self._topic = options.topic
+        self._configs = options.configs
         self._on_written = on_written
         self._times = times
         self._waiting: Channel[pyarrow.Table] = Channel(TABLES_WAITING)
@@ -157,6 +159,7 @@ class Delivery:
     def _send(self, topic: str, rows: "pyarrow.Table") -> None:
         self._times.compare_with_retention(topic, rows)
         try:
+            check_topic(self._configs, topic)
             self._sent.append((topic, self._producer.send_arrow(topic, rows)))
         except Exception as error:
             raise self._undelivered(topic, error) from error
