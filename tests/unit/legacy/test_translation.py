@@ -140,6 +140,7 @@ def test_addresses_are_taken_apart(text: str, expected: tuple[str, int, int]) ->
 def test_hosts_are_collected() -> None:
     assert collect_hosts("a:1, b,c:3", randomize=False) == [("a", 1), ("b", 9092), ("c", 3)]
     assert sorted(collect_hosts(["a:1", "b"])) == [("a", 1), ("b", 9092)]
+    assert collect_hosts("SASL_SSL://a:1, PLAINTEXT://b", randomize=False) == [("a", 1), ("b", 9092)]
     found = dns_lookup("127.0.0.1", 1)
     assert [entry[4] for entry in found] == [("127.0.0.1", 1)]
     assert all(is_inet_4_or_6(entry) for entry in found)

@@ -20,9 +20,12 @@ _log = logging.getLogger(__name__)
 
 
 def collect_hosts(hosts: str | Iterable[str], randomize: bool = True) -> list[tuple[str, int]]:
-    """Take hosts, separated by commas or one by one, apart into pairs of name and port, in random order."""
+    """Take hosts, separated by commas or one by one, apart into pairs of name and port, in random order.
+
+    A protocol before them, as in "SASL_SSL://host:9092", is left out.
+    """
     listed = hosts.strip().split(",") if isinstance(hosts, str) else hosts
-    found = [get_ip_port_afi(host)[:2] for host in listed]
+    found = [get_ip_port_afi(host.rpartition("://")[2])[:2] for host in listed]
     if randomize:
         random.shuffle(found)
     return found
