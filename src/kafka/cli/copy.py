@@ -200,7 +200,7 @@ class _Copy:
             self._offsets[TopicPartition(self._target, tp.partition)] = OffsetAndMetadata(
                 each.start, self._source.id, None
             )
-        return Following(self._session, read, None) if bounds.follow else Snapshot(read)
+        return Following(self._session, read, None, on_topic_recreated="raise") if bounds.follow else Snapshot(read)
 
     def _done(self, every: "list[TopicPartition]") -> "dict[TopicPartition, int]":
         """Where an earlier copy has come to. Raises `click.ClickException` where that was in another topic."""
@@ -245,13 +245,20 @@ class _Copy:
     def run(self, bounds: _Bounds) -> None:
         """Copy until there is no more. What an interrupt leaves of a transaction is aborted."""
         from kafka.cli.consume.source import closing
+        from kafka.errors import TopicRecreatedError
 
         with self._to.producer(transactional_id=self._name) as producer:
             producer.init_transactions()  # no other copy of this name gets any further: its progress is final now
             with closing(self.open(bounds)) as reading:
                 producer.begin_transaction()
                 self._commit(producer, 0)  # the next run knows where this one began, also if it copies nothing
-                self._copy(reading, producer)
+                try:
+                    self._copy(reading, producer)
+                except TopicRecreatedError:
+                    raise click.ClickException(
+                        f"{self._source.name} was deleted and made again while it was copied: start the copy again "
+                        "with --restart, which copies all of the new topic"
+                    ) from None
 
     def _copy(self, reading: "Source", producer: "KafkaProducer") -> None:
         waiting, began = 0, time.monotonic()

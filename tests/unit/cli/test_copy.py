@@ -309,6 +309,33 @@ def test_a_copy_that_follows_has_committed_what_came_when_it_is_interrupted(
     assert by_partition(cli, f"{source}-copy", "--read-committed") == by_partition(cli, source)
 
 
+@pytest.mark.parametrize("partitions", [1, 3, 4])
+def test_a_copy_that_follows_ends_where_its_source_was_made_anew(
+    cli: Cli, source: str, monkeypatch: pytest.MonkeyPatch, partitions: int
+) -> None:
+    from kafka.cli.consume import source as reading
+
+    original = reading._poll
+
+    def make_anew_when_all_came(consumer: KafkaConsumer[Any, Any], *args: Any) -> Iterator[Any]:
+        came = 0
+        for columns in original(consumer, *args):
+            came += len(columns)
+            yield columns
+            if came == 20:
+                cli("topics", "delete", source, "-y")
+                cli("topics", "create", source, "-p", str(partitions))
+                cli("produce", source, stdin="new\n" * 30)
+
+    monkeypatch.setattr(reading, "_poll", make_anew_when_all_came)
+    quick = ("-X", "metadata_max_age_ms=100", "-X", "allow_auto_create_topics=false")
+    told = cli.fails("copy", source, f"{source}-copy", "--follow", *quick)
+    assert f"{source} was deleted and made again while it was copied" in told
+    assert "--restart" in told
+    copied = by_partition(cli, f"{source}-copy", "--read-committed")
+    assert sum(lines.count("\n") for lines in copied) == 20
+
+
 def test_a_copy_to_another_cluster(cli: Cli, source: str, elsewhere: EmbeddedBroker) -> None:
     cli("copy", source, source, "--to-bootstrap-servers", elsewhere.bootstrap_servers)
     there = Cli(elsewhere.bootstrap_servers, "/no/such")

@@ -294,6 +294,25 @@ async def test_renewed_records_are_handed_out_as_long_as_their_lock_lasts(broker
         assert len(await some(consumer)) == 3
 
 
+async def test_a_topic_that_is_deleted_and_made_again_is_read_whole(broker: EmbeddedBroker) -> None:
+    await prepare(broker, 0)
+    async with (
+        AsyncKafkaAdminClient(bootstrap_servers=broker.bootstrap_servers) as admin,
+        consumer_of(broker, allow_auto_create_topics=False, share_acknowledgement_mode="implicit") as consumer,
+    ):
+        for partitions in (2, 2, 3, 1):  # as many, more, fewer
+            if "t" in await admin.list_topics():
+                await admin.delete_topics(["t"])
+            await admin.create_topics({"t": {"num_partitions": partitions}}, wait_for_metadata=True)
+            async with AsyncKafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
+                for number in range(6):
+                    await producer.send("t", b"%d" % number, partition=number % partitions)
+            records: list[ConsumerRecord] = []
+            while len(records) < 6:
+                records += await some(consumer)
+            assert sorted(record.value for record in records) == [b"%d" % number for number in range(6)]
+
+
 async def test_before_its_start_every_call_says_so() -> None:
     consumer = AsyncKafkaShareConsumer("t", group_id="g")
     with pytest.raises(IllegalStateError, match="started"):

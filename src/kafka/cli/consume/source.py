@@ -95,13 +95,14 @@ class Following(Source):
     Arguments:
         read: has where to begin.
         idle_s: ends when nothing came for so long; None: never.
+        own: options of the consumer.
     """
 
-    def __init__(self, session: Session, read: "BoundedRead", idle_s: float | None) -> None:
+    def __init__(self, session: Session, read: "BoundedRead", idle_s: float | None, **own: Any) -> None:
         starts = {tp: each.start for tp, each in read.ranges.items()}
         read.close()
         self._idle_s = idle_s
-        self._consumer = session.consumer(group_id=None, enable_auto_commit=False)
+        self._consumer = session.consumer(group_id=None, enable_auto_commit=False, **own)
         self._consumer.assign(list(starts))
         for tp, offset in starts.items():
             self._consumer.seek(tp, offset)
