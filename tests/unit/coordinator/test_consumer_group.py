@@ -11,11 +11,14 @@ import pytest
 
 from fakes.cluster import SILENCE, FakeCluster
 from kafka import errors
+from kafka.cluster import Backoff
 from kafka.coordinator.consumer_group.state import IN_GROUP, TRANSITIONS, MemberState, MemberStateMachine
+from kafka.coordinator.consumer_group.target import Target
 from kafka.coordinator.membership import StepKind
 from kafka.errors import CommitFailedError, IllegalStateError, KafkaConnectionError, UnsupportedVersionError
 from unit.coordinator.consumer_group import API, INTERVAL_S, Member, answered, claimed, play, requests
 from unit.coordinator.group import partitions
+from unit.virtual_loop import simulate
 
 HELD = partitions("t", 0, 1)
 ADD, KEEP, LOSE, REVOKE = StepKind.ADD, StepKind.KEEP, StepKind.LOSE, StepKind.REVOKE
@@ -532,3 +535,25 @@ def test_the_table_has_every_state_and_what_it_does_not_have_is_refused() -> Non
     machine = MemberStateMachine()
     with pytest.raises(IllegalStateError, match="cannot go from UNSUBSCRIBED to STABLE"):
         machine.move(MemberState.STABLE)
+
+
+def test_a_topic_is_not_taken_before_the_metadata_have_it_by_the_id_that_is_assigned() -> None:
+    async def main() -> None:
+        cluster = FakeCluster({"t": 4})
+        await cluster.start()
+        cluster.publish({"t"})
+        target = Target(cluster, lambda: None, Backoff(100, 1_000))
+        old, new = cluster.topic_id("t"), UUID(int=99)
+        target.replace({old: [0, 1]})
+        assert target.towards(frozenset()) == HELD
+        cluster.topic_id = lambda name: new  # type: ignore[method-assign]
+        target.replace({new: [0, 1]})
+        async with asyncio.timeout(60):
+            while not (wanted := target.towards(frozenset())):  # looks for the name, and for newer metadata
+                await asyncio.sleep(0.1)
+        assert wanted == HELD
+        assert cluster.metadata.topic_id("t") == new, "or positions would count as the deleted topic's"
+        target.close()
+        await cluster.close()
+
+    simulate(main)

@@ -66,8 +66,9 @@ class Target:
         if self._wanted is None:
             return held
         known = self._known()
-        if len(known) < len(self.topics):  # a broker that lags behind may still have a topic that was deleted
-            self._client.request_refresh()
+        stale = self.topics.difference(known.values())
+        if stale:  # the metadata still have topics that were deleted
+            self._client.request_refresh(stale)
         target: set[TopicPartition] = set()
         for topic_id, name in known.items():
             old_id = self._held_ids.get(name, topic_id) if any(tp.topic == name for tp in held) else topic_id

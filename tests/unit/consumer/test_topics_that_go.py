@@ -1,0 +1,38 @@
+"""A consumer without a group whose topic is not there for a moment, or for good."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from unit.consumer.bench import T0, T1, Bench, play
+
+
+async def read_all(bench: Bench) -> dict[int, list[int]]:
+    """Poll for some seconds."""
+    read: dict[int, list[int]] = {}
+    for _ in range(5):
+        for partition, offsets in (await bench.poll(1_000)).items():
+            read.setdefault(partition, []).extend(offsets)
+    return read
+
+
+ALL = {0: list(range(10)), 1: list(range(10))}
+
+
+def test_in_the_same_topic_reading_goes_on_where_it_was_and_in_another_one_from_its_beginning() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.core.subscription.subscribe(["t"])
+        bench.core.subscribed()
+        assert await read_all(bench) == ALL
+        for is_another in (False, True):
+            bench.cluster.topics = {}
+            bench.cluster.publish(["t"])
+            assert await read_all(bench) == {}
+            assert bench.core.subscription.assigned_partitions() == set()
+            bench.cluster.topics = {"t": 2}
+            if is_another:
+                bench.cluster.topic_id = lambda name: UUID(int=77)  # type: ignore[method-assign]
+            assert await read_all(bench) == (ALL if is_another else {})
+            assert bench.core.subscription.assigned_partitions() == {T0, T1}
+
+    play(scenario, group_id=None)
