@@ -1,11 +1,12 @@
 # make demo      the flights through a broker and Spark
-# make test      everything that must hold: make check-all, a hundred simulations, the integration tests on both brokers
+# make test      everything that must hold: make check, a hundred simulations, the integration tests on both brokers
+# make test-exhaustive   what make test tries at a sample of places, seeds or modules, at each of them (a quarter of an hour)
 # make test-pythons   the unit tests on the other Pythons from 3.11 that there are, compiled and plain
 # make test-generations   the programs of examples/generations under the kafka-python of their time and under this
 # make test-matrix   the clients' integration tests on Apache Kafka 0.8.2 to 4.4.0 (MATRIX_ARGS='--releases 1.1.1,2.8.2')
 # make spark-trials   Spark where it runs (a standalone cluster, archives, Connect, declarative pipelines, the next PySpark), kills while
 #                     it writes exactly once, 50 million rows, and 200 programs on its own Kafka connector and on ours
-# make check     lint, types and unit tests, but for the exhaustive ones, in two and a half minutes (make check-all: with these, as make test)
+# make check     lint, types and unit tests, in two minutes (make check-all: with the exhaustive ones)
 # make bench     the benchmarks, in twelve minutes (make bench-quick: a part, in one; make bench-full: all, in half an hour)
 # make simulate  clients and brokers in virtual time, from seeds (SEEDS=1-100)
 # make mutate    change the code in small ways and see whether a test notices (half an hour)
@@ -20,21 +21,26 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup check check-all lint types unit unit-plain fuzz fuzz-quick test jars integration test-pythons test-generations test-matrix \
-    spark-trials demo docs release-check bench bench-full bench-quick simulate mutate java clean distclean
+.PHONY: help setup check check-all lint types unit unit-clients unit-rest unit-plain fuzz fuzz-quick test test-exhaustive jars \
+    integration test-pythons test-generations test-matrix spark-trials demo docs release-check bench bench-full bench-quick simulate \
+    mutate java clean distclean
 
 VENV := .venv
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/stamps
 PYTHON ?=
 PYTEST_ARGS ?=
-UNIT_ARGS ?=
+UNIT_ARGS ?= -m "not exhaustive"
 FUZZ_SECONDS ?= 600
 FUZZ_INPUTS ?= 20000
 SEEDS ?= 1-100
 WORKERS ?= 2
-# Two at a time, the longest first, so that both processors are busy to the end.
-CHECKS := unit unit-plain types lint
+# Three at a time, the longest first: some tests wait, and two processors are to be busy to the end. The compiled unit tests
+# are two processes; with xdist, which reports each test to a third one, they take a third more processor time.
+CHECKS := unit-plain unit-rest unit-clients types lint
+AT_ONCE := --no-print-directory --keep-going -j3 --output-sync=target
+CLIENTS := $(addprefix tests/unit/,admin aio cluster config consumer coordinator legacy net producer record wire)
+UNIT := -m pytest -p no:cacheprovider
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 SOURCES := $(shell find src -name '*.py' -o -name '*.pxd' 2>/dev/null)
 
@@ -95,12 +101,11 @@ java:
 
 # -- what must hold ----------------------------------------------------------------------------------------------------
 
-# What is marked exhaustive takes as long as all the rest.
 check: setup
-	@$(MAKE) --no-print-directory --keep-going -j2 --output-sync=target $(CHECKS) UNIT_ARGS='-m "not exhaustive" -n 2'
+	@$(MAKE) $(AT_ONCE) $(CHECKS)
 
 check-all: setup
-	@$(MAKE) --no-print-directory --keep-going -j2 --output-sync=target $(CHECKS)
+	@$(MAKE) $(AT_ONCE) $(CHECKS) UNIT_ARGS=
 
 lint: setup
 	$(BIN)/ruff check .
@@ -109,15 +114,23 @@ lint: setup
 types: setup
 	$(BIN)/mypy
 
-unit: setup
-	$(BIN)/python -m pytest tests/unit $(UNIT_ARGS) $(PYTEST_ARGS)
+unit: unit-rest unit-clients
+
+unit-clients: setup
+	$(BIN)/python $(UNIT) $(CLIENTS) $(UNIT_ARGS) $(PYTEST_ARGS)
+
+unit-rest: setup
+	$(BIN)/python $(UNIT) tests/unit $(addprefix --ignore=,$(CLIENTS)) $(UNIT_ARGS) $(PYTEST_ARGS)
 
 unit-plain: setup
-	KAFKA_PURE=1 $(BIN)/python -m pytest tests/unit -p no:cacheprovider $(UNIT_ARGS) $(PYTEST_ARGS)
+	KAFKA_PURE=1 $(BIN)/python $(UNIT) tests/unit $(UNIT_ARGS) $(PYTEST_ARGS)
 
 test: setup java
-	@$(MAKE) --no-print-directory --keep-going -j2 --output-sync=target jars $(CHECKS) simulate fuzz-quick
+	@$(MAKE) $(AT_ONCE) jars $(CHECKS) simulate fuzz-quick
 	@$(MAKE) --no-print-directory integration
+
+test-exhaustive: setup
+	@$(MAKE) $(AT_ONCE) unit-rest unit-clients unit-plain UNIT_ARGS='-m exhaustive'
 
 fuzz-quick: setup
 	cd tests && ../$(BIN)/python -m fuzz --start 0 --inputs $(FUZZ_INPUTS)

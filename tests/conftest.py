@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from harness.tools import JavaTools
     from kafka.broker import EmbeddedBroker
 
+_ALL_ONCE = re.compile(r"^pytestmark = (\[[^\]]*|[^\n\[]*)\bonce\b", re.MULTILINE)
 TESTS = Path(__file__).resolve().parent
 if plain_is_forced():  # who has no compiler has no Cython either; its `cast` and types are not those of `kafka._cython`
     sys.modules["cython"] = None  # type: ignore[assignment]
@@ -74,6 +76,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--kafka-release", metavar="RELEASE", help="run on this release of Apache Kafka")
 
 
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """A file of which all is marked `once` is not even imported for the plain variant."""
+    if not plain_is_forced() or collection_path.suffix != ".py":
+        return None
+    return True if _ALL_ONCE.search(collection_path.read_text(encoding="utf-8")) else None
+
+
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Mark a test by where it stands: what is below `integration` needs a broker, `test_spark_*` needs Spark."""
     if TESTS / "integration" in item.path.parents:
@@ -88,9 +97,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """What is the same in both variants runs in the compiled one; what a release of Kafka lacks is skipped there."""
     mark_one_broker_of_two(items)
     if plain_is_forced():
-        for item in items:
-            if item.get_closest_marker("once"):
-                item.add_marker(pytest.mark.skip("the same in both variants"))
+        again = [item for item in items if item.get_closest_marker("once") is None]
+        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("once")])
+        items[:] = again
     from harness.fetch import KAFKA_VERSION
     from harness.releases import missing_in
 

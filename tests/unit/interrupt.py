@@ -9,8 +9,6 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
-import pytest
-
 import kafka
 
 NEVER = 1_000_000
@@ -88,10 +86,6 @@ class Interrupt:
 
 def _raise() -> None:
     raise KeyboardInterrupt
-
-
-EVERY = [pytest.param(1, marks=pytest.mark.exhaustive), 5]
-"""Values of a parameter `every` of tests: for `interrupts` at all moments, and at a sample of them."""
 
 
 def interrupts(work: Callable[[], object], *paths: str, every: int = 1) -> Iterator[Interrupt]:

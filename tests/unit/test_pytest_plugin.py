@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -88,8 +89,20 @@ async def test_asyncio(kafka_broker, kafka_topic, kafka_async_producer, kafka_as
 """
 
 
-def run(folder: Path, *arguments: str, expected: int = 0) -> str:
-    command = [sys.executable, "-m", "pytest", "-q", "-W", "error", "--strict-markers", *arguments]
+ALONE = ("--disable-plugin-autoload", "-p", "kafka_columnar")
+"""The plugin by its entry point, without the others that are installed here, whose imports take most of the time."""
+
+
+def run(folder: Path, *arguments: str, expected: int = 0, plugins: Sequence[str] = (*ALONE, "-p", "asyncio")) -> str:
+    """What pytest prints.
+
+    Arguments:
+        folder: the project.
+        arguments: on the command line.
+        expected: the exit status.
+        plugins: arguments that choose pytest's plugins; none: it finds all that are installed.
+    """
+    command = [sys.executable, "-m", "pytest", "-q", "-W", "error", "--strict-markers", *plugins, *arguments]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     done = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
@@ -106,22 +119,22 @@ def project(tmp_path: Path) -> Path:
 
 
 def test_a_project_has_brokers_topics_and_clients(project: Path) -> None:
-    assert "9 passed" in run(project)
+    assert "9 passed" in run(project, plugins=())
 
 
 def test_each_worker_of_xdist_has_a_broker_of_its_own(project: Path) -> None:
-    assert "9 passed" in run(project, "-n", "2")
+    assert "9 passed" in run(project, "-p", "xdist", "-n", "2")
 
 
 def test_without_pytest_asyncio_the_rest_works(project: Path) -> None:
     (project / "pytest.ini").write_text("[pytest]\nmarkers = asyncio\n")
-    out = run(project, "-p", "no:asyncio", "-k", "not asyncio")
+    out = run(project, "-k", "not asyncio", plugins=ALONE)
     assert "8 passed" in out
 
 
 def test_without_pytest_asyncio_its_fixtures_say_what_to_install(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text("def test_it(kafka_async_producer, kafka_async_consumer): pass\n")
-    out = run(tmp_path, "-p", "no:asyncio", expected=1)
+    out = run(tmp_path, expected=1, plugins=ALONE)
     assert "kafka_async_producer needs pytest-asyncio: pip install pytest-asyncio" in out
 
 

@@ -13,6 +13,7 @@ from kafka.admin import client as client_module
 from kafka.net import LoopThread
 from kafka.net.fork import owners_on
 from unit.interrupt import PACKAGE, interrupts
+from unit.sampling import EVERY
 
 PATHS = [os.path.join(PACKAGE, *part) for part in (("admin", "client.py"), ("net", "loop.py"), ("net", "loop_call.py"))]
 
@@ -33,13 +34,13 @@ def assert_nothing_is_left(where):
         pytest.fail(f"interrupted in {where}: a connection or a task is left")
 
 
-@pytest.mark.exhaustive
+@pytest.mark.parametrize("every", EVERY)
 @pytest.mark.filterwarnings("ignore:coroutine .* was never awaited")
-def test_wherever_making_a_client_is_interrupted_nothing_is_left(kafka_broker):
+def test_wherever_making_a_client_is_interrupted_nothing_is_left(kafka_broker, every):
     def make():
         return KafkaAdminClient(bootstrap_servers=kafka_broker.bootstrap_servers)
 
-    for interrupt in interrupts(lambda: make().close(), *PATHS):
+    for interrupt in interrupts(lambda: make().close(), *PATHS, every=every):
         with contextlib.suppress(KeyboardInterrupt):
             with interrupt:
                 client = make()
@@ -48,14 +49,14 @@ def test_wherever_making_a_client_is_interrupted_nothing_is_left(kafka_broker):
         assert_nothing_is_left(interrupt.where)
 
 
-@pytest.mark.exhaustive
+@pytest.mark.parametrize("every", EVERY)
 @pytest.mark.filterwarnings("ignore:coroutine .* was never awaited")
-def test_wherever_closing_a_client_is_interrupted_nothing_is_left(kafka_broker):
+def test_wherever_closing_a_client_is_interrupted_nothing_is_left(kafka_broker, every):
     def make():
         return KafkaAdminClient(bootstrap_servers=kafka_broker.bootstrap_servers)
 
     client = make()
-    for interrupt in interrupts(client.close, *PATHS):
+    for interrupt in interrupts(client.close, *PATHS, every=every):
         client = make()
         with contextlib.suppress(KeyboardInterrupt), interrupt:
             client.close()

@@ -104,6 +104,7 @@ async def test_records_come_again_where_positions_were_left(scene: Scene) -> Non
     assert await consumer.position(scene.first) == 3
 
 
+@pytest.mark.once
 async def test_offsets_are_looked_up_for_a_request_timeout_that_was_given(scene: Scene) -> None:
     consumer = await scene.face.open(request_timeout_ms=600)
     missing = TopicPartition(scene.topic, 100)

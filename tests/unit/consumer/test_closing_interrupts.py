@@ -17,6 +17,7 @@ from kafka.consumer.core import ConsumerCore
 from kafka.net import LoopCall, LoopThread
 from kafka.net.fork import owners_on
 from unit.interrupt import PACKAGE, interrupts
+from unit.sampling import EVERY
 
 PATHS = [
     os.path.join(PACKAGE, *part)
@@ -47,16 +48,16 @@ def is_anything_left() -> bool:
     return loop.run(left())
 
 
-@pytest.mark.exhaustive
+@pytest.mark.parametrize("every", EVERY)
 @pytest.mark.filterwarnings("ignore:coroutine .* was never awaited")
-def test_wherever_closing_is_interrupted_nothing_is_left(kafka_broker: EmbeddedBroker) -> None:
+def test_wherever_closing_is_interrupted_nothing_is_left(kafka_broker: EmbeddedBroker, every: int) -> None:
     def make() -> KafkaConsumer:
         consumer = KafkaConsumer(bootstrap_servers=kafka_broker.bootstrap_servers, group_id="g")
         consumer.assign([])
         return consumer
 
     consumer = make()
-    for interrupt in interrupts(consumer.close, *PATHS):
+    for interrupt in interrupts(consumer.close, *PATHS, every=every):
         consumer = make()
         with contextlib.suppress(KeyboardInterrupt), interrupt:
             consumer.close()

@@ -12,7 +12,8 @@ import pytest
 from kafka.consumer.commit.commit_future import CommitFuture
 from kafka.errors import IllegalStateError, KafkaTimeoutError
 from kafka.net import interruptible
-from unit.interrupt import EVERY, LIBRARY, PACKAGE, Interrupt, interrupts
+from unit.interrupt import LIBRARY, PACKAGE, Interrupt, interrupts
+from unit.sampling import EVERY
 
 pytestmark = pytest.mark.once
 

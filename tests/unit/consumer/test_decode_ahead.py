@@ -25,6 +25,7 @@ from kafka.record import BatchBuilder, BatchDecoder, Compression
 from kafka.structs import TopicPartition
 from unit.consumer.batches import at
 from unit.interrupt import LIBRARY, NEVER, PACKAGE, Interrupt, interrupts
+from unit.sampling import EVERY
 
 COUNT = 40
 SIZE = 12_000
@@ -389,8 +390,8 @@ def test_an_interrupt_while_a_part_is_awaited_has_the_partition_fetched_again(
     assert bench.rest() == offsets(1, 0, COUNT)
 
 
-@pytest.mark.exhaustive
-def test_wherever_taking_a_part_is_interrupted_nothing_stays_locked() -> None:
+@pytest.mark.parametrize("every", EVERY)
+def test_wherever_taking_a_part_is_interrupted_nothing_stays_locked(every: int) -> None:
     data = packed(0)
 
     def claimed() -> tuple[DecodeAhead, Fetched]:
@@ -398,7 +399,7 @@ def test_wherever_taking_a_part_is_interrupted_nothing_stays_locked() -> None:
         return one_in_hand(item), item
 
     aid, item = claimed()
-    for interrupt in interrupts(partial(aid.take, item), PACKAGE, LIBRARY):
+    for interrupt in interrupts(partial(aid.take, item), PACKAGE, LIBRARY, every=every):
         aid, item = claimed()
         with contextlib.suppress(KeyboardInterrupt), interrupt:
             aid.take(item)
@@ -408,7 +409,8 @@ def test_wherever_taking_a_part_is_interrupted_nothing_stays_locked() -> None:
         assert not other.is_alive(), interrupt.where
 
 
-def test_a_handler_of_a_signal_may_abandon_a_part_wherever_it_is_being_taken() -> None:
+@pytest.mark.parametrize("every", EVERY)
+def test_a_handler_of_a_signal_may_abandon_a_part_wherever_it_is_being_taken(every: int) -> None:
     data = packed(0)
 
     def claimed() -> tuple[DecodeAhead, Fetched]:
@@ -419,7 +421,7 @@ def test_a_handler_of_a_signal_may_abandon_a_part_wherever_it_is_being_taken() -
     undisturbed = Interrupt(NEVER, PACKAGE)
     with undisturbed:
         aid.take(item)
-    for n in range(undisturbed.looks):
+    for n in range(0, undisturbed.looks, every):
         aid, item = claimed()
         signal = Interrupt(n, PACKAGE, handler=partial(aid.abandon, item))
         with signal:

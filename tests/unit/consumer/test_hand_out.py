@@ -21,7 +21,8 @@ from kafka.consumer.records.iteration import RecordCursor
 from kafka.record import BatchDecoder, decode_batches
 from kafka.structs import TopicPartition
 from unit.consumer.batches import at, numbered
-from unit.interrupt import EVERY, interrupts
+from unit.interrupt import interrupts
+from unit.sampling import EVERY
 
 FOLDER = str(Path(fetch_buffer.__file__).parent.parent)
 Offsets = list[tuple[int, int]]

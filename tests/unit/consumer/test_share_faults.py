@@ -225,6 +225,7 @@ async def test_a_commit_that_is_cancelled_is_still_sent(broker: EmbeddedBroker) 
         assert not await consumer.poll(300)
 
 
+@pytest.mark.once
 async def test_a_commit_that_gets_no_answer_says_so_in_time(broker: EmbeddedBroker) -> None:
     await prepare(broker)
     async with consumer_of(broker) as consumer:

@@ -227,6 +227,7 @@ def test_messages_that_an_interrupt_found_keep_their_order(make: MakeConsumer, m
     assert list(consumer._received) == came
 
 
+@pytest.mark.once
 def test_no_message_comes_twice_where_another_one_cannot_be_read(client: SimpleClient, make: MakeConsumer) -> None:
     """The process tries again after a second; the group's offsets are still behind what it has handed over."""
     send(client, b"0", b"1", b"x" * 50_000)

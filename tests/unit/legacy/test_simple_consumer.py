@@ -66,6 +66,7 @@ def committed(client: SimpleClient, group: str = "group") -> dict[int, int]:
     return consumer.offsets
 
 
+@pytest.mark.once
 def test_iteration_ends_without_messages_for_iter_timeout(client: SimpleClient, make: MakeConsumer) -> None:
     send(client, b"0", b"1")
     send(client, b"2", partition=1)

@@ -9,7 +9,8 @@ import pytest
 from kafka.consumer.drive.thread_runner import ThreadRunner
 from kafka.errors import KafkaTimeoutError
 from kafka.net import LoopThread, interruptible
-from unit.interrupt import EVERY, LIBRARY, PACKAGE, interrupts
+from unit.interrupt import LIBRARY, PACKAGE, interrupts
+from unit.sampling import EVERY
 
 pytestmark = pytest.mark.once
 

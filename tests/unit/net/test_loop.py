@@ -15,7 +15,8 @@ import pytest
 from kafka.errors import ForkedClientError, IllegalStateError, KafkaTimeoutError
 from kafka.net.fork import close_in_children
 from kafka.net.loop import LoopThread
-from unit.interrupt import EVERY, LIBRARY, PACKAGE, interrupts
+from unit.interrupt import LIBRARY, PACKAGE, interrupts
+from unit.sampling import EVERY
 
 pytestmark = pytest.mark.once
 

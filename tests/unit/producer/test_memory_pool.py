@@ -11,7 +11,8 @@ from collections.abc import Callable
 import pytest
 
 from kafka.producer.batch.memory_pool import MemoryPool, Reservation
-from unit.interrupt import EVERY, LIBRARY, PACKAGE, interrupts
+from unit.interrupt import LIBRARY, PACKAGE, interrupts
+from unit.sampling import EVERY
 
 pytestmark = pytest.mark.once
 

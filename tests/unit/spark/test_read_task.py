@@ -191,6 +191,7 @@ def test_waiting_for_records_ends_with_an_error_that_says_where():
     assert consumer.lookups == 30  # once a second
 
 
+@pytest.mark.once
 def test_an_answer_that_takes_long_is_waited_for():
     with EmbeddedBroker() as broker:
         with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:

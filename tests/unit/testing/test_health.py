@@ -58,6 +58,7 @@ def play(scenario: Callable[[SimulatedCluster], Awaitable[None]], folder: Path) 
     run_simulated(whole)
 
 
+@pytest.mark.once
 def test_a_consumer_is_degraded_while_its_broker_is_dead_and_healthy_when_it_is_back(tmp_path: Path) -> None:
     async def scenario(cluster: SimulatedCluster) -> None:
         consumer = AsyncKafkaConsumer(
