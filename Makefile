@@ -1,6 +1,6 @@
 # make demo      the flights through a broker and Spark
 # make test      everything that must hold: make check, a hundred simulations, the integration tests on both brokers
-# make test-exhaustive   what make test tries at a sample of places, seeds or modules, at each of them (a quarter of an hour)
+# make test-exhaustive   what make test tries at a sample of places, seeds, modules or brokers, at all the others
 # make test-pythons   the unit tests on the other Pythons from 3.11 that there are, compiled and plain
 # make test-generations   the programs of examples/generations under the kafka-python of their time and under this
 # make test-matrix   the clients' integration tests on Apache Kafka 0.8.2 to 4.4.0 (MATRIX_ARGS='--releases 1.1.1,2.8.2')
@@ -30,7 +30,7 @@ BIN := $(VENV)/bin
 STAMPS := $(VENV)/stamps
 PYTHON ?=
 PYTEST_ARGS ?=
-UNIT_ARGS ?= -m "not exhaustive"
+CHOICE ?= -m "not exhaustive"
 FUZZ_SECONDS ?= 600
 FUZZ_INPUTS ?= 20000
 SEEDS ?= 1-100
@@ -105,7 +105,7 @@ check: setup
 	@$(MAKE) $(AT_ONCE) $(CHECKS)
 
 check-all: setup
-	@$(MAKE) $(AT_ONCE) $(CHECKS) UNIT_ARGS=
+	@$(MAKE) $(AT_ONCE) $(CHECKS) CHOICE=
 
 lint: setup
 	$(BIN)/ruff check .
@@ -117,20 +117,21 @@ types: setup
 unit: unit-rest unit-clients
 
 unit-clients: setup
-	$(BIN)/python $(UNIT) $(CLIENTS) $(UNIT_ARGS) $(PYTEST_ARGS)
+	$(BIN)/python $(UNIT) $(CLIENTS) $(CHOICE) $(PYTEST_ARGS)
 
 unit-rest: setup
-	$(BIN)/python $(UNIT) tests/unit $(addprefix --ignore=,$(CLIENTS)) $(UNIT_ARGS) $(PYTEST_ARGS)
+	$(BIN)/python $(UNIT) tests/unit $(addprefix --ignore=,$(CLIENTS)) $(CHOICE) $(PYTEST_ARGS)
 
 unit-plain: setup
-	KAFKA_PURE=1 $(BIN)/python $(UNIT) tests/unit $(UNIT_ARGS) $(PYTEST_ARGS)
+	KAFKA_PURE=1 $(BIN)/python $(UNIT) tests/unit $(CHOICE) $(PYTEST_ARGS)
 
 test: setup java
 	@$(MAKE) $(AT_ONCE) jars $(CHECKS) simulate fuzz-quick
 	@$(MAKE) --no-print-directory integration
 
-test-exhaustive: setup
-	@$(MAKE) $(AT_ONCE) unit-rest unit-clients unit-plain UNIT_ARGS='-m exhaustive'
+test-exhaustive: setup java
+	@$(MAKE) $(AT_ONCE) jars unit-rest unit-clients unit-plain CHOICE='-m exhaustive'
+	@$(MAKE) --no-print-directory integration CHOICE='-m exhaustive'
 
 fuzz-quick: setup
 	cd tests && ../$(BIN)/python -m fuzz --start 0 --inputs $(FUZZ_INPUTS)
@@ -158,7 +159,7 @@ jars: setup java
 	@cd tests && ../$(BIN)/python -m harness
 
 integration: setup java
-	$(BIN)/python -m pytest tests/integration -n $(WORKERS) $(PYTEST_ARGS)
+	$(BIN)/python -m pytest tests/integration -n $(WORKERS) $(CHOICE) $(PYTEST_ARGS)
 
 # -- what shows --------------------------------------------------------------------------------------------------------
 
