@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 
+from kafka.consumer.bounded.bounds import WHERE_TOPICS_ARE
 from kafka.errors import KafkaError, error_text
 from kafka.structs import TopicPartition
 from kafka.ui.decoding import WAYS, shown
@@ -76,7 +77,7 @@ async def _results(ui: Ui, search: Search, way: str) -> AsyncGenerator[Html]:
             async for records in batches:
                 yield joined(_row(search.topic, record, way) for record in records)
     except (KafkaError, TypeError, ValueError, OverflowError) as error:
-        failed = error_text(error)
+        failed = error_text(error).replace(WHERE_TOPICS_ARE, "the page of topics lists them")
     yield html("</tbody></table></div>{}", trouble(failed) or _summary(search, progress))
 
 
