@@ -200,7 +200,7 @@ def test_blanks_at_the_ends_of_a_value_do_not_count_as_in_java() -> None:
         (
             "producer",
             {"enable.idempotence": "true", "max.in.flight.requests.per.connection": "9"},
-            "kafka.enable.idempotence=True allows at most 5 for 'kafka.max.in.flight.requests.per.connection', not 9",
+            "at most 5 for 'kafka.max.in.flight.requests.per.connection', not 9",
         ),
         (
             "consumer",
