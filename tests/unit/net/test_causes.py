@@ -1,0 +1,17 @@
+"""What an error's causes keep of where they were raised."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafka.errors import KafkaConnectionError, KafkaTimeoutError
+from kafka.net.causes import in_brief
+
+pytestmark = pytest.mark.once
+
+
+def test_errors_that_are_each_others_contexts_come_to_an_end() -> None:
+    first, second = KafkaTimeoutError("first"), KafkaConnectionError("second")
+    first.__context__, second.__context__ = second, first
+    assert in_brief(first) is first
+    assert (first.__traceback__, second.__traceback__) == (None, None)
