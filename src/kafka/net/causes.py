@@ -11,8 +11,8 @@ E = TypeVar("E", bound=BaseException)
 def in_brief(error: E) -> E:
     """The error as the cause of another one, which says all of it: where it was raised, in here, is left out.
 
-    An error of another kind than the network's and Kafka's keeps its traceback, as it may be a fault of the code. Errors
-    that are raised again may be each other's contexts in a circle.
+    An error of another kind than the network's and Kafka's keeps its traceback, as it may be a fault of the code.
+    Errors that are raised again may be each other's contexts, in a circle.
     """
     each: BaseException | None = error
     seen: set[int] = set()
