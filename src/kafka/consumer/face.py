@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from kafka.consumer.drive.sync_driver import SyncDriver
     from kafka.metrics.kafka_metric import KafkaMetric
 
+ASSIGNMENT_WAIT_MS = 5_000
+"""How long `assignment()` and `paused()` look topics up: programs ask them at any time, and expect no wait."""
 CLOSE_TIMEOUT_MS = 30_000
 """How long closing may take where the caller does not say."""
 
@@ -122,9 +124,9 @@ class ConsumerFace:
         """The partitions that this consumer reads now.
 
         A subscription of a group gives them during `poll()`; without a group they are there as soon as the metadata of
-        the topics are, which are looked up for this, once, where the call may wait.
+        the topics are, which are looked up for this, once and for at most five seconds, where the call may wait.
         """
-        self._take_ahead()
+        self._take_ahead(ASSIGNMENT_WAIT_MS)
         return self._core.subscription.assigned_partitions()
 
     def commit_async(
@@ -189,8 +191,7 @@ class ConsumerFace:
 
     def paused(self) -> set[TopicPartition]:
         """The partitions that are paused."""
-        self._take_ahead()
-        self._take_ahead()
+        self._take_ahead(ASSIGNMENT_WAIT_MS)
         return {state.tp for state in self._core.subscription.states() if state.paused}
 
     def highwater(self, partition: TopicPartition) -> int | None:
@@ -305,8 +306,12 @@ class ConsumerFace:
             "where it is needed, for example in each process"
         )
 
-    def _take_ahead(self) -> None:
-        """Without a group the partitions are there before the first `poll()`, as far as the topics are known."""
+    def _take_ahead(self, timeout_ms: float | None = None) -> None:
+        """Without a group the partitions are there before the first `poll()`, as far as the topics are known.
+
+        Arguments:
+            timeout_ms: how long the topics may be looked up, where the call may wait; None: `default_api_timeout_ms`.
+        """
         if not self._driver.one_caller.is_polling:
             self._core.take_ahead()
 

@@ -111,10 +111,11 @@ class KafkaConsumer(old_manner.OldMethods, ConsumerCalls[Key, Value], HasPolledC
         self._core.poll_along = functools.partial(polled.poll, timeout_ms=0)
         polled.poll_when(self._core.events.happened)
 
-    def _take_ahead(self) -> None:
+    def _take_ahead(self, timeout_ms: float | None = None) -> None:
         super()._take_ahead()
         if self._topics_unknown():
-            self._driver.run(self._core.look_up_topics(self._api_timeout_ms), self._api_timeout_ms)
+            limit = self._api_timeout_ms if timeout_ms is None else min(timeout_ms, self._api_timeout_ms)
+            self._driver.run(self._core.look_up_topics(limit), self._api_timeout_ms)
             super()._take_ahead()
 
     def _options_given(self) -> dict[str, Any]:
