@@ -34,7 +34,7 @@ def main(*before: str) -> NoReturn:
     except OSError as error:  # where the doctor writes
         status = 1
         if not isinstance(error, BrokenPipeError):
-            print(f"Error: {error}", file=sys.stderr)
+            print(f"Error: {error.strerror or error}", file=sys.stderr)
     sys.exit(flushed(status))
 
 
