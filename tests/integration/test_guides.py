@@ -34,6 +34,7 @@ GUIDES = {
     "ARROW.md": [
         "ArrowResult(",
         "10000 rows, ['topic', 'partition'",
+        "10000 rows, 0 offsets were deleted",
         "10000 rows, the largest value has",
         "10 sensors",
         "34",
