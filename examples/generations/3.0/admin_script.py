@@ -13,7 +13,7 @@ from kafka.errors import TopicAlreadyExistsError, UnknownTopicOrPartitionError
 def main(servers, prefix):
     topic, group = prefix + "-stock", prefix + "-readers"
     admin = KafkaAdminClient(bootstrap_servers=servers)
-    made = admin.create_topics([NewTopic(topic, 2, 1, topic_configs={"retention.ms": "86400000"})])
+    made = admin.create_topics([NewTopic(topic, 2, 1, topic_configs={"retention.ms": "8640000000000"})])
     print("made:", [(each["name"] == topic, each["error_code"]) for each in made["topics"]])
     admin.wait_for_topics([topic])
     try:
@@ -28,7 +28,8 @@ def main(servers, prefix):
     print("described:", described["name"] == topic, described["error_code"], described["is_internal"])
 
     resource = ConfigResource(ConfigResourceType.TOPIC, topic)
-    admin.alter_configs([ConfigResource("TOPIC", topic, configs={"retention.ms": "7200000"})])
+    # its records are of 1970
+    admin.alter_configs([ConfigResource("TOPIC", topic, configs={"retention.ms": "7200000000000"})])
     configs = admin.describe_configs([resource])
     print("config:", configs["topic"][topic]["retention.ms"])
 
