@@ -10,11 +10,14 @@ import errno
 import logging
 import os
 import socket
+import sys
 from collections.abc import Callable
 from typing import Final
 
 log = logging.getLogger(__name__)
 
+_ACCEPTS_BY_HAND = sys.platform != "win32"
+"""On Windows asyncio's default loop cannot watch a listening socket (`add_reader`): its own server accepts there."""
 _ACCEPTED_A_ROUND: Final = 64
 _BACKLOG: Final = 1024
 """Connections that may wait to be accepted; where more come, a client asks again after a second, then after three."""
@@ -38,10 +41,12 @@ class Listener:
     async def start(self, host: str, port: int) -> None:
         """Listen; raises OSError where the address cannot be had."""
         loop = asyncio.get_running_loop()
-        server = await loop.create_server(self._connection, host, port, start_serving=False)
+        server = await loop.create_server(
+            self._connection, host, port, backlog=_BACKLOG, start_serving=not _ACCEPTS_BY_HAND
+        )
         self.port = int(server.sockets[0].getsockname()[1])
-        if any(one.fileno() < 0 for one in server.sockets):
-            self._server = server  # in memory: nothing is accepted there by hand
+        if not _ACCEPTS_BY_HAND or any(one.fileno() < 0 for one in server.sockets):  # the latter are in memory
+            self._server = server
             return
         try:
             for bound in server.sockets:
