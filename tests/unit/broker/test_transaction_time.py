@@ -8,8 +8,10 @@ import pytest
 
 from kafka.broker.codes import ErrorCode
 from kafka.broker.transactions.state import TransactionState
+from kafka.wire.api.create_topics import CreatableTopic, CreateTopicsRequest
+from kafka.wire.api.delete_topics import DeleteTopicsRequest, DeleteTopicState
 
-from .transactional import NAME, TransactionalBroker
+from .transactional import NAME, TOPIC, TransactionalBroker
 
 DAY_S = 86_400.0
 
@@ -110,3 +112,19 @@ def test_a_transactional_id_that_is_used_is_kept(tmp_path: Path) -> None:
     clean(txn)
     assert txn.end(True) == 0
     assert txn.committed_values(0) == [b"v"] * 5
+
+
+@pytest.mark.parametrize("committed", [False, True])
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_transaction_ends_whose_topic_was_made_again_with_fewer_partitions(
+    tmp_path: Path, version: int, committed: bool
+) -> None:
+    txn = TransactionalBroker(tmp_path, version)
+    assert [txn.init(), txn.write(0, [b"gone"]), txn.write(1, [b"gone"])] == [0, 0, 0]
+    txn.call(DeleteTopicsRequest(topics=[DeleteTopicState(name=TOPIC)]), 6)
+    row = CreatableTopic(name=TOPIC, num_partitions=1, replication_factor=1)
+    txn.call(CreateTopicsRequest(topics=[row]), 7)
+    assert txn.end(committed) == 0
+    assert txn.known.state is (TransactionState.COMPLETE_COMMIT if committed else TransactionState.COMPLETE_ABORT)
+    assert [txn.init(), txn.write(0, [b"new"]), txn.end(True)] == [0, 0, 0]
+    assert txn.committed_values(0) == [b"new"]

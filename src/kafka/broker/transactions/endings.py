@@ -47,8 +47,8 @@ class Endings:
         del self._left[metadata.transactional_id]
 
     def _mark(self, metadata: TransactionMetadata, topic: str, number: int) -> None:
-        if topic not in self._topics:
-            return  # It was deleted, and its part of the transaction with it.
+        if topic not in self._topics or number >= self._topics.get(topic).partitions:
+            return  # It was deleted, and its part of the transaction with it; the topic may have been made again.
         marker = Marker(metadata.is_committing, COORDINATOR_EPOCH)
         log = self._topics.get(topic).log(number)
         try:
