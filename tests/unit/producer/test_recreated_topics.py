@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 
 from kafka.errors import IllegalArgumentError, KafkaError, KafkaTimeoutError, LeaderNotAvailableError
 from kafka.partitioner.murmur2 import murmur2
+from kafka.producer.intake.checks import PreparedRecord
 from kafka.producer.outcome.future import FutureRecordMetadata
 from unit.producer.fake_producer import FakeProducer, producing
 from unit.producer.producing_cluster import Fault, ProducingCluster
@@ -253,6 +254,112 @@ def test_a_broker_that_still_has_the_deleted_topic_is_not_believed_at_once() -> 
             await asyncio.sleep(5)
             cluster.publish()
             assert producer.core.buffer.topics["t"].generation == 2, "it has said so for five seconds"
+
+    simulate(scenario)
+
+
+def test_a_partition_that_only_the_deleted_topic_has_is_refused_while_a_broker_still_names_it() -> None:
+    async def scenario() -> None:
+        cluster = ProducingCluster({"t": 3})
+        async with producing(cluster) as producer:
+            await asyncio.gather(*await send_round(producer, 0))
+            cluster.make_anew("t", 1)
+            cluster.publish()
+            cluster.topics["t"], cluster.generation["t"] = 3, 0
+            cluster.publish()
+            with pytest.raises(IllegalArgumentError, match="topic 't' has partitions 0 to 0, but partition is 2"):
+                await producer.send(b"v", partition=2)
+
+    simulate(scenario)
+
+
+def test_a_topic_that_was_idle_is_sent_to_while_it_is_not_certain_which_it_is() -> None:
+    async def scenario() -> None:
+        cluster = ProducingCluster({"t": 3}, produce_version=BY_NAME)
+        cluster.topic_ids = False
+        async with producing(cluster, metadata_max_idle_ms=10_000) as producer:
+            await asyncio.gather(*await send_round(producer, 0))
+            await asyncio.sleep(11)
+            cluster.publish()
+            assert producer.core.buffer.current_topics() == []
+            cluster.make_anew("t", 1)
+            cluster.publish()
+            await asyncio.gather(*await send_round(producer, 1))
+            assert sorted(key for key in cluster.log(0).keys if key) == sorted(KEYS)
+
+    simulate(scenario)
+
+
+class Interposed:
+    """A lock; something happens in the moment before it is taken for the first time."""
+
+    def __init__(self, lock: Any, before: Callable[[], object]) -> None:
+        self._lock = lock
+        self._before = [before]
+
+    def __enter__(self) -> None:
+        while self._before:
+            self._before.pop()()
+        self._lock.acquire()
+
+    def __exit__(self, *exc: object) -> None:
+        self._lock.release()
+
+
+@pytest.mark.parametrize("others", [False, True])
+@pytest.mark.parametrize("partitions", [1, 5])
+def test_a_topic_that_is_made_again_between_choice_and_append_has_the_choice_made_again(
+    partitions: int, others: bool
+) -> None:
+    async def scenario() -> None:
+        cluster = ProducingCluster({"t": 3})
+        async with producing(cluster, linger_ms=1000) as producer:
+            await asyncio.gather(*await send_round(producer, 0))
+            buffer = producer.core.buffer
+            lock = buffer.lock
+
+            def make_anew() -> None:
+                cluster.make_anew("t", partitions)
+                cluster.publish()
+                for number in range(partitions if others else 0):  # so that each partition has an open batch
+                    buffer.append(
+                        PreparedRecord(
+                            "t", number, 5, None, b"other", None, -1, 100, True, buffer.topics["t"].generation
+                        )
+                    )
+
+            for key in KEYS:
+                buffer.lock = Interposed(lock, make_anew)  # type: ignore[assignment]
+                producer.core.appender.rebind()
+                buffer.lock = lock
+                made_again = buffer.topics["t"].generation + 1
+                future = await producer.send(b"v", key)
+                assert buffer.topics["t"].generation == made_again
+                producer.core.appender.rebind()
+                await producer.flush()
+                assert (await future).partition == place_of(key, partitions)
+                cluster.make_anew("t", 3)
+                cluster.publish()
+
+    simulate(scenario)
+
+
+@pytest.mark.parametrize("partitions", [1, 5])
+def test_a_topic_that_is_made_again_while_a_partitioner_chooses_has_it_choose_again(partitions: int) -> None:
+    async def scenario() -> None:
+        cluster = ProducingCluster({"t": 3})
+        chosen: list[int] = []
+
+        def choose(key: bytes | None, everything: Sequence[int], available: Sequence[int]) -> int:
+            if not chosen:
+                cluster.make_anew("t", partitions)
+                cluster.publish()
+            chosen.append(everything[-1])
+            return everything[-1]
+
+        async with producing(cluster, partitioner=choose) as producer:
+            assert (await (await producer.send(b"v", b"k"))).partition == partitions - 1
+            assert chosen == [2, partitions - 1]
 
     simulate(scenario)
 

@@ -51,6 +51,8 @@ class RecordBuffer(SharedQueues):
                 if self._enqueue(queue, batch, reserved, full, record.generation):
                     break
                 with self.lock:  # another thread has opened one meanwhile
+                    if self._known[record.topic].generation != record.generation:
+                        raise _PARTITION_GONE
                     full = queue.open
                     found = None if full is None else self._append(full, record)
                 if found is not None:

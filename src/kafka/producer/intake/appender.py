@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from kafka.errors import AssertedArgumentError, MessageSizeTooLargeError
 from kafka.partitioner.murmur2 import murmur2
 from kafka.producer.intake.append import append_locked
-from kafka.producer.intake.blocked import Blocked, NeedsTopic
+from kafka.producer.intake.blocked import Blocked, NeedsTopic, PartitionGone
 from kafka.producer.intake.checks import (
     PreparedRecord,
     checked_bytes,
@@ -176,12 +176,13 @@ class RecordAppender:
             if timestamp < -1 or timestamp > _MAX_TIMESTAMP:
                 checked_timestamp(topic, timestamp_ms)
         named: cython.bint = partition is not None
+        generation: cython.Py_ssize_t = found.generation  # before it is chosen: the topic may be made again meanwhile
         number = self._partition(found, partition, key, key_bytes, value, value_bytes, size)
         future: FutureRecordMetadata | None = None
         if size > self._max_record_size:
             record = PreparedRecord(topic, number, timestamp, key_bytes, value_bytes, headers, header_size, size)
             return self._buffer.refuse_record(record, self._too_large(topic, size))
-        if cython.compiled:
+        if cython.compiled:  # nothing since the choice has let another thread run
             future = append_unlocked(
                 found.queues, number, timestamp, key_bytes, value_bytes, headers, header_size, named
             )
@@ -190,12 +191,12 @@ class RecordAppender:
         queue: Any = found.queues[number]
         with self._lock:
             batch: Any = queue.open
-            if batch is not None:
+            if batch is not None and found.generation == generation:
                 future = append_locked(batch, timestamp, key_bytes, value_bytes, headers, header_size, named)
         if future is not None:
             return future
         record = PreparedRecord(
-            topic, number, timestamp, key_bytes, value_bytes, headers, header_size, size, named, found.generation
+            topic, number, timestamp, key_bytes, value_bytes, headers, header_size, size, named, generation
         )
         try:
             future = self._buffer.open_batch(queue, record, batch)
@@ -224,7 +225,10 @@ class RecordAppender:
                 raise NeedsTopic(found.topic, partition)
             return checked_partition(found.topic, partition, found.count, "partition")
         if self._pick is not None:
+            generation = found.generation
             picked = self._pick(found.topic, key, key_bytes, value, value_bytes, self._cluster())
+            if found.generation != generation:
+                raise PartitionGone
             return checked_partition(found.topic, picked, found.count, "the partitioner's choice")
         if key_bytes is None or self._ignore_keys:
             return found.pick_sticky(size)

@@ -135,7 +135,10 @@ class TopicLookup:
         known = self._buffer.known_topic(topic)
         if known is None or not self._is_another(known, topic_id, count):
             self._buffer.learn_topic(topic, count, available, topic_id)
-        elif self._is_certain(known, topic_id, count):
+        elif not self._is_certain(known, topic_id, count):
+            self._buffer.learn_topic(topic, known.count, known.available)
+            return known.count
+        else:
             log.warning(
                 "topic %s was deleted and made again: it has %d partition(s) now, and had %d; what is not written yet "
                 "goes to the new one",
