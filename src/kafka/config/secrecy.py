@@ -10,7 +10,7 @@ _LONGEST_PATH = 4_096
 _NEVER = re.compile(r"[\r\n]|-----|://[^/]*@")
 """Text of more lines, PEM, and URLs with a user: what no option but a secret one holds."""
 _NAME = re.compile(r"[a-z]+([._-][a-z]+)+(?![\w.-])")
-_ANY_NAME = re.compile(r"[A-Za-z]+\d*([._ -]+[A-Za-z0-9]*)*")
+_ANY_NAME = re.compile(r"[A-Za-z]+\d*([._ -]+[A-Za-z0-9]+)*[._ -]*")
 _NUMBER = re.compile(r"\s*[+-]?[\d.,_]*\d[\d.,_]*(e[+-]?\d+)?\s*[A-Za-z%]{0,3}\s*", re.ASCII)
 _WORDS = ("", "true", "false", "yes", "no", "on", "off", "none", "null", "auto", "default", "inf", "infinity", "nan")
 

@@ -160,3 +160,11 @@ def test_no_object_of_a_client_has_a_password_in_its_text_form(client: str, brok
         kinds = {type(each) for each in reachable(made) if type(each).__module__.startswith(("kafka", "functools"))}
         shown = [each for each in reachable(made) if type(each) in kinds and SECRET in repr(each)]
         assert not shown, [type(each) for each in shown]
+
+
+@pytest.mark.parametrize("read", [from_java_names, from_librdkafka_names])
+def test_a_line_of_dashes_in_the_place_of_a_name_is_refused_at_once(
+    read: Callable[[Mapping[str, Any]], object],
+) -> None:
+    with pytest.raises(kafka.errors.KafkaConfigurationError, match="text that is no name and is not shown"):
+        read({f"part {'-' * 80} (production)": "1"})
