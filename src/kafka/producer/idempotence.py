@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import enum
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from kafka.cluster.backoff import Backoff
 from kafka.cluster.protocols import BrokerRequests
@@ -131,6 +131,7 @@ class Idempotence:
             self._begin(queue, queue.producer_epoch + 1 if queue.producer_id == self.producer_id else 0)
         queue.renumber = False
         for batch in queue.retries:
+            batch.doubts = frozenset()
             if queue.producer_id >= 0:
                 self._sequence(queue, batch)
             else:
@@ -152,14 +153,7 @@ class Idempotence:
             batches: what was sent and is not in the new topic. It is numbered anew when it is sent.
         """
         numbers = [batch.base_sequence for batch in batches if batch.base_sequence >= 0]
-        for batch in batches:
-            batch.order = ()
-            batch.attempts = 0
-            batch.doubts = frozenset()
-            batch.producer_id = batch.producer_epoch = batch.base_sequence = -1
-            if batch.data is not None and magic_of(batch.data) == 2:
-                batch.data = bytearray(batch.data)  # what was sent before may still lie in a connection
-                set_producer_state(batch.data, -1, -1, -1)
+        self.take_numbers(batches)
         queue.failures, queue.backoff_until = 0, 0.0
         if queue.producer_id < 0:
             return
@@ -168,6 +162,18 @@ class Idempotence:
             queue.renumber = True
         elif numbers:
             queue.next_sequence = numbers[0]
+
+    @staticmethod
+    def take_numbers(batches: Iterable[ProducerBatch]) -> None:
+        """Have batches that were sent be numbered anew when they are sent again, behind what is sent before them."""
+        for batch in batches:
+            batch.order = ()
+            batch.attempts = 0
+            batch.doubts = frozenset()
+            batch.producer_id = batch.producer_epoch = batch.base_sequence = -1
+            if batch.data is not None and magic_of(batch.data) == 2:
+                batch.data = bytearray(batch.data)  # what was sent before may still lie in a connection
+                set_producer_state(batch.data, -1, -1, -1)
 
     def renew(self, old: int) -> None:
         """Get another id in place of one that is no longer good."""

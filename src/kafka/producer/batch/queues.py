@@ -94,6 +94,10 @@ class PartitionQueue(QueueFields):
         """Put a batch back in its place before everything that comes after it in the order."""
         bisect.insort(self.retries, batch, key=lambda b: b.order)
 
+    def put_back(self, batch: ProducerBatch) -> None:
+        """Put a batch that lost its place among what is closed, where it was before it was sent. Needs the lock."""
+        bisect.insort(self.closed, batch, key=lambda b: b.serial)
+
     def first_in_network(self) -> tuple[int, ...] | None:
         """The lowest order among the batches whose answer is awaited."""
         return min((batch.order for batch in self.in_network), default=None)

@@ -14,9 +14,6 @@ from kafka.producer.outcome.future import FutureRecordMetadata, future_of
 from kafka.record import BatchBuilder, Buffer
 from kafka.structs import TopicPartition
 
-_PARTITION_GONE = PartitionGone()
-"""Made once: it is raised under the lock, where there are no calls."""
-
 
 class RecordBuffer(SharedQueues):
     """The unsent records of a producer; arguments as of `SharedQueues`."""
@@ -50,11 +47,7 @@ class RecordBuffer(SharedQueues):
             while True:
                 if self._enqueue(queue, batch, reserved, full, record.generation):
                     break
-                with self.lock:  # another thread has opened one meanwhile
-                    if self._known[record.topic].generation != record.generation:
-                        raise _PARTITION_GONE
-                    full = queue.open
-                    found = None if full is None else self._append(full, record)
+                full, found = self._append_to_open(queue, record)  # another thread has opened one meanwhile
                 if found is not None:
                     return found
             return future
@@ -99,7 +92,7 @@ class RecordBuffer(SharedQueues):
             if self.refusal is not None:
                 raise self.refusal
             if queue.is_gone or known.generation != generation:
-                raise _PARTITION_GONE
+                raise PartitionGone
             known.used_at = created
             if not queue.dirty:
                 queue.dirty = True
@@ -142,14 +135,9 @@ class RecordBuffer(SharedQueues):
         """
         if self.refusal is not None:
             raise self.refusal
-        known = self._known[record.topic]
-        queue = known.queues[record.partition]
+        queue = self._known[record.topic].queues[record.partition]
         try:
-            with self.lock:
-                if known.generation != record.generation:
-                    raise _PARTITION_GONE
-                batch = queue.open
-                future = None if batch is None else self._append(batch, record)
+            batch, future = self._append_to_open(queue, record)
             if future is None:
                 future = self.open_batch(queue, record, batch, granted)
             self.wake()
@@ -187,6 +175,20 @@ class RecordBuffer(SharedQueues):
             self.wake()  # as above
             raise
         return batch
+
+    def _append_to_open(
+        self, queue: PartitionQueue, record: PreparedRecord
+    ) -> tuple[ProducerBatch | None, FutureRecordMetadata | None]:
+        """Put a record into the open batch of a queue.
+
+        Returns that batch, if there is one, and the record's future, if it has room. Raises `PartitionGone`.
+        """
+        known = self._known[record.topic]
+        with self.lock:
+            if known.generation != record.generation:
+                raise PartitionGone
+            batch = queue.open
+            return batch, None if batch is None else self._append(batch, record)
 
     @staticmethod
     def _append(batch: ProducerBatch, record: PreparedRecord) -> FutureRecordMetadata | None:

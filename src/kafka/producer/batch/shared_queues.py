@@ -67,7 +67,7 @@ class SharedQueues:
         """Why no records are taken now."""
         self._refuses_for_good = False
         self._current: dict[str, TopicQueues] = {}
-        """What `topics` has, or will have again when records are taken again."""
+        """What `topics` has while records are taken, and the topics of what is still sent once they are not."""
         self.incomplete: set[ProducerBatch] = set()
         self.memory_is_short = False
         """Somebody waits, or is about to wait, for memory."""
@@ -112,8 +112,6 @@ class SharedQueues:
         It is the same topic as before, if it was known: see `start_over`.
         """
         with self.lock:
-            if self._refuses_for_good:
-                return
             queues = self._known.get(topic)
             if queues is None:
                 queues = TopicQueues(
@@ -134,8 +132,6 @@ class SharedQueues:
             topic_id: its id.
         """
         with self.lock:
-            if self._refuses_for_good:
-                return
             queues = self._known[topic]
             queues.start_over(topic_id, partitions, available)
             self._keep_current(queues)
@@ -144,7 +140,7 @@ class SharedQueues:
         self.wake()
 
     def _keep_current(self, queues: TopicQueues) -> None:
-        """Take records for a topic. Needs the lock."""
+        """Take records for a topic, if any are taken. Needs the lock."""
         if queues.topic not in self._current:
             queues.used_at = self._loop.time()
             self._current[queues.topic] = queues
@@ -232,7 +228,6 @@ class SharedQueues:
             if not self._refuses_for_good:
                 self._refuses_for_good = True
                 self.refusal = reason
-        self._current.clear()
         self._take_none()
 
     def suspend(self, reason: KafkaError) -> None:

@@ -131,6 +131,8 @@ class Outcomes:
             self._split(queue, batch)
         elif action is BatchAction.RETRY_IN_ORDER:
             queue.retry(batch)
+        elif action is BatchAction.BUMP_EPOCH and self._goes_behind_doubtful(queue, batch):
+            pass
         else:
             if action is BatchAction.DISABLE_IDEMPOTENCE:
                 self._idempotence.step_down(error)
@@ -236,6 +238,23 @@ class Outcomes:
             queue.retry(batch)
             self._statistics.retried(batch, now)
             self._retry_policy.tell_failure(_sending_to(batch), error, queue.failures)
+
+    def _goes_behind_doubtful(self, queue: PartitionQueue, batch: ProducerBatch) -> bool:
+        """Send a batch behind those that a broker may have got after it, if there are any.
+
+        There are where a topic was made again while requests by its name were on their way: the broker refused one, and
+        took one that came after it. In a new epoch that would be written twice.
+        """
+        doubtful = next((at for at, each in enumerate(queue.retries) if each.doubts), None)
+        if queue.proven or doubtful is None:
+            return False
+        behind = [batch, *queue.retries[:doubtful]]
+        queue.retries = queue.retries[doubtful:]
+        self._idempotence.take_numbers(behind)
+        with self._buffer.lock:
+            for each in behind:
+                queue.put_back(each)
+        return True
 
     def _split(self, queue: PartitionQueue, batch: ProducerBatch) -> None:
         parts = split(batch)

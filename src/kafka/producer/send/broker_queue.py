@@ -16,7 +16,16 @@ class BrokerQueue:
         attempts: how tries to connect to it go.
     """
 
-    __slots__ = ("attempts", "blocked_until", "compressing", "connecting", "in_flight", "node_id", "ready")
+    __slots__ = (
+        "attempts",
+        "blocked_until",
+        "compressing",
+        "compressing_for",
+        "connecting",
+        "in_flight",
+        "node_id",
+        "ready",
+    )
 
     def __init__(self, node_id: int, attempts: Attempts) -> None:
         self.node_id = node_id
@@ -27,6 +36,8 @@ class BrokerQueue:
         self.in_flight = 0
         self.compressing: asyncio.Task[None] | None = None
         """Compresses what is sent next; the order of batches stays as it is because nothing is sent meanwhile."""
+        self.compressing_for: frozenset[PartitionQueue] = frozenset()
+        """The queues whose next batches may be among what is being compressed."""
         self.connecting: asyncio.Task[None] | None = None
         self.blocked_until = 0.0
         """Neither to be connected to nor sent to before this time of the loop."""

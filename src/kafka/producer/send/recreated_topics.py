@@ -86,9 +86,8 @@ class RecreatedTopics:
             for broker in self._brokers.values():
                 for queue in queues.queues:
                     broker.ready.pop(queue, None)
-            if topic in self._moving or any(queue.in_network for queue in queues.queues):
-                continue
-            if all(broker.compressing is None for broker in self._brokers.values()):
+            compressed = frozenset[PartitionQueue]().union(*(each.compressing_for for each in self._brokers.values()))
+            if topic not in self._moving and not any(q.in_network or q in compressed for q in queues.queues):
                 self._begin(queues)
 
     def _begin(self, queues: TopicQueues) -> None:

@@ -219,6 +219,7 @@ class Sender:
         while broker.compressing is None and broker.ready and broker.in_flight < self._options.max_in_flight:
             builders = self._compressor.long_work(broker.ready)
             if builders:
+                broker.compressing_for = frozenset(broker.ready)
                 broker.compressing = self._spawn(self._compress(broker, builders))
                 return
             request = self._collector.collect(broker, now)
@@ -232,7 +233,7 @@ class Sender:
         except Exception:  # shows again, and fails the batch, when it is encoded
             log.exception("compressing for broker %d", broker.node_id)
         finally:
-            broker.compressing = None
+            broker.compressing, broker.compressing_for = None, frozenset()
         self.pump()
 
     def _send(self, broker: BrokerQueue, connection: BrokerConnection, request: Request, now: float) -> None:

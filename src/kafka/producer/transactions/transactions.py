@@ -105,6 +105,8 @@ class Transactions:
         """Batches with sequence numbers have failed, so that those that come after them need a new epoch (KIP-360)."""
         self._topics_written: set[str] = set()
         """What the open transaction has written to."""
+        self._is_settled = False
+        """All of the transaction was found to be written: the coordinator, or whoever prepared it, decides now."""
         idempotence.may_write = self._may_write
         outcomes.transactions = self
         self._refuse_records()
@@ -145,6 +147,7 @@ class Transactions:
         self._operation = None
         self._partitions.begin()
         self._topics_written.clear()
+        self._is_settled = False
         self._move(TransactionState.OPEN)
         self._on_called("txn-begin", self._loop.time() - began)
 
@@ -224,8 +227,7 @@ class Transactions:
     def topic_made_again(self, topic: str, partitions: int, waiting: bool, doubtful: bool) -> None:
         """A topic is another one now: a transaction that has written to it would be committed without that."""
         self._partitions.forget(topic, partitions)
-        unfinished = waiting or self.state is TransactionState.OPEN
-        if doubtful or (topic in self._topics_written and unfinished):
+        if doubtful or (topic in self._topics_written and (waiting or not self._is_settled)):
             self.record_failed(
                 UnknownTopicIdError(
                     f"topic {topic!r} was deleted and made again while the transaction was open: what it had written "
@@ -306,12 +308,14 @@ class Transactions:
         await self._drain()
         if self.state is not TransactionState.PREPARED:
             raise self._refusal()
+        self._is_settled = True
         return self.identity if self._partitions.started or self._partitions.in_doubt else None
 
     async def _commit(self) -> None:
         await self._drain()
         if self.state is not TransactionState.COMMITTING:
             raise self._refusal()
+        self._is_settled = True
         await self._end(commit=True)
 
     async def _abort(self) -> None:
