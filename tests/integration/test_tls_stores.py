@@ -10,7 +10,8 @@ from kafka.errors import KafkaConfigurationError, NoBrokersAvailable
 
 pytestmark = pytest.mark.apache
 PASSWORD = "changeit"
-REFUSED_MS = 5_000
+AT_ONCE = r"could be used: .*"
+"""An error that comes when the time is up says after how long."""
 
 
 @pytest.fixture(scope="module")
@@ -72,11 +73,9 @@ def ways(folder):
     }
 
 
-def connect(secured, listener="mtls", timeout_ms=60_000, **options):
+def connect(secured, listener="mtls", **options):
     servers = secured.bootstrap(listener)
-    with KafkaAdminClient(
-        bootstrap_servers=servers, security_protocol="SSL", bootstrap_timeout_ms=timeout_ms, **options
-    ) as admin:
+    with KafkaAdminClient(bootstrap_servers=servers, security_protocol="SSL", **options) as admin:
         return admin.describe_cluster()
 
 
@@ -94,10 +93,10 @@ async def test_the_asyncio_clients_take_the_same_options(secured, stores):
 def test_what_is_wrong_is_told(secured, stores):
     jks = ways(stores)["jks"]
     trust = {name: value for name, value in jks.items() if "truststore" in name}
-    with pytest.raises(NoBrokersAvailable, match="'ssl_keystore_location'"):
-        connect(secured, timeout_ms=REFUSED_MS, **trust)
-    with pytest.raises(NoBrokersAvailable, match="which authorities to trust"):
-        connect(secured, "ssl", REFUSED_MS, ssl_cafile=stores / "client.pem")
+    with pytest.raises(NoBrokersAvailable, match=f"{AT_ONCE}'ssl_keystore_location'"):
+        connect(secured, **trust)
+    with pytest.raises(NoBrokersAvailable, match=f"{AT_ONCE}which authorities to trust"):
+        connect(secured, "ssl", ssl_cafile=stores / "client.pem")
     with pytest.raises(KafkaConfigurationError, match="is its password") as caught:
         connect(secured, **{**jks, "ssl_keystore_password": "not-this-secret"})
     assert "not-this-secret" not in str(caught.value)
@@ -112,8 +111,8 @@ def test_a_broker_by_a_name_that_is_not_in_its_certificate_is_refused(secured, s
             "security_protocol": "SSL",
         }
         trust = {"ssl_cafile": stores / "ca.pem"}
-        with pytest.raises(NoBrokersAvailable, match="connect by a name that is in it"):
-            KafkaAdminClient(**options, **trust, bootstrap_timeout_ms=REFUSED_MS)
+        with pytest.raises(NoBrokersAvailable, match=f"{AT_ONCE}connect by a name that is in it"):
+            KafkaAdminClient(**options, **trust)
         with KafkaAdminClient(**options, **trust, ssl_check_hostname=False) as admin:
             admin.list_topics()
         assert {host for host, _ in proxy.asked} == {"kafka.hidden.test", "127.0.0.1"}
@@ -124,5 +123,5 @@ def test_a_client_whose_certificate_has_expired_is_told(secured, stores):
     sign = ("openssl", "x509", "-req", "-in", "client.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-days", "-1")
     subprocess.run([*sign, "-out", "expired.pem"], cwd=folder, check=True, capture_output=True)
     expired = {"ssl_cafile": folder / "ca.pem", "ssl_certfile": folder / "expired.pem"}
-    with pytest.raises(NoBrokersAvailable, match="does not accept this client's certificate"):
-        connect(secured, timeout_ms=REFUSED_MS, **expired, ssl_keyfile=folder / "client.key")
+    with pytest.raises(NoBrokersAvailable, match=f"{AT_ONCE}does not accept this client's certificate"):
+        connect(secured, **expired, ssl_keyfile=folder / "client.key")

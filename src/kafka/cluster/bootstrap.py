@@ -79,6 +79,7 @@ class Bootstrap:
         self._not_before = 0.0
         self._limiter = LogLimiter(log)
         self._failures: dict[Address, KafkaError] = {}
+        self._untold: dict[Address, KafkaError] = {}
         self._looks: dict[Address, int] = {}
 
     async def until_found(self, topics: set[str] | None) -> Found:
@@ -93,6 +94,7 @@ class Bootstrap:
         loop = asyncio.get_running_loop()
         started = loop.time()
         self._failures.clear()
+        self._untold.clear()
         self._looks.clear()
         rounds = 0
         telling = loop.call_later(_SAID_AFTER_S, self._tell_still_looking, timeout_s)
@@ -110,6 +112,7 @@ class Bootstrap:
                         late = refusing_ms is not None and loop.time() + pause >= started + refusing_ms / 1000
                         if late and self._all_refuse():
                             raise
+                        self._tell_failures()
                         await asyncio.sleep(pause)
         except TimeoutError:
             raise NoBrokersAvailable(self._report(f"in {timeout_s:g} s")) from self._cause()
@@ -138,6 +141,7 @@ class Bootstrap:
                 found[0].abort(KafkaConnectionError("looking for the cluster was given up"))
             raise
         if found is not None:
+            self._tell_failures()
             return found
         for error in self._failures.values():
             if isinstance(error, BrokerResponseError) and not error.retriable:
@@ -153,6 +157,7 @@ class Bootstrap:
         try:
             found = await self.once(topics)
         except Exception as error:
+            self._tell_failures()
             self._rounds_failed += 1
             self._not_before = loop.time() + self._again_backoff.seconds(self._rounds_failed)
             raise as_kafka_error("looking for the cluster", error) from error
@@ -172,6 +177,8 @@ class Bootstrap:
             found = self._look_at([(running.pop(task), task) for task in done])
             if found is not None:
                 return found
+            if to_try or running:
+                self._tell_failures()
         return None
 
     def _look_at(self, done: "list[tuple[Address, asyncio.Task[Found]]]") -> Found | None:
@@ -185,19 +192,21 @@ class Bootstrap:
             elif error is None:
                 _end_late(task)
             elif isinstance(error, KafkaError) and not isinstance(error, KafkaConfigurationError):
-                self._failures[server] = error
-                self._tell(server, error)
+                self._failures[server] = self._untold[server] = error
             else:
                 fatal = error
         if found is None and fatal is not None:
             raise fatal
         return found
 
-    def _tell(self, server: Address, error: KafkaError) -> None:
-        text = str(error.args[0] if error.args else error)
-        named = f"{server[0]}:{server[1]}"
-        where = "" if named in text else f"{named}: "
-        self._limiter.warning(named, f"a bootstrap server could not be used: {where}{text}")
+    def _tell_failures(self) -> None:
+        """Log why servers failed, as the search goes on; where it ends, its error says so."""
+        for server, error in self._untold.items():
+            text = str(error.args[0] if error.args else error)
+            named = f"{server[0]}:{server[1]}"
+            where = "" if named in text else f"{named}: "
+            self._limiter.warning(named, f"a bootstrap server could not be used: {where}{text}")
+        self._untold.clear()
 
     def _tell_still_looking(self, timeout_s: float) -> None:
         """Once a search, so that a wrong address or port is seen before the time is up."""
@@ -248,7 +257,7 @@ class Bootstrap:
                 looks.append((server, wrong_listener(*server, self._options, self._security, hung_up_on)))
         for (server, _), found in zip(looks, await asyncio.gather(*(look for _, look in looks)), strict=True):
             if found is not None:
-                self._failures[server] = found
+                self._failures[server] = self._untold[server] = found
 
     def _hopeless(self) -> bool:
         """Whether trying again cannot help: no Kafka broker answers there, or TLS does not come about."""

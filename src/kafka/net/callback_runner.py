@@ -16,6 +16,10 @@ class CallbackRunner(Protocol):
     def submit(self, function: Callable[[], object], /) -> object:
         """Run a function after all that were given before; returns at once."""
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether all functions that were given have run."""
+
     async def idle(self) -> None:
         """Wait until all functions that were given before have run."""
 
@@ -32,10 +36,21 @@ class LoopCallbacks:
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
+        self._left = 0
 
     def submit(self, function: Callable[[], object], /) -> None:
         """Run a function in the loop's next turn."""
-        self._loop.call_soon(function)
+        self._left += 1
+        self._loop.call_soon(self._run, function)
+
+    def _run(self, function: Callable[[], object]) -> None:
+        self._left -= 1
+        function()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether all functions that were given have run."""
+        return not self._left
 
     async def idle(self) -> None:
         """Let everything run whose turn comes before the caller's."""

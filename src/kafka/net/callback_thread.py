@@ -38,6 +38,9 @@ class WorkerThread:
         self._functions: queue.SimpleQueue[Function | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
+        self._given = 0
+        """Changed under the lock alone; `_ran` in the thread alone."""
+        self._ran = 0
 
     @classmethod
     def is_current(cls) -> bool:
@@ -46,14 +49,20 @@ class WorkerThread:
 
     def submit(self, function: Function) -> None:
         """Run a function after all that were given before; returns at once."""
-        self._functions.put(function)
         with self._lock:
+            self._given += 1
+            self._functions.put(function)
             if self._thread is None:
                 self._start()
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether all functions that were given have run."""
+        return self._ran == self._given
+
     async def idle(self) -> None:
         """Wait, on an event loop, until all functions that were given before have run."""
-        if self._thread is None and self._functions.empty():
+        if self.is_idle:
             return
         loop = asyncio.get_running_loop()
         reached: asyncio.Future[None] = loop.create_future()
@@ -72,7 +81,7 @@ class WorkerThread:
 
     def drain(self, timeout_s: float) -> bool:
         """Wait until all functions that were given before have run; whether they have within the time."""
-        if self._thread is None and self._functions.empty():
+        if self.is_idle:
             return True
         reached = threading.Event()
         self.submit(reached.set)
@@ -102,6 +111,7 @@ class WorkerThread:
                 self._functions.put(None)  # what came behind it runs first
             else:
                 _guarded(function)
+                self._ran += 1
             del function  # it may hold a client, which is to be collected while nothing comes
 
     def _run(self) -> None:
@@ -110,6 +120,7 @@ class WorkerThread:
             function = self._functions.get()
             if function is not None:
                 _guarded(function)
+                self._ran += 1
 
     @classmethod
     def _after_fork(cls) -> None:

@@ -26,6 +26,7 @@ from kafka.net.receiver import Receiver
 from kafka.net.statistics import NetworkTraffic, NodeTraffic
 from kafka.net.stream import Stream
 from kafka.net.tls import tls_context
+from kafka.net.tls_failures import TlsRefusedError, is_alert
 from kafka.net.versions import ApiVersions
 from kafka.wire.framing import encode_request
 
@@ -271,6 +272,8 @@ class Connection:
         if isinstance(why, KafkaError):
             text = f"{self.described_as}: {why.args[0] if why.args else why}"
             self._end(type(why)(text))
+        elif why is not None and is_alert(why) and not stream.received_anything:
+            self._end(TlsRefusedError(f"the connection to {self.described_as} failed: {describe_failure(why)}"))
         elif why is not None:
             self._end(KafkaConnectionError(f"the connection to {self.described_as} failed: {describe_failure(why)}"))
         else:
@@ -283,6 +286,8 @@ class Connection:
 
     def _closed_error(self) -> KafkaError:
         why = self._why_closed
+        if isinstance(why, TlsRefusedError):
+            return TlsRefusedError(*why.args)
         text = why.args[0] if why is not None and why.args else why
         return KafkaConnectionError(f"the connection to {self.described_as} is closed: {text}")
 

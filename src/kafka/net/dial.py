@@ -102,8 +102,7 @@ class _Race:
         self._loop = asyncio.get_running_loop()
         self._running: dict[asyncio.Task[Stream], str] = {}
         self.failures: list[tuple[str, str]] = []
-        self._cause: BaseException | None = None
-        self._refused = 0
+        self._causes: list[BaseException] = []
 
     async def _connect(self, family: int, address: tuple[str, int], timeout_s: float) -> Stream:
         uses_tls = self._tls is not None
@@ -140,11 +139,17 @@ class _Race:
         if winner is not None:
             return winner
         error = DialError.of(self._host, self._port, self.failures)
-        error.permanent = isinstance(self._cause, ssl.SSLError)
-        error.refused = self._refused == len(self.failures) > 0
-        if self._cause is not None and self._closed_in_handshake(self._cause):
+        cause = max(self._causes, key=self._tells, default=None)
+        error.permanent = isinstance(cause, ssl.SSLError)
+        refusals = sum(isinstance(each, ConnectionRefusedError) for each in self._causes)
+        error.refused = refusals == len(self.failures) > 0
+        if cause is not None and self._closed_in_handshake(cause):
             error.hung_up_on = HungUpOn.TLS
-        raise error from None if self._cause is None else in_brief(self._cause)
+        raise error from None if cause is None else in_brief(cause)
+
+    def _tells(self, error: BaseException) -> int:
+        """How much it says of the listener: others of its addresses may not even have a way to them."""
+        return 2 if isinstance(error, ssl.SSLError) else int(self._closed_in_handshake(error))
 
     async def _first(self, waiting: list[tuple[int, tuple[str, int]]], timeout_s: float) -> Stream | None:
         deadline = self._loop.time() + timeout_s
@@ -170,8 +175,7 @@ class _Race:
             error = task.exception()
             if error is not None:
                 self.failures.append((address, self._describe(error)))
-                self._cause = error
-                self._refused += isinstance(error, ConnectionRefusedError)
+                self._causes.append(error)
             elif winner is None:
                 winner = task.result()
             else:

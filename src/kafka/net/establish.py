@@ -23,6 +23,7 @@ from kafka.net.old_brokers import OldBrokerError, look_whether_foreign, look_whe
 from kafka.net.proxy import check_proxy_library
 from kafka.net.sasl import SaslSession, check_mechanism
 from kafka.net.statistics import NodeTraffic
+from kafka.net.tls_failures import TlsRefusedError
 from kafka.net.versions import CAN_BE_ASKED_SINCE, ApiVersions
 from kafka.version import DISTRIBUTION_VERSION
 from kafka.wire.api.api_versions import ApiVersionsRequest, ApiVersionsResponse
@@ -145,7 +146,7 @@ async def _negotiate(
             offered = [key.max_version for key in response.api_keys if key.api_key == ApiVersionsRequest.API_KEY]
             response = await _ask(connection, options, min(greeting, *offered) if offered else 0)
     except KafkaConnectionError as error:
-        if connection.received_anything:
+        if connection.received_anything or isinstance(error, TlsRefusedError):
             raise
         raise _HungUp(f"{error.args[0]}, on the first request; {_likely_causes(security)}") from in_brief(error)
     check_error(response.error_code, f"ApiVersions at {connection.described_as}")

@@ -2,9 +2,12 @@
 
 import ssl
 
+from kafka.errors import KafkaConnectionError
+
 _HOSTNAME_MISMATCH = (62, 63, 64)
 """X509_V_ERR_HOSTNAME_MISMATCH and its kin for addresses."""
 _NO_AUTHORITY = (2, 18, 19, 20, 21)
+_NOT_VALID_NOW = (9, 10)
 _ALERTS_ABOUT_US = (
     "CERTIFICATE_REQUIRED",
     "ALERT_UNKNOWN_CA",
@@ -15,6 +18,20 @@ _ALERTS_ABOUT_US = (
     "ALERT_UNSUPPORTED_CERTIFICATE",
 )
 _NO_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "UNKNOWN_PROTOCOL", "HTTP_REQUEST")
+
+
+class TlsRefusedError(KafkaConnectionError):
+    """A peer ended the connection with an alert of TLS before it answered anything. No repetition mends that.
+
+    With TLS 1.3 the handshake is done for the client before the peer has looked at the client's certificate.
+    """
+
+    permanent = True
+
+
+def is_alert(error: BaseException) -> bool:
+    """Whether the peer has said by an alert of TLS why it ends the connection."""
+    return isinstance(error, ssl.SSLError) and "ALERT" in (error.reason or "")
 
 
 def speaks_no_tls(error: ssl.SSLError) -> bool:
@@ -32,8 +49,15 @@ def describe_tls_failure(error: ssl.SSLError) -> str:
     if reason.endswith(_ALERTS_ABOUT_US):
         return (
             f"it does not accept this client's certificate, or wants one ({reason}); 'ssl_certfile' or "
-            "'ssl_keystore_location' gives it"
+            "'ssl_keystore_location' gives it; it has to be valid, and of an authority that the broker trusts"
         )
+    if reason.endswith("ALERT_HANDSHAKE_FAILURE"):
+        return (
+            f"the TLS handshake failed: {reason}; it wants a client certificate ('ssl_certfile' or "
+            "'ssl_keystore_location' gives it), or has no cipher in common with this client ('ssl_ciphers')"
+        )
+    if reason.endswith("ALERT_PROTOCOL_VERSION"):
+        return f"the TLS handshake failed: {reason}; it has no version of TLS in common ('ssl_enabled_protocols')"
     return f"the TLS handshake failed: {reason or error}"
 
 
@@ -42,4 +66,6 @@ def _advice(code: int) -> str:
         return "; connect by a name that is in it, or switch the check off with ssl_check_hostname=False"
     if code in _NO_AUTHORITY:
         return "; 'ssl_cafile' or 'ssl_truststore_location' says which authorities to trust"
+    if code in _NOT_VALID_NOW:
+        return "; the broker needs a new certificate, or the clock of this machine is wrong"
     return ""

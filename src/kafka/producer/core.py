@@ -363,7 +363,7 @@ class ProducerCore:
             async with asyncio.timeout_at(deadline):
                 await self.callbacks.idle()
         except TimeoutError:
-            return False
+            return self.callbacks.is_idle  # where there was no time to wait, nothing may be left all the same
         return True
 
     async def _close(self, timeout_s: float | None, reason: str) -> None:

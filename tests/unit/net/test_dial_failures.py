@@ -13,6 +13,7 @@ import pytest
 from kafka.config import parse_admin
 from kafka.net import dial as module
 from kafka.net.dial import DialError, describe_failure, dial
+from kafka.net.hang_up import HungUpOn
 from kafka.net.stream import Stream
 from unit.virtual_loop import simulate
 
@@ -50,12 +51,35 @@ def not_trusted(message: str = "self-signed certificate", code: int = 18) -> ssl
                 "check off with ssl_check_hostname=False"
             ),
         ),
-        (not_trusted("certificate has expired", 10), "its certificate is not trusted: certificate has expired"),
+        (
+            not_trusted("certificate has expired", 10),
+            (
+                "its certificate is not trusted: certificate has expired; the broker needs a new certificate, or the "
+                "clock of this machine is wrong"
+            ),
+        ),
+        (not_trusted("certificate revoked", 23), "its certificate is not trusted: certificate revoked"),
         (
             tls_error("TLSV13_ALERT_CERTIFICATE_REQUIRED"),
             (
                 "it does not accept this client's certificate, or wants one (TLSV13_ALERT_CERTIFICATE_REQUIRED); "
-                "'ssl_certfile' or 'ssl_keystore_location' gives it"
+                "'ssl_certfile' or 'ssl_keystore_location' gives it; it has to be valid, and of an authority that the "
+                "broker trusts"
+            ),
+        ),
+        (
+            tls_error("SSLV3_ALERT_HANDSHAKE_FAILURE"),
+            (
+                "the TLS handshake failed: SSLV3_ALERT_HANDSHAKE_FAILURE; it wants a client certificate "
+                "('ssl_certfile' or 'ssl_keystore_location' gives it), or has no cipher in common with this client "
+                "('ssl_ciphers')"
+            ),
+        ),
+        (
+            tls_error("TLSV1_ALERT_PROTOCOL_VERSION"),
+            (
+                "the TLS handshake failed: TLSV1_ALERT_PROTOCOL_VERSION; it has no version of TLS in common "
+                "('ssl_enabled_protocols')"
             ),
         ),
         (
@@ -223,6 +247,20 @@ def test_with_tls_a_peer_that_hangs_up_may_not_speak_it_and_one_that_refuses_onl
     _, error, _ = connect(Network((0.0, tls_error("NO_SHARED_CIPHER"))), context)
     assert error is not None
     assert error.permanent
+
+
+@pytest.mark.parametrize("said_first", [True, False])
+def test_what_an_address_says_by_tls_counts_whatever_its_other_addresses_do(said_first: bool) -> None:
+    """A name may have an address that this machine has no way to: no repetition mends the other one."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    outcomes = [(0.0, tls_error("NO_SHARED_CIPHER")), (0.0, OSError(errno.ENETUNREACH, "no way"))]
+    _, error, _ = connect(Network(*outcomes[:: 1 if said_first else -1]), context)
+    assert error is not None
+    assert error.permanent
+    hung_up = [(0.0, ConnectionResetError()), (0.0, refused())]
+    _, error, _ = connect(Network(*hung_up[:: 1 if said_first else -1]), context)
+    assert error is not None
+    assert error.hung_up_on is HungUpOn.TLS
 
 
 class Sock:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import threading
 from collections.abc import Iterator
@@ -118,6 +119,29 @@ def test_flushing_and_closing_say_when_callbacks_are_still_running(
         "the producer is closed, but callbacks are still running"
     ]
     release.set()
+
+
+def test_without_time_to_wait_nothing_is_said_of_callbacks_that_have_all_run(
+    broker: EmbeddedBroker, caplog: pytest.LogCaptureFixture
+) -> None:
+    producer = producer_for(broker)
+    ran: list[object] = []
+    producer.send("t", b"x").add_callback(ran.append)
+    producer.flush()
+    assert ran
+    producer.flush(0)
+    producer.close(0)
+
+    async def asynchronously() -> None:
+        producer = AsyncKafkaProducer(bootstrap_servers=broker.bootstrap_servers)
+        await producer.start()
+        (await producer.send("t", b"x")).add_callback(ran.append)
+        await producer.flush()
+        await producer.flush(0)
+        await producer.close(0)
+
+    asyncio.run(asynchronously())
+    assert "callbacks" not in caplog.text
 
 
 def test_topics_and_partitions_are_looked_up_and_refused(broker: EmbeddedBroker) -> None:
