@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,11 @@ from integration.consumer_support import poll_until, read
 from kafka import AsyncKafkaConsumer, KafkaAdminClient, KafkaConsumer, KafkaProducer, OffsetAndMetadata, TopicPartition
 from kafka.admin import NewTopic
 from kafka.errors import LogTruncationError
+from kafka.spark.cluster_lookup import ClusterLookup
+from kafka.spark.data_loss import DataLossError
+from kafka.spark.options import parse_read
+from kafka.spark.read_task import read_task
+from kafka.spark.stream_plan import StreamPlanner
 
 if TYPE_CHECKING:
     from harness.releases import Kafka
@@ -129,6 +135,67 @@ def test_a_consumer_is_told_of_records_that_an_unclean_election_has_taken_back(
         assert runner.run(read_awaiting(awaited, 3)) == others[:3]
         runner.run(awaited.close())
     cluster.restart(leader)
+
+
+@pytest.mark.parametrize("others", [3, 5, 9], ids=["shorter", "as long", "longer"])
+def test_a_stream_of_spark_notices_between_two_micro_batches_what_an_unclean_election_has_taken_back(
+    cluster: Kafka, admin: KafkaAdminClient, others: int
+) -> None:
+    pytest.importorskip("pyarrow")
+    tp = TopicPartition(f"unclean-stream-{others}", 0)
+    leader, lagging = 1, 2
+    config = {"unclean.leader.election.enable": "true"}
+    admin.create_topics([NewTopic(tp.topic, replica_assignments={0: [leader, lagging]}, topic_configs=config)])
+    write(cluster, tp, [b"kept %d" % n for n in range(5)])
+    cluster.kill(lagging)
+    poll_until(lambda: partition_of(admin, tp.topic)["isr"] == [leader], patience_s=PATIENCE_S)
+    write(cluster, tp, [b"lost %d" % n for n in range(5)], acks=1)
+    strict, lenient = (Stream(cluster, tp.topic, fails) for fails in (True, False))
+    try:
+        begin = strict.planner().initial()
+        planned = strict.planner().latest(begin, None, everything=True)
+        assert strict.rows(begin, planned) == [b"kept %d" % n for n in range(5)] + [b"lost %d" % n for n in range(5)]
+        cluster.kill(leader)
+        cluster.restart(lagging)
+        poll_until(lambda: partition_of(admin, tp.topic)["leader"] == lagging, patience_s=PATIENCE_S)
+        written = [b"other %d" % n for n in range(others)]
+        write(cluster, tp, written, acks=1)
+
+        with pytest.raises(DataLossError, match=f"log of {tp.topic}-0 was cut back to offset 5 .* had read up to 10"):
+            strict.planner().latest(planned, None, everything=True)
+        with pytest.raises(DataLossError, match=f"{tp.topic}-0 was to be read from offset"):
+            strict.rows(begin, planned)  # the micro-batch that was planned before, again
+        assert lenient.rows(begin, planned) == [b"kept %d" % n for n in range(5)]
+        later = lenient.planner().latest(planned, None, everything=True)
+        assert lenient.rows(planned, later) == written
+        write(cluster, tp, [b"more"], acks=1)
+        assert lenient.rows(later, lenient.planner().latest(later, None, everything=True)) == [b"more"]
+    finally:
+        strict.close()
+        lenient.close()
+        cluster.restart(leader)
+        poll_until(lambda: len(partition_of(admin, tp.topic)["isr"]) == 2, patience_s=PATIENCE_S)
+
+
+class Stream:
+    """A stream of Spark as far as it is ours: planners, each a new one as after a restart, and tasks."""
+
+    def __init__(self, cluster: Kafka, topic: str, fails: bool) -> None:
+        given = {"kafka.bootstrap.servers": cluster.bootstrap_servers, "subscribe": topic}
+        given |= {"startingoffsets": "earliest", "failondataloss": str(fails), "kafka.reconnect.backoff.max.ms": "500"}
+        self._options = parse_read(given, streaming=True)
+        self._lookup = ClusterLookup(self._options)
+
+    def planner(self) -> StreamPlanner:
+        return StreamPlanner(self._options, self._lookup, time.monotonic)
+
+    def rows(self, start: dict[str, Any], end: dict[str, Any]) -> list[bytes]:
+        tasks = self.planner().tasks(start, end)
+        batches = (batch for task in tasks for batch in read_task(self._options, ("value",), task))
+        return [value for batch in batches for value in batch["value"].to_pylist()]
+
+    def close(self) -> None:
+        self._lookup.close()
 
 
 def test_a_follower_in_the_consumers_rack_is_read_and_its_leader_when_it_is_gone(

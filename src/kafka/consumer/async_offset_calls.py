@@ -138,5 +138,12 @@ class AsyncOffsetCalls(ConsumerFace):
         limit = self._look_up_timeout_ms if timeout_ms is None else check_timeout(timeout_ms)
         return await self._driver.run(self._core.offsets_for_times.find(timestamps, limit), limit)
 
+    async def _epoch_ends(
+        self, epochs: Mapping[TopicPartition, int], timeout_ms: float
+    ) -> dict[TopicPartition, OffsetAndTimestamp]:
+        """Up to where the leaders have what was written in leader epochs (KIP-320), -1 where they cannot tell."""
+        self._check_open()
+        return await self._driver.run(self._core.epoch_ends.find(epochs, timeout_ms), timeout_ms)
+
     def _limit(self, timeout_ms: float | None) -> float:
         return self._api_timeout_ms if timeout_ms is None else check_timeout(timeout_ms)

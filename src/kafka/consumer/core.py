@@ -28,6 +28,7 @@ from kafka.consumer.fetch.fetcher import Fetcher
 from kafka.consumer.handover.fetch_buffer import FetchBuffer
 from kafka.consumer.handover.fetch_position import FetchPosition
 from kafka.consumer.handover.partition_state import PartitionState
+from kafka.consumer.position.epoch_ends import EpochEnds
 from kafka.consumer.position.list_offsets import ListOffsets
 from kafka.consumer.position.offsets_for_times import OffsetsForTimes
 from kafka.consumer.position.out_of_range import OutOfRangeLog
@@ -192,6 +193,7 @@ class ConsumerCore:
         # Who calls is told of errors; what goes on in the background tells the log.
         told = RetryPolicy(backoff, log, level=logging.DEBUG, fatal=anything_unexpected)
         self.offsets_for_times = OffsetsForTimes(offsets_of, told)
+        self.epoch_ends = OffsetsForTimes(EpochEnds(self.client, timeout_ms), told)
         self.topics = TopicWatch(self.client, self.subscription, group.exclude_internal_topics, self.events.failed)
         self.membership, offsets = self._make_group(backoff)
         self.commits = Commits(

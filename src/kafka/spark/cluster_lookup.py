@@ -6,14 +6,17 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from kafka.consumer.position.timestamps import LATEST
 from kafka.errors import (
     KafkaError,
     KafkaTimeoutError,
     NoBrokersAvailable,
     UnknownTopicOrPartitionError,
+    UnsupportedVersionError,
     for_code,
 )
 from kafka.spark.cache import admin_configs, make_consumer
+from kafka.spark.leader_epochs import Epochs
 from kafka.spark.offsets import Offsets
 from kafka.spark.options import ReadOptions
 from kafka.structs import TopicPartition
@@ -51,6 +54,7 @@ class ClusterLookup:
         self._admin: KafkaAdminClient | None = None
         self._missing: set[str] = set()
         self._ids: dict[str, str] = {}
+        self._epochs: Epochs = {}
         self._reached = False
 
     def __enter__(self) -> "ClusterLookup":
@@ -136,10 +140,38 @@ class ClusterLookup:
         for attempt in range(self._options.retries + 1):
             if attempt:
                 self._pause(self._options.retry_interval_ms)
-            offsets = self._ask_leaders("find the last offsets", partitions, _latest)
+            offsets = self._ask_leaders("find the last offsets", partitions, self._latest)
             if all(offset >= at_least.get(each, 0) for each, offset in offsets.items()):
                 break
         return offsets
+
+    def _latest(self, consumer: "KafkaConsumer", partitions: Iterable[TopicPartition], timeout_ms: int) -> Offsets:
+        found = consumer._look_up(dict.fromkeys(partitions, LATEST), timeout_ms)
+        for each, end in found.items():
+            self._epochs.pop(each, None)
+            if end.leader_epoch is not None and end.leader_epoch >= 0:
+                self._epochs[each] = end.leader_epoch
+        return {each: end.offset for each, end in found.items()}
+
+    def leader_epochs(self, partitions: Collection[TopicPartition]) -> Epochs:
+        """The epochs of their leaders, as they came with the last answers of `latest`; brokers before 2.1 have none."""
+        return {each: self._epochs[each] for each in partitions if each in self._epochs}
+
+    def epoch_ends(self, epochs: Mapping[TopicPartition, int]) -> Offsets:
+        """Up to where the leaders have what was written in an epoch; left out where that cannot be told.
+
+        Brokers before Kafka 2.3 do not tell consumers.
+        """
+
+        def ask(consumer: "KafkaConsumer", partitions: Iterable[TopicPartition], timeout_ms: int) -> dict[Any, Any]:
+            return consumer._epoch_ends({each: epochs[each] for each in partitions}, timeout_ms)
+
+        try:
+            found = self._ask_leaders("look up where leader epochs end", epochs, ask)
+        except UnsupportedVersionError as error:
+            log.debug("whether logs were cut back is not known: %s", error)
+            return {}
+        return {each: end.offset for each, end in found.items() if end.offset >= 0}
 
     def at_time(self, times_ms: Mapping[TopicPartition, int]) -> dict[TopicPartition, int | None]:
         """The first offset at or after a time (ms since 1970-01-01 UTC); None: there is no such record."""
@@ -235,7 +267,3 @@ def _add_sizes(found: dict[TopicPartition, int], directory: Mapping[str, Any]) -
 
 def _earliest(consumer: "KafkaConsumer", partitions: Iterable[TopicPartition], timeout_ms: int) -> Offsets:
     return consumer.beginning_offsets(partitions, timeout_ms=timeout_ms)
-
-
-def _latest(consumer: "KafkaConsumer", partitions: Iterable[TopicPartition], timeout_ms: int) -> Offsets:
-    return consumer.end_offsets(partitions, timeout_ms=timeout_ms)

@@ -30,9 +30,9 @@ class DataLoss:
         """
         if self._fail:
             raise DataLossError(
-                f"{what}. Some records may have been deleted before they were read (retention, or a topic deleted and "
-                "made again). Set the option failOnDataLoss=false to go on with a warning, or start with a new "
-                "checkpoint and startingOffsets"
+                f"{what}. Some records may have been deleted before they were read (retention, an unclean leader "
+                "election, or a topic deleted and made again). Set the option failOnDataLoss=false to go on with a "
+                "warning, or start with a new checkpoint and startingOffsets"
             )
         self.warn(what)
 

@@ -7,6 +7,7 @@ from typing import Protocol
 from kafka.config.option import nearest
 from kafka.errors import KafkaConfigurationError, KafkaError
 from kafka.spark.data_loss import DataLoss
+from kafka.spark.leader_epochs import Epochs
 from kafka.spark.offsets import Offsets
 from kafka.spark.options import ReadOptions
 from kafka.spark.values import (
@@ -38,6 +39,12 @@ class OffsetLookup(Protocol):
 
     def topic_ids(self, topics: Collection[str]) -> dict[str, str]:
         """The ids of these topics, as they came with the last answers of `partitions`; brokers before 2.8 have none."""
+
+    def leader_epochs(self, partitions: Collection[TopicPartition]) -> Epochs:
+        """The epochs of their leaders, as they came with the last answers of `latest`; brokers before 2.1 have none."""
+
+    def epoch_ends(self, epochs: Mapping[TopicPartition, int]) -> Offsets:
+        """Up to where the leaders have what was written in an epoch; left out where that cannot be told."""
 
     def log_bytes(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         """The sizes of their logs on their brokers' disks, as far as they are told; raises nothing."""

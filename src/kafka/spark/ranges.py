@@ -6,6 +6,7 @@ That is what makes a replay after a crash read the same rows in the same tasks.
 import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from kafka.structs import TopicPartition
 
@@ -21,12 +22,17 @@ SHARED_TASK_BYTES = 8 << 20
 
 @dataclasses.dataclass(frozen=True, slots=True, order=True)
 class OffsetRange:
-    """Offsets of a partition: from ``start`` to before ``stop``."""
+    """Offsets of a partition: from ``start`` to before ``stop``.
+
+    Arguments:
+        leader_epoch: of the leader whose log had them: no record of a later one belongs to them; None: not known.
+    """
 
     topic: str
     partition: int
     start: int
     stop: int
+    leader_epoch: int | None = None
 
     @property
     def topic_partition(self) -> TopicPartition:
@@ -43,9 +49,17 @@ class OffsetRange:
 Task = tuple[OffsetRange, ...]
 
 
-def ranges_between(start: Mapping[TopicPartition, int], end: Mapping[TopicPartition, int]) -> list[OffsetRange]:
-    """The ranges that are not empty, in order. A partition that ``start`` lacks is new, and begins at 0."""
-    found = (OffsetRange(*partition, start.get(partition, 0), stop) for partition, stop in end.items())
+def ranges_between(
+    start: Mapping[TopicPartition, int],
+    end: Mapping[TopicPartition, int],
+    epochs: Mapping[TopicPartition, int] = MappingProxyType({}),
+) -> list[OffsetRange]:
+    """The ranges that are not empty, in order. A partition that ``start`` lacks is new, and begins at 0.
+
+    Arguments:
+        epochs: of the leaders that have told the ends, as far as they are known.
+    """
+    found = (OffsetRange(*each, start.get(each, 0), stop, epochs.get(each)) for each, stop in end.items())
     return sorted(each for each in found if each.stop > each.start)
 
 

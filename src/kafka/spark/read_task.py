@@ -4,9 +4,9 @@ import bisect
 import logging
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from kafka.errors import KafkaTimeoutError, OffsetOutOfRangeError, UnknownTopicOrPartitionError
+from kafka.errors import KafkaTimeoutError, LogTruncationError, OffsetOutOfRangeError, UnknownTopicOrPartitionError
 from kafka.health import meanwhile
 from kafka.spark.cache import CONSUMERS
 from kafka.spark.channel import prefetched
@@ -120,7 +120,7 @@ class RangeFetch:
             found, out_of_range = self._poll()
             for partition, columns in found.items():
                 if partition in self._open:
-                    yield from _cut(columns, self._open[partition].stop)
+                    yield from _cut(self._planned(columns, self._open[partition]))
             if self._has_moved():
                 moved = checked = self._clock()
             elif out_of_range or self._clock() - checked >= _CHECK_AFTER_S:
@@ -136,9 +136,40 @@ class RangeFetch:
             return self._consumer.poll_columns(timeout_ms=_POLL_MS), ()
         except OffsetOutOfRangeError as error:
             return {}, set(error.args[0])
+        except LogTruncationError as error:
+            divergent: Any = error.divergent_offsets
+            for each in divergent:
+                if each in self._open:
+                    self._give_up(each, f"but: {error}")
+                else:  # it is read to its end, and the error stays until a seek
+                    self._consumer.seek(each, self._consumer.position(each))
+            return {}, ()
         except UnknownTopicOrPartitionError:  # it may be new to that broker; whether it is gone is looked up
             self._sleep(_POLL_MS / 1_000)
             return {}, ()
+
+    def _planned(self, columns: "Columns", whole: OffsetRange) -> "Columns":
+        """Those of the range. A record of a later leader epoch than that of the plan is another one in its place."""
+        count = len(columns)
+        if count and columns.offsets[count - 1] >= whole.stop:
+            columns = columns.slice(0, bisect.bisect_left(columns.offsets, whole.stop))
+        epoch = whole.leader_epoch
+        if epoch is None or columns.leader_epoch <= epoch:
+            return columns
+        later = next(((first, found) for first, _, found, _ in columns.runs() if found > epoch), None)
+        if later is None:  # what is later is no record
+            return columns
+        self._give_up(
+            whole.topic_partition,
+            f"but its log was cut back by an unclean leader election: offset {columns.offsets[later[0]]} has a record "
+            f"of leader epoch {later[1]}, and the micro-batch was planned in leader epoch {epoch}",
+        )
+        return columns.slice(0, later[0])
+
+    def _give_up(self, partition: TopicPartition, why: str) -> None:
+        """Report a range whose rest is gone, and end it. The next micro-batch finds where its log was cut back."""
+        self._report(partition, self._positions[partition], why)
+        self._consumer.seek(partition, self._open[partition].stop)
 
     def _has_moved(self) -> bool:
         """Close what is finished; whether a position is another than before. Markers and gaps move one, too."""
@@ -191,19 +222,16 @@ class RangeFetch:
         self._loss.report(f"{partition.topic}-{partition.partition} was to be read from offset {position}, {what}")
 
 
-def _cut(columns: "Columns", stop: int) -> Iterator["Columns"]:
-    """Those before ``stop``, in pieces of at most `LARGEST_BATCH` bytes, a single record aside."""
+def _cut(columns: "Columns") -> Iterator["Columns"]:
+    """The same in pieces of at most `LARGEST_BATCH` bytes, a single record aside."""
     count = len(columns)
-    if count and columns.offsets[count - 1] >= stop:
-        count = bisect.bisect_left(columns.offsets, stop)
-        columns = columns.slice(0, count)
     if count == 0:
         return
     if count == 1 or columns.nbytes <= LARGEST_BATCH:
         yield columns
         return
-    yield from _cut(columns.slice(0, count // 2), stop)
-    yield from _cut(columns.slice(count // 2, count), stop)
+    yield from _cut(columns.slice(0, count // 2))
+    yield from _cut(columns.slice(count // 2, count))
 
 
 def to_batches(

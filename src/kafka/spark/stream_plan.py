@@ -6,7 +6,9 @@ from typing import Any
 
 from kafka.spark.data_loss import DataLoss
 from kafka.spark.first_batch import batch_start, first_end, first_limits
+from kafka.spark.leader_epochs import Epochs, cut_back, leader_epochs, with_cut_back, with_leader_epochs
 from kafka.spark.limits import count_offsets, limit_offsets
+from kafka.spark.log_ends import LogEnds
 from kafka.spark.log_sizes import LogSizes
 from kafka.spark.lookup import OffsetLookup, find_partitions, name_partitions, resolve_start
 from kafka.spark.offsets import Layout, Offsets, for_report, from_layout, is_initial, mark_initial, to_layout
@@ -38,8 +40,9 @@ class StreamPlanner:
         self._lookup = lookup
         self._clock = clock
         self._loss = DataLoss(options.fail_on_data_loss)
+        self._log_ends = LogEnds(lookup, self._loss)
         self._initial: Layout | None = None
-        self._frozen: Offsets | None = None
+        self._frozen: tuple[Offsets, Epochs] | None = None
         self._partitions: tuple[float, set[TopicPartition]] | None = None
         self._latest: tuple[float, Offsets] | None = None
         self._last_batch: float | None = None
@@ -53,14 +56,15 @@ class StreamPlanner:
             partitions = find_partitions(self._options, self._lookup)
             start = resolve_start(self._options, self._lookup, partitions, self._loss)
             if self._frozen is not None:
-                frozen = self._frozen
+                frozen, _ = self._frozen
                 start = {each: min(offset, frozen[each]) for each, offset in start.items() if each in frozen}
             self._initial = mark_initial(start)
         return self._initial
 
     def freeze(self) -> None:
         """From here on nothing is newer than now: `Trigger.AvailableNow`."""
-        self._frozen = dict(self._find_latest({}))
+        end = dict(self._find_latest({}))
+        self._frozen = end, self._lookup.leader_epochs(end)
 
     def latest(self, start: Mapping[str, Any], max_rows: int | None, *, everything: bool) -> Layout:
         """Where the batch that begins at ``start`` ends; ``start`` itself if there is none to make.
@@ -71,11 +75,16 @@ class StreamPlanner:
             everything: take all there is, whatever limits the options set.
         """
         begin = from_layout(start)
-        end = dict(self._find_latest(begin) if self._frozen is None else self._frozen)
+        end = dict(self._find_latest(begin) if self._frozen is None else self._frozen[0])
         end |= self._find_again(begin.keys() - end.keys(), begin)
         ids = self._lookup.topic_ids({each.topic for each in end})
+        epochs = self._lookup.leader_epochs(end)
         begin = self._leave_out_made_again(begin, topic_ids(start), ids)
+        restarted = self._log_ends.check(begin, leader_epochs(start), epochs)
+        begin |= restarted
         self._check_loss(begin, end)
+        if self._frozen is not None:
+            epochs |= self._frozen[1]
         if is_initial(start):
             end = first_limits(self._options.start, begin, end)
         known = {**self._begin_of_new(begin, end), **begin}
@@ -86,11 +95,11 @@ class StreamPlanner:
             elif max_rows is not None:
                 end = limit_offsets(max_rows, known, end)
         if is_initial(start):
-            return with_topic_ids(first_end(self._options.start, begin, end), ids)
+            return with_leader_epochs(with_topic_ids(first_end(self._options.start, begin, end), ids), epochs)
         if end == begin:
             return dict(start)
         self._count_lost(begin, end)
-        return with_topic_ids(to_layout(end), ids)
+        return with_cut_back(with_leader_epochs(with_topic_ids(to_layout(end), ids), epochs), restarted)
 
     def tasks(self, start: Mapping[str, Any], end: Mapping[str, Any]) -> list[Task]:
         """The tasks of the batch between two offsets of a checkpoint.
@@ -206,6 +215,5 @@ def batch_ranges(options: ReadOptions, start: Mapping[str, Any], end: Mapping[st
     """The offsets of the batch between two offsets of a checkpoint, and of nothing else: a replay reads the same."""
     others = made_again(topic_ids(start), topic_ids(end))
     begin = batch_start(options.start, start, end)
-    return ranges_between(
-        {each: offset for each, offset in begin.items() if each.topic not in others}, from_layout(end)
-    )
+    begin = {each: offset for each, offset in begin.items() if each.topic not in others}
+    return ranges_between(begin | cut_back(end), from_layout(end), leader_epochs(end))

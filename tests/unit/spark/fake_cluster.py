@@ -15,6 +15,9 @@ class FakeCluster:
         self.asked = 0
         self.ids: dict[str, str] = {}
         self.bytes: dict[TopicPartition, int] = {}
+        self.epochs: dict[TopicPartition, int] = {}
+        self.ends_of_epochs: dict[tuple[TopicPartition, int], int] = {}
+        self.asked_epochs: list[dict[TopicPartition, int]] = []
 
     def topics(self) -> set[str]:
         return {each.topic for each in self.logs} - self.forbidden
@@ -30,6 +33,13 @@ class FakeCluster:
 
     def topic_ids(self, topics: Collection[str]) -> dict[str, str]:
         return {topic: self.ids[topic] for topic in topics if topic in self.ids}
+
+    def leader_epochs(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
+        return {each: self.epochs[each] for each in partitions if each in self.epochs}
+
+    def epoch_ends(self, epochs: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
+        self.asked_epochs.append(dict(epochs))
+        return {each: self.ends_of_epochs[each, of] for each, of in epochs.items() if (each, of) in self.ends_of_epochs}
 
     def log_bytes(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         return {each: self.bytes[each] for each in partitions if each in self.bytes}

@@ -4,17 +4,19 @@ from typing import Any
 
 import pytest
 
+from kafka.consumer.position.timestamps import LATEST
 from kafka.errors import (
     KafkaConnectionError,
     KafkaTimeoutError,
     LeaderNotAvailableError,
     NoBrokersAvailable,
     TopicAuthorizationFailedError,
+    UnsupportedVersionError,
 )
 from kafka.spark import cluster_lookup as cluster_module
 from kafka.spark.cluster_lookup import ClusterLookup
 from kafka.spark.options import parse_read
-from kafka.structs import TopicPartition
+from kafka.structs import OffsetAndTimestamp, TopicPartition
 
 T0, U0 = TopicPartition("t", 0), TopicPartition("u", 0)
 
@@ -26,6 +28,8 @@ class ScriptedTopics:
         self.codes: dict[str, int] = {"t": 0, "u": 0}
         self.ends: dict[TopicPartition, int] = {T0: 5, U0: 7}
         self.ids: dict[str, str | None] = {"t": "1", "u": "2"}
+        self.epochs: dict[TopicPartition, int] = {}
+        self.ends_of_epochs: dict[tuple[TopicPartition, int], int] = {}
         self.log_dirs: list[dict[str, Any]] = []
         self.asked_sizes: dict[str, list[int]] = {}
         self.waited_ms = 0.0
@@ -72,12 +76,17 @@ class ScriptedTopics:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def end_offsets(self, partitions: set[TopicPartition], timeout_ms: int) -> dict[TopicPartition, int]:
+    def _look_up(self, wanted: dict[TopicPartition, int], timeout_ms: int) -> dict[TopicPartition, OffsetAndTimestamp]:
         self._fail()
-        if any(each not in self.ends for each in partitions):
+        if any(each not in self.ends for each in wanted):
             self.waited_ms += timeout_ms
             raise KafkaTimeoutError("no leader")
-        return {each: self.ends[each] for each in partitions}
+        assert set(wanted.values()) <= {LATEST}
+        return {each: OffsetAndTimestamp(self.ends[each], -1, self.epochs.get(each)) for each in wanted}
+
+    def _epoch_ends(self, epochs: dict[TopicPartition, int], timeout_ms: int) -> dict[TopicPartition, Any]:
+        self._fail()
+        return {each: OffsetAndTimestamp(self.ends_of_epochs[each, epochs[each]], -1, None) for each in epochs}
 
 
 @pytest.fixture
@@ -145,11 +154,11 @@ def test_a_deleted_topic_delays_the_others_by_seconds_not_minutes(cluster, given
 def test_leaders_get_more_time_each_time_they_are_asked(cluster, monkeypatch):
     given_ms = []
 
-    def silent(partitions: set[TopicPartition], timeout_ms: int) -> dict[TopicPartition, int]:
+    def silent(wanted: dict[TopicPartition, int], timeout_ms: int) -> dict[TopicPartition, OffsetAndTimestamp]:
         given_ms.append(timeout_ms)
         raise KafkaTimeoutError("no leader")
 
-    monkeypatch.setattr(cluster, "end_offsets", silent)
+    monkeypatch.setattr(cluster, "_look_up", silent)
     with pytest.raises(KafkaTimeoutError):
         lookup().latest([T0], {})
     assert given_ms == [2_000, 4_000, 8_000, 16_000, 30_000]
@@ -229,6 +238,24 @@ def test_ids_of_topics_are_those_of_the_last_answer(cluster):
     cluster.codes["t"] = 3
     asked.partitions(["t"])
     assert asked.topic_ids(["t"]) == {"t": "3"}
+
+
+def test_leader_epochs_are_those_of_the_last_answer(cluster):
+    asked = lookup()
+    cluster.epochs = {T0: 0, U0: 5}
+    asked.latest([T0, U0], {})
+    assert asked.leader_epochs([T0, U0]) == {T0: 0, U0: 5}
+    cluster.epochs = {T0: 1, U0: -1}
+    asked.latest([T0, U0], {})
+    assert asked.leader_epochs([T0, U0]) == {T0: 1}
+
+
+def test_ends_of_epochs_that_leaders_do_not_tell_are_left_out(cluster):
+    cluster.ends_of_epochs = {(T0, 3): 17, (U0, 4): -1}
+    asked = lookup()
+    assert asked.epoch_ends({T0: 3, U0: 4}) == {T0: 17}
+    cluster.failures = [UnsupportedVersionError("brokers before 2.3")]
+    assert asked.epoch_ends({T0: 3, U0: 4}) == {}
 
 
 def test_sizes_of_logs_are_those_of_the_largest_replica(cluster):

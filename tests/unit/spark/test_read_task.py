@@ -8,7 +8,7 @@ import pytest
 
 from kafka import KafkaProducer
 from kafka.broker import EmbeddedBroker
-from kafka.errors import KafkaTimeoutError, OffsetOutOfRangeError, UnknownTopicOrPartitionError
+from kafka.errors import KafkaTimeoutError, LogTruncationError, OffsetOutOfRangeError, UnknownTopicOrPartitionError
 from kafka.health import Failure, Health, HealthState
 from kafka.record import BatchBuilder, Columns, decode_batches
 from kafka.spark.data_loss import DataLossError
@@ -28,12 +28,15 @@ from kafka.structs import TopicPartition
 T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
 
 
-def columns_of(first: int, count: int, partition: int = 0, size: int = 8, start: int = 0) -> Columns:
+def columns_of(
+    first: int, count: int, partition: int = 0, size: int = 8, start: int = 0, leader_epoch: int = -1
+) -> Columns:
     """A batch as the consumer decodes it: offsets from ``first``, those below ``start`` left out."""
     builder = BatchBuilder(size_limit=1 << 30)
     for number in range(count):
         builder.append(1_000 + number, b"k%d" % (first + number), b"v" * size, [])
-    data = builder.build(base_offset=first)
+    data = bytearray(builder.build(base_offset=first))
+    data[12:16] = leader_epoch.to_bytes(4, "big", signed=True)
     return decode_batches(data, topic="t", partition=partition, start_offset=start)
 
 
@@ -57,6 +60,10 @@ class ListConsumer:
         self.positions: dict[TopicPartition, int] = {}
         self.paused: set[TopicPartition] = set()
         self.gone: set[TopicPartition] = set()
+        self.epochs: dict[int, int] = {}
+        """Of the batches that begin at an offset."""
+        self.cut_back: dict[int, TopicPartition] = {}
+        """The partition of which the poll of that number says that its log was cut back."""
         self.polls = 0
         self.lookups = 0
         self.now = 1_000.0
@@ -87,6 +94,8 @@ class ListConsumer:
     def poll_columns(self, timeout_ms: int = 0, max_records: int | None = None) -> dict[TopicPartition, Columns]:
         self.polls += 1
         found = {}
+        if self.polls in self.cut_back:
+            raise LogTruncationError({self.cut_back[self.polls]: None}, "the log of partition 0 was cut back")
         if self.gone.intersection(self.positions) - self.paused:
             raise UnknownTopicOrPartitionError("t")
         for each, position in self.positions.items():
@@ -98,7 +107,8 @@ class ListConsumer:
                 stop = first + max(1, count)
                 if position < stop <= self.ends[each]:
                     if count:
-                        found[each] = columns_of(first, count, each.partition, start=position)
+                        epoch = self.epochs.get(first, -1)
+                        found[each] = columns_of(first, count, each.partition, start=position, leader_epoch=epoch)
                     self.positions[each] = stop
                     break
         if not found:
@@ -178,6 +188,36 @@ def test_a_topic_that_is_gone_is_loss_and_the_others_are_read(caplog):
         fetched(consumer, *ranges)
     assert fetched(consumer, *ranges, failOnDataLoss="false") == {0: [0, 1, 2, 3, 4]}
     assert "t-1 was to be read from offset 0, but it can no longer be found; going on" in caplog.text
+
+
+def test_records_that_came_in_the_place_of_those_of_the_plan_are_loss():
+    consumer = ListConsumer({T0: [(0, 5), (5, 5), (10, 5)], T1: [(0, 5)]})
+    consumer.epochs = {0: 3, 5: 6, 10: 6}
+    ranges = OffsetRange("t", 0, 2, 12, leader_epoch=5), OffsetRange("t", 1, 0, 5, leader_epoch=3)
+    with pytest.raises(DataLossError, match=r"cut back by an unclean leader election: offset 5 has .* epoch 6, .* 5\."):
+        fetched(consumer, *ranges)
+    allowed = fetched(consumer, *ranges, failOnDataLoss="false")
+    assert allowed == {0: [2, 3, 4], 1: [0, 1, 2, 3, 4]}, "the next micro-batch begins where the log was cut back"
+
+
+def test_records_behind_the_range_and_of_the_plans_own_epoch_are_no_loss():
+    consumer = ListConsumer({T0: [(0, 5), (5, 5), (10, 5)]})
+    consumer.epochs = {0: 3, 5: 5, 10: 6}
+    assert fetched(consumer, OffsetRange("t", 0, 0, 10, leader_epoch=5)) == {0: list(range(10))}
+    assert fetched(consumer, OffsetRange("t", 0, 0, 12)) == {0: list(range(12))}  # planned without an epoch
+
+
+def test_a_log_that_is_cut_back_while_it_is_read_is_loss():
+    consumer = ListConsumer({T0: [(0, 5), (5, 5)], T1: [(0, 5), (5, 5), (10, 5)]})
+    ranges = OffsetRange("t", 0, 0, 10), OffsetRange("t", 1, 0, 15)
+    consumer.cut_back = {2: T0}
+    with pytest.raises(DataLossError, match="t-0 was to be read from offset 5, but: the log of partition 0 was cut"):
+        fetched(consumer, *ranges)
+    consumer.polls = 0
+    assert fetched(consumer, *ranges, failOnDataLoss="false") == {0: [0, 1, 2, 3, 4], 1: list(range(15))}
+    consumer.cut_back = {3: T0}  # once it has been read
+    consumer.polls = 0
+    assert fetched(consumer, *ranges) == {0: list(range(10)), 1: list(range(15))}
 
 
 def test_waiting_for_records_ends_with_an_error_that_says_where():

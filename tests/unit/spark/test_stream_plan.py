@@ -8,50 +8,14 @@ import pytest
 from kafka.errors import TopicAuthorizationFailedError
 from kafka.spark.data_loss import DataLossError
 from kafka.spark.lookup import MissingTopicError
-from kafka.spark.offsets import Layout, from_layout
-from kafka.spark.options import ReadOptions, parse_read
+from kafka.spark.offsets import from_layout
+from kafka.spark.options import parse_read
 from kafka.spark.ranges import OffsetRange
-from kafka.spark.stream_plan import OFFSETS_FRESH_S, StreamPlanner, batch_ranges
+from kafka.spark.stream_plan import OFFSETS_FRESH_S, StreamPlanner
 from kafka.structs import TopicPartition
 
 from .fake_cluster import FakeCluster
-
-
-class Query:
-    """A streaming query as Spark runs it: every offset passes through JSON, as in its checkpoint."""
-
-    def __init__(self, logs, **options: str) -> None:
-        given = {"kafka.bootstrap.servers": "h:1", **({} if "subscribePattern" in options else {"subscribe": "t"})}
-        given |= {name.lower(): value for name, value in options.items()}
-        self.options: ReadOptions = parse_read(given, streaming=True)
-        self.cluster = FakeCluster(logs)
-        self.now = 1_000.0
-        self.restart()
-
-    def restart(self) -> None:
-        """A new process, which remembers nothing."""
-        self.planner = StreamPlanner(self.options, self.cluster, lambda: self.now)
-
-    def produce(self, partition: int, count: int) -> None:
-        first, end = self.cluster.logs.get(("t", partition), (0, 0))  # type: ignore[call-overload]
-        self.cluster.logs.update(FakeCluster({("t", partition): (first, end + count)}).logs)
-
-    def initial(self) -> Layout:
-        return json.loads(json.dumps(self.planner.initial()))
-
-    def latest(self, start: Layout, max_rows: int | None = None, everything: bool | None = None) -> Layout:
-        self.now += 2.0
-        limited = max_rows is not None or self.options.min_offsets is not None
-        everything = not limited if everything is None else everything
-        return json.loads(json.dumps(self.planner.latest(start, max_rows, everything=everything)))
-
-    def freeze_and_ask(self, start: Layout) -> Layout:
-        """What Spark does at the start with `Trigger.AvailableNow`."""
-        self.planner.freeze()
-        return self.latest(start)
-
-    def ranges(self, start: Layout, end: Layout) -> list[OffsetRange]:
-        return batch_ranges(self.options, start, end)
+from .planned_query import Query
 
 
 def test_a_new_stream_begins_at_the_end():

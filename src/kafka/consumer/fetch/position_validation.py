@@ -7,7 +7,7 @@ Runs on the loop. Java: ``OffsetsForLeaderEpochUtils``, ``SubscriptionState.mayb
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from kafka.cluster import Backoff, RetryPolicy
@@ -16,21 +16,10 @@ from kafka.cluster.retry import nothing
 from kafka.consumer.fetch.fetch_session import FetchTarget
 from kafka.consumer.handover.fetch_position import FetchPosition
 from kafka.consumer.handover.partition_state import PartitionState
+from kafka.consumer.position.epoch_ends import FOR_CONSUMERS_SINCE, AskedEpoch, epoch_answers, epoch_request
 from kafka.errors import BrokerResponseError, UnknownTopicOrPartitionError, UnsupportedVersionError, for_code
-from kafka.structs import TopicPartition
-from kafka.wire.api.offset_for_leader_epoch import (
-    OffsetForLeaderEpochRequest,
-    OffsetForLeaderEpochResponse,
-    OffsetForLeaderPartition,
-    OffsetForLeaderTopic,
-)
 
 log = logging.getLogger(__name__)
-
-_FOR_CONSUMERS_SINCE = 3
-"""Earlier versions are for brokers: consumers are not authorized for them."""
-_CONSUMER = -1
-"""Replica id of those who are no replica."""
 
 
 class Divergence(NamedTuple):
@@ -154,8 +143,9 @@ class PositionValidation:
     async def _ask(self, leader: int, targets: list[FetchTarget]) -> None:
         what = f"checking positions on broker {leader}"
         try:
-            response = await self._client.send(leader, _request(targets), min_version=_FOR_CONSUMERS_SINCE)
-            answers = _answers(response)
+            request = epoch_request(AskedEpoch(each.state.tp, each.leader_epoch, each.last_epoch) for each in targets)
+            response = await self._client.send(leader, request, min_version=FOR_CONSUMERS_SINCE)
+            answers = epoch_answers(response)
         except UnsupportedVersionError:
             for asked in targets:
                 if self._take_back(asked):
@@ -196,20 +186,3 @@ class PositionValidation:
             if self._take_back(asked):
                 asked.state.fetching.failures += 1
                 self._back_off(asked.state)
-
-
-def _request(targets: list[FetchTarget]) -> OffsetForLeaderEpochRequest:
-    topics: dict[str, OffsetForLeaderTopic] = {}
-    for asked in targets:
-        tp = asked.state.tp
-        topic = topics.setdefault(tp.topic, OffsetForLeaderTopic(topic=tp.topic, partitions=[]))
-        topic.partitions.append(
-            OffsetForLeaderPartition(
-                partition=tp.partition, current_leader_epoch=asked.leader_epoch, leader_epoch=asked.last_epoch
-            )
-        )
-    return OffsetForLeaderEpochRequest(replica_id=_CONSUMER, topics=list(topics.values()))
-
-
-def _answers(response: OffsetForLeaderEpochResponse) -> Mapping[TopicPartition, Any]:
-    return {TopicPartition(topic.topic, each.partition): each for topic in response.topics for each in topic.partitions}

@@ -9,7 +9,7 @@ from collections.abc import Coroutine, Mapping
 from typing import Protocol
 
 from kafka.cluster import RetryPolicy
-from kafka.consumer.position.list_offsets import Answers, ListOffsets
+from kafka.consumer.position.leader_question import Answers, LeaderQuestion
 from kafka.structs import OffsetAndTimestamp, TopicPartition
 
 
@@ -37,7 +37,7 @@ class OffsetSearch:
         policy: what is fatal, pauses, log lines.
     """
 
-    def __init__(self, requests: ListOffsets, policy: RetryPolicy) -> None:
+    def __init__(self, requests: LeaderQuestion, policy: RetryPolicy) -> None:
         self._requests = requests
         self._policy = policy
         self._tasks: set[asyncio.Task[None]] = set()
@@ -46,7 +46,7 @@ class OffsetSearch:
         """Look for the offset of each partition, and tell ``seeker``.
 
         Arguments:
-            timestamps: milliseconds since 1970-01-01 UTC, or EARLIEST, LATEST, MAX_TIMESTAMP.
+            timestamps: milliseconds since 1970-01-01 UTC, or EARLIEST, LATEST, MAX_TIMESTAMP; of `EpochEnds` epochs.
             failures: how many tries have failed already: there is a pause first.
         """
         if failures:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping
 
 from kafka.cluster import RetryPolicy
-from kafka.consumer.position.list_offsets import ListOffsets
+from kafka.consumer.position.leader_question import LeaderQuestion
 from kafka.consumer.position.offset_search import OffsetSearch
 from kafka.errors import KafkaError, KafkaTimeoutError
 from kafka.structs import OffsetAndTimestamp, TopicPartition
@@ -18,7 +18,7 @@ class OffsetsForTimes:
         policy: what is fatal, pauses, log lines.
     """
 
-    def __init__(self, requests: ListOffsets, policy: RetryPolicy) -> None:
+    def __init__(self, requests: LeaderQuestion, policy: RetryPolicy) -> None:
         self._requests = requests
         self._policy = policy
 
@@ -28,7 +28,7 @@ class OffsetsForTimes:
         """The offset of each partition, -1 where there is no record at or after the time.
 
         Arguments:
-            timestamps: milliseconds since 1970-01-01 UTC, or EARLIEST, LATEST, MAX_TIMESTAMP.
+            timestamps: milliseconds since 1970-01-01 UTC, or EARLIEST, LATEST, MAX_TIMESTAMP; of `EpochEnds` epochs.
             timeout_ms: how long to try.
 
         Raises `KafkaTimeoutError`, which names what could not be looked up and why, and what trying again does not
