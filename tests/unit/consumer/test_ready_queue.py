@@ -106,3 +106,29 @@ def test_those_passed_over_come_back() -> None:
     ready.give_back_aside()
     assert ready.passed_over == []
     assert list(ready) == [one, two]
+
+
+class Compared(PartitionState):
+    """Counts how often partitions are compared."""
+
+    count = 0
+    __hash__ = PartitionState.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        Compared.count += 1
+        return self is other
+
+
+def test_partitions_that_were_served_are_not_looked_for_among_all_that_wait() -> None:
+    states = [Compared(TopicPartition("t", number)) for number in range(200)]
+    for each in states:
+        each.buffer.items.append(Fetched(each.tp, 0, 0))
+    ready = queue_of(*states)
+    for _ in range(100):
+        served = ready.next()
+        assert served is not None
+        ready.served.append(served)
+    Compared.count = 0
+    ready.give_back_aside()
+    assert Compared.count < 200
+    assert [each.tp.partition for each in ready] == [*range(100, 200), *range(100)]

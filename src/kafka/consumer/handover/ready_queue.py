@@ -80,9 +80,11 @@ class ReadyQueue:
         while self.passed_over:
             self.give_back(self.passed_over[0])
             del self.passed_over[:1]
+        with self._lock:
+            waiting = set(self._waiting) if self.served else ()
         while self.served:
             with self._lock:
-                self.served[0].buffer.queued = self.served[0] in self._waiting
+                self.served[0].buffer.queued = self.served[0] in waiting
                 self.add(self.served[0])
             del self.served[:1]
 
