@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from kafka.consumer.handover.fetch_position import FetchPosition
+from kafka.consumer.handover.partition_state import PartitionState
 from kafka.consumer.subscription.subscription_state import SubscriptionState, SubscriptionType
 from kafka.errors import IllegalStateError
 from kafka.structs import OffsetAndMetadata, TopicPartition
@@ -112,3 +114,21 @@ def test_consumed_offsets_are_the_positions_known() -> None:
 def test_a_partition_that_is_not_assigned_is_an_error() -> None:
     with pytest.raises(IllegalStateError, match="not assigned"):
         SubscriptionState().assigned(A)
+
+
+class MovedMeanwhile(PartitionState):
+    """Another thread turns to the topic that took the place of a deleted one, behind whoever asks for the position."""
+
+    @property
+    def position(self) -> FetchPosition | None:
+        position, _ = super().position, self.go_to(None)
+        return position
+
+
+def test_a_position_is_never_taken_for_one_in_the_topic_that_came_after_its_own() -> None:
+    moved, topic_id = MovedMeanwhile(A), uuid.UUID(int=1)
+    moved.go_to(FetchPosition(7, 3))
+    moved.fetching.begin(moved.generation, FetchPosition(7, 3), topic_id)
+    state = SubscriptionState()
+    state._states = {A: moved}
+    assert state.all_consumed_offsets().topic_ids == {A: topic_id}

@@ -24,7 +24,7 @@ class PositionsLeft:
     def leave(self, states: Iterable[PartitionState]) -> None:
         """These are given up."""
         for state in states:
-            position, topic_id = state.position, state.topic_id
+            topic_id, position = state.topic_id, state.position
             if position is not None and topic_id is not None:
                 self._left[state.tp] = topic_id, position
 

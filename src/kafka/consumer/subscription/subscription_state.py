@@ -206,7 +206,8 @@ class SubscriptionState:
         """The positions known: what a commit without arguments commits."""
         offsets = ReadOffsets()
         for state in self._states.values():
-            position, topic_id = state.position, state.topic_id
+            # The topic first: a caller's thread that moves the position meanwhile must not give it another topic's.
+            topic_id, position = state.topic_id, state.position
             if position is not None:
                 offsets[state.tp] = OffsetAndMetadata(position.offset, "", position.leader_epoch)
                 if topic_id is not None:
