@@ -169,7 +169,9 @@ class ConsumerCore:
         fetch, group, submit = self.config.fetch, self.config.group, self._runner.submit
         self.out_of_range = OutOfRangeLog()
         self.buffer = FetchBuffer(fetch, self._unblocked, self._out_of_range, self._statistics.fetching, self._replaced)
-        self.history = TopicHistory(fetch.recreated_topics, self.subscription, self._is_reassigned, self.events.failed)
+        self.history = TopicHistory(
+            fetch.recreated_topics, self.subscription, self._is_reassigned, self.events.failed, self._loop.time
+        )
         self.truncations = Truncations(
             self.buffer, fetch.auto_offset_reset != "none", self._read_from, self._reset_by_policy, self.events.happened
         )
@@ -186,6 +188,7 @@ class ConsumerCore:
             self.config.connection.metadata_max_age_ms,
             self._statistics.fetching,
             self._is_reassigned,
+            self.history.is_believed,
         )
         timeout_ms = self.config.connection.request_timeout_ms
         self.cluster = ClusterView(self.client)

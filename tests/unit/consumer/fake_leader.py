@@ -210,7 +210,7 @@ class Bench:
         self.divergences: list[Divergence] = []
         self.data = asyncio.Event()
         self.replaced: list[PartitionState] = []
-        self.is_reassigned = False
+        self.is_reassigned, self.is_believed = False, True
         self.buffer = FetchBuffer(parsed, self._unblocked, self._out_of_range, replaced=self._replaced)
         self.fetcher = Fetcher(
             parsed,
@@ -224,6 +224,7 @@ class Bench:
             self.divergences.append,
             60_000,
             reassigned=lambda: self.is_reassigned,
+            believed=lambda topic: self.is_believed,
         )
 
     def assign(self, *numbers: int, offset: int = 0) -> list[PartitionState]:

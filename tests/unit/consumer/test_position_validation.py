@@ -351,3 +351,22 @@ def test_a_partition_that_the_coordinator_takes_away_itself_is_not_fetched_in_th
         assert len(await bench.read(2)) == 2
 
     play(scenario, {0: 1})
+
+
+def test_a_partition_rests_while_the_metadata_may_be_those_of_a_topic_that_was_deleted_before() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.leaders.metadata = metadata({0: 1}, epoch=0, topic_id=uuid.UUID(int=2))
+        await read_ten(bench)
+        bench.is_believed = False
+        bench.leaders.metadata = metadata({0: 1}, epoch=0, topic_id=uuid.UUID(int=1))
+        bench.fetcher.refresh_all()
+        bench.leaders.ends[0] = 12
+        with pytest.raises(TimeoutError):
+            await bench.read(1, 1)
+        assert bench.stale
+        bench.leaders.metadata = metadata({0: 1}, epoch=0, topic_id=uuid.UUID(int=2))
+        bench.fetcher.refresh_all()
+        assert await bench.read(2) == [(0, 10), (0, 11)]
+        assert bench.replaced == []
+
+    play(scenario, {0: 1})

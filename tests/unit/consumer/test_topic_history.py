@@ -24,7 +24,8 @@ class Scene:
         self.subscription.subscribe(() if pattern else ["t"], pattern)
         self.errors: list[Exception] = []
         self.count = 0
-        self.history = TopicHistory(policy, self.subscription, lambda: reassigned, self.errors.append)
+        self.now = 0.0
+        self.history = TopicHistory(policy, self.subscription, lambda: reassigned, self.errors.append, lambda: self.now)
 
     def see(
         self, partitions: int | None, topic_id: uuid.UUID | None = OLD, topic: str = "t", *, is_complete: bool = False
@@ -109,8 +110,24 @@ def test_a_broker_that_still_has_the_deleted_topic_is_not_believed() -> None:
     scene.see(1, NEW)
     scene.history.located(TopicPartition("t", 0))
     scene.see(1)
+    assert not scene.history.is_believed("t")
     scene.see(1, NEW)
     assert scene.recreated() == []
+
+
+def test_it_is_believed_once_the_metadata_have_had_it_for_five_seconds() -> None:
+    scene = Scene()
+    scene.see(1)
+    scene.see(1, NEW)
+    assert scene.history.is_believed("t")
+    scene.see(1)
+    scene.now = 4.9
+    scene.see(1)
+    assert not scene.history.is_believed("t")
+    scene.now = 5.0
+    assert scene.history.is_believed("t")
+    scene.see(1, uuid.UUID(int=3))
+    assert scene.history.is_believed("t")
 
 
 @pytest.mark.parametrize("partitions", [1, 2, 4])

@@ -125,6 +125,25 @@ async def test_a_consumer_that_runs_on_reads_each_record_of_the_new_topic_once(
         assert offsets_of_the_group(scene, admin) == {24}
 
 
+@pytest.mark.parametrize("way", ["classic", "assign", "no group"])
+async def test_a_broker_that_still_tells_of_the_deleted_topic_makes_nobody_read_the_new_one_again(
+    scene: Scene, admin: KafkaAdminClient, way: str
+) -> None:
+    consumer = await open_in_a_way(scene, way)
+    await consumer.read(20)
+    core = consumer.consumer._core
+    before = core.client.metadata
+    create_again(scene, admin, 2)
+    written = write(scene, "new", 2)
+    assert {record.value for record in await consumer.read(24)} == written
+    for _ in range(5):
+        core._runner.submit(core.client._updater._set, before)
+        await consumer.poll(20)
+    await consumer.poll_until(lambda: core.client.metadata.topic_id(scene.topic) != before.topic_id(scene.topic))
+    later = write(scene, "later", 2)
+    assert {record.value for record in await consumer.read(24)} == later
+
+
 @pytest.mark.parametrize("way", ["classic", "consumer", "no group"])
 async def test_records_written_before_the_consumer_noticed_are_read_with_latest_too(
     scene: Scene, admin: KafkaAdminClient, way: str

@@ -27,6 +27,8 @@ log = logging.getLogger(__name__)
 
 _NEVER_MENDED = (SaslAuthenticationFailedError, UnsupportedVersionError)
 """Errors of a broker that the caller has to hear of: trying again does not help."""
+_ASK_AGAIN_S = 0.5
+"""After how long the metadata of a topic are asked for again that may be those of the deleted one."""
 
 
 class Fetcher:
@@ -45,6 +47,7 @@ class Fetcher:
         replica_lease_ms: how long a preferred replica is read before the leader is asked again.
         statistics: counts answers; None: nobody does.
         reassigned: whether the group's coordinator takes the partitions of a deleted topic away by itself (KIP-848).
+        believed: whether a topic is the one that the metadata have now, which may be of a broker that lags behind.
     """
 
     def __init__(
@@ -61,6 +64,7 @@ class Fetcher:
         replica_lease_ms: float = 300_000,
         statistics: FetchStatistics | None = None,
         reassigned: Callable[[], bool] = lambda: False,
+        believed: Callable[[str], bool] = lambda topic: True,
     ) -> None:
         self._options = options
         self._client = client
@@ -72,6 +76,8 @@ class Fetcher:
         self._failed = failed
         self._statistics = statistics
         self._reassigned = reassigned
+        self._believed = believed
+        self._asking_again: asyncio.TimerHandle | None = None
         self._replicas = PreferredReplicas(replica_lease_ms)
         self._retry = RetryPolicy(backoff, log, fatal=nothing)
         self._validation = PositionValidation(
@@ -106,6 +112,8 @@ class Fetcher:
     def close(self) -> None:
         """Stop fetching."""
         self._closed = True
+        if self._asking_again is not None:
+            self._asking_again.cancel()
         self._partitions.close()
         self._validation.close()
         for fetcher in self._fetchers.values():
@@ -236,6 +244,10 @@ class Fetcher:
             return True
         if self._reassigned():
             return False
+        if not self._believed(state.tp.topic):
+            if self._asking_again is None:
+                self._asking_again = asyncio.get_running_loop().call_later(_ASK_AGAIN_S, self._ask_again)
+            return False
         if self._options.recreated_topics == "continue":
             fetching.leader_epoch = -1
             return True
@@ -245,6 +257,10 @@ class Fetcher:
         if self._buffer.put(state, end):
             self._on_data()
         return False
+
+    def _ask_again(self) -> None:
+        self._asking_again = None
+        self._metadata_stale()
 
     def _refused(self, target: FetchTarget, error: type[BrokerResponseError]) -> None:
         self._partitions.refused(target, error)

@@ -21,6 +21,8 @@ _WHAT_FOLLOWS = {
     "raise": "poll() raises; then reading goes on at the beginning of the new topic",
     "continue": "reading goes on at the same offsets, where the new topic has them: it may pass over its first records",
 }
+_STALE_S = 5.0
+"""For how long a broker that lags behind may name a topic that was deleted."""
 _REASSIGNED = "reading goes on where the group has committed, or else where auto_offset_reset says"
 
 
@@ -39,6 +41,7 @@ class TopicHistory:
         subscription: the topics of interest, and what is assigned.
         reassigned: whether the group's coordinator takes the partitions of a deleted topic away by itself (KIP-848).
         failed: called with the error for the caller, with the policy "raise".
+        clock: the loop's time, in seconds.
     """
 
     def __init__(
@@ -47,14 +50,18 @@ class TopicHistory:
         subscription: SubscriptionState,
         reassigned: Callable[[], bool],
         failed: Callable[[Exception], None],
+        clock: Callable[[], float],
     ) -> None:
         self._policy = policy
         self._subscription = subscription
         self._reassigned = reassigned
         self._failed = failed
+        self._clock = clock
         self._seen: dict[str, _Seen] = {}
         self._ids: set[UUID] = set()
         """All ids that were seen: a broker that lags behind may tell of a topic that was deleted."""
+        self._doubted_since: dict[str, float] = {}
+        """Topics of which the metadata have had another id first than they have now, and since when."""
         self._missing: set[str] = set()
         """Topics that did not exist when they were first looked for."""
         self._matched_all = False
@@ -69,6 +76,7 @@ class TopicHistory:
         self._matched_all = False
         wanted = self._wanted()
         self._seen = {topic: seen for topic, seen in self._seen.items() if topic in wanted}
+        self._doubted_since = {topic: at for topic, at in self._doubted_since.items() if topic in wanted}
         self._read &= wanted
         self._missing &= wanted
         for partitions in (self._added, self._recreated):
@@ -91,6 +99,11 @@ class TopicHistory:
             and seen.topic_id == metadata.topic_id(tp.topic)
             and tp.partition in seen.partitions
         )
+
+    def is_believed(self, topic: str) -> bool:
+        """Whether a topic is the one that the metadata have now; if not, it may be one that was seen after it."""
+        since = self._doubted_since.get(topic)
+        return since is None or self._clock() - since >= _STALE_S
 
     def is_added(self, tp: TopicPartition) -> bool:
         """Whether a partition came into being after its topic was first looked for, and was not read since."""
@@ -137,7 +150,12 @@ class TopicHistory:
             added = numbers - before.partitions
             numbers |= before.partitions  # a broker that lags behind may leave some out
         else:
-            recreated = topic_id is not None and before.topic_id is not None and topic_id not in self._ids
+            is_seen = topic_id in self._ids
+            recreated = topic_id is not None and before.topic_id is not None and not is_seen
+            if is_seen:
+                self._doubted_since[topic] = self._clock()
+            elif recreated:
+                self._doubted_since.pop(topic, None)
             added = numbers if recreated else numbers - before.partitions
         partitions = [TopicPartition(topic, number) for number in added]
         self._added.update(partitions)
@@ -154,5 +172,6 @@ class TopicHistory:
             log.warning("topic %r was deleted and created again: %s", topic, follows)
         if self._policy == "raise":
             states = [state for state in self._subscription.states() if state.tp.topic in topics]
-            positions = {state.tp: state.position.offset for state in states if state.position is not None}
+            found = {state.tp: state.position for state in states}  # each once: the caller's thread changes them
+            positions = {tp: position.offset for tp, position in found.items() if position is not None}
             self._failed(TopicRecreatedError(topics, positions=positions))
