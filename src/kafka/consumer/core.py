@@ -576,11 +576,15 @@ class ConsumerCore:
     def _assign_from_membership(self, partitions: Iterable[TopicPartition]) -> None:
         before = self.subscription.assigned_partitions()
         gone = self.subscription.assign_from_membership(partitions)
-        if self.config.group.group_id is None:
-            self._left.leave(gone)
-            for state in self.subscription.states():
-                if state.tp not in before and (position := self._left.take(state.tp)) is not None:
-                    self._read_from(state, position)
+        in_group = self.config.group.group_id is not None
+        self._left.leave(state for state in gone if not in_group or self.history.is_begun(state.tp))
+        for state in self.subscription.states():
+            if state.tp in before or (position := self._left.take(state.tp)) is None:
+                continue
+            if in_group:
+                state.left_at = position
+            else:
+                self._read_from(state, position)
         self._drop(gone)
 
     def _drop(self, gone: list[PartitionState]) -> None:

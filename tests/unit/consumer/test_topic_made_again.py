@@ -156,6 +156,32 @@ async def test_records_written_before_the_consumer_noticed_are_read_with_latest_
     assert {record.value for record in await consumer.read(24)} == written
 
 
+@pytest.mark.parametrize("is_another", [False, True])
+async def test_what_is_new_is_not_passed_over_where_a_group_rebalances_before_it_has_committed(
+    scene: Scene, admin: KafkaAdminClient, is_another: bool
+) -> None:
+    consumer = await open_in_a_way(
+        scene,
+        "classic",
+        auto_offset_reset="latest",
+        auto_offset_reset_new_partitions="earliest",
+        enable_auto_commit=False,
+    )
+    await consumer.poll_until(lambda: len(consumer.consumer.assignment()) == 2)
+    await position_of(consumer, scene.first), await position_of(consumer, scene.second)
+    if is_another:
+        create_again(scene, admin, 3)
+    else:
+        admin.create_partitions({scene.topic: 3})
+    for number in range(3):
+        written = {b"%d %d" % (number, index) for index in range(10)}
+        with KafkaProducer(bootstrap_servers=scene.servers) as producer:
+            for value in sorted(written):
+                producer.send(scene.topic, value, partition=2)
+        assert {record.value for record in await consumer.read(10)} == written
+        consumer.consumer.enforce_rebalance()
+
+
 async def position_of(consumer: Any, tp: TopicPartition) -> int:
     return int(await consumer.position(tp))
 

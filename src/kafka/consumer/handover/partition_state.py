@@ -25,9 +25,22 @@ class PartitionState:
         paused: nothing is handed out.
         last_record: the last one that iteration has handed out, if that was later than `move_past`.
         consumption: what was handed out; None: nothing so far.
+        left_at: where the consumer was when it gave the partition up before, which counts if the group has committed
+            nothing; None: that does not count.
     """
 
-    __slots__ = ("_position", "buffer", "consumption", "fetching", "generation", "last_record", "paused", "reset", "tp")
+    __slots__ = (
+        "_position",
+        "buffer",
+        "consumption",
+        "fetching",
+        "generation",
+        "last_record",
+        "left_at",
+        "paused",
+        "reset",
+        "tp",
+    )
 
     def __init__(self, tp: TopicPartition) -> None:
         self.tp = tp
@@ -36,6 +49,7 @@ class PartitionState:
         self.paused = False
         self.last_record: ConsumerRecord | None = None
         self.consumption: PartitionConsumption | None = None
+        self.left_at: FetchPosition | None = None
         self.buffer = PartitionBuffer()
         self.fetching = FetchProgress()
         self._position: FetchPosition | None = None

@@ -152,6 +152,7 @@ class PositionResolver:
         self._from_strategy(lookup, 0)
 
     def _from_strategy(self, lookup: "_Lookup", failures: int) -> None:
+        lookup.go_on_where_left()
         timestamps = {tp: self._strategy(tp) for tp in lookup.still_wanted()}
         without = [tp for tp, timestamp in timestamps.items() if timestamp is None]
         if without:
@@ -224,6 +225,13 @@ class _Lookup:
 
     def still_wanted(self) -> list[TopicPartition]:
         return [tp for tp in self._states if self.wants(tp)]
+
+    def go_on_where_left(self) -> None:
+        """The group has committed nothing: see `PartitionState.left_at`."""
+        for tp in self.still_wanted():
+            state, generation = self._states[tp]
+            if state.left_at is not None:
+                self._resolver.take(state, generation, state.left_at)
 
     def wants(self, tp: TopicPartition) -> bool:
         return self._resolver.is_under_way(*self._states[tp])

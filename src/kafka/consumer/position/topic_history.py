@@ -70,6 +70,7 @@ class TopicHistory:
         """Topics in which this consumer has found positions."""
         self._added: set[TopicPartition] = set()
         self._recreated: set[TopicPartition] = set()
+        self._begun: set[TopicPartition] = set()
 
     def subscription_changed(self) -> None:
         """The caller wants other topics: what is known of those it wants no longer is forgotten."""
@@ -79,7 +80,7 @@ class TopicHistory:
         self._doubted_since = {topic: at for topic, at in self._doubted_since.items() if topic in wanted}
         self._read &= wanted
         self._missing &= wanted
-        for partitions in (self._added, self._recreated):
+        for partitions in (self._added, self._recreated, self._begun):
             partitions.difference_update([tp for tp in partitions if tp.topic not in wanted])
 
     def metadata_changed(self, metadata: ClusterMetadata) -> None:
@@ -116,8 +117,14 @@ class TopicHistory:
         """Whether a partition is of a topic that was created again, and was not read since, and begins anew."""
         return tp in self._recreated and self._policy != "continue"
 
+    def is_begun(self, tp: TopicPartition) -> bool:
+        """Whether a partition was new, in either way, when a position was first found in it. In any thread."""
+        return tp in self._begun
+
     def located(self, tp: TopicPartition) -> None:
         """A position was found in a partition: it is no longer new."""
+        if self.is_added(tp):
+            self._begun.add(tp)
         self._added.discard(tp)
         self._recreated.discard(tp)
         self._read.add(tp.topic)

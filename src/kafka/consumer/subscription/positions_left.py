@@ -1,4 +1,8 @@
-"""Positions in partitions that a consumer without a group gave up, for when they come back."""
+"""Positions in partitions that a consumer gave up, for when they come back.
+
+Without a group that is each partition. In a group it is those that came into being while the consumer ran: it begins
+them with their first record, and must not pass records over because it gives them up before anything is committed.
+"""
 
 from collections.abc import Callable, Iterable
 from uuid import UUID
