@@ -28,11 +28,11 @@ def split_address(text: str) -> tuple[str, int | None]:
     """The host and the port of an address; None where it names no port. An IPv6 address comes without brackets.
 
     Without brackets a text that is an IPv6 address as a whole has no port; else what follows the last colon is it, as
-    in ``::1:33159``. Raises `AddressError`.
+    in ``::1:33159``. A name may be in brackets too, as kafka-python takes it. Raises `AddressError`.
     """
     if text.startswith("["):
         host, bracket, rest = text[1:].partition("]")
-        if not bracket or not _is_ipv6(host) or rest[:1] not in ("", ":"):
+        if not bracket or not (_is_ipv6(host) or _is_name(host)) or rest[:1] not in ("", ":"):
             raise AddressError("an IPv6 address in brackets and then ':port', as in '[::1]:9092'")
         return host, _port(rest[1:]) if rest else None
     if ":" not in text or _is_ipv6(text):
@@ -49,6 +49,10 @@ def _port(text: str) -> int:
     if not (text.isascii() and text.isdigit() and 0 < int(text) <= _HIGHEST_PORT):
         raise AddressError(f"'host:port' with a port from 1 to {_HIGHEST_PORT}")
     return int(text)
+
+
+def _is_name(text: str) -> bool:
+    return bool(text) and not any(each in text for each in ":[/") and not any(map(str.isspace, text))
 
 
 def _is_ipv6(text: str) -> bool:

@@ -26,6 +26,15 @@ if TYPE_CHECKING:
 
 _TRANSACTION_RECORDS = 20_000
 _TRANSACTION_S = 2.0
+_NO_EFFECT = {
+    "transactional_id": "--name names the copy",
+    "group_id": "--name names the copy",
+    "auto_offset_reset": "--from says where a new copy begins",
+    "isolation_level": "records of aborted transactions are not copied",
+    "enable_auto_commit": "the copy keeps its own progress",
+    "on_topic_recreated": "the copy ends there, and --restart copies all of the new topic",
+}
+"""Settings that a copy makes itself, and what says it instead."""
 
 
 @click.command(name="copy")
@@ -63,6 +72,8 @@ def command(
     if follow and end is not None:
         raise click.UsageError("--follow has no end: leave out --to, or --follow")
     to = _target_session(session, where)
+    for each in (session, to):
+        each.refuse_settings(_NO_EFFECT)
     if not source or not target:
         raise click.UsageError("expected the names of two topics, got an empty one")
     if to is session and source == target:

@@ -250,6 +250,16 @@ def pairs(given: tuple[str, ...]) -> dict[str, str]:
     return found
 
 
+def delivery(compression: str | None, acks: str | None) -> dict[str, Any]:
+    """What ``--compression`` and ``--acks`` are for a producer, where they were given."""
+    own: dict[str, Any] = {}
+    if compression is not None:
+        own["compression_type"] = None if compression == "none" else compression
+    if acks is not None:
+        own |= {"acks": acks if acks == "all" else int(acks), "enable_idempotence": acks == "all"}
+    return own
+
+
 def partition_of(text: str, form: str = "TOPIC:PARTITION, such as orders:0") -> tuple[str, int]:
     """A partition of the form TOPIC:NUMBER. Raises `click.UsageError`."""
     topic, colon, number = text.rpartition(":")

@@ -42,6 +42,20 @@ class Session:
 
         return {**_DEFAULTS, **of_client(self.settings, client)}
 
+    def refuse_settings(self, instead: Mapping[str, str]) -> None:
+        """Raise `click.UsageError` for a single setting that a command makes itself; files and variables may have it.
+
+        Arguments:
+            instead: what says it to this command, by the name of the option.
+        """
+        import click
+
+        from kafka.cli.settings import single_settings
+
+        for name in single_settings(self._given["extra_config"]):
+            if name in instead:
+                raise click.UsageError(f"-X {name} is not for this command: {instead[name]}")
+
     def admin(self, **own: Any) -> "KafkaAdminClient":
         """An admin client; ``own`` goes before the settings."""
         from kafka.admin import KafkaAdminClient

@@ -9,6 +9,7 @@ from kafka.config import load_properties, option_table
 from kafka.config.java_names import from_java_names, from_text
 from kafka.config.option import nearest
 from kafka.config.secrecy import shown_name, shown_setting
+from kafka.config.table import is_given
 from kafka.errors import KafkaConfigurationError
 
 PROFILES = "KAFKA_PROFILES"
@@ -34,7 +35,7 @@ def settings(given: Mapping[str, Any], environ: Mapping[str, str] = os.environ) 
         layers.append(_profile(named, environ))
     if given["config_file"]:
         layers.append(_properties(given["config_file"], "--config"))
-    layers.append(typed(_pairs(given["extra_config"])))
+    layers.append(single_settings(given["extra_config"]))
     layers.append(_options(given))
     merged: dict[str, Any] = {}
     for layer in layers:
@@ -47,6 +48,11 @@ def settings(given: Mapping[str, Any], environ: Mapping[str, str] = os.environ) 
             f"user {given['sasl_user']!r} has no password: give it in KAFKA_SASL_PLAIN_PASSWORD, or with -P"
         )
     return merged
+
+
+def single_settings(texts: tuple[str, ...]) -> dict[str, Any]:
+    """What ``-X`` says. Raises `KafkaConfigurationError`."""
+    return typed(_pairs(texts))
 
 
 def of_client(merged: Mapping[str, Any], client: str) -> dict[str, Any]:
@@ -68,6 +74,15 @@ def typed(texts: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(value, str):
             value = None if value == "None" else from_text(name, table[name], value)
         found[name] = value
+    return _checked(found)
+
+
+def _checked(found: dict[str, Any]) -> dict[str, Any]:
+    """The same, where each value is one that its option takes, whichever clients the command has."""
+    table = option_table()
+    for name, value in found.items():
+        if is_given(name, value):
+            table[name].parse(name, value)
     return found
 
 
@@ -103,7 +118,14 @@ def _variables(environ: Mapping[str, str]) -> dict[str, Any]:
         for name, value in environ.items()
         if name.startswith(_PREFIX) and name not in _OTHER_MEANING and value
     }
-    return typed({name: value for name, value in named.items() if name in table and not table[name].inert})
+    found: dict[str, Any] = {}
+    for name, value in named.items():
+        if name in table and not table[name].inert:
+            try:
+                found |= typed({name: value})
+            except KafkaConfigurationError as error:
+                raise KafkaConfigurationError(f"variable {_PREFIX}{name.upper()}: {error}") from None
+    return found
 
 
 def profiles_file(environ: Mapping[str, str] = os.environ) -> pathlib.Path:
@@ -149,7 +171,7 @@ def _profile(name: str | None, environ: Mapping[str, str]) -> dict[str, Any]:
 def _properties(file: str | pathlib.Path, named_by: str) -> dict[str, Any]:
     """Settings of a file of Java's clients."""
     try:
-        return load_properties(file)
+        return _checked(load_properties(file))
     except OSError as error:
         raise KafkaConfigurationError(f"{named_by} names a file that cannot be read: {error}") from None
 

@@ -103,7 +103,7 @@ def host_of(header: str) -> str:
         host, _ = split_address(header)
     except AddressError:
         return ""
-    return "" if ":" in host and not header.startswith("[") else host
+    return host if header.startswith("[") == (":" in host) else ""
 
 
 class Forms:

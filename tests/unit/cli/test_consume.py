@@ -213,6 +213,8 @@ def test_a_group_goes_on_where_it_was_however_many_records_were_fetched(cli: Cli
 
 def test_a_new_group_begins_where_it_is_told_to(cli: Cli, filled: str) -> None:
     assert cli("consume", "-t", filled, "-g", f"{filled}-new", "--from", "latest", "--idle-timeout", "0") == ""
+    latest = ("-X", "auto_offset_reset=latest")
+    assert cli("consume", filled, "-g", f"{filled}-newer", *latest, "--idle-timeout", "0") == ""
 
 
 @pytest.mark.parametrize(
@@ -238,6 +240,16 @@ def test_a_new_group_begins_where_it_is_told_to(cli: Cli, filled: str) -> None:
         (["x", "-g", "g", "--from", "5"], "groups reset"),
         (["x", "-i", "me"], "needs --group"),
         (["x", "-n", "0"], "'-n'"),
+        (["x", "-X", "auto_offset_reset=foo"], "option 'auto_offset_reset' expects one of 'latest', 'earliest'"),
+        (["x", "-X", "compression_type=foo"], "option 'compression_type' expects"),
+        (["x", "-X", "auto.offset.reset=latest"], "-X auto_offset_reset is not for this command: --from says where"),
+        (["x", "-X", "group_id=g"], "-X group_id is not for this command: --group makes"),
+        (["x", "-g", "g", "-X", "group_id=h"], "-X group_id is not for this command: --group names it"),
+        (["x", "-F", "-X", "enable_auto_commit=true"], "-X enable_auto_commit is not for this command: what was"),
+        (
+            ["x", "--share-group", "g", "-X", "group_id=h"],
+            "-X group_id is not for this command: --share-group names it",
+        ),
     ],
     ids=lambda each: " ".join(each) if isinstance(each, list) else "",
 )

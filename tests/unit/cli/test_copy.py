@@ -385,6 +385,7 @@ def test_what_cannot_be_copied_is_told(cli: Cli, source: str, topic: MakeTopic) 
     assert "an offset up to" in cli.fails("copy", source, "x", "--from", str(2**63), status=2)
     assert "no end" in cli.fails("copy", source, "x", "--follow", "--to", "3", status=2)
     assert "no topic 'nowhere'" in cli.fails("copy", "nowhere", "x")
+    assert "--name names the copy" in cli.fails("copy", source, "x", "-X", "transactional_id=t", status=2)
     assert "InvalidTopicError" in cli.fails("copy", source, "no/name")
 
 
@@ -392,6 +393,8 @@ def test_perf_measures_each_way(cli: Cli, topic: MakeTopic) -> None:
     name = topic()
     produced = cli.json("perf", "produce", name, "-n", "100", "-s", "50", "--key-size", "4", "--random", "-z", "lz4")
     assert (produced["records"], produced["bytes"]) == (100, 5400)
+    contradiction = ("-X", "acks=1", "-X", "enable_idempotence=true")
+    assert "acks" in cli.fails("perf", "produce", name, "-n", "1", *contradiction, status=2)
     for how in ("--objects", "--columns"):
         assert cli.json("perf", "consume", name, how)["records"] == 100
     trips = cli.json("perf", "round-trip", name, "-n", "5")

@@ -77,7 +77,14 @@ def test_settings_are_typed_whatever_their_name() -> None:
         ({"extra_config": ("ack=1",)}, {}, "'acks'"),
         ({"extra_config": ("fetch.min.byte=1",)}, {}, "'fetch.min.bytes'"),
         ({"extra_config": ("fetch.min.bytes=x",)}, {}, "a whole number"),
+        ({"extra_config": ("auto_offset_reset=foo",)}, {}, "'auto_offset_reset' expects one of"),
+        ({"extra_config": ("compression.type=foo",)}, {}, "'compression_type' expects"),
         ({"extra_config": ("retries",)}, {}, "NAME=VALUE"),
+        (
+            {},
+            {"KAFKA_AUTO_OFFSET_RESET": "foo"},
+            "^variable KAFKA_AUTO_OFFSET_RESET: option 'auto_offset_reset' expects",
+        ),
         ({"profile": "prod"}, {"KAFKA_PROFILES": "/no/such/file"}, "/no/such/file"),
         ({}, {"KAFKA_PROFILES": "/no/such/file"}, "KAFKA_PROFILES names a file that is not there: /no/such/file"),
         ({}, {"KAFKA_RETRY_BACKOFF_MS": "soon"}, "retry_backoff_ms"),
@@ -86,6 +93,13 @@ def test_settings_are_typed_whatever_their_name() -> None:
 def test_what_is_wrong_is_named(options: dict[str, Any], environ: dict[str, str], said: str) -> None:
     with pytest.raises(KafkaConfigurationError, match=said):
         settings(given(**options), environ)
+
+
+def test_a_value_that_is_wrong_in_a_file_of_properties_is_named(tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "client.properties"
+    file.write_text("isolation.level=read_sometimes\n")
+    with pytest.raises(KafkaConfigurationError, match="'isolation_level' expects"):
+        settings(given(config_file=str(file)), {})
 
 
 @pytest.mark.parametrize(("name", "said"), [("lokal", "did you mean 'local'"), ("wrong", "'bootstrap_servers'")])

@@ -67,7 +67,7 @@ async def test_a_name_that_was_given_is_answered(broker: EmbeddedBroker) -> None
 
 
 def test_a_host_is_taken_from_its_header() -> None:
-    assert [host_of(each) for each in ("a:1", "[::1]:2", "a", "::1", "[")] == ["a", "::1", "a", "", ""]
+    assert [host_of(each) for each in ("a:1", "[::1]:2", "a", "::1", "[", "[a]:1")] == ["a", "::1", "a", "", "", ""]
 
 
 @pytest.mark.parametrize("path", ["/", "/messages", "/nothing", "/static/style.css", "/static/../app.py"])

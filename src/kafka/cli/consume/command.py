@@ -129,6 +129,7 @@ def command(
             "parquet and --share-group exclude each other: such a file is whole at its end, and records are locked "
             "for a member of a share group for less; arrow is written as records come"
         )
+    session.refuse_settings(_no_effect(where))
     if where["read_committed"]:
         session.settings["isolation_level"] = "read_committed"
     if progress is None:
@@ -191,6 +192,24 @@ def _selection(where: dict[str, Any]) -> "Selection":
     return Selection(where["keys"], where["key_regex"], headers, where["grep"], where["max_records"])
 
 
+def _no_effect(where: dict[str, Any]) -> dict[str, str]:
+    """Settings that the command makes itself, and what says it instead."""
+    if where["share_group"] is not None:
+        return {"group_id": "--share-group names it", "share_acknowledgement_mode": "what was written is accepted"}
+    commits = {"enable_auto_commit": "what was written is committed with --group, and nothing without"}
+    if where["group"] is not None:
+        named = {"group_id": "--group names it", "group_instance_id": "--group-instance-id names it"}
+        return {**commits, **named}
+    return {
+        **commits,
+        "group_id": "--group makes the command a member of one",
+        "group_instance_id": "--group and --group-instance-id make the command a member of a group",
+        "auto_offset_reset": "--from says where to begin",
+        "auto_offset_reset_new_partitions": "--from says where to begin",
+        **({} if where["follow"] else {"on_topic_recreated": "it is for --follow and --group"}),
+    }
+
+
 def _is_given(value: Any) -> bool:
     """Whether an option was given; offset 0 is one, too."""
     return value is not None and value is not False and value != ()
@@ -240,7 +259,8 @@ def _source(
         return InShareGroup(session, topics, where["share_group"], where["max_records"], idle_s)
     if where["group"] is not None:
         configs = {"group_id": where["group"], "group_instance_id": where["group_instance_id"]}
-        return InGroup(session, topics, configs, str(start or "earliest"), idle_s, is_safe)
+        reset = str(start or session.settings.get("auto_offset_reset") or "earliest")
+        return InGroup(session, topics, configs, reset, idle_s, is_safe)
     if where["follow"]:
         begin: Position = start if start is not None else "latest" if where["last"] is None else "earliest"
         read = open_read(session, _targets(topics, where), begin, last=where["last"])

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from kafka.cli.consume.source import Snapshot, closing, open_read
+from kafka.cli.options import delivery
 from kafka.cli.session import Session
 from kafka.errors import KafkaTimeoutError, UnknownTopicOrPartitionError
 from kafka.structs import TopicPartition
@@ -51,16 +52,14 @@ def produced(
     count: int,
     size: int,
     key_size: int,
-    compression: str,
-    acks: str,
+    compression: str | None,
+    acks: str | None,
     noise: bool,
 ) -> dict[str, Any]:
     """Send records; the figures of it."""
     values = [secrets.token_bytes(size) if noise else bytes(size) for _ in range(_POOL)]
     keys = [secrets.token_bytes(key_size) if key_size else None for _ in range(_POOL)]
-    own: dict[str, Any] = {"acks": acks if acks == "all" else int(acks), "enable_idempotence": acks == "all"}
-    own["compression_type"] = None if compression == "none" else compression
-    with session.producer(**own) as producer:
+    with session.producer(**delivery(compression, acks)) as producer:
         producer.partitions_for(topic)
         watch = Stopwatch()
         send = producer.send

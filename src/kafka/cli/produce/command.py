@@ -8,7 +8,7 @@ import click
 
 from kafka.cli.escapes import as_typed
 from kafka.cli.file_formats import LINES, check_installed, format_of
-from kafka.cli.options import complete_topic, connected, one
+from kafka.cli.options import complete_topic, connected, delivery, one
 from kafka.cli.session import Session
 
 _FORMATS = (*LINES, "json", "csv", "parquet", "arrow")
@@ -76,14 +76,9 @@ def command(
     formats = [name or format_of(file) for file in files] if files else [name or "text"]
     for each in formats:
         check_installed(each)
-    own: dict[str, Any] = {}
-    if compression is not None:
-        own["compression_type"] = None if compression == "none" else compression
-    if acks is not None:
-        own |= {"acks": acks if acks == "all" else int(acks), "enable_idempotence": acks == "all"}
     if progress is None:
         progress = bool(files) and sys.stderr.isatty()
-    with session.producer(**own) as producer:
+    with session.producer(**delivery(compression, acks)) as producer:
         sending = Sending(producer, topic, fixed, progress)
         for file, its_format in zip(files, formats, strict=False):
             with open(file, "rb") as opened:
