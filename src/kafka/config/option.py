@@ -153,13 +153,16 @@ def anything(name: str, value: Any) -> Any:
 def integer(low: int, high: int = 2**31 - 1, none: bool = False) -> Parse:
     """A whole number from ``low`` to ``high``; None too where ``none`` says so.
 
-    Milliseconds may have a fraction, as what a program has in seconds times 1000 has; they are rounded up.
+    Milliseconds may have a fraction, as what a program has in seconds times 1000 has; they are rounded up. An infinite
+    number of them is as many as there can be.
     """
     expected = f"a whole number from {low} to {high}" + (" or None" if none else "")
 
     def parse(name: str, value: Any) -> int | None:
         if value is None and none:
             return None
+        if value == math.inf and name.endswith("_ms"):
+            return high
         is_float = isinstance(value, float) and (value.is_integer() or (name.endswith("_ms") and math.isfinite(value)))
         whole = math.ceil(value) if is_float else whole_number(value)
         if whole is None or not low <= whole <= high:

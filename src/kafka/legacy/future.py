@@ -93,11 +93,12 @@ class Future(abc.ABC):  # noqa: B024  # the base class is there for `register`
         return self.add_callback(future.success).add_errback(future.failure)
 
     def __await__(self) -> Generator[Any, None, Any]:
-        """Wait on the running event loop for the value, or raise the error."""
-        loop = asyncio.get_running_loop()
-        done = asyncio.Event()
-        self.add_both(lambda outcome: loop.call_soon_threadsafe(done.set))
-        yield from done.wait().__await__()
+        """Wait on the running event loop for the value, or raise the error; one that is done needs no loop."""
+        if not self.is_done:
+            loop = asyncio.get_running_loop()
+            done = asyncio.Event()
+            self.add_both(lambda outcome: loop.call_soon_threadsafe(done.set))
+            yield from done.wait().__await__()
         if self.exception is not None:
             raise self.exception
         return self.value

@@ -404,11 +404,17 @@ def test_host_names_are_checked_where_nothing_was_said() -> None:
 @pytest.mark.parametrize(("given", "expected"), [(30_000.0, 30_000), (1.5 * 1000, 1500), (0.1 * 3 * 1000, 301)])
 def test_milliseconds_may_have_a_fraction(given: float, expected: int) -> None:
     assert parse_admin({"request_timeout_ms": given}).connection.request_timeout_ms == expected
-    for other in (math.inf, math.nan):
-        with pytest.raises(KafkaConfigurationError, match="request_timeout_ms"):
-            parse_admin({"request_timeout_ms": other})
+    with pytest.raises(KafkaConfigurationError, match="request_timeout_ms"):
+        parse_admin({"request_timeout_ms": math.nan})
     with pytest.raises(KafkaConfigurationError, match="max_poll_records"):
         parse_consumer({"max_poll_records": 0.5 * 3})
+
+
+def test_infinitely_many_milliseconds_are_as_many_as_there_can_be() -> None:
+    assert parse_admin({"connections_max_idle_ms": math.inf}).connection.connections_max_idle_ms == 2**31 - 1
+    for given in ({"connections_max_idle_ms": -math.inf}, {"max_in_flight_requests_per_connection": math.inf}):
+        with pytest.raises(KafkaConfigurationError, match="expects a whole number"):
+            parse_admin(given)
 
 
 @pytest.mark.parametrize("value", [0, -2])

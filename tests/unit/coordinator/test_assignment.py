@@ -25,6 +25,7 @@ from kafka.coordinator.classic.assignment import (
 from kafka.coordinator.consumer_protocol import decode_assignment, decode_subscription, make_assignment
 from kafka.coordinator.protocol import ConsumerProtocolMemberAssignment, ConsumerProtocolMemberMetadata
 from kafka.errors import InconsistentGroupProtocolError, KafkaConfigurationError, KafkaError
+from kafka.protocol.consumer import metadata as messages
 from kafka.structs import TopicPartition
 from kafka.wire.api.consumer_protocol import ConsumerProtocolSubscription
 from kafka.wire.api.join_group import JoinGroupResponse, JoinGroupResponseMember
@@ -237,3 +238,43 @@ def test_an_assignor_for_kafka_python_2_is_told_the_generation_by_itself() -> No
     assignment = make_assignment({"t": [1]})
     asyncio.run(notify(Sticky(), assignment, 3))
     assert Sticky.told == [assignment, 3]
+
+
+class _Newer(RangePartitionAssignor):
+    """An assignor as programs for kafka-python 3 have them."""
+
+    name = "newer"
+    version = 1
+    told: ClassVar[list[Any]] = []
+
+    @classmethod
+    def metadata(cls, topics: Any) -> Any:
+        return messages.ConsumerProtocolSubscription(cls.version, sorted(topics), b"mine")
+
+    @classmethod
+    def assign(cls, cluster: Any, members: Any) -> Any:
+        cls.told = [(each.member_id, each.group_instance_id, each.metadata.topics) for each in members]
+        return {
+            each.member_id: messages.ConsumerProtocolAssignment(cls.version, [("t", [number])], b"yours")
+            for number, each in enumerate(members)
+        }
+
+
+def test_an_assignor_for_kafka_python_3_may_use_its_members_and_messages() -> None:
+    (offer,) = asyncio.run(Assignors([_Newer]).protocols(JoinSubscription(frozenset({"t"}))))
+    assert (decode_subscription(offer.metadata).topics, decode_subscription(offer.metadata).user_data) == (
+        ["t"],
+        b"mine",
+    )
+    joined = [
+        JoinGroupResponseMember(member_id=name, group_instance_id=instance, metadata=offer.metadata)
+        for name, instance in (("m", None), ("n", "static"))
+    ]
+    members = read_members(JoinGroupResponse(members=joined))
+    given = asyncio.run(run_assignor(_Newer(), ClusterMetadata(), members))
+    assert _Newer.told == [("m", None, ["t"]), ("n", "static", ["t"])]
+    read = {name: decode_assignment(data) for name, data in given.items()}
+    assert {name: (each.partitions(), each.user_data) for name, each in read.items()} == {
+        "m": ([TopicPartition("t", 0)], b"yours"),
+        "n": ([TopicPartition("t", 1)], b"yours"),
+    }

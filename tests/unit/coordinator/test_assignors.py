@@ -8,9 +8,13 @@ from collections.abc import Mapping
 import pytest
 
 from kafka.coordinator.assignors.abstract import Subscription
+from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
 from kafka.coordinator.assignors.range import RangePartitionAssignor
 from kafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
+from kafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitionAssignor
 from kafka.coordinator.consumer_protocol import assigned_partitions
+from kafka.protocol.consumer import JoinGroupResponse
+from kafka.protocol.consumer.metadata import ConsumerProtocolSubscription
 from kafka.wire.api.consumer_protocol import ConsumerProtocolAssignment
 
 
@@ -116,3 +120,22 @@ def test_assignors_have_the_version_of_kafka_pythons(
 
 def test_a_member_that_tells_no_generation_has_none() -> None:
     assert Subscription(["t"]).generation == -1
+
+
+@pytest.mark.parametrize(
+    "assignor",
+    [RangePartitionAssignor, RoundRobinPartitionAssignor, StickyPartitionAssignor, CooperativeStickyAssignor],
+)
+def test_a_list_of_members_is_taken_as_in_kafka_python_3(assignor: type[RangePartitionAssignor]) -> None:
+    told = [
+        JoinGroupResponse.JoinGroupResponseMember(member_id=name, group_instance_id=instance, metadata=metadata)
+        for name, instance in (("m", None), ("n", "static"))
+        for metadata in [ConsumerProtocolSubscription(1, ["a"], b"")]
+    ]
+    expected = {
+        "m": Subscription(topics=["a"]),
+        "n": Subscription(topics=["a"], group_instance_id="static"),
+    }
+    assigned = readable(assignor.assign(Counts(a=3), told))
+    assert assigned == readable(assignor.assign(Counts(a=3), expected))
+    assert sorted(" ".join(assigned.values()).split()) == ["a0", "a1", "a2"]

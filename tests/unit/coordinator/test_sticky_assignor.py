@@ -239,6 +239,18 @@ def test_a_program_of_2_x_may_call_the_class_and_tells_the_generation_apart() ->
     assert StickyPartitionAssignor.member_assignment is None
 
 
+def test_a_derived_assignor_may_say_what_a_member_had() -> None:
+    class Pinned(StickyPartitionAssignor):
+        def metadata(self, topics: Any) -> Any:  # type: ignore[override]  # what it overrides is a descriptor
+            return self._metadata(topics, [TopicPartition("a", 1)], 4)
+
+    for told in (Pinned().metadata(["b", "a"]), Pinned._metadata(["b", "a"], [TopicPartition("a", 1)], generation=4)):
+        had = StickyPartitionAssignor.parse_member_metadata(told)
+        assert had == StickyAssignorMemberMetadataV1(["a", "b"], [TopicPartition("a", 1)], 4)
+    assert Pinned._metadata(["a"], None).user_data is None
+    assert StickyPartitionAssignor.parse_member_metadata(Pinned._metadata(["a"], [])).generation == -1
+
+
 def test_subscriptions_and_assignments_of_2_x_are_taken() -> None:
     assignor: Any = StickyPartitionAssignor()
     assignor.on_assignment(ConsumerProtocolMemberAssignment_v0(0, [("t", [1])], b""))

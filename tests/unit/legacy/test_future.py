@@ -83,3 +83,15 @@ async def test_it_can_be_awaited_whichever_thread_completes_it() -> None:
 
 def test_a_producers_future_is_one() -> None:
     assert issubclass(FutureRecordMetadata, kafka.future.Future)
+
+
+@pytest.mark.parametrize("is_failed", [False, True])
+def test_one_that_is_done_can_be_awaited_without_a_loop(is_failed: bool) -> None:
+    future = Future().failure(KeyError("k")) if is_failed else Future().success(5)
+
+    async def wait() -> Any:
+        return await future
+
+    with pytest.raises(KeyError if is_failed else StopIteration) as ended:
+        wait().send(None)
+    assert is_failed or ended.value.args == (5,)

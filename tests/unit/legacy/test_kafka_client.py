@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import kafka
+from harness.ports import free_ports
 from kafka.broker import EmbeddedBroker
 from kafka.client_async import DelayedTaskQueue, KafkaClient
 from kafka.cluster import ClusterMetadata
@@ -342,3 +343,29 @@ def test_the_text_of_the_options_has_no_secret(broker: EmbeddedBroker) -> None:
         assert options["sasl_plain_password"] == "hunter2"
         assert "hunter2" not in repr(options)
         assert "'sasl_plain_username': 'ann'" in repr(options)
+
+
+def test_with_a_given_release_no_broker_is_waited_for() -> None:
+    (port,) = free_ports(1)
+    client = KafkaClient(bootstrap_servers=f"127.0.0.1:{port}", api_version=(2, 0))
+    try:
+        assert client.config["api_version"] == (2, 0)
+        assert not client.bootstrap_connected()
+        with pytest.raises(NoBrokersAvailable):
+            client.api_version(MetadataRequest)
+        future = client.cluster.request_update()
+        client.poll(timeout_ms=10_000, future=future)
+        assert isinstance(future.exception, NoBrokersAvailable)
+        with EmbeddedBroker(port=port):
+            poll_until(client, client.bootstrap_connected)
+            assert client.api_version(MetadataRequest) == len(MetadataRequest) - 1
+            assert client.send_and_receive(node_of(client), MetadataRequest[1]([])).controller_id == 1
+    finally:
+        client.close()
+
+
+def test_the_epoch_of_a_leader_that_is_not_known_is_none(client: KafkaClient) -> None:
+    client.poll(timeout_ms=10_000)
+    assert client.cluster.leader_epoch_for_partition(PLACE) == 0
+    assert client.cluster.leader_epoch_for_partition(TopicPartition("topic", 7)) is None
+    assert client.cluster.leader_epoch_for_partition(TopicPartition("other", 0)) is None

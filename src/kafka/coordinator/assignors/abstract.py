@@ -74,7 +74,9 @@ class AbstractPartitionAssignor(abc.ABC):
 
         Arguments:
             cluster: answers ``partitions_for_topic(topic)``.
-            members: the subscriptions by member id.
+            members: the subscriptions by member id. Iterating over them gives the ids, each of which has a
+                ``member_id``, a ``group_instance_id`` and, as ``metadata``, its subscription, like the members in
+                kafka-python 3's list; the assignors of this package take such a list too.
 
         Returns the assignment of each member; each partition goes to at most one of them.
         """

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from kafka.coordinator.assignors.abstract import PartitionCounts, RebalanceProtocol, Subscription
+from kafka.coordinator.assignors.members import by_member_id, one_by_one
 from kafka.coordinator.assignors.sticky.sticky_assignor import StickyAssignorMemberMetadataV1, StickyPartitionAssignor
 from kafka.coordinator.consumer_protocol import assigned_partitions, make_assignment, partitions_by_topic
-from kafka.structs import TopicPartition
 from kafka.wire.api.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription
 
 _USER_DATA = struct.Struct(">i")
@@ -32,9 +32,10 @@ class CooperativeStickyAssignor(StickyPartitionAssignor):
 
     @classmethod
     def assign(
-        cls, cluster: PartitionCounts, members: Mapping[str, Subscription]
+        cls, cluster: PartitionCounts, members: Mapping[str, Subscription] | Iterable[Any]
     ) -> Mapping[str, ConsumerProtocolAssignment]:
         """Spread the partitions, without those that another member still holds."""
+        members = by_member_id(members)
         wanted = {name: assigned_partitions(made) for name, made in super().assign(cluster, members).items()}
         owned = {name: frozenset(cls.parse_member_metadata(member).partitions) for name, member in members.items()}
         leaving = {tp for name, had in owned.items() for tp in had.difference(wanted[name])}
@@ -47,7 +48,7 @@ class CooperativeStickyAssignor(StickyPartitionAssignor):
         generation = metadata.generation if hasattr(metadata, "generation") else metadata.generation_id
         if generation < 0:
             generation = _generation_in(metadata.user_data)
-        return StickyAssignorMemberMetadataV1(list(metadata.topics), _one_by_one(metadata.owned_partitions), generation)
+        return StickyAssignorMemberMetadataV1(list(metadata.topics), one_by_one(metadata.owned_partitions), generation)
 
     def metadata(  # type: ignore[override]  # what it overrides is a descriptor
         self, topics: Iterable[str]
@@ -66,12 +67,3 @@ def _generation_in(user_data: bytes | None) -> int:
         return CooperativeStickyAssignor.DEFAULT_GENERATION_ID
     generation: int = _USER_DATA.unpack_from(user_data)[0]
     return generation
-
-
-def _one_by_one(owned: Iterable[Any]) -> list[TopicPartition]:
-    """Partitions of a `Subscription`, or of the message, which groups them by topic."""
-    partitions = []
-    for each in owned:
-        numbers = [each.partition] if isinstance(each, TopicPartition) else each.partitions
-        partitions += [TopicPartition(each.topic, number) for number in numbers]
-    return partitions

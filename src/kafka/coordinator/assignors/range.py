@@ -1,8 +1,10 @@
 """The range assignor: each member gets a run of neighbouring partitions of each topic."""
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from kafka.coordinator.assignors.abstract import AbstractPartitionAssignor, PartitionCounts, Subscription, sort_key
+from kafka.coordinator.assignors.members import by_member_id
 from kafka.coordinator.consumer_protocol import make_assignment, make_subscription
 from kafka.wire.api.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription
 
@@ -20,10 +22,11 @@ class RangePartitionAssignor(AbstractPartitionAssignor):
 
     @classmethod
     def assign(
-        cls, cluster: PartitionCounts, members: Mapping[str, Subscription]
+        cls, cluster: PartitionCounts, members: Mapping[str, Subscription] | Iterable[Any]
     ) -> Mapping[str, ConsumerProtocolAssignment]:
         """Spread the partitions; see `AbstractPartitionAssignor.assign`."""
         wanted: dict[str, list[str]] = {}
+        members = by_member_id(members)
         for member_id, subscription in sorted(members.items(), key=sort_key):
             for topic in subscription.topics:
                 wanted.setdefault(topic, []).append(member_id)

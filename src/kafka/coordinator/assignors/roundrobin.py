@@ -2,8 +2,10 @@
 
 import itertools
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from kafka.coordinator.assignors.abstract import AbstractPartitionAssignor, PartitionCounts, Subscription, sort_key
+from kafka.coordinator.assignors.members import by_member_id
 from kafka.coordinator.consumer_protocol import make_assignment, make_subscription
 from kafka.wire.api.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription
 
@@ -19,9 +21,10 @@ class RoundRobinPartitionAssignor(AbstractPartitionAssignor):
 
     @classmethod
     def assign(
-        cls, cluster: PartitionCounts, members: Mapping[str, Subscription]
+        cls, cluster: PartitionCounts, members: Mapping[str, Subscription] | Iterable[Any]
     ) -> Mapping[str, ConsumerProtocolAssignment]:
         """Spread the partitions; see `AbstractPartitionAssignor.assign`."""
+        members = by_member_id(members)
         wanted = {member_id: frozenset(subscription.topics) for member_id, subscription in members.items()}
         assigned: dict[str, dict[str, list[int]]] = {member_id: {} for member_id in members}
         turns = itertools.cycle([member_id for member_id, _ in sorted(members.items(), key=sort_key)])

@@ -15,6 +15,7 @@ from kafka.coordinator.assignors.abstract import (
     Subscription,
 )
 from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
+from kafka.coordinator.assignors.members import MemberId, one_by_one
 from kafka.coordinator.assignors.range import RangePartitionAssignor
 from kafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
 from kafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitionAssignor
@@ -129,19 +130,18 @@ def _protocols_of(assignor: Any) -> set[RebalanceProtocol]:
 
 def read_members(response: JoinGroupResponse) -> dict[str, Subscription]:
     """The subscriptions of all members, from what the coordinator sends to the leader."""
-    members = {}
+    members: dict[str, Subscription] = {}
     for member in response.members:
         told = decode_subscription(bytes(member.metadata))
-        members[member.member_id] = Subscription(
+        subscription = Subscription(
             topics=told.topics,
             user_data=told.user_data,
-            owned_partitions=[
-                TopicPartition(owned.topic, p) for owned in told.owned_partitions for p in owned.partitions
-            ],
+            owned_partitions=one_by_one(told.owned_partitions),
             generation=told.generation_id,
             group_instance_id=member.group_instance_id,
             rack_id=told.rack_id,
         )
+        members[MemberId(member.member_id, subscription)] = subscription
     return members
 
 

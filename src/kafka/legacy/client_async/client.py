@@ -58,7 +58,8 @@ class KafkaClient(NodeStates, SimpleClient):
         config: the options.
         cluster: what is known of the cluster, a `ClusterMetadata`; `poll` brings news.
 
-    Raises `NoBrokersAvailable` if no server answers within ``api_version_auto_timeout_ms``.
+    With ``api_version`` it waits for no server: `poll` finds the cluster. Otherwise it raises `NoBrokersAvailable` if
+    no server answers within ``api_version_auto_timeout_ms``.
     """
 
     DEFAULT_CONFIG: ClassVar[dict[str, Any]] = {
@@ -91,7 +92,7 @@ class KafkaClient(NodeStates, SimpleClient):
         traffic = traffic_in(self.config["metrics"], self.config["metric_group_prefix"], parsed.connection)
         self._core = ClusterClient(parsed.connection, parsed.security, traffic=traffic)
         try:
-            self._loop_thread.run(self._core.start())
+            self._loop_thread.run(self._core.start(in_background=parsed.connection.api_version is not None))
         except BaseException:
             self._loop_thread.spawn(self._core.close())
             raise
@@ -100,8 +101,7 @@ class KafkaClient(NodeStates, SimpleClient):
         self._nodes = NodeConnections(self._core, self._loop_thread, parsed.connection, self._completions)
         self.cluster.show(self._core.metadata)  # the brokers; the first poll() asks for topics
         self._api_versions = {}
-        release = self.check_version(timeout=limit_ms / 1000)
-        self.config["api_version"] = parsed.connection.api_version or release
+        self.config["api_version"] = parsed.connection.api_version or self.check_version(timeout=limit_ms / 1000)
 
     def __repr__(self) -> str:
         if "config" not in self.__dict__:  # made with hosts, or not made yet

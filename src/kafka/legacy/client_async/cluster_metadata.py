@@ -121,9 +121,10 @@ class ClusterMetadata:
         found = self._snapshot.partition_metadata(partition)
         return None if found is None else found.leader
 
-    def leader_epoch_for_partition(self, partition: TopicPartition) -> int:
-        """The epoch of a partition's leader. `KeyError` if the partition is not known."""
-        return self._partition(partition).leader_epoch
+    def leader_epoch_for_partition(self, partition: TopicPartition) -> int | None:
+        """The epoch of a partition's leader; None: it is not known."""
+        found = self._snapshot.partition_metadata(partition)
+        return None if found is None else found.leader_epoch
 
     def replicas_for_partition(self, partition: TopicPartition) -> list[int] | None:
         """The ids of the brokers that have a partition; None: it is not known."""

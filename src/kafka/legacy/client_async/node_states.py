@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from typing import Any
 
 from kafka.cluster import ClusterClient
@@ -16,6 +17,7 @@ class NodeStates:
     """The methods of a client that look at nodes."""
 
     cluster: ClusterMetadata
+    check_version: Callable[..., tuple[int, ...]]
     _api_versions: dict[int, tuple[int, int]]
     _nodes: NodeConnections
     _core: ClusterClient
@@ -96,7 +98,9 @@ class NodeStates:
         return self._loop_thread.run(look())
 
     def get_api_versions(self) -> dict[int, tuple[int, int]]:
-        """API key to lowest and highest version, of the broker that was asked last."""
+        """API key to lowest and highest version, of the broker that was asked last; one is asked if none was yet."""
+        if not self._api_versions:
+            self.check_version()
         return self._api_versions
 
     def api_version(self, operation: Any, max_version: int | None = None) -> int:
@@ -109,9 +113,10 @@ class NodeStates:
         """
         newest = len(operation) - 1 if max_version is None else min(len(operation) - 1, max_version)
         name = operation[0].__name__
-        if operation[0].API_KEY not in self._api_versions:
+        versions = self.get_api_versions()
+        if operation[0].API_KEY not in versions:
             raise IncompatibleBrokerVersion(f"Kafka broker does not support the '{name}' Kafka protocol.")
-        oldest, served = self._api_versions[operation[0].API_KEY]
+        oldest, served = versions[operation[0].API_KEY]
         if min(newest, served) < oldest:
             raise IncompatibleBrokerVersion(
                 f"No version of the '{name}' Kafka protocol is supported by both the client and broker."

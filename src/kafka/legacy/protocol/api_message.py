@@ -36,7 +36,7 @@ class ApiMessage(metaclass=_ByVersion):
     """A request, a response or a piece of data, with the fields of Kafka's message as attributes.
 
     Arguments:
-        args: the fields in Kafka's order.
+        args: the fields in Kafka's order; before those of a piece of data its version may stand.
         version: the version that it is sent in; None: it is given to `encode`.
         fields: the fields by name; others have Kafka's default.
 
@@ -56,6 +56,8 @@ class ApiMessage(metaclass=_ByVersion):
     _message: Message
 
     def __init__(self, *args: Any, version: int | None = None, **fields: Any) -> None:
+        if self.type == "data" and args and isinstance(args[0], int):
+            version, args = args[0], args[1:]
         values = {**dict(zip(self.fields, args, strict=False)), **fields}
         unknown = values.keys() - self.fields.keys()
         if unknown or len(args) > len(self.fields):
@@ -205,19 +207,25 @@ def _plain(value: Any, version: int | None) -> Any:
 
 
 def _complete(thing: Struct, version: int) -> None:
-    """Make structs of plain values that stand for structs of one field, such as the names of topics."""
+    """Make structs of plain values that stand for them: a tuple for its fields, another value for the only one."""
     for field in thing.FIELDS:
         if field.struct is None or not field.in_version(version):
             continue
         value = getattr(thing, field.name)
         if field.kind is Kind.ARRAY and value is not None:
-            only = [each.name for each in field.struct.FIELDS if each.in_version(version)]
-            found = [each if isinstance(each, Struct) else field.struct(**{only[0]: each}) for each in value]
+            names = [each.name for each in field.struct.FIELDS if each.in_version(version)]
+            found = [each if isinstance(each, Struct) else _struct_of(field.struct, names, each) for each in value]
             setattr(thing, field.name, found)
             for each in found:
                 _complete(each, version)
         elif isinstance(value, Struct):
             _complete(value, version)
+
+
+def _struct_of(kind: type[Struct], names: list[str], value: Any) -> Struct:
+    """A struct of the values of its fields by place, or of the value of its first."""
+    values = value if isinstance(value, tuple) else (value,)
+    return kind(**dict(zip(names, values, strict=len(values) > 1)))
 
 
 @functools.cache

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from kafka._old_names import of_a_package
 from kafka.coordinator.assignors.abstract import AbstractPartitionAssignor, PartitionCounts, Subscription
+from kafka.coordinator.assignors.members import by_member_id
 from kafka.coordinator.assignors.sticky.mixed import assign_mixed
 from kafka.coordinator.assignors.sticky.ownership import still_held
 from kafka.coordinator.assignors.sticky.uniform import assign_uniform
@@ -54,10 +55,10 @@ class StickyPartitionAssignor(AbstractPartitionAssignor):
 
     @classmethod
     def assign(
-        cls, cluster: PartitionCounts, members: Mapping[str, Subscription]
+        cls, cluster: PartitionCounts, members: Mapping[str, Subscription] | Iterable[Any]
     ) -> Mapping[str, ConsumerProtocolAssignment]:
         """Spread the partitions; see `AbstractPartitionAssignor.assign`."""
-        told = {member_id: cls.parse_member_metadata(member) for member_id, member in members.items()}
+        told = {member_id: cls.parse_member_metadata(each) for member_id, each in by_member_id(members).items()}
         wanted = {member_id: frozenset(each.subscription) for member_id, each in told.items()}
         counts = {
             topic: sorted(numbers)
@@ -80,9 +81,20 @@ class StickyPartitionAssignor(AbstractPartitionAssignor):
     @_OfClassOrInstance
     def metadata(self: Any, topics: Iterable[str]) -> ConsumerProtocolSubscription:
         """The topics, and what this member had."""
-        if self.member_assignment is None:
+        told: ConsumerProtocolSubscription = self._metadata(topics, self.member_assignment, self.generation)
+        return told
+
+    @classmethod
+    def _metadata(
+        cls,
+        topics: Iterable[str],
+        member_assignment_partitions: Iterable[TopicPartition] | None,
+        generation: int = DEFAULT_GENERATION_ID,
+    ) -> ConsumerProtocolSubscription:
+        """What a member that had these partitions tells; the name is kafka-python's, for assignors derived from it."""
+        if member_assignment_partitions is None:
             return make_subscription(topics)
-        return make_subscription(topics, encode_user_data(self.member_assignment, self.generation))
+        return make_subscription(topics, encode_user_data(member_assignment_partitions, generation))
 
     @_OfClassOrInstance
     def on_assignment(self: Any, assignment: ConsumerProtocolAssignment, generation: int | None = None) -> None:
