@@ -4,7 +4,7 @@ from kafka.cluster.client_health import STALLED_S, ClientHealth, Observed
 from kafka.config import FetchOptions
 from kafka.consumer.fetch.failure_log import place
 from kafka.consumer.fetch.fetcher import Fetcher
-from kafka.consumer.handover.partition_state import PartitionState
+from kafka.consumer.handover.partition_state import PartitionState, current_lag
 from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.coordinator.membership import Membership
 from kafka.health import Health
@@ -22,7 +22,7 @@ class ConsumerHealth:
 
     Arguments:
         common: what all clients have.
-        options: how long a broker may wait for records.
+        options: how long a broker may wait for records, and up to which end they are read.
     """
 
     def __init__(
@@ -34,6 +34,7 @@ class ConsumerHealth:
         membership: Membership,
     ) -> None:
         self._common = common
+        self._read_committed = options.isolation_level == "read_committed"
         self._limit_s = STALLED_S + options.fetch_max_wait_ms / 1000
         self._subscription = subscription
         self._fetcher = fetcher
@@ -59,16 +60,11 @@ class ConsumerHealth:
             or any(each.fetching.failures >= _UNUSUAL for each in states),
             None if standing is None else standing.fatal,
             None if standing is None else standing.name,
-            _lag(states),
+            self._lag(states),
         )
         return self._common.report(seen, closed)
 
-
-def _lag(states: list[PartitionState]) -> dict[TopicPartition, int]:
-    """How far the positions are behind the ends that fetches have told."""
-    known: dict[TopicPartition, int] = {}
-    for state in states:
-        highwater, position = state.fetching.highwater, state.position
-        if highwater is not None and position is not None:
-            known[state.tp] = max(0, highwater - position.offset)
-    return known
+    def _lag(self, states: list[PartitionState]) -> dict[TopicPartition, int]:
+        """How far the positions are behind the ends that fetches have told."""
+        known = {state.tp: current_lag(state, self._read_committed) for state in states}
+        return {tp: lag for tp, lag in known.items() if lag is not None}

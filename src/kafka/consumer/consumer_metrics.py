@@ -49,7 +49,8 @@ class ConsumerMetrics:
         self._reporting = callback_runner(f"kafka-metrics-{config.connection.client_id}")
         self.all = ClientMetrics(config.connection, loop.time, options)
         self.traffic = NetworkTraffic(self.all, prefix, loop)
-        self.fetching = FetchStatistics(self.all, self._fetch_group, loop.time)
+        read_committed = config.fetch.isolation_level == "read_committed"
+        self.fetching = FetchStatistics(self.all, self._fetch_group, loop.time, read_committed)
         self.group = GroupStatistics(self.all.window)
         self.all.add(self._group_group, GROUP_METRICS, self.group)
 

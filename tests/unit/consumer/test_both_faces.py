@@ -55,6 +55,11 @@ async def test_what_a_transaction_holds_back_is_no_lag_of_who_reads_committed_re
         await consumer.assign([scene.first])
         await consumer.read_up_to(7)
         assert await consumer.current_lag(scene.first) == lag
+        assert (await consumer.health()).lag == {scene.first: lag}
+        metrics = await consumer.metrics(raw=True)
+        assert [metric.value() for name, metric in metrics.items() if name.name == "records-lag"] == [lag]
+        assert min(metric.value() for name, metric in metrics.items() if name.name == "records-lag-avg") >= lag
+        assert max(metric.value() for name, metric in metrics.items() if name.name == "records-lag-max") < lag + 7
         producer.abort_transaction()
 
 

@@ -8,8 +8,7 @@ import math
 import pytest
 
 from kafka.consumer.handover.fetch_position import FetchPosition
-from kafka.consumer.handover.fetch_statistics import lag_of
-from kafka.consumer.handover.partition_state import PartitionState
+from kafka.consumer.handover.partition_state import PartitionState, current_lag
 from kafka.metrics import MetricName
 from kafka.structs import OffsetAndMetadata
 from unit.consumer import scripted_membership
@@ -164,10 +163,12 @@ def test_rebalances_are_counted_once_each(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_the_lag_is_not_known_before_there_is_an_end_and_a_position() -> None:
     state = PartitionState(T0)
-    assert math.isnan(lag_of(state))
+    assert current_lag(state, False) is None
     state.fetching.highwater = 10
-    assert math.isnan(lag_of(state))
+    assert current_lag(state, False) is None
     state.locate(0, FetchPosition(4))
-    assert lag_of(state) == 6
+    assert current_lag(state, False) == 6
+    state.fetching.last_stable_offset = -1  # of a broker before 0.11
+    assert current_lag(state, True) == 6
     state.fetching.highwater = None
-    assert math.isnan(lag_of(state))
+    assert current_lag(state, False) is None

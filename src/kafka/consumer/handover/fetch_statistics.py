@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from kafka.consumer.handover.consumption import PartitionConsumption, TopicConsumption
-from kafka.consumer.handover.partition_state import PartitionState
+from kafka.consumer.handover.partition_state import PartitionState, current_lag, readable_end
 from kafka.metrics.client_metrics import ClientMetrics, Metric, largest_value_of, mean_value_of
 from kafka.metrics.windows import Counts, SampledValues, largest, rate, total
 
@@ -22,6 +22,7 @@ class FetchStatistics:
         metrics: where it is shown.
         group: under which name.
         clock: the loop's time in seconds; read in both threads.
+        read_committed: which end lag counts to, see `readable_end`.
 
     Attributes:
         latencies: of all answers, in milliseconds.
@@ -30,10 +31,11 @@ class FetchStatistics:
         topics: by name.
     """
 
-    def __init__(self, metrics: ClientMetrics, group: str, clock: Callable[[], float]) -> None:
+    def __init__(self, metrics: ClientMetrics, group: str, clock: Callable[[], float], read_committed: bool) -> None:
         self._metrics = metrics
         self._group = group
         self._clock = clock
+        self._read_committed = read_committed
         self.latencies = SampledValues(metrics.window)
         self.sizes = SampledValues(metrics.window)
         self.throttles = SampledValues(metrics.window)
@@ -68,9 +70,9 @@ class FetchStatistics:
         now = self._clock()
         window = partition.topic.consumed.at(now)
         window.records += records
-        highwater = state.fetching.highwater
-        if highwater is not None:
-            lag = highwater - next_offset
+        end = readable_end(state, self._read_committed)
+        if end is not None:
+            lag = max(0, end - next_offset)
             partition.record(lag, now)
             if lag > window.largest_lag:
                 window.largest_lag = lag
@@ -106,7 +108,12 @@ class FetchStatistics:
         with self._listing:
             for state in list(self._unlisted):
                 if state.consumption is not None:
-                    self._metrics.add(self._group, _PARTITION, _Partition(state, state.consumption), _tags(state))
+                    self._metrics.add(
+                        self._group,
+                        _PARTITION,
+                        _Partition(state, state.consumption, self._read_committed),
+                        _tags(state),
+                    )
                 del self._unlisted[state]
 
     def _topic(self, name: str) -> TopicConsumption:
@@ -122,12 +129,13 @@ class _Partition(NamedTuple):
 
     state: PartitionState
     lags: PartitionConsumption
+    read_committed: bool
 
-
-def lag_of(state: PartitionState) -> float:
-    """How many records are behind the position of a partition; NaN as long as that is not known."""
-    highwater, position = state.fetching.highwater, state.position
-    return math.nan if highwater is None or position is None else float(highwater - position.offset)
+    @property
+    def lag(self) -> float:
+        """How many records are behind the position; NaN as long as that is not known."""
+        known = current_lag(self.state, self.read_committed)
+        return math.nan if known is None else float(known)
 
 
 def _tags(state: PartitionState) -> dict[str, str]:
@@ -190,7 +198,7 @@ _FETCHES = (
 """Of a `FetchStatistics`."""
 
 _PARTITION = (
-    Metric("records-lag", "records behind the position, NaN if not known", lambda of, now: lag_of(of.state)),
+    Metric("records-lag", "records behind the position, NaN if not known", lambda of, now: of.lag),
     Metric(
         "records-lag-avg",
         "mean of that, each time that records were handed out",

@@ -96,15 +96,19 @@ class PartitionState:
         return f"<PartitionState {self.tp.topic}-{self.tp.partition} position={self.position}>"
 
 
-def current_lag(state: PartitionState, read_committed: bool) -> int | None:
-    """How many offsets the position is behind the end that the last fetch told; None where either is not known.
+def readable_end(state: PartitionState, read_committed: bool) -> int | None:
+    """The end that the last fetch told; None where it is not known.
 
     Arguments:
         state: the partition.
         read_committed: the end is the last stable offset, if brokers tell it (from Kafka 0.11 on); else the high
             watermark.
     """
-    stable, end, position = state.fetching.last_stable_offset, state.fetching.highwater, state.position
-    if read_committed and stable is not None and stable >= 0:
-        end = stable
+    stable = state.fetching.last_stable_offset
+    return stable if read_committed and stable is not None and stable >= 0 else state.fetching.highwater
+
+
+def current_lag(state: PartitionState, read_committed: bool) -> int | None:
+    """How many offsets the position is behind `readable_end`; None where either is not known."""
+    end, position = readable_end(state, read_committed), state.position
     return None if end is None or position is None else max(0, end - position.offset)
