@@ -93,7 +93,7 @@ def make_consumer(configs: dict[str, Any]) -> "KafkaConsumer":
     """A consumer without a group, which raises where an offset is out of range."""
     from kafka import KafkaConsumer
 
-    return KafkaConsumer(
+    consumer = KafkaConsumer(
         **{
             "group_id": None,
             "enable_auto_commit": False,
@@ -103,6 +103,8 @@ def make_consumer(configs: dict[str, Any]) -> "KafkaConsumer":
             **configs,
         }
     )
+    consumer._core.history.is_told_elsewhere = True
+    return consumer
 
 
 def make_producer(configs: dict[str, Any]) -> "KafkaProducer":

@@ -326,7 +326,12 @@ async def test_records_that_are_deleted_in_the_middle_are_left_out(
 @pytest.mark.parametrize("comes_back", [False, True])
 @pytest.mark.parametrize("skips", [True, False])
 async def test_a_topic_that_is_deleted_is_missing_and_another_of_its_name_is_not_read(
-    reader: Reader, admin: KafkaAdminClient, producer: KafkaProducer, comes_back: bool, skips: bool
+    reader: Reader,
+    admin: KafkaAdminClient,
+    producer: KafkaProducer,
+    caplog: pytest.LogCaptureFixture,
+    comes_back: bool,
+    skips: bool,
 ) -> None:
     other = f"o-{uuid.uuid4()}"
     admin.create_topics({other: {"num_partitions": 1}}, wait_for_metadata=True)
@@ -345,6 +350,7 @@ async def test_a_topic_that_is_deleted_is_missing_and_another_of_its_name_is_not
         with pytest.raises(OffsetOutOfRangeError, match=r"offsets 0 to 9 of .*-0.*: their topic was deleted since"):
             await reader.records(read)
     assert (reader.topic in admin.list_topics()) is comes_back, "a read makes no topics"
+    assert "reading goes on" not in caplog.text, "it says itself what becomes of the topic"
 
 
 async def test_a_log_that_was_cut_back_is_not_passed_over(reader: Reader, broker: EmbeddedBroker) -> None:

@@ -75,7 +75,9 @@ def batches() -> Iterator[pa.RecordBatch]:
     return iter(pa.table({"key": [b"%d" % n for n in range(30)], "value": [b"v"] * 30}).to_batches())
 
 
-def test_a_stream_ends_or_reads_the_new_topic_from_its_beginning(topic: Topic, partitions: int) -> None:
+def test_a_stream_ends_or_reads_the_new_topic_from_its_beginning(
+    topic: Topic, partitions: int, caplog: pytest.LogCaptureFixture
+) -> None:
     strict, options = (topic.reading(each, streaming=True) for each in (True, False))
     topic.fill(BEFORE)
     now = [0.0]
@@ -91,6 +93,7 @@ def test_a_stream_ends_or_reads_the_new_topic_from_its_beginning(topic: Topic, p
             strictly.latest(end, None, everything=True)
         later = planner.latest(end, None, everything=True)
         assert rows_of(options, planner.tasks(end, later)) == AFTER
+    assert "reading goes on" not in caplog.text  # at the same offsets: the source has said what it does
 
 
 def test_a_batch_frame_that_was_loaded_before_lacks_what_the_new_topic_does_not_have(

@@ -103,6 +103,7 @@ class Following(Source):
         read.close()
         self._idle_s = idle_s
         self._consumer = session.consumer(group_id=None, enable_auto_commit=False, **own)
+        self._consumer._core.history.is_told_elsewhere = own.get("on_topic_recreated") == "raise"
         self._consumer.assign(list(starts))
         for tp, offset in starts.items():
             self._consumer.seek(tp, offset)

@@ -101,7 +101,9 @@ async def _opened(configs: Mapping[str, Any]) -> AsyncKafkaConsumer:
     creates = {"allow_auto_create_topics": False}  # or a topic that is deleted meanwhile would come back
     recreated = {"on_topic_recreated": "continue"}  # `Losses` compares the ids of topics
     options: Any = {**creates, **configs, **recreated, "auto_offset_reset": "none", "enable_auto_commit": False}
-    return await AsyncKafkaConsumer(**options).__aenter__()
+    consumer = await AsyncKafkaConsumer(**options).__aenter__()
+    consumer._core.history.is_told_elsewhere = True
+    return consumer
 
 
 class AsyncBoundedRead:

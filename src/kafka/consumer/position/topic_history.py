@@ -42,6 +42,9 @@ class TopicHistory:
         reassigned: whether the group's coordinator takes the partitions of a deleted topic away by itself (KIP-848).
         failed: called with the error for the caller, with the policy "raise".
         clock: the loop's time, in seconds.
+
+    Attributes:
+        is_told_elsewhere: whether the caller compares ids of topics and says what follows: then nothing is logged.
     """
 
     def __init__(
@@ -57,6 +60,7 @@ class TopicHistory:
         self._reassigned = reassigned
         self._failed = failed
         self._clock = clock
+        self.is_told_elsewhere = False
         self._seen: dict[str, _Seen] = {}
         self._ids: set[UUID] = set()
         """All ids that were seen: a broker that lags behind may tell of a topic that was deleted."""
@@ -175,7 +179,7 @@ class TopicHistory:
 
     def _tell(self, topics: list[str]) -> None:
         follows = _REASSIGNED if self._policy == "continue" and self._reassigned() else _WHAT_FOLLOWS[self._policy]
-        for topic in topics:
+        for topic in () if self.is_told_elsewhere else topics:
             log.warning("topic %r was deleted and created again: %s", topic, follows)
         if self._policy == "raise":
             states = [state for state in self._subscription.states() if state.tp.topic in topics]
