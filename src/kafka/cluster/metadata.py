@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from uuid import UUID
 
 from kafka.errors import (
@@ -20,6 +20,19 @@ if TYPE_CHECKING:
 _NO_ID = UUID(int=0)
 _FORGET_ON = (UnknownTopicOrPartitionError, InvalidTopicError, TopicAuthorizationFailedError)
 """Errors after which what was known of a topic is wrong; after others it is still the best guess."""
+
+
+TopicId = TypeVar("TopicId", UUID, str)
+
+
+def is_another_topic(before: TopicId | None, now: TopicId | None) -> bool:
+    """Whether the topic of a name is another one than before, as its ids tell (KIP-516): it was deleted and made again.
+
+    Arguments:
+        before: the id that it had; None: not known, or the brokers have no ids (before 2.8). Then nobody can tell.
+        now: the id that it has, likewise.
+    """
+    return before is not None and now is not None and before != now
 
 
 class TopicMetadata(NamedTuple):
@@ -203,7 +216,7 @@ def _topic(
     name: str, answered: "MetadataResponseTopic", known: TopicMetadata | None, lists: _SharedLists
 ) -> TopicMetadata:
     topic_id = answered.topic_id if answered.topic_id != _NO_ID else None
-    same = known is not None and (topic_id is None or known.topic_id is None or known.topic_id == topic_id)
+    same = known is not None and not is_another_topic(known.topic_id, topic_id)
     before = known.partitions if known is not None and same else {}
     partitions = {
         each.partition_index: _partition(name, each, before.get(each.partition_index), lists)

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from kafka.cluster import Backoff, ClusterAccess, RetryPolicy, anything_unexpected
+from kafka.cluster.metadata import is_another_topic
 from kafka.cluster.protocols import BrokerConnection
 from kafka.coordinator.commit_order import CommitOrder
 from kafka.coordinator.consumer_protocol import partitions_by_topic
@@ -210,7 +211,7 @@ class GroupOffsets:
     ) -> Mapping[TopicPartition, OffsetAndMetadata]:
         """Those that are places in the topics as they are now, as far as that is known."""
         ids, now = _topic_ids(offsets), self._client.metadata.topic_id
-        deleted = [tp for tp, topic_id in ids.items() if (now(tp.topic) or topic_id) != topic_id]
+        deleted = [tp for tp, topic_id in ids.items() if is_another_topic(topic_id, now(tp.topic))]
         if not deleted:
             return offsets
         log.info(

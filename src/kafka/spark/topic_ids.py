@@ -8,6 +8,7 @@ that it writes has no ids, as have those of brokers before Kafka 2.8, and then n
 from collections.abc import Mapping
 from typing import Any
 
+from kafka.cluster.metadata import is_another_topic
 from kafka.spark.offsets import Layout
 
 _MARK = " id "
@@ -25,4 +26,4 @@ def topic_ids(layout: Mapping[str, Any]) -> dict[str, str]:
 
 def made_again(before: Mapping[str, str], now: Mapping[str, str]) -> set[str]:
     """The topics that have another id now; one whose id is not known at both times is not told to be among them."""
-    return {topic for topic in before.keys() & now.keys() if before[topic] != now[topic]}
+    return {topic for topic, found in now.items() if is_another_topic(before.get(topic), found)}

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 from uuid import UUID
 
-from kafka.cluster.metadata import ClusterMetadata
+from kafka.cluster.metadata import ClusterMetadata, is_another_topic
 from kafka.consumer.bounded.bounds import OffsetRange
 from kafka.errors import IllegalArgumentError, OffsetOutOfRangeError, UnknownTopicOrPartitionError
 from kafka.structs import TopicPartition
@@ -44,9 +44,8 @@ class Losses:
         self.missing: dict[TopicPartition, int] = {}
 
     def made_again(self, topic: str, metadata: ClusterMetadata) -> bool:
-        """Whether the topic of this name is another one now. Where brokers have no ids (before 2.8) nobody knows."""
-        before, now = self._topic_ids.get(topic), metadata.topic_id(topic)
-        return before is not None and now is not None and before != now
+        """Whether the topic of this name is another one now."""
+        return is_another_topic(self._topic_ids.get(topic), metadata.topic_id(topic))
 
     @property
     def in_doubt(self) -> bool:

@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Callable
 
 from kafka.cluster import Backoff, RetryPolicy
+from kafka.cluster.metadata import is_another_topic
 from kafka.cluster.protocols import BrokerConnections
 from kafka.cluster.retry import nothing
 from kafka.config import FetchOptions
@@ -240,7 +241,7 @@ class Fetcher:
         of the deleted topic; with the policy "continue" the new topic says whether it has the offset.
         """
         fetching = state.fetching
-        if topic_id is None or fetching.topic_id is None or fetching.topic_id == topic_id:
+        if not is_another_topic(fetching.topic_id, topic_id):
             return True
         if self._reassigned():
             return False

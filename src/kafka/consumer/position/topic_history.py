@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 from uuid import UUID
 
-from kafka.cluster.metadata import ClusterMetadata
+from kafka.cluster.metadata import ClusterMetadata, is_another_topic
 from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.errors import TopicRecreatedError, UnknownTopicOrPartitionError
 from kafka.structs import TopicPartition
@@ -162,7 +162,7 @@ class TopicHistory:
             numbers |= before.partitions  # a broker that lags behind may leave some out
         else:
             is_seen = topic_id in self._ids
-            recreated = topic_id is not None and before.topic_id is not None and not is_seen
+            recreated = is_another_topic(before.topic_id, topic_id) and not is_seen
             if is_seen:
                 self._doubted_since[topic] = self._clock()
             elif recreated:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from kafka.cluster.backoff import Backoff
-from kafka.cluster.metadata import ClusterMetadata
+from kafka.cluster.metadata import ClusterMetadata, is_another_topic
 from kafka.cluster.protocols import MetadataAccess
 from kafka.cluster.retry import RetryPolicy, anything_unexpected
 from kafka.errors import AssertedArgumentError, KafkaTimeoutError, UnknownTopicOrPartitionError
@@ -154,10 +154,9 @@ class TopicLookup:
 
         Its id tells (KIP-516). Brokers before 2.8 have no ids: a topic that has lost partitions is another one there.
         """
-        if topic_id is not None and known.topic_id is not None:
-            is_another = topic_id != known.topic_id
-        else:
-            is_another = topic_id is None and known.topic_id is None and partitions < known.count
+        is_another = is_another_topic(known.topic_id, topic_id)
+        if topic_id is None and known.topic_id is None:
+            is_another = partitions < known.count
         if not is_another:
             self._doubts.pop(known.topic, None)
         return is_another
