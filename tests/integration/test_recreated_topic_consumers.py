@@ -9,6 +9,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
+from kafka.spark.cluster_lookup import ClusterLookup
+from kafka.spark.data_loss import DataLossError
+from kafka.spark.options import ReadOptions, parse_read
+from kafka.spark.ranges import Task
+from kafka.spark.read_task import read_task
+from kafka.spark.stream_plan import StreamPlanner
 
 if TYPE_CHECKING:
     from conftest import Broker, MakeTopic
@@ -74,6 +80,36 @@ def test_a_member_that_closes_leaves_the_new_topic_whole_to_those_who_come_later
     written = write(broker, topic, b"new")
     with member(broker, topic, protocol, auto_offset_reset="earliest") as consumer:
         read(consumer, written)
+
+
+@pytest.mark.needs(broker=(3, 1), why="fetching by topic id (KIP-516)")
+@pytest.mark.parametrize("partitions", [1, 2, 3], ids=["fewer", "as many", "more"])
+def test_a_micro_batch_of_spark_that_was_planned_before_reads_nothing_of_the_new_topic(
+    broker: Broker, make_topic: MakeTopic, admin: KafkaAdminClient, partitions: int
+) -> None:
+    pytest.importorskip("pyarrow")
+    topic = make_topic(2)
+    for partition in range(2):
+        write(broker, topic, b"old", partition)
+    given = {"kafka.bootstrap.servers": broker.bootstrap_servers, "subscribe": topic, "startingoffsets": "earliest"}
+    strict, lenient = (parse_read({**given, "failondataloss": each}, streaming=True) for each in ("true", "false"))
+    with ClusterLookup(lenient) as lookup:
+        planner = StreamPlanner(lenient, lookup, time.monotonic)
+        begin = planner.initial()
+        end = planner.latest(begin, None, everything=True)
+        tasks = planner.tasks(begin, end)
+        create_again(admin, topic, partitions)
+        written = set().union(*(write(broker, topic, b"new %d" % each, each) for each in range(partitions)))
+        with pytest.raises(DataLossError, match="but its topic was deleted and made again"):
+            values_of(strict, tasks)
+        assert values_of(lenient, tasks) == []
+        later = StreamPlanner(lenient, lookup, time.monotonic)
+        assert sorted(values_of(lenient, later.tasks(end, later.latest(end, None, everything=True)))) == sorted(written)
+
+
+def values_of(options: ReadOptions, tasks: list[Task]) -> list[bytes]:
+    batches = (batch for task in tasks for batch in read_task(options, ("value",), task))
+    return [value for batch in batches for value in batch["value"].to_pylist()]
 
 
 @pytest.mark.needs(broker=(2, 8), why="ids of topics (KIP-516)")

@@ -26,6 +26,7 @@ class OffsetRange:
 
     Arguments:
         leader_epoch: of the leader whose log had them: no record of a later one belongs to them; None: not known.
+        topic_id: of the topic that had them, which another one of its name has not; None: not known.
     """
 
     topic: str
@@ -33,6 +34,7 @@ class OffsetRange:
     start: int
     stop: int
     leader_epoch: int | None = None
+    topic_id: str | None = None
 
     @property
     def topic_partition(self) -> TopicPartition:
@@ -53,13 +55,18 @@ def ranges_between(
     start: Mapping[TopicPartition, int],
     end: Mapping[TopicPartition, int],
     epochs: Mapping[TopicPartition, int] = MappingProxyType({}),
+    topic_ids: Mapping[str, str] = MappingProxyType({}),
 ) -> list[OffsetRange]:
     """The ranges that are not empty, in order. A partition that ``start`` lacks is new, and begins at 0.
 
     Arguments:
         epochs: of the leaders that have told the ends, as far as they are known.
+        topic_ids: likewise.
     """
-    found = (OffsetRange(*each, start.get(each, 0), stop, epochs.get(each)) for each, stop in end.items())
+    found = (
+        OffsetRange(*each, start.get(each, 0), stop, epochs.get(each), topic_ids.get(each.topic))
+        for each, stop in end.items()
+    )
     return sorted(each for each in found if each.stop > each.start)
 
 

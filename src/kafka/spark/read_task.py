@@ -5,7 +5,9 @@ import logging
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
+from kafka.cluster.metadata import is_another_topic
 from kafka.errors import KafkaTimeoutError, LogTruncationError, OffsetOutOfRangeError, UnknownTopicOrPartitionError
 from kafka.health import meanwhile
 from kafka.spark.cache import CONSUMERS
@@ -106,6 +108,7 @@ class RangeFetch:
         self._loss = DataLoss(options.fail_on_data_loss)
         self._open = {each.topic_partition: each for each in ranges}
         self._positions = {each.topic_partition: each.start for each in ranges}
+        self._topic_ids = {each.topic: UUID(each.topic_id) for each in ranges if each.topic_id is not None}
         self._clock = clock
         self._sleep = sleep
 
@@ -118,6 +121,7 @@ class RangeFetch:
         moved = checked = self._clock()
         while self._open:
             found, out_of_range = self._poll()
+            self._leave_out_made_again(found)
             for partition, columns in found.items():
                 if partition in self._open:
                     yield from _cut(self._planned(columns, self._open[partition]))
@@ -147,6 +151,21 @@ class RangeFetch:
         except UnknownTopicOrPartitionError:  # it may be new to that broker; whether it is gone is looked up
             self._sleep(_POLL_MS / 1_000)
             return {}, ()
+
+    def _leave_out_made_again(self, found: dict[TopicPartition, "Columns"]) -> None:
+        """Drop what may be of another topic than that of the plan: the next micro-batch reads that from its beginning.
+
+        Kafka answers fetches by a topic's id since 3.1; before, what comes until its new id is known is taken.
+        """
+        if not self._topic_ids:
+            return
+        now = self._consumer._core.client.metadata
+        others = {topic for topic, before in self._topic_ids.items() if is_another_topic(before, now.topic_id(topic))}
+        for topic in others:
+            del self._topic_ids[topic]
+            for each in [each for each in self._open if each.topic == topic]:
+                found.pop(each, None)
+                self._give_up(each, "but its topic was deleted and made again since the micro-batch was planned")
 
     def _planned(self, columns: "Columns", whole: OffsetRange) -> "Columns":
         """Those of the range. A record of a later leader epoch than that of the plan is another one in its place."""

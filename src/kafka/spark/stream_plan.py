@@ -213,7 +213,8 @@ class StreamPlanner:
 
 def batch_ranges(options: ReadOptions, start: Mapping[str, Any], end: Mapping[str, Any]) -> list[OffsetRange]:
     """The offsets of the batch between two offsets of a checkpoint, and of nothing else: a replay reads the same."""
-    others = made_again(topic_ids(start), topic_ids(end))
+    ids = topic_ids(end)
+    others = made_again(topic_ids(start), ids)
     begin = batch_start(options.start, start, end)
     begin = {each: offset for each, offset in begin.items() if each.topic not in others}
-    return ranges_between(begin | cut_back(end), from_layout(end), leader_epochs(end))
+    return ranges_between(begin | cut_back(end), from_layout(end), leader_epochs(end), ids)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,15 +13,19 @@ import kafka
 from kafka import KafkaProducer
 from kafka.admin import KafkaAdminClient, NewTopic
 from kafka.broker import EmbeddedBroker
+from kafka.record import Columns
 from kafka.spark.batch_plan import plan_batch
+from kafka.spark.cache import make_consumer
 from kafka.spark.cluster_lookup import ClusterLookup
 from kafka.spark.data_loss import DataLossError
 from kafka.spark.exactly_once import driver
 from kafka.spark.exactly_once.judgement import Write
 from kafka.spark.exactly_once.prefix_access import admin_configs, ask_brokers
 from kafka.spark.exactly_once.task import TransactionalProducers, write_in_transaction
+from kafka.spark.offsets import Layout
 from kafka.spark.options import ReadOptions, parse_read, parse_write
-from kafka.spark.read_task import read_task
+from kafka.spark.ranges import Task
+from kafka.spark.read_task import RangeFetch, read_task
 from kafka.spark.stream_plan import StreamPlanner
 from kafka.spark.write_task import write_task
 
@@ -44,10 +49,11 @@ class Topic:
         self._admin.create_topics([NewTopic("t", partitions, 1)])
         self.partitions = partitions
 
-    def fill(self, records: int) -> None:
+    def fill(self, records: int, text: bytes = b"old") -> None:
         with KafkaProducer(bootstrap_servers=self.servers) as producer:
             for number in range(records):
-                producer.send("t", b"%d" % number, partition=number % self.partitions)
+                producer.send("t", b"%s %d" % (text, number), partition=number % self.partitions)
+                producer.flush()  # each in a batch of its own, or one fetch would have them all
 
     def make_again(self, partitions: int) -> None:
         self._admin.delete_topics(["t"])
@@ -55,6 +61,7 @@ class Topic:
 
     def reading(self, strict: bool, streaming: bool) -> ReadOptions:
         options = {"kafka.bootstrap.servers": self.servers, "subscribe": "t", "startingoffsets": "earliest"}
+        options |= {"kafka.max.partition.fetch.bytes": "1", "kafka.metadata.max.age.ms": "100"}
         return parse_read({**options, "failondataloss": str(strict)}, streaming=streaming)
 
     def writing(self, **more: str) -> Any:
@@ -94,6 +101,74 @@ def test_a_stream_ends_or_reads_the_new_topic_from_its_beginning(
         later = planner.latest(end, None, everything=True)
         assert rows_of(options, planner.tasks(end, later)) == AFTER
     assert "reading goes on" not in caplog.text  # at the same offsets: the source has said what it does
+
+
+class Planned:
+    """A stream that has planned a micro-batch of all that the topic has."""
+
+    def __init__(self, topic: Topic, strict: bool) -> None:
+        self.options = topic.reading(strict, streaming=True)
+        self._lookup = ClusterLookup(self.options)
+        self._now = 0.0
+        self._planner = StreamPlanner(self.options, self._lookup, lambda: self._now)
+        self.end: Layout = {}
+        self.tasks = self.next_tasks()
+
+    def next_tasks(self) -> list[Task]:
+        self._now += 60.0
+        start = self.end or self._planner.initial()
+        self.end = self._planner.latest(start, None, everything=True)
+        return self._planner.tasks(start, self.end)
+
+    def close(self) -> None:
+        self._lookup.close()
+
+
+@pytest.fixture
+def strict_and_lenient(topic: Topic) -> Iterator[list[Planned]]:
+    topic.fill(BEFORE)
+    with contextlib.ExitStack() as stack:
+        both = [Planned(topic, strict) for strict in (True, False)]
+        for each in both:
+            stack.callback(each.close)
+        yield both
+
+
+def test_a_micro_batch_that_was_planned_before_reads_nothing_of_the_new_topic(
+    topic: Topic, partitions: int, strict_and_lenient: list[Planned]
+) -> None:
+    topic.make_again(partitions)
+    topic.fill(BEFORE * 2, b"new")  # the offsets of the plan are there
+    strict, lenient = strict_and_lenient
+    with pytest.raises(DataLossError, match=r"t-. was to be read from offset 0, but its topic was deleted and made"):
+        rows_of(strict.options, strict.tasks)
+    assert rows_of(lenient.options, lenient.tasks) == 0
+    assert rows_of(lenient.options, lenient.next_tasks()) == BEFORE * 2
+
+
+def test_a_micro_batch_that_runs_reads_nothing_of_the_new_topic(
+    topic: Topic, partitions: int, strict_and_lenient: list[Planned]
+) -> None:
+    strict, lenient = strict_and_lenient
+    with ClusterLookup(strict.options) as lookup, contextlib.ExitStack() as stack:
+        running, values = [], []
+        for each in strict_and_lenient:
+            consumer = stack.enter_context(contextlib.closing(make_consumer(dict(each.options.configs))))
+            running.append(RangeFetch(consumer, lookup, each.options, each.tasks[0]).columns())
+            values.append(values_of(next(running[-1])))
+        topic.make_again(partitions)
+        topic.fill(BEFORE * 2, b"new")
+        with pytest.raises(DataLossError, match="but its topic was deleted and made again since"):
+            list(running[0])
+        for columns in running[1]:
+            values[1] += values_of(columns)
+    assert all(value.startswith(b"old") for value in values[1])
+    assert 1 <= len(values[1]) < BEFORE
+    assert rows_of(lenient.options, lenient.next_tasks()) == BEFORE * 2
+
+
+def values_of(columns: Columns) -> list[bytes]:
+    return [bytes(record.value or b"") for record in columns.to_records()]
 
 
 def test_a_batch_frame_that_was_loaded_before_lacks_what_the_new_topic_does_not_have(

@@ -385,11 +385,12 @@ def test_a_topic_that_was_made_again_is_read_from_its_beginning_where_loss_is_al
     query.cluster.ids["t"] = "new"
     query.cluster.logs.update(FakeCluster({("t", 0): (0, records), ("u", 0): (0, 7)}).logs)
     end = query.latest(done)
-    assert query.ranges(done, end) == [OffsetRange("t", 0, 0, records), OffsetRange("u", 0, 5, 7)]
+    again = OffsetRange("t", 0, 0, records, topic_id="new")
+    assert query.ranges(done, end) == [again, OffsetRange("u", 0, 5, 7, topic_id="same")]
     query.restart()
     assert query.latest(end) == end
     query.cluster.logs.update(FakeCluster({("t", 0): (0, records + 1)}).logs)
-    assert query.ranges(end, query.latest(end)) == [OffsetRange("t", 0, records, records + 1)]
+    assert query.ranges(end, query.latest(end)) == [OffsetRange("t", 0, records, records + 1, topic_id="new")]
 
 
 def test_limits_hold_for_a_topic_that_was_made_again():
@@ -398,9 +399,9 @@ def test_limits_hold_for_a_topic_that_was_made_again():
     done = query.latest(query.initial(), None, everything=True)
     query.cluster.ids["t"] = "new"
     first = query.latest(done, 20)
-    assert query.ranges(done, first) == [OffsetRange("t", 0, 0, 20)]
+    assert query.ranges(done, first) == [OffsetRange("t", 0, 0, 20, topic_id="new")]
     second = query.latest(first, 20)
-    assert query.ranges(first, second) == [OffsetRange("t", 0, 20, 40)]
+    assert query.ranges(first, second) == [OffsetRange("t", 0, 20, 40, topic_id="new")]
 
 
 def test_a_checkpoint_without_ids_goes_on_and_gets_them():
