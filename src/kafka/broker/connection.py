@@ -19,6 +19,7 @@ from kafka.broker.codes import ConnectionFault, ErrorCode
 from kafka.broker.context import Broker, RequestContext
 from kafka.broker.descriptors import DescriptorReserve
 from kafka.broker.faults import Action, Faults
+from kafka.broker.foreign_peers import describe_size
 from kafka.broker.late_answers import LongPoll, NoAnswer
 from kafka.broker.log.layout import Buffer
 from kafka.broker.receive_buffer import SIZE, ReceiveBuffer
@@ -219,7 +220,7 @@ class ClientConnection(asyncio.BufferedProtocol):
         if self._login is not None and not self._login.is_done:
             least, limit = self._login.frame_sizes(least, limit)
         if not least <= size <= limit:
-            raise ConnectionFault(f"a request has {least} to {limit} bytes, this one says {size}")
+            raise ConnectionFault(describe_size(size, least, limit))
 
     def _make_room(self) -> None:
         """See to it that there is a place for the bytes to come, or stop reading while a request is being answered."""

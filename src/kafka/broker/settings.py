@@ -136,7 +136,8 @@ class BrokerSettings:
                 raise KafkaConfigurationError(f"{one.name} has to be True or False, not {value!r}")
         _check_users(self.users)
         if self.num_partitions < 1 or self.max_open_files < 1:
-            raise KafkaConfigurationError("num_partitions and max_open_files have to be at least 1")
+            least = "num_partitions" if self.num_partitions < 1 else "max_open_files"
+            raise KafkaConfigurationError(f"{least} has to be at least 1, not {getattr(self, least)}")
         if self.share_version not in (0, 1):
             raise KafkaConfigurationError(f"share_version has to be 0 or 1, not {self.share_version}")
         if self.transaction_version not in (1, 2):

@@ -2,7 +2,10 @@
 
 import dataclasses
 import errno
+import os
 import pathlib
+import re
+import socket
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +14,7 @@ import click
 from kafka import broker
 from kafka.broker.settings import BrokerSettings
 from kafka.cli.broker_users import users_with_passwords
-from kafka.errors import KafkaConfigurationError
+from kafka.errors import IllegalStateError, KafkaConfigurationError
 
 _WITHOUT_OPTION = frozenset({"topic_defaults", "users"})
 """Settings that are given in another way."""
@@ -100,8 +103,34 @@ def command(
     try:
         broker.run(data_dir=data_dir, host=host, port=port, users=passwords, **settings)
     except KafkaConfigurationError as error:
-        raise click.UsageError(str(error)) from error
+        raise click.UsageError(_by_options(str(error))) from error
+    except IllegalStateError as error:
+        raise click.ClickException(str(error)) from error
     except OSError as error:
-        if error.errno != errno.EADDRINUSE:
-            raise
-        raise click.ClickException(f"port {port} is taken; --port takes another one, 0 any that is free") from None
+        raise click.ClickException(_not_opened(error, host, port)) from error
+
+
+def _by_options(text: str) -> str:
+    """What is wrong with settings, by the names of the options that give them."""
+    for one in dataclasses.fields(BrokerSettings):
+        option = {"topic_defaults": "--topic-config", "users": "--user"}.get(
+            one.name, "--" + one.name.replace("_", "-")
+        )
+        text = re.sub(rf"^{one.name}\b", option, text)
+    return text
+
+
+def _not_opened(error: OSError, host: str, port: int) -> str:
+    """Why the broker could not be started, by the option that says otherwise."""
+    why = os.strerror(error.errno) if error.errno in errno.errorcode else error.strerror or str(error)
+    if error.errno == errno.EADDRINUSE:
+        return f"port {port} is taken; --port takes another one, 0 any that is free"
+    if isinstance(error, socket.gaierror):
+        return f"--host {host}: {error.strerror}; expected an address of this machine, or 0.0.0.0 for all of them"
+    if error.errno == errno.EADDRNOTAVAIL:
+        return f"--host {host}: {why}; expected an address of this machine, or 0.0.0.0 for all of them"
+    if error.filename is not None:
+        return f"--data-dir: {error.filename}: {why}"
+    if error.errno == errno.EACCES:
+        return f"port {port}: {why}; --port takes another one, from 1024 on without special rights"
+    return why

@@ -50,7 +50,7 @@ def _from_file(file: pathlib.Path) -> dict[str, str]:
         # Some editors begin a file with a mark, and more characters than a line feed end a line of str.splitlines.
         lines = file.read_text(encoding="utf-8-sig").split("\n")
     except OSError as error:
-        raise click.UsageError(f"--users-file cannot be read: {error}") from None
+        raise click.UsageError(f"--users-file cannot be read: {file}: {error.strerror or error}") from None
     except UnicodeDecodeError:
         raise click.UsageError(f"--users-file: {file} is no text in UTF-8") from None
     found = {}

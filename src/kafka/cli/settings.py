@@ -151,7 +151,9 @@ def _profile(name: str | None, environ: Mapping[str, str]) -> dict[str, Any]:
     try:
         content = tomllib.loads(file.read_text(encoding="utf-8-sig"))
     except OSError as error:
-        raise KafkaConfigurationError(f"the file of profiles cannot be read: {error}") from None
+        raise KafkaConfigurationError(
+            f"the file of profiles cannot be read: {file}: {error.strerror or error}"
+        ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise KafkaConfigurationError(f"{file} is no TOML file: {error}") from None
     wanted = wanted or content.get("default")
@@ -173,7 +175,9 @@ def _properties(file: str | pathlib.Path, named_by: str) -> dict[str, Any]:
     try:
         return _checked(load_properties(file))
     except OSError as error:
-        raise KafkaConfigurationError(f"{named_by} names a file that cannot be read: {error}") from None
+        raise KafkaConfigurationError(
+            f"{named_by} names a file that cannot be read: {file}: {error.strerror or error}"
+        ) from None
 
 
 def _of_profile(file: pathlib.Path, name: str, profile: Mapping[str, Any]) -> dict[str, Any]:

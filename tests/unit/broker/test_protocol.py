@@ -148,6 +148,28 @@ async def test_what_is_no_request_ends_only_its_own_connection(
     assert (await client.call(ApiVersionsRequest(), 0)).error_code == 0
 
 
+@pytest.mark.parametrize(
+    ("sent", "said"),
+    [
+        (
+            b"GET / HTTP/1.1\r\n\r\n",
+            "it does not speak Kafka's protocol, but sent 'GET ': a browser, or another client",
+        ),
+        (b"\x16\x03\x01\x02\x00\x01\x00", "it speaks TLS, and this listener does not: the client needs security_proto"),
+        (b"\x7f\xff\xff\xff", "a request has 8 to 1048576 bytes, this one says 2147483647"),
+    ],
+    ids=["HTTP", "TLS", "a size"],
+)
+async def test_what_somebody_speaks_who_does_not_speak_kafkas_protocol_is_told(
+    broker: EmbeddedBroker, sent: bytes, said: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with WireClient(broker) as bad:
+        with caplog.at_level(logging.WARNING, "kafka.broker"):
+            await bad.write(sent)
+            assert await bad.is_closed()
+    assert f"connection of 127.0.0.1 is closed: {said}" in caplog.text
+
+
 async def test_random_bytes_do_no_harm(
     broker: EmbeddedBroker, client: WireClient, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -72,6 +72,33 @@ def test_a_port_that_is_taken_is_named() -> None:
     assert f"port {port} is taken; --port takes another one" in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--host", "203.0.113.1"], "--host 203.0.113.1: "),
+        (["--host", "nowhere.invalid"], "--host nowhere.invalid: "),
+        (["--data-dir", f"{__file__}/d"], f"--data-dir: {__file__}/d: Not a directory"),
+        (["--num-partitions", "0"], "--num-partitions has to be at least 1, not 0"),
+        (["--node-id", "-5"], "--node-id has to be a whole number from 0 up, not -5"),
+        (["--topic-config", "foo=bar"], "--topic-config: Unknown topic config name: foo"),
+        (["--users-file", "/no/such"], "--users-file cannot be read: /no/such: No such file or directory"),
+    ],
+    ids=lambda each: " ".join(each) if isinstance(each, list) else "",
+)
+def test_what_a_broker_cannot_be_started_with_is_named_by_its_option(options: list[str], said: str) -> None:
+    result = run("--port", "0", *options)
+    assert result.exit_code in (1, 2)
+    assert result.stderr.splitlines()[-1].startswith(f"Error: {said}")
+
+
+def test_a_folder_of_another_broker_is_named_without_a_class(tmp_path: Path) -> None:
+    with broker.EmbeddedBroker(tmp_path):
+        result = run("--port", "0", "--data-dir", str(tmp_path))
+    assert result.stderr == (
+        f"Error: the folder {tmp_path} is in use by another broker: end that one, or give another folder\n"
+    )
+
+
 def test_passwords_come_from_variables(ran: dict[str, Any]) -> None:
     variables = {"KAFKA_BROKER_PASSWORD_ALICE": "a=b c", "KAFKA_BROKER_PASSWORD_BOB_THE_2ND": "p"}
     assert run("--user", "alice", "--user", "bob.the-2nd", **variables).exit_code == 0
