@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import threading
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
+import kafka
 from harness.topics import new_topic_name
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
+from kafka.partitioner.murmur2 import murmur2
 
 KAFKA = [sys.executable, "-m", "kafka"]
 LIMIT_S = 60
@@ -76,6 +80,62 @@ def test_a_day_s_work(cli, tmp_path):
     assert cli.run("doctor", "--cluster").returncode in (0, 1)
     cli("topics", "delete", name, "-y")
     assert cli.run("consume", name).returncode == 1
+
+
+@pytest.mark.needs(broker=(2, 8), why="ids of topics (KIP-516)")
+@pytest.mark.parametrize("partitions", [1, 3, 5], ids=["fewer", "as many", "more"])
+def test_produce_goes_on_with_a_topic_that_is_made_again(cli, broker, make_topic, partitions):
+    topic = make_topic(3)
+    keys = [b"key-%d" % number for number in range(30)]
+    lines = b"".join(b"%s:v\n" % key for key in keys)
+    with (
+        KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers) as admin,
+        cli.start("produce", topic, "-K", ":", stdin=subprocess.PIPE, stderr=subprocess.PIPE) as sending,
+    ):
+        try:
+            sending.stdin.write(lines)
+            sending.stdin.flush()
+            wait_until(lambda: sum(written(broker, topic).values()) == len(keys))
+            make_again(admin, topic, partitions)
+            sending.stdin.write(lines)
+            sending.stdin.close()
+            assert (sending.wait(LIMIT_S), sending.stderr.read().count(b"was deleted and made again")) == (0, 1)
+        finally:
+            sending.kill()
+    placed = [(key, (murmur2(key) & 0x7FFFFFFF) % partitions) for key in keys]
+    assert written(broker, topic) == Counter(placed)
+
+
+@pytest.mark.needs(broker=(2, 8), why="ids of topics (KIP-516)")
+def test_produce_to_a_partition_that_a_topic_lost_as_it_was_made_again_fails(cli, broker, make_topic):
+    topic = make_topic(3)
+    with (
+        KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers) as admin,
+        cli.start("produce", topic, "-p", "2", stdin=subprocess.PIPE, stderr=subprocess.PIPE) as sending,
+    ):
+        try:
+            sending.stdin.write(b"one\n")
+            sending.stdin.flush()
+            wait_until(lambda: sum(written(broker, topic).values()) == 1)
+            make_again(admin, topic, 1)
+            sending.stdin.write(b"two\n")
+            sending.stdin.close()
+            assert sending.wait(LIMIT_S) == 2
+            assert re.search(rb"has partitions 0 to 0( now)?, but partition is 2", sending.stderr.read())
+        finally:
+            sending.kill()
+    assert written(broker, topic) == Counter()
+
+
+def written(broker, topic) -> Counter[tuple[bytes | None, int]]:
+    """Key and partition of each record that a topic has."""
+    return Counter((each.key, each.partition) for each in kafka.read(topic, bootstrap_servers=broker.bootstrap_servers))
+
+
+def make_again(admin, topic, partitions):
+    admin.delete_topics([topic])
+    wait_until(lambda: topic not in admin.list_topics())
+    admin.create_topics({topic: {"num_partitions": partitions}}, wait_for_metadata=True)
 
 
 def test_groups_go_on_and_are_moved(cli, make_topic):

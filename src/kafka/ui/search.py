@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kafka.consumer.bounded.async_read import read_async
 from kafka.consumer.bounded.bounds import NOT_FOR_READS
+from kafka.consumer.bounded.losses import SKIP_ADVICE
+from kafka.errors import OffsetOutOfRangeError
 from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:
@@ -134,6 +136,8 @@ class Searches:
                         yield records
             finally:
                 self._free.release()
+        except OffsetOutOfRangeError as error:
+            raise OffsetOutOfRangeError(str(error.args[0]).replace(SKIP_ADVICE, "; search again")) from error
         except TimeoutError:
             progress.ended = f"the time was up ({self._longest_s:g} s)"
 

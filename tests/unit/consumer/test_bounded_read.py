@@ -323,14 +323,14 @@ async def test_records_that_are_deleted_in_the_middle_are_left_out(
     assert read.missing == {tp: 8 - fetched_before}
 
 
-@pytest.mark.parametrize("comes_back", [False, True])
+@pytest.mark.parametrize("partitions", [0, 1, 2, 3], ids=["gone", "fewer", "as many", "more"])
 @pytest.mark.parametrize("skips", [True, False])
 async def test_a_topic_that_is_deleted_is_missing_and_another_of_its_name_is_not_read(
     reader: Reader,
     admin: KafkaAdminClient,
     producer: KafkaProducer,
     caplog: pytest.LogCaptureFixture,
-    comes_back: bool,
+    partitions: int,
     skips: bool,
 ) -> None:
     other = f"o-{uuid.uuid4()}"
@@ -338,10 +338,10 @@ async def test_a_topic_that_is_deleted_is_missing_and_another_of_its_name_is_not
     producer.send(other, b"kept", partition=0).get(30)
     read = await reader.open([reader.topic, other], **({"on_missing": "skip"} if skips else {}))
     admin.delete_topics([reader.topic])
-    if comes_back:
-        admin.create_topics({reader.topic: {"num_partitions": 2}}, wait_for_metadata=True)
-        for number in range(20):
-            producer.send(reader.topic, b"new %d" % number, partition=0)
+    if partitions:
+        admin.create_topics({reader.topic: {"num_partitions": partitions}}, wait_for_metadata=True)
+        for number in range(20 * partitions):
+            producer.send(reader.topic, b"new %d" % number, partition=number % partitions)
         producer.flush()
     if skips:
         assert [(each.topic, each.value) for each in await reader.records(read)] == [(other, b"kept")]
@@ -349,7 +349,7 @@ async def test_a_topic_that_is_deleted_is_missing_and_another_of_its_name_is_not
     else:
         with pytest.raises(OffsetOutOfRangeError, match=r"offsets 0 to 9 of .*-0.*: their topic was deleted since"):
             await reader.records(read)
-    assert (reader.topic in admin.list_topics()) is comes_back, "a read makes no topics"
+    assert (reader.topic in admin.list_topics()) is bool(partitions), "a read makes no topics"
     assert "reading goes on" not in caplog.text, "it says itself what becomes of the topic"
 
 

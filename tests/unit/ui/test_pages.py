@@ -7,6 +7,7 @@ import pathlib
 import re
 from collections.abc import Callable
 from contextlib import aclosing
+from typing import Any
 
 import pytest
 
@@ -233,6 +234,40 @@ async def test_whoever_leaves_ends_the_search(broker: EmbeddedBroker, topic: Cal
             assert len(await anext(found)) == 20
         with pytest.raises(asyncio.CancelledError):
             await waiting
+
+
+@pytest.mark.parametrize("partitions", [1, 2, 3], ids=["fewer", "as many", "more"])
+@pytest.mark.parametrize("searched", [{"value": "v"}, {}], ids=["searched", "newest"])
+async def test_a_search_tells_that_its_topic_was_made_again_and_shows_nothing_of_the_new_one(
+    broker: EmbeddedBroker,
+    topic: Callable[..., str],
+    monkeypatch: pytest.MonkeyPatch,
+    partitions: int,
+    searched: dict[str, str],
+) -> None:
+    name = topic(*[b"v"] * 20, partitions=2)
+    found = search.read_async
+
+    def make_again() -> None:
+        with KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers) as admin:
+            admin.delete_topics([name])
+            admin.create_topics({name: {"num_partitions": partitions}}, wait_for_metadata=True)
+        with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
+            for number in range(40):
+                producer.send(name, b"v of the new topic", partition=number % partitions)
+
+    async def found_before(*arguments: Any, **options: Any) -> Any:
+        read = await found(*arguments, **options)
+        await asyncio.to_thread(make_again)
+        return read
+
+    async with pages_of(settings(broker.bootstrap_servers)) as pages:
+        monkeypatch.setattr(search, "read_async", found_before)
+        page = text_of(await pages.get("/messages", topic=name, **searched))
+        assert "were to be read and are gone: their topic was deleted since the read found them; search again" in page
+        assert "v of the new topic" not in page
+        monkeypatch.setattr(search, "read_async", found)
+        assert "v of the new topic" in await pages.get("/messages", topic=name, **searched)
 
 
 async def test_searches_end_with_the_page(
