@@ -216,6 +216,7 @@ class ConsumerCore:
             None if offsets is None else lambda partitions: self.commits.committed(partitions, timeout_ms),
             offsets_of,
             self._start_timestamp,
+            self.history.topic_id,
             self._position_found,
             self.events.failed,
             RetryPolicy(backoff, log),

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -47,6 +48,8 @@ class Bench:
         self.subscription = SubscriptionState()
         self.subscription.assign_from_user(assigned)
         self.committed = committed
+        self.strategy = strategy
+        self.topic_ids: dict[str, UUID] = {}
         self.errors: list[Exception] = []
         self.commit_errors: list[Any] = []
         self.fetches: list[list[TopicPartition]] = []
@@ -54,11 +57,15 @@ class Bench:
             self.subscription,
             None if committed is None else self._fetch,
             ListOffsets(self.cluster, "read_uncommitted", 30_000),
-            lambda tp: strategy,
+            self._strategy,
+            lambda topic: self.topic_ids.get(topic),
             self._found,
             self.errors.append,
             RetryPolicy(Backoff(100, 1_000), logging.getLogger("test.positions")),
         )
+
+    def _strategy(self, tp: TopicPartition) -> int | None:
+        return self.strategy
 
     async def _fetch(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, OffsetAndMetadata]:
         wanted = list(partitions)
@@ -361,6 +368,29 @@ def test_a_policy_that_says_a_time_begins_at_the_end_where_no_record_is_as_late(
         assert len(bench.ends.asked) == 4  # two brokers, each for the time and for the end
 
     resolve(scenario, 5_000, None, T0, T1)
+
+
+@pytest.mark.parametrize("found_by", ["policy", "commit", "seek", "left"])
+def test_a_position_that_was_looked_for_in_a_deleted_topic_is_looked_for_in_the_new_one(found_by: str) -> None:
+    async def scenario(bench: Bench) -> None:
+        state, old, new = bench.state(T0), UUID(int=1), UUID(int=2)
+        bench.topic_ids["t"] = old
+        if found_by == "seek":
+            state.reset = LATEST
+        elif found_by == "left":
+            state.left_at = FetchPosition(40)
+        bench.resolver.resolve()
+        await asyncio.sleep(0)
+        bench.topic_ids["t"] = new  # which the members of a group do not all hear of at once
+        bench.strategy = EARLIEST
+        if bench.committed is not None:
+            await asyncio.sleep(0.0015)  # it was read by then, and is read again
+            bench.committed.clear()
+        await asyncio.sleep(1)
+        assert at(state) == (100 if found_by == "seek" else 0)
+        assert len(bench.ends.asked) == (1 if found_by in ("commit", "left") else 2)
+
+    resolve(scenario, LATEST, {"commit": {T0: 7}, "left": {T1: 1}}.get(found_by), T0)
 
 
 def test_the_leader_epochs_of_offsets_come_along() -> None:

@@ -6,6 +6,7 @@ a seek the look-up begins anew.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
+from uuid import UUID
 
 from kafka.cluster import RetryPolicy
 from kafka.consumer.handover.fetch_position import FetchPosition
@@ -28,6 +29,8 @@ class PositionResolver:
         committed: reads committed offsets; None without a group.
         requests: asks for the ends of the log.
         strategy: gives the timestamp that the reset policy of a partition stands for at the moment, None for "none".
+        topic_id: which topic a name belongs to at the moment; None: not known. A position that was looked for in
+            another one is looked for again.
         found: called with a partition, the generation it was looked up under, and the position.
         failed: called with what trying again does not mend; the partitions it belongs to rest until `resolve` is called
             again, all others go on.
@@ -40,6 +43,7 @@ class PositionResolver:
         committed: FetchCommitted | None,
         requests: ListOffsets,
         strategy: Callable[[TopicPartition], int | None],
+        topic_id: Callable[[str], UUID | None],
         found: Callable[[PartitionState, int, FetchPosition], None],
         failed: Callable[[Exception], None],
         policy: RetryPolicy,
@@ -47,6 +51,7 @@ class PositionResolver:
         self._subscription = subscription
         self._committed = committed
         self._strategy = strategy
+        self._topic_id = topic_id
         self._found = found
         self._failed = failed
         self._policy = policy
@@ -175,8 +180,17 @@ class PositionResolver:
         self._settle(state, None)
         return False
 
-    def take(self, state: PartitionState, generation: int, position: FetchPosition) -> None:
-        """The position of a partition has been found."""
+    def topic_id(self, tp: TopicPartition) -> UUID | None:
+        """See the class."""
+        return self._topic_id(tp.topic)
+
+    def take(self, state: PartitionState, generation: int, position: FetchPosition, topic_id: UUID | None) -> None:
+        """The position of a partition has been found, in a topic with this id; None: not known."""
+        if topic_id is not None and topic_id != self.topic_id(state.tp):
+            state.left_at = None
+            del self._under_way[state]
+            self.resolve_soon()
+            return
         self._refusals.pop(state, None)
         self._found(state, generation, position)
         self._settle(state, None)
@@ -221,6 +235,7 @@ class _Lookup:
     def __init__(self, resolver: PositionResolver, states: Iterable[PartitionState]) -> None:
         self._resolver = resolver
         self._states = {state.tp: (state, state.generation) for state in states}
+        self._topic_ids = {tp: resolver.topic_id(tp) for tp in self._states}
         self._without_record: set[TopicPartition] = set()
 
     def still_wanted(self) -> list[TopicPartition]:
@@ -231,7 +246,7 @@ class _Lookup:
         for tp in self.still_wanted():
             state, generation = self._states[tp]
             if state.left_at is not None:
-                self._resolver.take(state, generation, state.left_at)
+                self._resolver.take(state, generation, state.left_at, self._topic_ids[tp])
 
     def wants(self, tp: TopicPartition) -> bool:
         return self._resolver.is_under_way(*self._states[tp])
@@ -243,7 +258,7 @@ class _Lookup:
             return
         state, generation = self._states[tp]
         epoch = -1 if offset.leader_epoch is None else offset.leader_epoch
-        self._resolver.take(state, generation, FetchPosition(max(offset.offset, 0), epoch))
+        self._resolver.take(state, generation, FetchPosition(max(offset.offset, 0), epoch), self._topic_ids[tp])
 
     def refused(self, tp: TopicPartition, error: Exception) -> None:
         self.refuse([tp], error)

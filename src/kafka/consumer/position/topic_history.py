@@ -110,6 +110,11 @@ class TopicHistory:
         since = self._doubted_since.get(topic)
         return since is None or self._clock() - since >= _STALE_S
 
+    def topic_id(self, topic: str) -> UUID | None:
+        """Of the topic that this name is believed to belong to; None: not known."""
+        seen = self._seen.get(topic)
+        return None if seen is None else seen.topic_id
+
     def is_added(self, tp: TopicPartition) -> bool:
         """Whether a partition came into being after its topic was first looked for, and was not read since."""
         seen = self._seen.get(tp.topic)
