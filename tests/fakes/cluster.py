@@ -463,8 +463,8 @@ class FakeCluster:
             raise NotControllerError("the cluster has no controller at the moment")
         return self.metadata.controller_id
 
-    async def retry(self, operation: Callable[[], Awaitable[T]], timeout_ms: float | None) -> T:
-        return await self._retries.run("the operation", operation, timeout_ms)
+    async def retry(self, what: str, operation: Callable[[], Awaitable[T]], timeout_ms: float | None) -> T:
+        return await self._retries.run(what, operation, timeout_ms)
 
     # The protocols: connections
 

@@ -81,7 +81,7 @@ class RawMember:
     async def join(self) -> ShareGroupHeartbeatResponse:
         """Join, until the broker has made ready."""
         while True:
-            answer = await self._client.retry(lambda: self.heartbeat(0, [self.topic]), 30_000)
+            answer = await self._client.retry("the test", lambda: self.heartbeat(0, [self.topic]), 30_000)
             if answer.error_code not in (14, 15, 16):
                 return answer
 

@@ -42,7 +42,7 @@ async def within_quota(
 
     try:
         # Longer than one sending takes at most: its own error tells why there was no answer.
-        await requests.retry(once, requests.limit_ms(timeout_ms) + 2 * MARGIN_MS)
+        await requests.retry("changing topics", once, requests.limit_ms(timeout_ms) + 2 * MARGIN_MS)
     except KafkaTimeoutError:
         if not results:
             raise

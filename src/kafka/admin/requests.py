@@ -58,10 +58,10 @@ class AdminRequests:
         """The time limit to give the broker, in milliseconds."""
         return self.options.request_timeout_ms if timeout_ms is None else timeout_ms
 
-    async def retry(self, operation: Callable[[], Awaitable[T]], limit_ms: float) -> T:
+    async def retry(self, what: str, operation: Callable[[], Awaitable[T]], limit_ms: float) -> T:
         """Repeat an operation while its errors are retriable and none is a `FinalError`."""
         try:
-            return await self.cluster.retry(operation, limit_ms)
+            return await self.cluster.retry(what, operation, limit_ms)
         except FinalError as final:
             raise final.error from final.error.__cause__
 
@@ -96,7 +96,7 @@ class AdminRequests:
                 raise NotControllerError("the controller has moved")
             return response
 
-        return await self.retry(once, limit_ms)
+        return await self.retry(_name_of(type(request)), once, limit_ms)
 
     async def any_broker(
         self,
@@ -132,13 +132,14 @@ class AdminRequests:
                     raise for_code(code)(f"answered to {type(request).__name__}")
             return response
 
-        return await self.retry(once, limit_ms)
+        return await self.retry(_name_of(type(request)), once, limit_ms)
 
     async def broker_ids(self, given: list[int] | None) -> list[int]:
         """The ids that were given, or of all brokers that the cluster has now."""
         if given is not None:
             return given
-        await self.retry(lambda: self.cluster.refresh_metadata(()), self.options.request_timeout_ms)
+        limit_ms = self.options.request_timeout_ms
+        await self.retry("looking up the brokers", lambda: self.cluster.refresh_metadata(()), limit_ms)
         return sorted(node.nodeId for node in self.cluster.metadata.brokers())
 
     async def coordinator(
@@ -175,7 +176,13 @@ class AdminRequests:
                     raise CoordinatorLoadInProgressError(f"coordinator of {kind} {group_id!r}")
             return response
 
-        return await self.cluster.retry(once, self.options.request_timeout_ms)
+        what = f"{_name_of(request_type)} of {kind} {group_id!r}"
+        return await self.cluster.retry(what, once, self.options.request_timeout_ms)
+
+
+def _name_of(request: "type[Request[Any]]") -> str:
+    """What Kafka calls a request, for errors."""
+    return request.__name__.removesuffix("Request")
 
 
 def own_error_code(response: Any) -> list[int]:

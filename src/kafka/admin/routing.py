@@ -248,7 +248,7 @@ async def ask_each(
             raise next(iter(answers.failing.values()))
 
     try:
-        await requests.retry(once, requests.limit_ms(timeout_ms))
+        await requests.retry(what, once, requests.limit_ms(timeout_ms))
     except KafkaError as error:
         answers.end(error)
     return {key: answers.done[key] for key in answers.wanted}

@@ -192,7 +192,7 @@ async def wait_for_topics(requests: AdminRequests, topics: list[str], timeout_ms
             if without:
                 raise LeaderNotAvailableError(f"partitions {without} of topic {name!r} have no leader yet")
 
-    await requests.cluster.retry(look, timeout_ms)
+    await requests.cluster.retry(f"waiting for topics {', '.join(topics)}", look, timeout_ms)
 
 
 async def read_metadata(
@@ -202,7 +202,9 @@ async def read_metadata(
     wanted = None if topics is None else set(topics)
     cluster, options = requests.cluster, requests.options
     return await cluster.retry(
-        lambda: cluster.read_metadata(wanted, authorized_operations=authorized_operations), options.request_timeout_ms
+        "Metadata",
+        lambda: cluster.read_metadata(wanted, authorized_operations=authorized_operations),
+        options.request_timeout_ms,
     )
 
 

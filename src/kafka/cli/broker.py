@@ -122,7 +122,8 @@ def _by_options(text: str) -> str:
 
 def _not_opened(error: OSError, host: str, port: int) -> str:
     """Why the broker could not be started, by the option that says otherwise."""
-    why = os.strerror(error.errno) if error.errno in errno.errorcode else error.strerror or str(error)
+    code = error.errno or 0
+    why = os.strerror(code) if code in errno.errorcode else error.strerror or str(error)
     if error.errno == errno.EADDRINUSE:
         return f"port {port} is taken; --port takes another one, 0 any that is free"
     if isinstance(error, socket.gaierror):

@@ -291,12 +291,15 @@ class ClusterClient:
         """When the metadata were last read, in the loop's seconds; minus infinity: never. In any thread."""
         return self._updater.renewed_at
 
-    async def retry(self, operation: Callable[[], Awaitable[T]], timeout_ms: float | None) -> T:
+    async def retry(self, what: str, operation: Callable[[], Awaitable[T]], timeout_ms: float | None) -> T:
         """Repeat ``operation`` with growing pauses, with fresh metadata where the error asks for it; None: for ever.
+
+        Arguments:
+            what: names it in errors.
 
         Raises as `RetryPolicy.run` does, and at once what is no error of Kafka's.
         """
-        return await self._retries.run("the operation", operation, timeout_ms)
+        return await self._retries.run(what, operation, timeout_ms)
 
     async def any_connection(self) -> Connection:
         """A connection to the broker that has the least to do, or to the first that can be reached.

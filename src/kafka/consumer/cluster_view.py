@@ -43,7 +43,7 @@ class ClusterView:
         Raises `KafkaTimeoutError`, with what the servers answered; None: try for ever.
         """
         if renew or not self._client.metadata.brokers():
-            await self._client.retry(self._client.refresh_metadata, timeout_ms)
+            await self._client.retry("looking up the brokers", self._client.refresh_metadata, timeout_ms)
 
     async def is_connected(self) -> bool:
         """Whether a broker is connected."""

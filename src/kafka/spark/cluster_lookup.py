@@ -222,7 +222,8 @@ class ClusterLookup:
                 answer = question()
             except KafkaError as error:
                 if attempt == self._options.retries or not self._may_pass(error, patient):
-                    error.add_note(f"while trying to {what} for Spark, {attempt + 1} times")
+                    tries = "once" if not attempt else f"{attempt + 1} times"
+                    error.add_note(f"while trying to {what} for Spark, {tries}")
                     raise
                 log.warning("could not %s, trying again: %s", what, error)
                 self.close()

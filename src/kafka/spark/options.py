@@ -266,7 +266,7 @@ def _exactly_once(parsed: Mapping[str, Any], configs: dict[str, Any], *, streami
     try:
         parse_producer({**configs, "transactional_id": prefix})
     except KafkaConfigurationError as error:
-        raise KafkaConfigurationError(f"option 'exactlyOnce' cannot be had so: {error.args[0]}") from None
+        raise KafkaConfigurationError(f"option 'exactlyOnce' conflicts with another one: {error.args[0]}") from None
     return ExactlyOnceOptions(prefix, batch_id, configs.pop("transaction_timeout_ms", None))
 
 

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from kafka.errors import InvalidTimestampError, KafkaError
+from kafka.errors import InvalidTimestampError, KafkaError, error_text
 from kafka.spark.cache import PRODUCERS
 from kafka.spark.channel import Channel
 from kafka.spark.coalesce import coalesced
@@ -77,7 +77,7 @@ def deliver(
             delivery.take(table)
     except RowTimeError as error:
         delivery.give_up()
-        raise DeliveryError(f"rows could not be written: {error}") from error
+        raise DeliveryError(f"rows could not be written: {error_text(error)}") from error
     except BaseException:
         delivery.give_up()
         raise
@@ -153,7 +153,7 @@ class Delivery:
             self._producer.flush()
         except Exception as error:
             self._confirm(len(self._sent))
-            raise DeliveryError(f"rows could not be written: {error}") from error
+            raise DeliveryError(f"rows could not be written: {error_text(error)}") from error
         self._confirm(len(self._sent))
 
     def _send(self, topic: str, rows: "pyarrow.Table") -> None:
@@ -180,7 +180,7 @@ class Delivery:
 
     def _undelivered(self, topic: str, error: Exception) -> DeliveryError:
         more = self._times.refusal() if isinstance(error, InvalidTimestampError) else ""
-        return DeliveryError(f"rows could not be written to topic {topic!r}: {error}{more}")
+        return DeliveryError(f"rows could not be written to topic {topic!r}: {error_text(error)}{more}")
 
 
 def split_by_topic(table: "pyarrow.Table", topic: str | None) -> Iterator[tuple[str, "pyarrow.Table"]]:

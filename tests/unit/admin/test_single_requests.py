@@ -4,6 +4,7 @@ import uuid
 
 import pytest
 
+from kafka import KafkaAdminClient
 from kafka.admin import (
     ACLFilter,
     ACLOperation,
@@ -18,6 +19,7 @@ from kafka.admin import (
     ScramMechanism,
 )
 from kafka.admin.config_types import with_names
+from kafka.broker import EmbeddedBroker
 from kafka.cluster import RetryPolicy
 from kafka.errors import (
     BrokerIdNotRegisteredError,
@@ -26,6 +28,7 @@ from kafka.errors import (
     DuplicateVoterError,
     IllegalArgumentError,
     KafkaConnectionError,
+    KafkaTimeoutError,
     NoError,
     SecurityDisabledError,
     ThrottlingQuotaExceededError,
@@ -347,3 +350,12 @@ async def test_what_only_a_later_kafka_has_is_read_as_unknown(admin, cluster):
     answer = ListConfigResourcesResponse(config_resources=[Listed(resource_name="x", resource_type=64)])
     answer_everywhere(cluster, "ListConfigResources", lambda *_: answer)
     assert await admin.list_config_resources() == {"unknown": ["x"]}
+
+
+def test_a_call_whose_time_is_up_says_what_was_asked():
+    with EmbeddedBroker() as broker:
+        options = {"request_timeout_ms": 100, "retry_backoff_ms": 1}
+        with KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers, **options) as admin:
+            broker.faults.hang_up(api="Metadata")
+            with pytest.raises(KafkaTimeoutError, match=r"^(\[Error \d+\] \w+: )?Metadata: the time is up"):
+                admin.list_topics()

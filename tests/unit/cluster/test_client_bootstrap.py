@@ -98,7 +98,7 @@ async def test_when_all_brokers_have_moved_the_bootstrap_servers_are_asked_again
     await cluster.add(12)
     first.hang_up()  # still answers on its old port, as a name that leads to the new brokers does
     while client.metadata.broker_metadata(1) is not None:
-        await client.retry(client.refresh_metadata, 3_000)
+        await client.retry("the test", client.refresh_metadata, 3_000)
     assert {node.nodeId for node in client.metadata.brokers()} == {11, 12}
     assert (await client.send(12, heartbeat())).error_code == 12
     await first.stop()

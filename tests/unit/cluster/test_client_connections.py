@@ -26,7 +26,7 @@ async def test_send_any_takes_a_broker_that_is_connected(client, cluster):
 async def test_send_any_passes_by_brokers_that_are_down(client, cluster):
     await cluster.brokers[0].stop()
     await cluster.brokers[1].stop()
-    answer = await client.retry(lambda: client.send_any(heartbeat()), 3_000)
+    answer = await client.retry("the test", lambda: client.send_any(heartbeat()), 3_000)
     assert answer.error_code == 3
 
 
@@ -76,7 +76,7 @@ async def test_a_broker_that_can_be_connected_again_is_told_of(client, cluster, 
         await client.send(2, heartbeat())
     await broker.listen(broker.port)
     with caplog.at_level(logging.INFO, "kafka"):
-        await client.retry(lambda: client.send(2, heartbeat()), 3_000)
+        await client.retry("the test", lambda: client.send(2, heartbeat()), 3_000)
     assert "connecting to broker 2 works again" in caplog.text
 
 
@@ -128,7 +128,7 @@ async def test_a_peer_that_closes_at_once_is_a_connection_error_everywhere(clust
         await asyncio.sleep(0.001)
     cluster.brokers[1].port = real
     await client.refresh_metadata()
-    answer = await client.retry(lambda: client.send(2, heartbeat()), 3_000)
+    answer = await client.retry("the test", lambda: client.send(2, heartbeat()), 3_000)
     assert answer.error_code == 2
 
 

@@ -46,7 +46,7 @@ async def test_a_coordinator_that_does_not_answer_is_forgotten(client, cluster):
     await client.send_coordinator("group", "g", heartbeat())
     await cluster.brokers[1].stop()
     cluster.coordinator = 3
-    answer = await client.retry(lambda: client.send_coordinator("group", "g", heartbeat()), 3_000)
+    answer = await client.retry("the test", lambda: client.send_coordinator("group", "g", heartbeat()), 3_000)
     assert answer.error_code == 3
 
 

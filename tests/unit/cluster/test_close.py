@@ -77,7 +77,7 @@ async def test_looking_for_a_lost_cluster_ends_with_an_error(cluster, make_clien
     first.on("Metadata", lambda *_: SILENCE)
     first.hang_up()
     before = len(first.requests("Metadata"))
-    looking = asyncio.create_task(client.retry(lambda: client.send_any(heartbeat()), 3_000))
+    looking = asyncio.create_task(client.retry("the test", lambda: client.send_any(heartbeat()), 3_000))
     async with asyncio.timeout(5):
         while len(first.requests("Metadata")) == before:
             await asyncio.sleep(0)

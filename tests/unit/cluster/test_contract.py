@@ -312,7 +312,7 @@ async def test_a_request_goes_to_the_broker_asked_for(client: ClusterAccess) -> 
 async def test_any_broker_that_is_up_will_do(world: World, client: ClusterAccess) -> None:
     await world.stop(1)
     await world.stop(2)
-    answer = await client.retry(lambda: client.send_any(heartbeat()), 3_000)
+    answer = await client.retry("the test", lambda: client.send_any(heartbeat()), 3_000)
     assert answer.error_code == 3
 
 
@@ -404,10 +404,10 @@ async def test_repeating_ends_with_success_or_with_what_cannot_be_mended(client:
             raise failures.pop(0)
         return "done"
 
-    assert await client.retry(operation, 3_000) == "done"
+    assert await client.retry("the test", operation, 3_000) == "done"
     failures.append(TopicAuthorizationFailedError("t"))
     with pytest.raises(TopicAuthorizationFailedError):
-        await client.retry(operation, 3_000)
+        await client.retry("the test", operation, 3_000)
 
 
 # Connections
@@ -494,7 +494,7 @@ async def test_a_coordinator_that_fails_is_looked_up_anew(world: World, client: 
     await client.send_coordinator("group", "g", heartbeat())
     await world.stop(2)
     world.coordinator(3)
-    answer = await client.retry(lambda: client.send_coordinator("group", "g", heartbeat()), 3_000)
+    answer = await client.retry("the test", lambda: client.send_coordinator("group", "g", heartbeat()), 3_000)
     assert answer.error_code == 3
 
 

@@ -33,8 +33,12 @@ def test_the_timeout_of_transactions_is_no_option_of_the_cached_producers():
         (PREFIX, False, "option 'transactionalIdPrefix' is for writes with 'exactlyOnce'"),
         (BATCH, False, "option 'transactionalBatchId' is for writes with 'exactlyOnce'"),
         ({**TRUE, **PREFIX, **BATCH}, True, "option 'transactionalBatchId' is for batch writes"),
-        ({**TRUE, **PREFIX, "kafka.acks": "1"}, False, "option 'exactlyOnce' cannot be had so: .*acks"),
-        ({**TRUE, **PREFIX, "kafka.enable.idempotence": "false"}, False, "exactlyOnce' cannot be had so: .*idempot"),
+        ({**TRUE, **PREFIX, "kafka.acks": "1"}, False, "option 'exactlyOnce' conflicts with another one: .*acks"),
+        (
+            {**TRUE, **PREFIX, "kafka.enable.idempotence": "false"},
+            False,
+            "exactlyOnce' conflicts with another one: .*idempot",
+        ),
         (
             {**TRUE, **PREFIX, "kafka.transactional.id": "x"},
             False,

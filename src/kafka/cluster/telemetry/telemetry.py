@@ -168,7 +168,7 @@ class Telemetry:
     async def _find_offer(self) -> None:
         """Wait until a broker is connected; raises `UnsupportedVersionError` where none takes metrics."""
         if self._task is None and self._connection() is None:
-            connection = await self._cluster.retry(self._cluster.any_connection, None)
+            connection = await self._cluster.retry("looking for a broker", self._cluster.any_connection, None)
             if not _takes_metrics(connection):
                 raise UnsupportedVersionError(
                     "the brokers take no metrics of clients: that needs Kafka 3.7, and a plug-in there that gets them"

@@ -180,7 +180,7 @@ async def ask_coordinator(
         return answers
 
     try:
-        return await cluster.retry(once, timeout_ms)
+        return await cluster.retry(f"offsets of group {group!r}", once, timeout_ms)
     except _NOT_REACHED as error:
         cluster.forget_coordinator("group", group)
         log.warning("the coordinator of group %r did not answer: %s", group, error)
