@@ -38,6 +38,12 @@ def adapt_partitioner(given: Any) -> Pick | None:
     )
 
 
+def partitioner_name(given: Any) -> str:
+    """What a program calls a partitioner, for texts: the function or class with its module."""
+    named = given if hasattr(given, "__qualname__") else type(given)
+    return f"{named.__module__}.{named.__qualname__}"
+
+
 def _sees_the_record(method: Callable[..., Any]) -> bool:
     """Whether a `partition` method takes six arguments: topic, key, its bytes, value, its bytes, cluster."""
     try:

@@ -21,7 +21,7 @@ from kafka.health import Health
 from kafka.metrics.client_metrics import ClientMetrics
 from kafka.net.callback_runner import CallbackRunner, LoopCallbacks
 from kafka.net.statistics import NetworkTraffic
-from kafka.partitioner.adapt import adapt_partitioner
+from kafka.partitioner.adapt import adapt_partitioner, partitioner_name
 from kafka.producer.batch.outgoing import OutgoingBatches
 from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.batch.record_buffer import RecordBuffer
@@ -101,7 +101,13 @@ class ProducerCore:
             self.callbacks.submit,
         )
         pick = adapt_partitioner(options.partitioner)
-        self._choice = PartitionChoice(pick, options.partitioner_ignore_keys, lambda: self.cluster.metadata, self._rng)
+        self._choice = PartitionChoice(
+            pick,
+            options.partitioner_ignore_keys,
+            lambda: self.cluster.metadata,
+            self._rng,
+            partitioner_name(options.partitioner),
+        )
         self.default_choice = PartitionChoice(
             None, options.partitioner_ignore_keys, lambda: self.cluster.metadata, self._rng
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,6 +17,7 @@ from kafka.producer.outcome.future import FutureRecordMetadata
 from unit.producer.fake_producer import FakeProducer, producing
 from unit.producer.producing_cluster import Fault, ProducingCluster
 from unit.virtual_loop import simulate
+from unit.waiting import PATIENCE_S, let_pass, until
 
 BY_NAME, BY_ID = 12, 13
 """Versions of Produce: up to 12 a request names its topics, from 13 on it has their ids (Kafka 4.1)."""
@@ -379,6 +381,38 @@ async def test_a_partitioner_of_the_users_chooses_again_in_a_thread() -> None:
         await producer.flush()
         assert {each.partition for each in await asyncio.gather(*sent, *later)} == {1}
         assert cluster.log(1).values == [b"1"] * len(KEYS) + [b"2"] * len(KEYS)
+
+
+async def test_a_partitioner_that_does_not_return_is_named(caplog: pytest.LogCaptureFixture) -> None:
+    cluster = ProducingCluster({"t": 3})
+    chosen, released = threading.Event(), threading.Event()
+
+    def stuck(key: bytes | None, everything: Sequence[int], available: Sequence[int]) -> int:
+        if len(everything) == 2:
+            chosen.set()
+            released.wait(PATIENCE_S)
+        return everything[-1]
+
+    def told() -> list[str]:
+        return [each.getMessage() for each in caplog.records if "has not returned" in each.getMessage()]
+
+    async with producing(cluster, linger_ms=0, delivery_timeout_ms=31_000, partitioner=stuck) as producer:
+        cluster.faults.extend([Fault(lost="request")] * 200)
+        (lost, *_), name = await send_round(producer, 1), f"{__name__}.{stuck.__qualname__}"
+        cluster.make_anew("t", 2)
+        cluster.publish()
+        await until(chosen.is_set)
+        let_pass(5)
+        await until(told)
+        assert f"partitioner {name}, which chooses anew, has not returned for 5 s: 12 record(s)" in told()[0]
+        let_pass(31)
+        await until(lambda: lost.is_done)
+        assert isinstance(lost.exception, KafkaTimeoutError)
+        assert f"the partitioner {name} has not returned" in str(lost.exception)
+        cluster.faults.clear()
+        released.set()
+        assert (await (await producer.send(b"later", KEYS[0]))).partition == 1
+        assert len(told()) == 1
 
 
 class ByTheObject:

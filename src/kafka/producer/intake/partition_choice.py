@@ -25,13 +25,20 @@ class PartitionChoice:
         ignore_keys: whether the default rule takes no notice of keys.
         cluster: gives the metadata that the user's partitioner may ask.
         rng: chooses partitions for records without a key.
+        name: of the user's partitioner, for texts.
     """
 
     def __init__(
-        self, pick: Pick | None, ignore_keys: bool, cluster: Callable[[], KnownPartitions], rng: random.Random
+        self,
+        pick: Pick | None,
+        ignore_keys: bool,
+        cluster: Callable[[], KnownPartitions],
+        rng: random.Random,
+        name: str = "the default rule",
     ) -> None:
         self.is_users = pick is not None
         """Whether code of the user's is called."""
+        self.name = name
         self._pick = pick
         self._ignore_keys = ignore_keys
         self._cluster = cluster

@@ -11,6 +11,7 @@ partition and its sequence numbers, by which the broker knows it.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, NamedTuple
@@ -34,6 +35,8 @@ log = logging.getLogger(__name__)
 
 _LONG_BYTES = 64 * 1024
 """Batches of more bytes are taken apart in another thread."""
+_SLOW_S = 5.0
+"""After so long a partitioner of the user's that does not return is named in the log."""
 
 
 class _Plan(NamedTuple):
@@ -79,6 +82,8 @@ class RecreatedTopics:
         self._pump = pump
         self._moving: set[str] = set()
         """Topics whose batches are taken apart in another thread."""
+        self._slow: dict[str, KafkaError] = {}
+        """Of these those for which the user's partitioner does not return."""
 
     def look(self) -> None:
         """Go on with each topic of which nothing is in the network or being compressed any more."""
@@ -89,6 +94,10 @@ class RecreatedTopics:
             compressed = frozenset[PartitionQueue]().union(*(each.compressing_for for each in self._brokers.values()))
             if topic not in self._moving and not any(q.in_network or q in compressed for q in queues.queues):
                 self._begin(queues)
+
+    def obstacle(self, topic: str) -> KafkaError | None:
+        """What keeps records of a topic that was made again from being sent; None: nothing. In any thread."""
+        return self._slow.get(topic)
 
     def _begin(self, queues: TopicQueues) -> None:
         batches = [batch for queue in queues.queues for batch in queue.waiting() if batch.is_stale]
@@ -108,9 +117,12 @@ class RecreatedTopics:
         """Take batches apart in another thread: it takes long, or calls the user's partitioner."""
         generation = queues.generation
         plans: _Plans = {}
+        watch = asyncio.get_running_loop().call_later(_SLOW_S, self._note_slow, queues.topic, batches)
         try:
             plans = await run_blocking(self._plan_all, queues, batches)
         finally:
+            watch.cancel()
+            self._slow.pop(queues.topic, None)
             self._moving.discard(queues.topic)
         if queues.generation == generation:
             self._finish(queues, plans)
@@ -118,6 +130,22 @@ class RecreatedTopics:
             for batch, plan in plans.items():
                 _keep(batch, plan)
         self._pump()
+
+    def _note_slow(self, topic: str, batches: list[ProducerBatch]) -> None:
+        """The user's partitioner takes long; it may never return."""
+        if not self._choice.is_users:
+            return
+        log.warning(
+            "topic %s was deleted and made again, and the partitioner %s, which chooses anew, has not returned for %g "
+            "s: %d record(s), and all that is sent to the topic since, wait for it, up to delivery_timeout_ms",
+            topic,
+            self._choice.name,
+            _SLOW_S,
+            sum(batch.count for batch in batches),
+        )
+        self._slow[topic] = KafkaError(
+            f"topic {topic!r} was deleted and made again, and the partitioner {self._choice.name} has not returned"
+        )
 
     def _plan_all(self, queues: TopicQueues, batches: list[ProducerBatch]) -> _Plans:
         """Decide where the records of batches go. Changes nothing, so that it may run in any thread."""

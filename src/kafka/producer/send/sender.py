@@ -197,6 +197,9 @@ class Sender:
         """What keeps the batches of a queue from being sent. In any thread."""
         if not self._idempotence.may_send and self._idempotence.error is not None:
             return self._idempotence.error
+        moving = self._recreated.obstacle(queue.topic_partition.topic)
+        if moving is not None:
+            return moving
         metadata = self._cluster.metadata
         leader = metadata.leader_for_partition(queue.topic_partition)
         if leader is None:
