@@ -4,8 +4,8 @@ As in 3.0 a result is a dict with the response's fields in snake case. As in 2.x
 are the lists of tuples that the response objects of 2.x had. What 3.0 gives as a response can be read by place too.
 """
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, ClassVar
 from uuid import UUID
 
 from kafka.admin.config_resource import ConfigResource, ConfigResourceType
@@ -67,8 +67,44 @@ def id_text(value: UUID) -> str | None:
     return None if value == NO_UUID else str(value)
 
 
-class CreateTopicsResult(Result):
+Names = tuple["str | tuple[str, Names]", ...]
+"""The names of a response's fields in kafka-python 2.x; of a list, its name and those of its elements' fields."""
+
+_TOPIC_ERROR: Names = ("topic", "error_code", "error_message")
+_PARTITION_ERROR: Names = ("partition_id", "error_code", "error_message")
+_RESOURCE: Names = ("error_code", "error_message", "resource_type", "resource_name")
+_SYNONYM: Names = ("config_name", "config_value", "config_source")
+_CONFIG: Names = (
+    *("config_names", "config_value", "read_only", "config_source", "is_sensitive"),
+    ("config_synonyms", _SYNONYM),
+)
+
+
+class NamedAsIn2X:
+    """Base of results that have 2.x's lists of tuples, and give them as nested dicts too."""
+
+    _names: ClassVar[Names]
+
+    def to_object(self) -> dict[str, Any]:
+        """The response as nested dicts and lists, with the names that kafka-python 2.x and aiokafka have."""
+        names = ("throttle_time_ms", *self._names)
+        return _named(names, [getattr(self, name if isinstance(name, str) else name[0]) for name in names])
+
+
+def _named(names: Names, values: Iterable[Any]) -> dict[str, Any]:
+    found = {}
+    for name, value in zip(names, values, strict=True):
+        if isinstance(name, str):
+            found[name] = value
+        else:
+            found[name[0]] = [_named(name[1], each) for each in value]
+    return found
+
+
+class CreateTopicsResult(NamedAsIn2X, Result):
     """What `create_topics` gives: per topic its name, error code and message, …"""
+
+    _names = (("topic_errors", _TOPIC_ERROR),)
 
     @property
     def topic_errors(self) -> list[tuple[str, int, str | None]]:
@@ -90,8 +126,10 @@ class TopicDescriptions(list[dict[str, Any]]):
         return topics(self)
 
 
-class DeleteTopicsResult(Result):
+class DeleteTopicsResult(NamedAsIn2X, Result):
     """What `delete_topics` gives: per topic its name, error code and message."""
+
+    _names = (("topic_error_codes", ("topic", "error_code")),)
 
     @property
     def topic_error_codes(self) -> list[tuple[str, int]]:
@@ -99,13 +137,15 @@ class DeleteTopicsResult(Result):
         return [(each["name"], each["error_code"]) for each in self["topics"]]
 
 
-class AlterConfigsResult(dict[str, dict[str, str]]):
+class AlterConfigsResult(NamedAsIn2X, dict[str, dict[str, str]]):
     """What `alter_configs` gives, as in 3.0: kind of resource, such as "topic", to name to "OK" or the error.
 
     Attributes:
         responses: a dict of error code, message, type and name for each resource.
         throttle_time_ms: how long the broker held the answer back.
     """
+
+    _names = (("resources", _RESOURCE),)
 
     def __init__(self, throttle_time_ms: int, responses: list[dict[str, Any]]) -> None:
         super().__init__()
@@ -130,8 +170,10 @@ def _kind(resource_type: int) -> str:
 ConfigEntry = tuple[str, str | None, bool, int, bool, list[tuple[str, str | None, int]]]
 
 
-class DescribeConfigsResult(Result):
+class DescribeConfigsResult(NamedAsIn2X, Result):
     """What `describe_configs` gives: per resource its type, name, and settings."""
+
+    _names = (("resources", (*_RESOURCE, ("config_entries", _CONFIG))),)
 
     @property
     def resources(self) -> list[tuple[int, str | None, int, str, list[ConfigEntry]]]:
@@ -209,8 +251,10 @@ class DescribedConfigs(list[DescribeConfigsResult]):
         return self._by_kind().items()
 
 
-class ElectLeadersResult(Response):
+class ElectLeadersResult(NamedAsIn2X, Response):
     """What `elect_leaders` and `perform_leader_election` give: per topic the partitions that were asked about."""
+
+    _names = ("error_code", ("replication_election_results", ("topic", ("partition_result", _PARTITION_ERROR))))
 
     @property
     def replication_election_results(self) -> list[tuple[str, list[tuple[int, int, str | None]]]]:
