@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
+from collections.abc import Iterable
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -296,6 +298,38 @@ def test_a_topic_that_was_made_again_is_given_up_before_it_is_taken() -> None:
         told = requests(cluster)[-1].topic_partitions
         assert told is not None
         assert [(each.topic_id, each.partitions) for each in told] == [(new, [0, 1])]
+
+    play(scenario)
+
+
+@pytest.mark.parametrize("hears_of_it", [True, False])
+def test_a_topic_that_was_made_again_is_taken_as_soon_as_the_metadata_have_it(hears_of_it: bool) -> None:
+    async def scenario(cluster: FakeCluster) -> None:
+        cluster.publish({"t"})
+        await (member := Member(cluster)).join()
+        lags_behind = True
+
+        def request_refresh(topics: Iterable[str] | None = None) -> Any:
+            if not lags_behind and not hears_of_it:
+                cluster.publish({"t"})
+
+        cluster.request_refresh = request_refresh  # type: ignore[method-assign]
+        cluster.topic_id = lambda name: UUID(int=99)  # type: ignore[method-assign]
+        cluster.script(API, answered(2, cluster, {"t": [0, 1]}))
+        await member.until(MemberState.RECONCILING)
+        member.poll()
+        await asyncio.sleep(1)
+        member.poll()
+        assert member.held == frozenset()
+        lags_behind = False
+        if hears_of_it:
+            cluster.on_metadata(member.membership.metadata_changed)
+            cluster.publish({"t"})
+        else:
+            await asyncio.sleep(1)
+        member.poll()
+        assert member.held == HELD
+        await member.until(MemberState.STABLE)
 
     play(scenario)
 

@@ -154,8 +154,8 @@ class ConsumerGroupMembership:
         self._heartbeat.hurry()
 
     def metadata_changed(self, metadata: ClusterMetadata) -> None:
-        """A topic that is assigned may have got a name."""
-        if self._target.lacks_names:
+        """A topic that is assigned may have got a name, or another id than it had."""
+        if self.state is MemberState.RECONCILING or self._target.lacks_names:
             self._reconcile()
 
     def commit_refused(self, error_code: int, generation: Generation) -> None:

@@ -1,5 +1,6 @@
 """What the coordinator wants a member to have (KIP-848), by the names of the topics."""
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from uuid import UUID
 
@@ -9,18 +10,23 @@ from kafka.coordinator.membership import Partitions
 from kafka.coordinator.topic_names import TopicNames
 from kafka.structs import TopicPartition
 
+_LOOK_AGAIN_S = 0.5
+"""After how long it is looked whether the metadata have a topic by the id that is assigned."""
+
 
 class Target:
     """The newest assignment of a member. On the loop.
 
     Arguments:
         client: knows topics by their ids, and asks for those it does not know.
-        found: called when more names are known.
+        found: called when more may be taken: more names are known, or the metadata may be newer.
         backoff: pauses between look-ups.
     """
 
     def __init__(self, client: BrokerRequests, found: Callable[[], None], backoff: Backoff) -> None:
         self._client = client
+        self._found = found
+        self._looking_again: asyncio.TimerHandle | None = None
         self._names = TopicNames(client, found, backoff)
         self._wanted: dict[UUID, Sequence[int]] | None = None
         self._ids: dict[str, UUID] = {}
@@ -54,6 +60,7 @@ class Target:
         """The membership is over."""
         self._wanted = None
         self._names.want(())
+        self._stop_looking()
         self._ids, self._held_ids = {}, {}
 
     def towards(self, held: Partitions) -> Partitions:
@@ -67,8 +74,9 @@ class Target:
             return held
         known = self._known()
         stale = self.topics.difference(known.values())
-        if stale:  # the metadata still have topics that were deleted
+        if stale and self._looking_again is None:  # the metadata still have topics that were deleted
             self._client.request_refresh(stale)
+            self._looking_again = asyncio.get_running_loop().call_later(_LOOK_AGAIN_S, self._look_again)
         target: set[TopicPartition] = set()
         for topic_id, name in known.items():
             old_id = self._held_ids.get(name, topic_id) if any(tp.topic == name for tp in held) else topic_id
@@ -84,6 +92,16 @@ class Target:
     def close(self) -> None:
         """Stop looking for names."""
         self._names.close()
+        self._stop_looking()
+
+    def _look_again(self) -> None:
+        self._looking_again = None
+        self._found()
+
+    def _stop_looking(self) -> None:
+        timer, self._looking_again = self._looking_again, None
+        if timer is not None:
+            timer.cancel()
 
     def _known(self) -> dict[UUID, str]:
         """The names of the topics that may be taken, or are held."""
