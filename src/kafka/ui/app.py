@@ -6,17 +6,19 @@ from contextlib import aclosing
 from typing import Any
 
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from kafka.consumer.bounded.bounds import WHERE_TOPICS_ARE
 from kafka.errors import KafkaError, error_text
 from kafka.ui.actions import create_topic, reset_group
 from kafka.ui.groups_page import group_page, group_part, groups_page, groups_part
 from kafka.ui.guard import Guard
 from kafka.ui.layout import page, trouble
-from kafka.ui.markup import Html, html, visible
+from kafka.ui.markup import Html, visible
 from kafka.ui.messages_page import message_page, messages_page
 from kafka.ui.spark_page import spark_page, spark_part
 from kafka.ui.state import Ui
@@ -48,11 +50,11 @@ def make_app(ui: Ui) -> ASGIApp:
     """The page as an ASGI application. Where changes are not allowed there is no path that makes any."""
     routes = [
         Route("/", _page(ui, lambda given: topics_page(ui))),
-        Route("/topic", _page(ui, lambda given: topic_page(ui, given.get("name", "")))),
+        Route("/topic", _page(ui, lambda given: topic_page(ui, given.get("name", "")), _no_topic)),
         Route("/groups", _page(ui, lambda given: groups_page(ui))),
-        Route("/group", _page(ui, lambda given: group_page(ui, given.get("id", "")))),
+        Route("/group", _page(ui, lambda given: group_page(ui, given.get("id", "")), _no_group)),
         Route("/spark", _page(ui, lambda given: spark_page(ui))),
-        Route("/message", _page(ui, lambda given: message_page(ui, given))),
+        Route("/message", _page(ui, lambda given: message_page(ui, given), _no_message)),
         Route("/messages", _messages(ui)),
         Route("/live/{part}", _events(ui)),
         Route("/static/{name}", _static),
@@ -62,23 +64,55 @@ def make_app(ui: Ui) -> ASGIApp:
             Route("/topics", _action(ui, create_topic), methods=["POST"]),
             Route("/group/reset", _action(ui, reset_group), methods=["POST"]),
         ]
-    return Guard(Starlette(routes=routes), ui.settings.names)
+    wrong_address = _wrong_address(ui)
+    found_not = {404: wrong_address, 405: wrong_address}
+    return Guard(Starlette(routes=routes, exception_handlers=found_not), ui.settings.names)
+
+
+def _wrong_address(ui: Ui) -> Callable[[Request, Exception], Awaitable[Response]]:
+    async def answer(request: Request, error: Exception) -> Response:
+        status = error.status_code if isinstance(error, HTTPException) else 404
+        what = "does not take that" if status == 405 else "is no page of this server"
+        text = f"{request.url.path!r} {what}; the links above lead to those there are"
+        return _answer(page(ui, "Not found", "", trouble(text)), status)
+
+    return answer
+
+
+def _no_topic(given: Mapping[str, str]) -> str:
+    return f"there is no topic {given.get('name', '')!r:.300}; the page of topics lists those there are"
+
+
+def _no_group(given: Mapping[str, str]) -> str:
+    return f"there is no group {given.get('id', '')!r:.300}; the page of groups lists those there are"
+
+
+def _no_message(given: Mapping[str, str]) -> str:
+    where = f"partition {given.get('partition') or '0'} of topic {given.get('topic', '')!r:.300}"
+    return f"{where} has no record at offset {given.get('offset', '')}: it was deleted, or is not written yet"
 
 
 def _answer(content: str, status: int = 200) -> HTMLResponse:
     return HTMLResponse(content.encode("utf-8", "backslashreplace"), status)
 
 
-def _page(ui: Ui, made: Callable[[Mapping[str, str]], Awaitable[Html | None]]) -> Answer:
+def _page(
+    ui: Ui,
+    made: Callable[[Mapping[str, str]], Awaitable[Html | None]],
+    missing: Callable[[Mapping[str, str]], str] = lambda _: "",
+) -> Answer:
+    """What makes a page; ``missing`` says what there is none of, where it gives None."""
+
     async def answer(request: Request) -> Response:
         try:
             found = await made(request.query_params)
         except (KafkaError, ValueError, TypeError) as error:
-            return _answer(page(ui, "This did not work", "", trouble(error_text(error))), 400)
+            text = error_text(error).replace(WHERE_TOPICS_ARE, "the page of topics lists them")
+            return _answer(page(ui, "This did not work", "", trouble(text)), 400)
         except TimeoutError:
             return _answer(page(ui, "This did not work", "", trouble("the time was up")), 504)
         if found is None:
-            return _answer(page(ui, "Not found", "", html("<p>There is nothing of that name or offset.</p>")), 404)
+            return _answer(page(ui, "Not found", "", trouble(missing(request.query_params))), 404)
         return _answer(found)
 
     return answer

@@ -71,7 +71,7 @@ async def topic_page(ui: Ui, name: str) -> Html | None:
     still = html(
         "<h2>Messages</h2><p>{}</p><h2>Configs that differ from the defaults</h2>{}",
         link("Browse and search its messages", "/messages", topic=name),
-        await _configs(ui, name) if now is not None else "",
+        await _configs(ui, name) if now is not None and not ui.observer.trouble else "",  # else it would wait in vain
     )
     return live_page(ui, name, "/", topic_part(ui, name), live_address("topic", "name", name), still)
 

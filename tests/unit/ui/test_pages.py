@@ -51,7 +51,9 @@ async def test_a_topic_with_its_partitions_configs_and_groups(
         ["1", "1", "0", "1", "1"],
     ]
     assert ["retention.ms", "123456"] in rows_of(page, "Configs")
-    assert "There is nothing" in await pages.get("/topic", 404, name=HOSTILE)
+    missing = await pages.get("/topic", 404, name=HOSTILE)
+    assert f"there is no topic {HOSTILE!r}; the page of topics lists those there are" in text_of(missing)
+    assert "<script>" not in missing
 
 
 async def test_a_value_that_the_cluster_calls_sensitive_is_not_shown(
@@ -95,7 +97,9 @@ async def test_groups_with_their_lag_and_members(
         assert [group, "Stable", str(5 - found)] in rows_of(await pages.get("/topic", name=name), "Groups")
     finally:
         await asyncio.to_thread(consumer.close)
-    await pages.get("/group", 404, id="nobody")
+    assert "there is no group 'nobody'; the page of groups lists" in text_of(
+        await pages.get("/group", 404, id="nobody")
+    )
 
 
 async def test_decisions_of_the_sink_of_spark_are_no_lag(pages: Pages, topic: Callable[..., str]) -> None:
@@ -205,7 +209,10 @@ async def test_one_message_as_a_whole(pages: Pages, topic: Callable[..., str], b
     page = await pages.get("/message", topic=name, partition=0, offset=2, **{"as": "hex"})
     assert "00000000 5b 31 5d [1]" in text_of(page)
     assert rows_of(page, "Headers") == [[HOSTILE, "ff"], ["none", "null"]]
-    await pages.get("/message", 404, topic=name, partition=0, offset=3)
+    missing = text_of(await pages.get("/message", 404, topic=name, partition=0, offset=3))
+    assert f"partition 0 of topic {name!r} has no record at offset 3: it was deleted, or is not written yet" in missing
+    page = text_of(await pages.get("/message", 400, topic="nothing", partition=0, offset=3))
+    assert "there is no topic 'nothing' to read; the page of topics lists them" in page
     for query in ({"offset": "x"}, {"offset": "1", "partition": "99"}, {"offset": "1", "topic": "nothing"}):
         assert 'class="trouble"' in await pages.get("/message", 400, **{"topic": name, "partition": "0", **query})
 
@@ -328,6 +335,26 @@ def test_an_event_is_one_whatever_it_says() -> None:
     assert event("a\r\revent: x\u2028\x85y") == "data: a␍␍event: x\\u2028\\x85y\n\n".encode()
 
 
+async def test_a_topic_of_a_cluster_that_is_gone_is_shown_as_it_was_without_waiting_for_its_configs(
+    pages: Pages, topic: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def never(_: object) -> None:
+        await asyncio.Event().wait()
+
+    name = topic(b"a")
+    await pages.get("/topic", name=name)
+    monkeypatch.setattr(pages.ui.admin, "describe_configs", never)
+    monkeypatch.setattr(pages.ui.observer, "trouble", "no broker answers")
+    page = text_of(await asyncio.wait_for(pages.get("/topic", name=name), 30))
+    assert "no broker answers" in page
+    assert "Partitions" in page
+
+
 async def test_an_unknown_stream_is_not_there(pages: Pages) -> None:
     await pages.get("/live/nothing", 404)
-    await pages.get("/nowhere", 404)
+    page = await pages.get("/nowhere", 404)
+    assert "'/nowhere' is no page of this server; the links above lead to those there are" in text_of(page)
+    assert 'href="/groups"' in page
+    answer = await pages.browser.post("/groups")
+    assert answer.status_code == 405
+    assert "'/groups' does not take that" in text_of(answer.text)
