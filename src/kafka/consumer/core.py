@@ -168,7 +168,9 @@ class ConsumerCore:
     def _make_parts(self, backoff: Backoff) -> None:
         fetch, group, submit = self.config.fetch, self.config.group, self._runner.submit
         self.out_of_range = OutOfRangeLog()
-        self.buffer = FetchBuffer(fetch, self._unblocked, self._out_of_range, self._statistics.fetching, self._replaced)
+        self.buffer = FetchBuffer(
+            fetch, self._unblocked, self._out_of_range, self._statistics.fetching, self._replaced, self._is_replaced
+        )
         self.history = TopicHistory(
             fetch.recreated_topics, self.subscription, self._is_reassigned, self.events.failed, self._loop.time
         )
@@ -554,6 +556,13 @@ class ConsumerCore:
             self._read_from(state, state.position)  # a broker that lagged behind had told of the deleted topic
         else:
             self.reset(state, EARLIEST)
+
+    def _is_replaced(self, state: PartitionState) -> bool:
+        """Whether a position is one in a topic that was deleted and created again, and nobody asked to keep it."""
+        topic_id, before = self.client.metadata.topic_id(state.tp.topic), state.topic_id
+        if topic_id is None or before is None or topic_id == before:
+            return False
+        return self.config.fetch.recreated_topics != "continue" and self.history.is_believed(state.tp.topic)
 
     def _is_reassigned(self) -> bool:
         """Whether the coordinator assigns topics by their ids, and so takes a deleted one away by itself (KIP-848)."""

@@ -136,6 +136,66 @@ def test_an_offset_out_of_range_is_told_at_once_the_first_time() -> None:
     play(scenario, {0: 1}, auto_offset_reset="none")
 
 
+def named(bench: Bench, topic_id: uuid.UUID, version: int) -> None:
+    """Have new metadata: brokers that are asked by name say in them which topic has the name."""
+    bench.leaders.metadata = metadata({0: 1}, topic_id=topic_id)
+    bench.leaders.metadata.version = version
+    bench.fetcher.refresh_all()
+
+
+def test_an_offset_that_is_out_of_range_in_another_topic_of_the_name_is_not_told() -> None:
+    async def scenario(bench: Bench) -> None:
+        named(bench, ID, 1)
+        bench.leaders.ends[0] = 50
+        (state,) = bench.assign(0, offset=40)
+        assert len(await bench.read(10)) == 10
+        bench.leaders.errors[0] = [(3, -1), (3, -1)]  # deleted, then created again
+        bench.leaders.ends[0] = 3
+        bench.fetcher.refresh_all()
+        await asyncio.sleep(1)
+        assert bench.stale >= 1
+        named(bench, ID, 2)  # an answer that was on its way
+        await asyncio.sleep(0.3)
+        assert list(state.buffer.items) == []
+        named(bench, OTHER_ID, 3)
+        assert len(await bench.read(3)) == 3
+        assert bench.replaced == [state]
+
+    play(scenario, {0: 1}, auto_offset_reset="none")
+
+
+@pytest.mark.parametrize("refreshed", [True, False])
+def test_an_offset_out_of_range_is_told_once_the_topic_proves_to_be_the_same_or_nobody_says(refreshed: bool) -> None:
+    async def scenario(bench: Bench) -> None:
+        named(bench, ID, 1)
+        bench.leaders.ends[0] = 5
+        bench.assign(0, offset=50)
+        await asyncio.sleep(0.05)
+        assert not bench.data.is_set()
+        if refreshed:
+            named(bench, ID, 3)
+        started = asyncio.get_running_loop().time()
+        await bench.data.wait()
+        assert asyncio.get_running_loop().time() - started < (1 if refreshed else 20)
+        with pytest.raises(OffsetOutOfRangeError):
+            bench.buffer.take(1)
+
+    play(scenario, {0: 1}, auto_offset_reset="none")
+
+
+def test_an_offset_out_of_range_in_a_topic_asked_for_by_its_id_is_told_at_once() -> None:
+    async def scenario(bench: Bench) -> None:
+        bench.leaders.version, bench.leaders.topic_id = 13, ID
+        named(bench, ID, 1)
+        bench.leaders.ends[0] = 5
+        started = asyncio.get_running_loop().time()
+        bench.assign(0, offset=50)
+        await bench.data.wait()
+        assert asyncio.get_running_loop().time() - started < 0.05
+
+    play(scenario, {0: 1}, auto_offset_reset="none")
+
+
 @pytest.mark.parametrize("error", [KafkaConnectionError("gone"), WireFormatError("not a FetchResponse")])
 def test_a_broker_that_cannot_be_read_from_is_in_the_log_at_once_and_then_rarely(
     error: Exception, caplog: pytest.LogCaptureFixture

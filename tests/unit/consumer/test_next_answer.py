@@ -80,6 +80,20 @@ def test_only_an_offset_out_of_range_has_a_policy(resets: bool) -> None:
     assert told == told[:1]
 
 
+@pytest.mark.parametrize("resets", [True, False])
+def test_an_offset_out_of_range_of_a_deleted_topic_gives_way_to_the_topic_created_again(resets: bool) -> None:
+    replaced: list[PartitionState] = []
+    out_of_range: list[PartitionState] = []
+    waiting: Iterable[PartitionState] = ()
+    lock = threading.RLock()
+    ahead = DecodeAhead(DECODING, waiting, lock)
+    opening = NextAnswer(DECODING, ahead, lock, resets, out_of_range.append, replaced.append, lambda _: True)
+    state = state_of(answer(OffsetOutOfRangeError({}), sticky=True))
+    assert opening.open(state, 1, 0, has_before=False) is None
+    assert replaced == [state]
+    assert out_of_range == []
+
+
 @pytest.mark.parametrize("failed", [True, False])
 @pytest.mark.parametrize("fetched_anew", [True, False])
 def test_what_is_fetched_after_a_handler_has_sought_is_not_lost_with_what_came_before(

@@ -186,7 +186,7 @@ class Fetcher:
                     continue
                 if not topic.topic and (target.topic_id is None or target.topic_id.int != number):
                     continue  # of a topic that was deleted
-                filed |= self._partitions.take(target, answer, frame)
+                filed |= self._partitions.take(target, answer, frame, by_id=not topic.topic)
             sizes[name] = sizes.get(name, 0) + self._partitions.bytes_fetched - before
         frame.release()
         self.responses += 1

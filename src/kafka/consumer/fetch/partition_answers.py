@@ -28,6 +28,8 @@ from kafka.record import whole_batches
 
 log = logging.getLogger(__name__)
 
+_METADATA_ATTEMPTS = 8
+"""How often a position may be out of range while newer metadata are waited for."""
 _SMALLEST_BATCH = 14
 """The least that the length of a batch of any magic can be."""
 
@@ -79,15 +81,16 @@ class PartitionAnswers:
         """Tell the caller of nothing any more."""
         self._closed = True
 
-    def take(self, target: FetchTarget, answer: Any, frame: SharedFrame) -> bool:
+    def take(self, target: FetchTarget, answer: Any, frame: SharedFrame, *, by_id: bool) -> bool:
         """Act on the answer for a partition; True if the caller has something to look at.
 
         Arguments:
             frame: holds the bytes of the answer.
+            by_id: whether the topic was asked for by its id, so that no other topic of its name can have answered.
         """
         state = target.state
         if answer.error_code:
-            return self._take_error(target, answer)
+            return self._take_error(target, answer, by_id)
         if answer.diverging_epoch.end_offset >= 0:
             return self._take_divergence(target, answer.diverging_epoch)
         if answer.preferred_read_replica >= 0:
@@ -96,6 +99,7 @@ class PartitionAnswers:
             state.fetching.topic_id = target.topic_id
         if state.fetching.failures:
             self._failures.succeeded(state)
+            state.fetching.out_of_range_since = None
         state.fetching.highwater = answer.high_watermark
         state.fetching.last_stable_offset = answer.last_stable_offset
         state.fetching.log_start_offset = answer.log_start_offset
@@ -131,7 +135,7 @@ class PartitionAnswers:
         self._replicas.prefer(state.tp, replica, asyncio.get_running_loop().time())
         self._refresh(state)
 
-    def _take_error(self, target: FetchTarget, answer: Any) -> bool:
+    def _take_error(self, target: FetchTarget, answer: Any, by_id: bool) -> bool:
         """Act on a partition's error; True if the caller has to hear of it."""
         state, tp = target.state, target.state.tp
         error = for_code(answer.error_code)
@@ -144,7 +148,7 @@ class PartitionAnswers:
             self._back_off(state)
             return False
         if error is OffsetOutOfRangeError:
-            return self._out_of_range(target)
+            return not self._awaits_metadata(target, by_id) and self._out_of_range(target)
         if error is CorruptRecordError:
             return self._fail(target, error(f"the broker found a damaged batch in {where}; seek past it to read on"))
         return self._take_refusal(target, error, answer.current_leader)
@@ -189,6 +193,24 @@ class PartitionAnswers:
         else:
             self._judge(target, end.epoch, end.end_offset)
         return False
+
+    def _awaits_metadata(self, target: FetchTarget, by_id: bool) -> bool:
+        """Leave the partition alone until newer metadata have told whether its topic is still the same one.
+
+        Brokers before Kafka 3.1 are asked by name: the answer may be about a topic that was created again. Newer
+        metadata move the position then; without any for a few attempts the answer counts.
+        """
+        fetching, version = target.state.fetching, self._client.metadata.version
+        if by_id or target.topic_id is None:
+            return False
+        if fetching.out_of_range_since is None:
+            fetching.out_of_range_since = version, fetching.failures
+        first_version, first_failure = fetching.out_of_range_since
+        if version - first_version >= 2 or fetching.failures - first_failure >= _METADATA_ATTEMPTS:
+            return False  # two, as the first of them may have been on its way already
+        self._metadata_stale()
+        self._back_off(target.state)
+        return True
 
     def _out_of_range(self, target: FetchTarget) -> bool:
         """Have the caller follow the reset policy, or raise; the second time in a row after a pause."""

@@ -44,6 +44,8 @@ class FetchBuffer:
         statistics: counts what is handed out; None: nobody does.
         replaced: called, in the caller's thread, with a partition of which all records of a topic that was deleted and
             created again are handed out.
+        is_replaced: whether a position that the broker does not have is one in a topic that was deleted and created
+            again; called in the caller's thread.
     """
 
     def __init__(
@@ -53,6 +55,7 @@ class FetchBuffer:
         out_of_range: Callable[[PartitionState], None],
         statistics: FetchStatistics | None = None,
         replaced: Callable[[PartitionState], None] = lambda _: None,
+        is_replaced: Callable[[PartitionState], bool] = lambda _: False,
     ) -> None:
         self._partition_bound = max(1, int(_PARTITION_FETCHES * options.max_partition_fetch_bytes))
         self._bound = max(self._partition_bound, options.fetch_max_bytes)
@@ -72,7 +75,7 @@ class FetchBuffer:
         )
         self._ahead = DecodeAhead(decoding, self._ready, self._lock)
         resets = options.auto_offset_reset != "none"
-        self._next = NextAnswer(decoding, self._ahead, self._lock, resets, out_of_range, replaced)
+        self._next = NextAnswer(decoding, self._ahead, self._lock, resets, out_of_range, replaced, is_replaced)
         self._hand_out = HandOut(self._put_back)
         self.records_taken = 0
 

@@ -19,6 +19,8 @@ class FetchProgress:
         broker_id: the broker that is asked; None: none is.
         backing_off: whether the partition is left alone for a moment.
         failures: how often in a row a broker had no data but an error.
+        out_of_range_since: the version of the metadata, and `failures`, when a broker first said that it does not have
+            `offset`; None: none says so.
         highwater: the offset after the last record that consumers may see.
         last_stable_offset: before it no transaction is open.
         log_start_offset: the first offset there is.
@@ -36,6 +38,7 @@ class FetchProgress:
         "leader_epoch",
         "log_start_offset",
         "offset",
+        "out_of_range_since",
         "topic_id",
     )
 
@@ -48,6 +51,7 @@ class FetchProgress:
         self.broker_id: int | None = None
         self.backing_off = False
         self.failures = 0
+        self.out_of_range_since: tuple[int, int] | None = None
         self.highwater: int | None = None
         self.last_stable_offset: int | None = None
         self.log_start_offset: int | None = None
@@ -63,3 +67,4 @@ class FetchProgress:
         self.generation = generation
         self.offset, self.leader_epoch = (None, -1) if position is None else position
         self.checked_epoch = -1
+        self.out_of_range_since = None

@@ -19,6 +19,7 @@ class NextAnswer:
         resets: whether there is a policy for an offset that is out of range.
         out_of_range: called with the partition in that case.
         replaced: called with a partition when the records of a topic that was created again come next.
+        is_replaced: whether the position is one in a topic that was deleted and created again, and means nothing now.
 
     Attributes:
         opening: what is being opened. A signal's handler that seeks makes it useless, but does not drop it.
@@ -32,6 +33,7 @@ class NextAnswer:
         resets: bool,
         out_of_range: Callable[[PartitionState], None],
         replaced: Callable[[PartitionState], None] = lambda _: None,
+        is_replaced: Callable[[PartitionState], bool] = lambda _: False,
     ) -> None:
         self._decoding = decoding
         self._ahead = ahead
@@ -39,6 +41,7 @@ class NextAnswer:
         self._resets = resets
         self._out_of_range = out_of_range
         self._replaced = replaced
+        self._is_replaced = is_replaced
         self.opening: Fetched | DecodedFetch | None = None
 
     def is_awaited(self, state: PartitionState) -> bool:
@@ -89,10 +92,11 @@ class NextAnswer:
 
     def _open_error(self, state: PartitionState, item: Fetched, error: Exception) -> Exception | None:
         """What the broker said about a partition, unless there is a policy for it."""
-        if isinstance(error, TopicReplaced):
+        out_of_range = isinstance(error, OffsetOutOfRangeError)
+        if isinstance(error, TopicReplaced) or (out_of_range and self._is_replaced(state)):
             self._replaced(state)
             return None
-        if self._resets and isinstance(error, OffsetOutOfRangeError):
+        if self._resets and out_of_range:
             self._out_of_range(state)
             return None
         if not item.sticky:
