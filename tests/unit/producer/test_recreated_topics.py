@@ -133,6 +133,36 @@ def test_a_partition_that_the_caller_named_fails_at_once_where_it_is_gone() -> N
     simulate(scenario)
 
 
+@pytest.mark.parametrize("partitions", [3, 5])
+def test_a_partition_that_the_caller_named_is_sent_to_where_it_is_there(partitions: int) -> None:
+    async def scenario() -> None:
+        cluster = ProducingCluster({"t": 3})
+        async with producing(cluster, linger_ms=60_000) as producer:
+            sent = [await producer.send(b"v", key, partition=number % 3) for number, key in enumerate(KEYS)]
+            cluster.make_anew("t", partitions)
+            cluster.publish()
+            sent += [await producer.send(b"v", KEYS[0], partition=partitions - 1)]
+            await producer.flush()
+            places = [number % 3 for number in range(len(KEYS))]
+            assert [future.get().partition for future in sent] == [*places, partitions - 1]
+
+    simulate(scenario)
+
+
+@pytest.mark.parametrize("partitions", [4, 6])
+def test_records_without_a_key_stay_where_as_many_or_more_partitions_are(partitions: int) -> None:
+    async def scenario() -> None:
+        cluster = ProducingCluster({"t": 4})
+        async with producing(cluster, linger_ms=1000, batch_size=200) as producer:
+            sent = [await producer.send(b"%d" % number) for number in range(60)]
+            before = [future.place()[0].topic_partition.partition for future in sent]
+            cluster.make_anew("t", partitions)
+            cluster.publish()
+            assert [each.partition for each in await asyncio.gather(*sent)] == before
+
+    simulate(scenario)
+
+
 def test_records_without_a_key_stay_where_their_partition_exists() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 4})
@@ -413,6 +443,37 @@ async def test_a_partitioner_that_does_not_return_is_named(caplog: pytest.LogCap
         released.set()
         assert (await (await producer.send(b"later", KEYS[0]))).partition == 1
         assert len(told()) == 1
+
+
+@pytest.mark.parametrize(("partitions", "asked"), [(3, 0), (5, len(KEYS))])
+async def test_a_partitioner_is_asked_again_where_the_number_of_partitions_is_another_one(
+    partitions: int, asked: int
+) -> None:
+    calls: list[int] = []
+
+    def choose(key: bytes | None, everything: Sequence[int], available: Sequence[int]) -> int:
+        calls.append(len(everything))
+        return everything[-1]
+
+    cluster = ProducingCluster({"t": 3})
+    async with producing(cluster, linger_ms=60_000, partitioner=choose) as producer:
+        sent = await send_round(producer, 1)
+        cluster.make_anew("t", partitions)
+        cluster.publish()
+        await producer.flush()
+        assert {future.get().partition for future in sent} == {partitions - 1}
+    assert calls == [3] * len(KEYS) + [partitions] * asked
+
+
+async def test_a_record_stays_where_its_partitioner_raises_and_its_partition_is_there() -> None:
+    cluster = ProducingCluster({"t": 3})
+    options: dict[str, Any] = {"partitioner": ByTheObject(), "key_serializer": lambda key: b"%d" % key["to"]}
+    async with producing(cluster, linger_ms=60_000, **options) as producer:
+        sent = [await producer.send(b"x", {"to": to}) for to in (0, 2)]  # type: ignore[arg-type]
+        cluster.make_anew("t", 5)
+        cluster.publish()
+        await producer.flush()
+        assert [future.get().partition for future in sent] == [0, 2]
 
 
 class ByTheObject:

@@ -112,6 +112,8 @@ async def test_it_is_known_which_rows_name_their_partition(partitions: list[int 
 
 # Transactions
 
+each_number = pytest.mark.parametrize("partitions", [1, 3, 5], ids=["fewer", "as many", "more"])
+
 
 @both_versions
 def test_transactions_go_on_with_the_new_topic(version: int) -> None:
@@ -131,8 +133,11 @@ def test_transactions_go_on_with_the_new_topic(version: int) -> None:
     assert [committed for *_, committed in cluster.ended] == [True] * 3
 
 
+@each_number
 @both_versions
-def test_a_transaction_whose_topic_is_made_again_before_it_has_written_there_is_committed(version: int) -> None:
+def test_a_transaction_whose_topic_is_made_again_before_it_has_written_there_is_committed(
+    version: int, partitions: int
+) -> None:
     cluster = TransactionalCluster({"t": 3}, version=version)
 
     async def scenario(producer: FakeProducer) -> None:
@@ -140,25 +145,27 @@ def test_a_transaction_whose_topic_is_made_again_before_it_has_written_there_is_
             cluster.faults.append(Fault(delay=0.5, error=LeaderNotAvailableError))
             sent = [await producer.send(b"v", key) for key in KEYS]
             await asyncio.sleep(0.1)
-            cluster.make_anew("t", 1)
+            cluster.make_anew("t", partitions)
             cluster.publish()
-        assert {(await future).partition for future in sent} == {0}
-        assert sorted(key for key in cluster.log(0).keys if key) == sorted(KEYS)
+        places = [(murmur2(key) & 0x7FFFFFFF) % partitions for key in KEYS]
+        assert [(await future).partition for future in sent] == places
+        assert sorted(key for number in range(partitions) for key in cluster.log(number).keys if key) == sorted(KEYS)
 
     run(cluster, scenario)
     assert [committed for *_, committed in cluster.ended] == [True]
 
 
+@each_number
 @both_versions
 def test_a_transaction_that_has_written_to_the_deleted_topic_has_to_be_aborted_and_the_next_one_works(
-    version: int,
+    version: int, partitions: int
 ) -> None:
     cluster = TransactionalCluster({"t": 3}, version=version)
 
     async def scenario(producer: FakeProducer) -> None:
         await producer.begin_transaction()
         await asyncio.gather(*[await producer.send(b"lost", key) for key in KEYS])
-        cluster.make_anew("t", 1)
+        cluster.make_anew("t", partitions)
         cluster.publish()
         with pytest.raises(
             TransactionAbortableError, match="topic 't' was deleted and made again while the transaction"
@@ -168,7 +175,8 @@ def test_a_transaction_that_has_written_to_the_deleted_topic_has_to_be_aborted_a
         async with producer.transaction():
             for key in KEYS:
                 await producer.send(b"again", key)
-        assert cluster.log(0).values == [b"again"] * len(KEYS)
+        written = [value for number in range(partitions) for value in cluster.log(number).values]
+        assert written == [b"again"] * len(KEYS)
 
     run(cluster, scenario)
     assert [committed for *_, committed in cluster.ended] == [False, True]
