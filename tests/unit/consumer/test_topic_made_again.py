@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
 
-from kafka import KafkaAdminClient, KafkaProducer, TopicPartition
+from kafka import ConsumerRebalanceListener, KafkaAdminClient, KafkaProducer, TopicPartition
 from kafka.broker import EmbeddedBroker
 from kafka.errors import TopicAlreadyExistsError, TopicRecreatedError
 from unit.consumer.scene import Scene
@@ -142,6 +142,63 @@ async def test_a_broker_that_still_tells_of_the_deleted_topic_makes_nobody_read_
     await consumer.poll_until(lambda: core.client.metadata.topic_id(scene.topic) != before.topic_id(scene.topic))
     later = write(scene, "later", 2)
     assert {record.value for record in await consumer.read(24)} == later
+
+
+async def test_a_partition_that_was_assigned_by_hand_and_is_gone_is_waited_for(
+    scene: Scene, admin: KafkaAdminClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    consumer = await open_in_a_way(scene, "assign", auto_offset_reset="earliest")
+    await consumer.read(20)
+    create_again(scene, admin, 1)
+    written = write(scene, "new", 1)
+    records = await consumer.read(24)
+    assert {record.value for record in records} == written
+    told = [each.getMessage() for each in caplog.records if each.levelname == "WARNING"]
+    assert any(f"topic '{scene.topic}'" in each and "; waiting for it" in each for each in told)
+    assert consumer.consumer.assignment() == {scene.first, scene.second}
+    admin.create_partitions({scene.topic: 2})
+    admin.wait_for_topics([scene.topic])
+    with KafkaProducer(bootstrap_servers=scene.servers) as producer:
+        producer.send(scene.topic, b"there again", partition=1)
+    assert [record.value for record in await consumer.read(1)] == [b"there again"]
+
+
+class Heard(ConsumerRebalanceListener):
+    """What a listener hears: the partitions that the consumer has, after each call."""
+
+    def __init__(self) -> None:
+        self.owned: set[TopicPartition] = set()
+        self.history: list[set[int]] = []
+
+    def on_partitions_revoked(self, revoked: Iterable[TopicPartition]) -> None:
+        self._now(self.owned - set(revoked))
+
+    def on_partitions_assigned(self, assigned: Iterable[TopicPartition]) -> None:
+        self._now(self.owned | set(assigned))
+
+    def _now(self, owned: set[TopicPartition]) -> None:
+        self.owned = owned
+        self.history.append({each.partition for each in owned})
+
+
+@pytest.mark.parametrize("way", ["classic", "consumer", "no group", "pattern"])
+async def test_listeners_hear_of_partitions_that_are_gone_and_that_came(
+    scene: Scene, admin: KafkaAdminClient, way: str
+) -> None:
+    heard = Heard()
+    group = {"group_id": None} if way in ("no group", "pattern") else {}
+    if way == "consumer":
+        group = {"group_protocol": "consumer", "heartbeat_interval_ms": 3_000}  # type: ignore[dict-item]
+    consumer = await scene.face.open(**{**QUICK, **group}, auto_offset_reset="earliest")
+    chosen: dict[str, Any] = {"pattern": f"^{scene.topic}$"} if way == "pattern" else {"topics": [scene.topic]}
+    await consumer.subscribe(**chosen, listener=heard)
+    await consumer.read(20)
+    assert heard.history[-1] == {0, 1}
+    for partitions in (1, 3):
+        create_again(scene, admin, partitions)
+        write(scene, "new", partitions)
+        await consumer.read(24)
+        assert heard.history[-1] == set(range(partitions))
 
 
 @pytest.mark.parametrize("way", ["classic", "consumer", "no group"])
