@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections.abc import AsyncIterator, Iterator
 
@@ -95,3 +96,44 @@ async def test_topics_may_be_none_beside_a_pattern(broker: EmbeddedBroker) -> No
         consumer.subscribe(topics=None)
     async with consumer:
         assert (await consumer.getone()).value == b"value"
+
+
+@pytest.mark.parametrize("in_group", [True, False])
+async def test_a_topic_that_is_made_again_is_read_from_its_beginning(broker: EmbeddedBroker, in_group: bool) -> None:
+    topic = f"t-{uuid.uuid4()}"
+    consumer = AIOKafkaConsumer(
+        topic,
+        bootstrap_servers=broker.bootstrap_servers,
+        group_id=topic if in_group else None,
+        auto_offset_reset="earliest",
+        metadata_max_age_ms=100,
+        allow_auto_create_topics=False,
+    )
+    with (
+        KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers) as admin,
+        KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer,
+    ):
+
+        def make(partitions: int, text: bytes) -> set[bytes]:
+            values = [b"%s %d" % (text, number) for number in range(20)]
+            admin.create_topics({topic: {"num_partitions": partitions}}, wait_for_metadata=True)
+            for number, value in enumerate(values):
+                producer.send(topic, value, partition=number % partitions)
+            producer.flush()
+            return set(values)
+
+        written = make(2, b"first")
+        await consumer.start()
+        try:
+            for partitions, text in ((0, b""), (1, b"fewer"), (1, b"as many"), (3, b"more")):
+                if partitions:
+                    admin.delete_topics([topic])
+                    written = make(partitions, text)
+                values: list[bytes | None] = []
+                async with asyncio.timeout(30):
+                    while len(values) < 20:
+                        found = await consumer.getmany(timeout_ms=100)
+                        values += [record.value for records in found.values() for record in records]
+                assert sorted(value or b"" for value in values) == sorted(written)
+        finally:
+            await consumer.stop()

@@ -12,7 +12,8 @@ import kafka
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 from kafka.broker import EmbeddedBroker
 from kafka.cli.consume.selection import Piece
-from kafka.cli.consume.source import Following, InGroup, Source, closing
+from kafka.cli.consume.source import Following, InGroup, Snapshot, Source, closing
+from kafka.errors import OffsetOutOfRangeError
 
 if TYPE_CHECKING:
     from kafka.cli.session import Session
@@ -81,6 +82,22 @@ def test_it_reads_the_new_topic_and_commits_nothing_of_the_deleted_one(
     with KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers) as admin:
         if in_group:
             assert {each.offset for each in admin.list_consumer_group_offsets(f"g-{name}").values()} <= {0}
+
+
+@pytest.mark.parametrize("partitions", [1, 2, 3])
+def test_up_to_the_end_it_ends_with_an_error_and_shows_nothing_of_the_new_one(
+    broker: EmbeddedBroker, topic: MakeTopic, partitions: int
+) -> None:
+    name = topic(2)
+    write(broker, name, b"old", 2)
+    snapshot = Snapshot(kafka.read(name, bootstrap_servers=broker.bootstrap_servers))
+    with KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers) as admin:
+        admin.delete_topics([name])
+        admin.create_topics({name: {"num_partitions": partitions}}, wait_for_metadata=True)
+    write(broker, name, b"new", partitions)
+    text = "were to be read and are gone: their topic was deleted .*; run the command again for what is left"
+    with pytest.raises(OffsetOutOfRangeError, match=text):
+        next(snapshot.columns())
 
 
 def make_source(session: Session, broker: EmbeddedBroker, name: str, in_group: bool) -> Source:

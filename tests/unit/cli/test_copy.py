@@ -113,9 +113,10 @@ def test_a_copy_goes_on_behind_what_another_one_has_copied_until_it_was_fenced(
     assert by_partition(cli, target) == by_partition(cli, source)
 
 
-@pytest.mark.parametrize("partitions", [3, 5])
+@pytest.mark.parametrize("follows", [False, True])
+@pytest.mark.parametrize("partitions", [1, 3, 5])
 def test_a_copy_ends_where_its_target_was_made_anew_and_copies_everything_when_it_is_started_again(
-    cli: Cli, source: str, partitions: int, monkeypatch: pytest.MonkeyPatch
+    cli: Cli, source: str, partitions: int, follows: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     target = f"{source}-copy"
     commit, calls = KafkaProducer.commit_transaction, []
@@ -130,7 +131,11 @@ def test_a_copy_ends_where_its_target_was_made_anew_and_copies_everything_when_i
     with monkeypatch.context() as patch:
         patch.setattr("kafka.cli.copy._TRANSACTION_RECORDS", 1)
         patch.setattr(KafkaProducer, "commit_transaction", commit_and_make_anew)
-        assert f"{target} was deleted and made again" in cli.fails("copy", source, target)
+        more = ["--follow"] if follows else []
+        assert f"{target} was deleted and made again" in cli.fails("copy", source, target, *more)
+    if partitions == 1:
+        assert "has 1 partitions" in cli.fails("copy", source, target)
+        cli("topics", "alter", target, "-p", "3")
     assert cli.json("copy", source, target)["records"] == 20
     assert by_partition(cli, target, "--read-committed") == by_partition(cli, source)
 

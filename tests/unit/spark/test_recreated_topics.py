@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -197,22 +197,58 @@ def test_a_sink_goes_on_with_the_new_topic(topic: Topic, partitions: int) -> Non
     assert {each.partition for each in found} == set(range(partitions))
 
 
-def test_a_sink_that_writes_exactly_once_goes_on_with_the_new_topic(topic: Topic, partitions: int) -> None:
-    options = topic.writing(exactlyonce="true", transactionalidprefix="p")
-    producers = TransactionalProducers()
+class ExactlyOnce:
+    """A query that writes thirty rows in each micro-batch, exactly once."""
 
-    def ask(steps: Any) -> Any:
-        return ask_brokers(admin_configs(options.configs), "p", steps)
+    def __init__(self, topic: Topic) -> None:
+        self._topic = topic
+        self._options = topic.writing(exactlyonce="true", transactionalidprefix="p")
+        self._producers = TransactionalProducers()
 
-    def micro_batch(number: int) -> None:
-        plan = ask(lambda access: driver.plan(access, options, "/checkpoint"))
-        write = Write("p", "query", "run", number, "/checkpoint")
-        result = write_in_transaction(options, ("key", "value"), batches(), plan, write, producers)
-        ask(lambda access: driver.commit(access, options, [result]))
+    def _ask(self, steps: Any) -> Any:
+        return ask_brokers(admin_configs(self._options.configs), "p", steps)
 
-    micro_batch(0)
+    def micro_batch(self, number: int, before_commit: Callable[[], None] = lambda: None, run: str = "run") -> None:
+        plan = self._ask(lambda access: driver.plan(access, self._options, "/checkpoint"))
+        write = Write("p", "query", run, number, "/checkpoint")
+        result = write_in_transaction(self._options, ("key", "value"), batches(), plan, write, self._producers)
+        before_commit()
+        self._ask(lambda access: driver.commit(access, self._options, [result]))
+
+    def committed(self) -> int:
+        servers = self._topic.servers
+        return len(list(kafka.read("t", bootstrap_servers=servers, isolation_level="read_committed")))
+
+    def close(self) -> None:
+        self._producers.close()
+
+
+@pytest.fixture
+def exactly_once(topic: Topic) -> Iterator[ExactlyOnce]:
+    with contextlib.closing(ExactlyOnce(topic)) as query:
+        yield query
+
+
+def test_a_sink_that_writes_exactly_once_goes_on_with_the_new_topic(
+    topic: Topic, partitions: int, exactly_once: ExactlyOnce
+) -> None:
+    exactly_once.micro_batch(0)
     topic.make_again(partitions)
     for number in (1, 2):
-        micro_batch(number)
-    producers.close()
-    assert len(list(kafka.read("t", bootstrap_servers=topic.servers, isolation_level="read_committed"))) == 60
+        exactly_once.micro_batch(number)
+    assert exactly_once.committed() == 60
+
+
+def test_a_micro_batch_that_has_written_to_the_deleted_topic_is_committed_and_gone_with_it(
+    topic: Topic, partitions: int, exactly_once: ExactlyOnce
+) -> None:
+    exactly_once.micro_batch(0)
+    exactly_once.micro_batch(1, before_commit=lambda: topic.make_again(partitions))
+    assert exactly_once.committed() == 0
+    exactly_once.micro_batch(2)
+    assert exactly_once.committed() == 30
+    exactly_once.micro_batch(2, run="after a crash")  # what is decided is not written again
+    assert exactly_once.committed() == 30
+    topic.make_again(partitions)
+    exactly_once.micro_batch(2, run="after another one")  # but the decision is forgotten with the topic
+    assert exactly_once.committed() == 30
