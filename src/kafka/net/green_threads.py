@@ -1,4 +1,4 @@
-"""The event loop where gevent has replaced threads by greenlets (``gevent.monkey.patch_all()``).
+"""The event loop where gevent or eventlet has replaced threads by greenlets (``patch_all()``, ``monkey_patch()``).
 
 The clients' thread is a greenlet there, its locks and its selector let other greenlets run while it waits, and so
 everything else works as it is. But asyncio remembers the running loop by the system's thread, which all greenlets
@@ -19,9 +19,11 @@ if TYPE_CHECKING:
 
 
 def threads_are_greenlets() -> bool:
-    """Whether gevent has patched `threading`. It is asked only if the program has imported it."""
-    monkey = sys.modules.get("gevent.monkey")
-    return monkey is not None and bool(monkey.is_module_patched("threading"))
+    """Whether gevent or eventlet has patched `threading`. They are asked only if the program has imported them."""
+    monkey, patcher = sys.modules.get("gevent.monkey"), sys.modules.get("eventlet.patcher")
+    if monkey is not None and monkey.is_module_patched("threading"):
+        return True
+    return patcher is not None and bool(patcher.is_monkey_patched("thread"))
 
 
 def selector_for_loop() -> selectors.BaseSelector:
@@ -36,7 +38,7 @@ class GreenSelector(selectors.BaseSelector):
     """
 
     def __init__(self) -> None:
-        self._selector = selectors.DefaultSelector()  # gevent's
+        self._selector = selectors.DefaultSelector()  # gevent's or eventlet's
         self._of_others: asyncio.AbstractEventLoop | None = None
 
     def select(self, timeout: float | None = None) -> "Ready":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -17,7 +17,7 @@ from kafka import (
     KafkaConsumer,
     KafkaProducer,
 )
-from kafka.aio import AIOKafkaConsumer, AIOKafkaProducer
+from kafka.aio import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRebalanceListener
 from kafka.aio.coordinator.assignors.abstract import AbstractPartitionAssignor
 from kafka.aio.coordinator.assignors.range import RangePartitionAssignor
 from kafka.aio.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
@@ -75,6 +75,26 @@ async def test_frameworks_see_whether_a_client_runs(broker: EmbeddedBroker) -> N
     assert (producer._closed, consumer._closed) == (True, True)
     assert producer._sender.sender_task.done()
     await producer.stop()
+
+
+async def test_a_listener_reads_who_its_consumer_is_and_what_it_wants(broker: EmbeddedBroker) -> None:
+    class Telling(ConsumerRebalanceListener):
+        told: ClassVar[list[tuple[str, frozenset[str]]]] = []
+
+        async def on_partitions_assigned(self, assigned: object) -> None:
+            self.told.append((consumer._coordinator.member_id, consumer._subscription.topics))
+
+        async def on_partitions_revoked(self, revoked: object) -> None:
+            """Nothing is told."""
+
+    async with AIOKafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
+        await producer.send_and_wait("told", b"value")
+    consumer = AIOKafkaConsumer(bootstrap_servers=broker.bootstrap_servers, group_id="told", client_id="listens")
+    consumer.subscribe(["told"], listener=Telling())
+    async with consumer:
+        ((member_id, topics),) = Telling.told
+        assert member_id.startswith("listens-")
+        assert topics == {"told"}
 
 
 @pytest.mark.parametrize("face", [KafkaConsumer, KafkaProducer, KafkaAdminClient])

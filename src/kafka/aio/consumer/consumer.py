@@ -3,7 +3,7 @@
 import time
 import warnings
 from collections.abc import Callable, Coroutine, Iterable, Mapping
-from types import TracebackType
+from types import SimpleNamespace, TracebackType
 from typing import Any, Generic, Self, TypeVar, Unpack
 
 from kafka.aio.abc import ConsumerRebalanceListener
@@ -69,8 +69,11 @@ class AIOKafkaConsumer(Generic[Key, Value]):
     """
 
     _closed = InnerName(lambda consumer: consumer._stopped)
-    """For frameworks that ask it of aiokafka's consumer, and `_group_id`."""
+    """For frameworks that ask it of aiokafka's consumer, like what follows."""
     _group_id = InnerName(lambda consumer: consumer._options.get("group_id"))
+    _coordinator = InnerName(lambda consumer: consumer._consumer.group_metadata())
+    """It has the `member_id`."""
+    _subscription = InnerName(lambda consumer: SimpleNamespace(topics=consumer.subscription()))
 
     def __init__(self, *topics: str, **configs: Unpack[AIOConsumerConfigs]) -> None:
         self._options = consumer_options(configs)
