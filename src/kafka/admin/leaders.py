@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka.admin.requests import MARGIN_MS, AdminRequests
 from kafka.admin.routing import Outcome, Route, Routed, ask_each, asking
-from kafka.errors import LeaderNotAvailableError, UnknownTopicOrPartitionError, for_code
+from kafka.errors import KafkaError, LeaderNotAvailableError, UnknownTopicOrPartitionError, for_code
 from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:
@@ -45,8 +45,7 @@ class LeaderRoute(Route[TopicPartition]):
             if code == LeaderNotAvailableError.errno:
                 routed.errors[tp] = LeaderNotAvailableError(f"topic {tp.topic!r} is being created")
             elif tp not in leaders:
-                error = for_code(code or UnknownTopicOrPartitionError.errno)
-                routed.errors[tp] = error(f"partition {tp.partition} of topic {tp.topic!r}: {error.description}")
+                routed.errors[tp] = _not_led(tp, code, len(topics[tp.topic].partitions) if tp.topic in topics else 0)
             elif leaders[tp] < 0:
                 routed.errors[tp] = LeaderNotAvailableError(
                     f"partition {tp.partition} of topic {tp.topic!r} has no leader"
@@ -54,6 +53,21 @@ class LeaderRoute(Route[TopicPartition]):
             else:
                 routed.add(leaders[tp], tp)
         return routed
+
+
+def _not_led(tp: TopicPartition, code: int, partitions: int) -> KafkaError:
+    """The error of a partition that a topic with so many does not have."""
+    error = for_code(code or UnknownTopicOrPartitionError.errno)
+    why = error.description
+    if partitions:
+        why = (
+            f"the topic has the partitions 0 to {partitions - 1}"
+            if partitions > 1
+            else "the topic has partition 0 alone"
+        )
+    elif error is UnknownTopicOrPartitionError:
+        why = "there is no such topic"
+    return error(f"partition {tp.partition} of topic {tp.topic!r}: {why}")
 
 
 async def ask_leaders(
