@@ -13,6 +13,7 @@ from kafka.errors import IllegalStateError, KafkaConnectionError, KafkaError, St
 from kafka.net import ApiVersions, Connection, open_connection
 from kafka.net.releases import release_of
 from kafka.net.statistics import NetworkTraffic
+from kafka.net.tls_failures import TlsRefusedError
 
 log = logging.getLogger(__name__)
 
@@ -227,7 +228,8 @@ class ConnectionPool:
         if wait <= 0 or error is None:
             return
         text = error.args[0] if error.args else error
-        raise type(error)(f"{text} (broker {node_id} is tried again in {wait:.1f} s)")
+        again = f" (broker {node_id} is tried again in {wait:.1f} s)" if getattr(error, "retriable", True) else ""
+        raise type(error)(f"{text}{again}")
 
     async def _open(self, node_id: int, channel: str, broker: _Broker, address: Address) -> Connection:
         try:
@@ -237,7 +239,9 @@ class ConnectionPool:
             failure = as_kafka_error(f"connecting to broker {node_id}", error)
             if isinstance(error, KafkaConnectionError):
                 text = error.args[0] if error.args else error
-                failure = KafkaConnectionError(f"{text} (the address that the cluster advertises for broker {node_id})")
+                # Of what Java's clients take for a failed authentication, as a wrong password is.
+                cls = TlsRefusedError if getattr(error, "permanent", False) else KafkaConnectionError
+                failure = cls(f"{text} (the address that the cluster advertises for broker {node_id})")
             broker.failed(failure)
             raise failure from error
         finally:

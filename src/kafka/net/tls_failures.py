@@ -1,6 +1,7 @@
 """Why TLS failed, in words, and what to do about it."""
 
 import ssl
+from typing import ClassVar
 
 from kafka.errors import KafkaConnectionError
 
@@ -21,12 +22,14 @@ _NO_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "UNKNOWN_PROTOCOL", "
 
 
 class TlsRefusedError(KafkaConnectionError):
-    """A peer ended the connection with an alert of TLS before it answered anything. No repetition mends that.
+    """TLS does not come about: one side does not accept the other, and no repetition mends that.
 
-    With TLS 1.3 the handshake is done for the client before the peer has looked at the client's certificate.
+    With TLS 1.3 the handshake is done for the client before the peer has looked at the client's certificate: an alert
+    that ends a connection before anything was answered is such a refusal, too.
     """
 
     permanent = True
+    retriable: ClassVar[bool] = False
 
 
 def is_alert(error: BaseException) -> bool:

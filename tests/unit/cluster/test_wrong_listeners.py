@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import select
 import socket
 import ssl
 import threading
@@ -17,7 +18,7 @@ import pytest
 import kafka
 import kafka.aio
 from kafka.broker import EmbeddedBroker
-from kafka.errors import NoBrokersAvailable
+from kafka.errors import KafkaConnectionError, NoBrokersAvailable
 from kafka.net import old_brokers
 from unit.net.certificates import Issued, authority, issued
 
@@ -100,6 +101,36 @@ def listening_with_tls(
 def tls_server(tmp_path: Path) -> Iterator[str]:
     with listening_with_tls(tmp_path, issued("localhost")) as server:
         yield server
+
+
+@contextlib.contextmanager
+def broker_with_tls(folder: Path, owned: Issued) -> Iterator[int]:
+    """The port of an embedded broker behind TLS, which advertises it at 127.0.0.1."""
+    (folder / "owned.pem").write_text(owned.key_pem() + owned.pem)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(folder / "owned.pem")
+    inside_port: list[int] = []
+
+    def serve(connection: socket.socket) -> None:
+        with (
+            context.wrap_socket(connection, server_side=True) as outside,
+            socket.create_connection(("127.0.0.1", inside_port[0])) as inside,
+        ):
+            while True:
+                ready = [outside] if outside.pending() else select.select([outside, inside], [], [])[0]
+                for each in ready:
+                    data = each.recv(65_536)
+                    if not data:
+                        return
+                    (inside if each is outside else outside).sendall(data)
+
+    with listening(serve) as server:
+        port = int(server.rpartition(":")[2])
+        with EmbeddedBroker(advertised_host="127.0.0.1", advertised_port=port) as broker:
+            listener = broker._running()._listener
+            assert listener is not None
+            inside_port.append(listener.port)
+            yield port
 
 
 def refused() -> str:
@@ -190,6 +221,35 @@ def test_a_certificate_of_the_listener_that_is_refused_is_told_at_once(
         text = told(server, **trust)
     assert "its certificate is not trusted" in text
     assert advice in text
+
+
+def poll(consumer: Any) -> None:
+    while True:  # the group's coordinator is looked up first
+        consumer.poll(1_000)
+
+
+FIRST_CALLS: dict[str, tuple[Callable[..., Any], Callable[[Any], object]]] = {
+    "KafkaProducer": (kafka.KafkaProducer, lambda producer: producer.send("t", b"v").get(60)),
+    "KafkaConsumer": (lambda **options: kafka.KafkaConsumer("t", **options), poll),
+    "a member": (lambda **options: kafka.KafkaConsumer("t", group_id="g", **options), poll),
+    "KafkaAdminClient": (kafka.KafkaAdminClient, lambda admin: admin.create_topics({"u": {}})),
+}
+
+
+@pytest.mark.parametrize("client", FIRST_CALLS)
+def test_a_broker_whose_advertised_address_is_not_in_its_certificate_is_told_by_the_first_call(
+    client: str, tmp_path: Path, trust: dict[str, str]
+) -> None:
+    make, call = FIRST_CALLS[client]
+    with broker_with_tls(tmp_path, issued("localhost", hosts=("localhost",))) as port:
+        made = make(bootstrap_servers=f"localhost:{port}", **trust)
+        try:
+            with pytest.raises(KafkaConnectionError, match="connect by a name that is in it") as failure:
+                call(made)
+        finally:
+            made.close()
+    assert str(failure.value).endswith("(the address that the cluster advertises for broker 1)")
+    assert not failure.value.retriable
 
 
 def test_a_listener_without_tls_is_told_at_once() -> None:
