@@ -27,9 +27,13 @@ def shown(name: str, value: object) -> str:
 
 def shown_number(name: str, value: object) -> str:
     """As `shown`, for an option that takes a number or a truth value: other text may be a secret out of place."""
-    if isinstance(value, str) and not _NUMBER.fullmatch(value) and value.strip().lower() not in _WORDS:
+    if isinstance(value, str) and not _is_number_or_word(value):
         return "other text (which is not shown, as it may be a secret)"
     return shown(name, value)
+
+
+def _is_number_or_word(text: str) -> bool:
+    return len(text) <= _LONGEST and (_NUMBER.fullmatch(text) is not None or text.strip().lower() in _WORDS)
 
 
 def holds_text(path: "str | os.PathLike[str]") -> bool:

@@ -168,3 +168,8 @@ def test_a_line_of_dashes_in_the_place_of_a_name_is_refused_at_once(
 ) -> None:
     with pytest.raises(kafka.errors.KafkaConfigurationError, match="text that is no name and is not shown"):
         read({f"part {'-' * 80} (production)": "1"})
+
+
+def test_a_number_of_many_digits_is_refused_at_once() -> None:
+    with pytest.raises(kafka.errors.KafkaConfigurationError, match="expects a whole number, not other text"):
+        from_java_names({"batch.size": "1" * 500_000 + "!!!!"})
