@@ -21,6 +21,7 @@ def parse_assignors(name: str, value: Any) -> tuple[Any, ...] | None:
     return found
 
 
+@accepting("str")
 def parse_group_protocol(name: str, value: Any) -> str:
     """The group protocol, in any case of letters, as in Java."""
     known = value.lower() if isinstance(value, str) else value

@@ -334,7 +334,7 @@ class ConsumerConfigs(CommonConfigs, total=False):
     """How often they are; 0: ten times a second. (in milliseconds; default 5000; Java: auto.commit.interval.ms)"""
     default_offset_commit_callback: Callable[..., Any] | None
     """Called as (offsets, response or error) after a commit_async() without a callback. (default None)"""
-    group_protocol: Any
+    group_protocol: str | None
     """How members and coordinator talk: 'classic', or 'consumer' (KIP-848), for brokers from 4.0 on. (default
     'classic'; Java: group.protocol)"""
     group_remote_assignor: str | None
