@@ -44,12 +44,14 @@ _READING = (
     Difference(
         _lenient,
         "failOnDataLoss=false: a topic that is deleted while the query runs leaves its checkpoint and the other topics "
-        "go on, where Spark's connector fails; one that was made again is read from its beginning.",
+        "go on, where Spark's connector fails; one that was made again is read from its beginning, and a log that was "
+        "cut back by an unclean leader election from there on.",
     ),
     Difference(
         lambda options: not _lenient(options),
-        "A topic that was deleted and made again ends the query, as its offsets belong to another log; Spark's "
-        "connector notices it only where the new log is shorter.",
+        "A topic that was deleted and made again ends the query, as its offsets belong to another log, and so does a "
+        "log that was cut back by an unclean leader election; Spark's connector notices either only while the log is "
+        "shorter than what was read.",
     ),
     Difference(
         _given("groupidprefix", "kafka.group.id"),
