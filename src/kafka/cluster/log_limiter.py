@@ -59,5 +59,9 @@ class LogLimiter:
 
     def over(self, cause: str, text: str, fields: Mapping[str, object] | None = None) -> None:
         """What was logged for ``cause`` has ended well: say so, once."""
-        if self._causes.pop(cause, None) is not None:
+        if self.forget(cause):
             self._log.info("%s", text, extra=fields)
+
+    def forget(self, cause: str) -> bool:
+        """What was logged for ``cause`` has ended; whether anything was."""
+        return self._causes.pop(cause, None) is not None

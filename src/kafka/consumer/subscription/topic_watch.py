@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable
+from typing import NamedTuple
 
 from kafka.cluster import LogLimiter, MetadataAccess
 from kafka.cluster.metadata import ClusterMetadata
@@ -18,6 +19,22 @@ _PATTERN = ""
 """Stands for the pattern where causes of warnings are topics."""
 _RETRY_S = 1.0
 """How long a topic that is missing is left alone: it may be created any time."""
+
+
+_ABSENT, _PARTITION, _LEADER = _KINDS = (" absent", " partition", " leader")
+"""What may be missing: no topic has a blank in its name."""
+
+
+class _Problem(NamedTuple):
+    """What keeps partitions of a topic from being read.
+
+    Arguments:
+        kind: of `_KINDS`. The log repeats one of a kind only now and then.
+        text: for the log.
+    """
+
+    kind: str
+    text: str
 
 
 class TopicWatch:
@@ -90,12 +107,14 @@ class TopicWatch:
             self._timer = asyncio.get_running_loop().call_later(_RETRY_S, self._again)
         pattern = self._subscription.pattern
         if pattern is not None and not self._subscription.topics:
-            problems[_PATTERN] = f"no topic matches the pattern {pattern.pattern!r}; waiting for one to be created"
-        for cause, problem in problems.items():
-            if metadata.topic_errors.get(cause) not in _FOR_THE_CALLER:  # those are raised
-                self._warnings.warning(cause, problem)
-        for cause in self._missing - problems.keys():
-            self._warnings.over(cause, f"topic {cause!r} can be read now" if cause else "topics match the pattern now")
+            text = f"no topic matches the pattern {pattern.pattern!r}; waiting for one to be created"
+            problems[_PATTERN] = _Problem(_ABSENT, text)
+        for topic, (kind, text) in problems.items():
+            if metadata.topic_errors.get(topic) not in _FOR_THE_CALLER:  # those are raised
+                self._warnings.warning(topic + kind, text)
+        for topic in self._missing - problems.keys():
+            if sum(self._warnings.forget(topic + kind) for kind in _KINDS):  # all of them are forgotten
+                log.info("%s", f"topic {topic!r} can be read now" if topic else "topics match the pattern now")
         self._missing = set(problems)
 
     def _again(self) -> None:
@@ -109,7 +128,7 @@ class TopicWatch:
     def _own(self) -> frozenset[str]:
         return self._subscription.topics | self._subscription.assigned_topics()
 
-    def _problems(self, metadata: ClusterMetadata) -> dict[str, str]:
+    def _problems(self, metadata: ClusterMetadata) -> dict[str, _Problem]:
         """The topics of which something cannot be read, and what."""
         assigned: dict[str, list[TopicPartition]] = {topic: [] for topic in self._subscription.topics}
         for tp in self._subscription.assigned_partitions():
@@ -124,22 +143,25 @@ class TopicWatch:
             self._client.watch_topics(set(self._own() | self._group))
 
 
-def _problem(topic: str, partitions: list[TopicPartition], metadata: ClusterMetadata) -> str | None:
+def _problem(topic: str, partitions: list[TopicPartition], metadata: ClusterMetadata) -> _Problem | None:
     """What keeps partitions of a topic from being read; None: nothing."""
     known = metadata.partitions_for_topic(topic)
     if known is None:
         error = metadata.topic_errors.get(topic, UnknownTopicOrPartitionError)
         if error is UnknownTopicOrPartitionError:
-            return f"topic {topic!r} does not exist; waiting for it to be created"
-        return f"topic {topic!r} cannot be read yet: {error.description}"
+            return _Problem(_ABSENT, f"topic {topic!r} does not exist; waiting for it to be created")
+        return _Problem(_ABSENT, f"topic {topic!r} cannot be read yet: {error.description}")
     missing = [tp.partition for tp in partitions if tp.partition not in known]
     if missing:
-        return (
+        return _Problem(
+            _PARTITION,
             f"topic {topic!r} has {len(known)} partition{'s' if len(known) != 1 else ''}, and none with the number "
-            f"{_listed(missing)}; waiting for it"
+            f"{_listed(missing)}; waiting for it",
         )
     leaderless = [tp.partition for tp in partitions if metadata.leader_for_partition(tp) is None]
-    return f"no leader at the moment: topic {topic!r}, partition {_listed(leaderless)}" if leaderless else None
+    if leaderless:
+        return _Problem(_LEADER, f"no leader at the moment: topic {topic!r}, partition {_listed(leaderless)}")
+    return None
 
 
 def _listed(numbers: list[int]) -> str:
