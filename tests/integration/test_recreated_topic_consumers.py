@@ -141,3 +141,19 @@ def test_new_partitions_are_read_from_their_beginning(
         admin.create_partitions({topic: 2})
         admin.wait_for_topics([topic])
         read(consumer, write(broker, topic, b"new", 1))
+
+
+@pytest.mark.needs(broker=(2, 8), why="ids of topics (KIP-516)")
+def test_a_member_goes_on_where_it_was_in_a_new_topic_when_its_group_rebalances_before_a_commit(
+    broker: Broker, make_topic: MakeTopic, admin: KafkaAdminClient
+) -> None:
+    topic = make_topic()
+    with member(broker, topic, "classic", auto_offset_reset="latest", enable_auto_commit=False) as consumer:
+        while not consumer.assignment():
+            consumer.poll(100)
+        assert consumer.position(TopicPartition(topic, 0)) == 0
+        create_again(admin, topic)
+        for text in (b"first", b"second", b"third"):
+            written = write(broker, topic, text)
+            assert sorted(read(consumer, written)) == sorted(written)
+            consumer.enforce_rebalance()
