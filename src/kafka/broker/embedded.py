@@ -57,7 +57,7 @@ class EmbeddedBroker:
 
     @property
     def port(self) -> int:
-        """The port it listens on; raises `IllegalStateError` while the broker is not running."""
+        """The port that clients connect to; raises `IllegalStateError` while the broker is not running."""
         return self._running().endpoint.port
 
     @property
