@@ -175,6 +175,24 @@ def test_a_static_member_does_not_leave() -> None:
     play(scenario)
 
 
+def test_a_poll_that_goes_on_while_a_member_is_closed_does_not_join_again() -> None:
+    async def scenario(cluster: FakeCluster) -> None:
+        cluster.script("LeaveGroup", SILENCE)
+        member = Member(cluster)
+        await member.join()
+        closing = asyncio.create_task(member.membership.close(1_000))
+        await member.until(lambda: cluster.requests("LeaveGroup"))
+        for _ in range(3):
+            member.take_step()
+            await asyncio.sleep(0.1)
+        await closing
+        await asyncio.sleep(60)
+        assert len(cluster.requests("JoinGroup")) == 1
+        assert member.state is MemberState.CLOSED
+
+    play(scenario)
+
+
 @pytest.mark.parametrize("state", [MemberState.JOINING, MemberState.ASSIGNING, MemberState.SYNCING])
 def test_closing_in_the_middle_of_a_round_ends_it(state: MemberState) -> None:
     async def scenario(cluster: FakeCluster) -> None:

@@ -185,9 +185,12 @@ class ClassicMembership:
         """See `Membership`."""
         if self.state is MemberState.CLOSED:
             return
-        await self.leave("the consumer is being closed", timeout_ms)
-        self._leaving.close()
-        self._move(MemberState.CLOSED)
+        self.begin_to_leave("the consumer is being closed")
+        self._move(MemberState.CLOSED)  # before waiting: a poll() that goes on meanwhile would join again
+        try:
+            await self._leaving.wait(timeout_ms)
+        finally:
+            self._leaving.close()
 
     # The coordinator's side -------------------------------------------------------------------------------------------
 

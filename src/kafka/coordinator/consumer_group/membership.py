@@ -182,11 +182,13 @@ class ConsumerGroupMembership:
         """See `Membership`."""
         if self._closed:
             return
-        await self.leave("the consumer is being closed", timeout_ms)
-        self._closed = True
-        self._target.close()
-        if self._leaving is not None:
-            self._leaving.cancel()
+        self._closed = True  # before waiting: a poll() that goes on meanwhile would join again
+        try:
+            await self.leave("the consumer is being closed", timeout_ms)
+        finally:
+            self._target.close()
+            if self._leaving is not None:
+                self._leaving.cancel()
 
     # The coordinator's side -------------------------------------------------------------------------------------------
 
