@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kafka.cli.aliases import AliasedGroup
+from kafka.cli.generic_types import Choice
 from kafka.cli.options import confirm, connected, yes_option
 from kafka.cli.output import note, printable
 from kafka.cli.session import Session
@@ -36,7 +37,7 @@ _PATTERNS = ("any", "match", "literal", "prefixed")
 _COLUMNS = ("principal", "host", "permission", "operation", "resource_type", "resource_name", "pattern")
 
 
-class _Name(click.Choice[str]):
+class _Name(Choice):
     """One of Kafka's names, with - or _, in any case."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:

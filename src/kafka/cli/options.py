@@ -8,11 +8,13 @@ from typing import Any, ParamSpec, TypeVar
 
 import click
 
+from kafka.cli.generic_types import Choice
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class AnyCase(click.Choice[str]):
+class AnyCase(Choice):
     """A choice in any case of letters, shown as it is documented."""
 
     def __init__(self, choices: Sequence[str]) -> None:

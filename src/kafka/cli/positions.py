@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from kafka.cli.generic_types import ParamType
+
 Position = str | int | datetime.datetime | datetime.timedelta
 
 _EDGES = {"earliest": "earliest", "beginning": "earliest", "start": "earliest", "latest": "latest", "end": "latest"}
@@ -59,7 +61,7 @@ def parse_duration(text: str) -> datetime.timedelta | None:
     return None
 
 
-class PositionType(click.ParamType[Any]):
+class PositionType(ParamType):
     """A `click` type for `parse_position`."""
 
     name = "position"
@@ -74,7 +76,7 @@ class PositionType(click.ParamType[Any]):
             self.fail(str(error), param, ctx)
 
 
-class DurationType(click.ParamType[Any]):
+class DurationType(ParamType):
     """A `click` type for `parse_duration`, and for plain seconds."""
 
     name = "duration"

@@ -285,3 +285,16 @@ def test_a_password_on_the_command_line_is_not_repeated(cli: Cli) -> None:
         result = cli.run(*arguments)
         assert result.exit_code == 2, arguments
         assert "hunter2" not in result.output, arguments
+
+
+def test_the_commands_are_there_with_types_of_click_that_take_no_argument() -> None:
+    """Before its release 8.2 click's classes are not generic."""
+    code = """
+import click
+for kind in (click.Choice, click.ParamType):
+    kind.__class_getitem__ = None
+from kafka.cli import acls, options, positions
+print(options.AnyCase(["a"]).convert("A", None, None))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.stdout, done.stderr) == ("a\n", "")

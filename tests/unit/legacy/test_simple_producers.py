@@ -439,3 +439,8 @@ def test_their_names_of_old() -> None:
     assert producer.SimpleProducer is SimpleProducer
     assert repr(SimpleProducer(Recorder())) == "<SimpleProducer batch=False>"
     assert repr(KeyedProducer(Recorder())) == "<KeyedProducer batch=False>"
+
+
+def test_no_partitioner_is_the_one_by_hash() -> None:
+    by_default, by_none = KeyedProducer(Recorder()), KeyedProducer(Recorder(), partitioner=None)
+    assert by_none.partitioner_class is by_default.partitioner_class

@@ -24,7 +24,7 @@ class KeyedProducer(Producer):
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        self.partitioner_class = kwargs.pop("partitioner", HashedPartitioner)
+        self.partitioner_class = kwargs.pop("partitioner", None) or HashedPartitioner
         self.partitioners: dict[Any, Any] = {}
         super().__init__(*args, **kwargs)
 
