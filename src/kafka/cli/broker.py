@@ -106,6 +106,8 @@ def command(
         raise click.UsageError(_by_options(str(error))) from error
     except IllegalStateError as error:
         raise click.ClickException(str(error)) from error
+    except BrokenPipeError:
+        raise  # nobody reads what it prints
     except OSError as error:
         raise click.ClickException(_not_opened(error, host, port)) from error
 

@@ -157,7 +157,7 @@ def test_a_process_with_bad_input_says_one_line() -> None:
         (NoBrokersAvailable("none of a, b"), 3, "none of a, b"),
         (KafkaConfigurationError("option 'x' is unknown"), 2, "option 'x' is unknown"),
         (TopicAuthorizationFailedError("topic t"), 1, "topic t (TopicAuthorizationFailedError)"),
-        (OSError(2, "No such file", "f"), 1, "f: No such file"),
+        (OSError(2, "No such file", "f"), 1, "--data-dir: f: No such file or directory"),
     ],
 )
 def test_an_error_is_one_line_and_a_status_of_its_kind(
