@@ -63,12 +63,12 @@ class Workshop:
         """Run tests, given as pytest takes them; None if they take too long."""
         chosen = self._folder / "chosen.txt"
         chosen.write_text("\n".join(tests))
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--no-header", *options]
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--no-header", "--once-too"]
         environment = {**os.environ, "KAFKA_PURE": "1", "PYTHONDONTWRITEBYTECODE": "1", **variables}
         environment["PYTHONPATH"] = os.pathsep.join(str(self._folder / name) for name in ("src", "scripts"))
         try:
             return subprocess.run(
-                [*command, f"@{chosen}"],
+                [*command, *options, f"@{chosen}"],
                 cwd=self._folder,
                 env=environment,
                 capture_output=True,

@@ -72,15 +72,23 @@ class MakeTopic(Protocol):
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--kafka-release 1.1.1`: what runs on Apache Kafka runs on that release, not on the newest."""
+    """`--kafka-release 1.1.1`: what runs on Apache Kafka runs on that release, not on the newest.
+
+    `--once-too`: the plain variant is the only one that is run, so what is marked `once` runs with it.
+    """
     parser.addoption("--kafka-release", metavar="RELEASE", help="run on this release of Apache Kafka")
+    parser.addoption("--once-too", action="store_true", help="with the plain variant: run what is marked `once`, too")
 
 
-def pytest_ignore_collect(collection_path: Path) -> bool | None:
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """A file of which all is marked `once` is not even imported for the plain variant."""
-    if not plain_is_forced() or collection_path.suffix != ".py":
+    if not _leaves_out_once(config) or collection_path.suffix != ".py":
         return None
     return True if _ALL_ONCE.search(collection_path.read_text(encoding="utf-8")) else None
+
+
+def _leaves_out_once(config: pytest.Config) -> bool:
+    return plain_is_forced() and not config.getoption("--once-too")
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -96,7 +104,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What is the same in both variants runs in the compiled one; what a release of Kafka lacks is skipped there."""
     mark_one_broker_of_two(items)
-    if plain_is_forced():
+    if _leaves_out_once(config):
         again = [item for item in items if item.get_closest_marker("once") is None]
         config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("once")])
         items[:] = again

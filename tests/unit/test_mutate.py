@@ -167,6 +167,13 @@ def test_a_mutant_is_run_by_the_tests_of_its_statement(
         assert mutate.TestsByLine(["a", "b", "c", "d"], [3.0, 2.0, 1.0, 9.0], everything).of(mutant) == [2, 1, 0, 3]
 
 
+def test_mutants_are_run_against_tests_that_the_plain_variant_leaves_to_the_compiled_one(tmp_path: Path) -> None:
+    done = mutate.Workshop(tmp_path).run_tests(["tests/unit/spark/test_exactly_once_driver.py"], 300)
+    assert done is not None
+    assert done.returncode == 0, done.stdout
+    assert "deselected" not in done.stdout
+
+
 def test_what_tests_run_is_recorded_by_line(tmp_path: Path) -> None:
     (tmp_path / "package").mkdir()
     (tmp_path / "package" / "thing.py").write_text("def one():\n    return 1\n\n\ndef two():\n    return 2\n")

@@ -69,6 +69,25 @@ def test_what_is_in_flight_is_dropped_and_later_records_begin_a_new_epoch(fault:
     simulate(scenario)
 
 
+def test_what_was_dropped_is_not_dropped_again_and_nothing_overtakes_it() -> None:
+    async def scenario() -> None:
+        cluster = ProducingCluster({"t": 1})
+        async with producing(cluster) as producer:
+            await (await producer.send(b"before"))
+            cluster.faults.append(Fault(delay=1))
+            await producer.send(b"dropped")
+            await asyncio.sleep(0.1)
+            assert await producer.purge(in_flight=True) == 1
+            assert await producer.purge(in_flight=True) == 0
+            later = await producer.send(b"later")
+            await asyncio.sleep(0.5)
+            assert len(cluster.produced) == 2, "a new epoch would fence what is still on its way"
+            await later
+            assert cluster.log(0).values == [b"before", b"dropped", b"later"]
+
+    simulate(scenario)
+
+
 def test_what_waits_to_be_sent_again_was_in_flight() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
@@ -118,6 +137,25 @@ def test_a_transaction_with_a_purged_record_has_to_be_aborted(version: int) -> N
         async with producer.transaction():
             await producer.send(b"kept", partition=0)
         assert cluster.log(0).values == [b"kept"]
+
+    run(cluster, scenario)
+
+
+@both_versions
+def test_a_transaction_that_follows_one_with_a_record_that_was_purged_on_its_way_is_written(version: int) -> None:
+    cluster = TransactionalCluster(version=version)
+
+    async def scenario(producer: FakeProducer) -> None:
+        await producer.begin_transaction()
+        await (await producer.send(b"before", partition=0))
+        cluster.faults.append(Fault(delay=1))
+        await producer.send(b"dropped", partition=0)
+        await asyncio.sleep(0.1)
+        assert await producer.purge(in_flight=True) == 1
+        await producer.abort_transaction()
+        async with producer.transaction():
+            await producer.send(b"kept", partition=0)
+        assert cluster.log(0).values[-1] == b"kept"
 
     run(cluster, scenario)
 

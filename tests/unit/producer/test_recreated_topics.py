@@ -14,6 +14,7 @@ from kafka.errors import IllegalArgumentError, KafkaError, KafkaTimeoutError, Le
 from kafka.partitioner.murmur2 import murmur2
 from kafka.producer.intake.checks import PreparedRecord
 from kafka.producer.outcome.future import FutureRecordMetadata
+from kafka.structs import TopicPartition
 from unit.producer.fake_producer import FakeProducer, producing
 from unit.producer.producing_cluster import Fault, ProducingCluster
 from unit.virtual_loop import simulate
@@ -129,6 +130,43 @@ def test_a_partition_that_the_caller_named_fails_at_once_where_it_is_gone() -> N
             await producer.flush()
             assert [future.get().partition for future in chosen] == [place_of(key, 2)] * 2
             assert kept.get().partition == 1
+
+    simulate(scenario)
+
+
+def test_records_without_a_key_whose_partition_is_gone_go_to_one_that_has_a_leader() -> None:
+    async def scenario() -> None:
+        cluster = ProducingCluster({"t": 5})
+        async with producing(cluster, linger_ms=60_000, batch_size=100) as producer:
+            for _ in range(40):
+                await producer.send(bytes(90), partition=None)
+            known = producer.core.buffer.known_topic("t")
+            assert known is not None
+            waiting = [queue.load() for queue in known.queues]
+            assert min(waiting) > 0
+            cluster.make_anew("t", 3)
+            for leaderless in (0, 2):
+                cluster.leaders[TopicPartition("t", leaderless)] = (-1, 1)
+            cluster.publish()
+            await asyncio.sleep(5)
+            assert len(cluster.log(1).values) == waiting[1] + waiting[3] + waiting[4]
+            cluster.leaders.clear()
+            cluster.publish()
+
+    simulate(scenario)
+
+
+def test_records_whose_keys_are_ignored_stay_in_their_partition() -> None:
+    async def scenario() -> None:
+        cluster = ProducingCluster({"t": 3})
+        async with producing(cluster, linger_ms=1000, partitioner_ignore_keys=True) as producer:
+            sent = await send_round(producer, 0)
+            known = producer.core.buffer.known_topic("t")
+            assert known is not None
+            (chosen,) = [queue.topic_partition.partition for queue in known.queues if queue.load()]
+            cluster.make_anew("t", 5)
+            cluster.publish()
+            assert {each.partition for each in await asyncio.gather(*sent)} == {chosen}
 
     simulate(scenario)
 
@@ -483,6 +521,29 @@ class ByTheObject:
         return int(key["to"])
 
 
+class TheLast:
+    """A user's partitioner that knows nothing of how many partitions there are now, and notes what it is given."""
+
+    def __init__(self) -> None:
+        self.given: list[tuple[Any, ...]] = []
+
+    def partition(self, topic: str, key: Any, key_bytes: Any, value: Any, value_bytes: Any, cluster: Any) -> int:
+        self.given.append((key, key_bytes, value, value_bytes))
+        return 2
+
+
+async def test_a_partitioner_gets_the_bytes_and_fails_what_it_chooses_a_partition_for_that_is_gone() -> None:
+    cluster, partitioner = ProducingCluster({"t": 3}), TheLast()
+    async with producing(cluster, linger_ms=60_000, partitioner=partitioner) as producer:
+        lost = await producer.send(b"value", b"key")
+        cluster.make_anew("t", 2)
+        cluster.publish()
+        await producer.flush()
+        assert isinstance(lost.exception, IllegalArgumentError)
+        assert "chose no other one" in str(lost.exception)
+        assert partitioner.given[1:] == [(b"key", b"key", b"value", b"value")]
+
+
 async def test_a_partitioner_that_chooses_no_other_partition_fails_what_has_none() -> None:
     cluster = ProducingCluster({"t": 3})
     options: dict[str, Any] = {"partitioner": ByTheObject(), "key_serializer": lambda key: b"%d" % key["to"]}
@@ -493,6 +554,7 @@ async def test_a_partitioner_that_chooses_no_other_partition_fails_what_has_none
         await producer.flush()
         assert isinstance(lost.exception, IllegalArgumentError)
         assert "made again without partition 2, and the partitioner chose no other one" in str(lost.exception)
+        assert isinstance(lost.exception.__cause__, TypeError)
         assert (await kept).partition == 0
 
 

@@ -13,7 +13,7 @@ from kafka.errors import InvalidProducerEpochError, KafkaTimeoutError, ProducerF
 from kafka.producer.transactions import TransactionIdentity
 from kafka.spark.exactly_once import driver
 from kafka.spark.exactly_once.decision import BATCH_WRITE, Decision, Written
-from kafka.spark.exactly_once.errors import DriverFencedError, PrefixInUseError, TransactionLostError
+from kafka.spark.exactly_once.errors import DriverFencedError, NotDecidedError, PrefixInUseError, TransactionLostError
 from kafka.spark.exactly_once.judgement import Write
 from kafka.spark.exactly_once.names import task_id
 from kafka.spark.exactly_once.prefix_access import LastDriver
@@ -67,6 +67,8 @@ class Brokers:
         self.longest: int | None = LONGEST_MS
         self.driver = DRIVER
         """The newest one."""
+        self.task_epoch = 3
+        """Of the producers that have the tasks' transactional ids now."""
 
     def asked(self, *kinds: str) -> list[tuple[Any, ...]]:
         return [call for call in self.calls if call[0] in kinds]
@@ -123,7 +125,7 @@ class Brokers:
                 coordinator_id=1,
                 state=TransactionState.EMPTY if of_driver else TransactionState.ONGOING,
                 producer_id=self.driver.producer_id if of_driver else 100 + int(each.rpartition(".")[2]),
-                producer_epoch=self.driver.producer_epoch if of_driver else 3,
+                producer_epoch=self.driver.producer_epoch if of_driver else self.task_epoch,
                 transaction_timeout_ms=60_000,
                 transaction_start_time_ms=since_ms,
                 topic_partitions=set(),
@@ -295,6 +297,13 @@ async def test_a_plan_commits_what_the_last_batch_write_without_a_name_has_decid
     ]
 
 
+async def test_a_plan_is_not_made_while_the_last_batch_write_may_still_be_committed() -> None:
+    brokers = Brokers(decision(written(9), query=BATCH_WRITE))
+    brokers.failures[written(9).transaction.transactional_id] = KafkaTimeoutError("late")
+    with pytest.raises(KafkaTimeoutError, match="late"):
+        await plan(brokers, "")
+
+
 async def test_batch_writes_are_numbered() -> None:
     brokers = Brokers(decision(query=BATCH_WRITE, run="before", batch=41))
     await commit(brokers, result(written(1), query=BATCH_WRITE, run="now", batch=0, by=None), batch_id="x")
@@ -308,6 +317,30 @@ async def test_a_batch_write_that_was_decided_meanwhile_is_not_decided_again() -
     await commit(brokers, result(written(1), query=BATCH_WRITE, run="now", batch=0, by=None), batch_id="x")
     assert brokers.asked("decide", "commit") == []
     assert brokers.asked("abort") == [("abort", written(1).transaction.transactional_id)]
+
+
+async def test_a_batch_write_that_another_driver_has_decided_is_done_though_that_has_fenced_this_one() -> None:
+    brokers = Brokers(decision(query=BATCH_WRITE, run="before"))
+    brokers.marked = [True, True]
+    brokers.failures["fence"] = ProducerFencedError()
+    await commit(brokers, result(written(1), query=BATCH_WRITE, run="now", batch=0, by=None), batch_id="x")
+    assert brokers.asked("decide", "commit") == []
+    assert brokers.asked("abort") == [("abort", written(1).transaction.transactional_id)]
+
+
+async def test_nothing_is_decided_where_another_producer_has_a_transaction_open_under_the_same_name() -> None:
+    brokers = Brokers(decision())
+    brokers.task_epoch = 4
+    with pytest.raises(NotDecidedError, match="with epoch 4 where 3 was given"):
+        await commit(brokers, result(written(1)))
+    assert brokers.asked("decide", "commit") == []
+
+
+async def test_what_a_write_that_was_decided_meanwhile_has_open_need_not_be_open_any_more() -> None:
+    brokers = Brokers(decision(query=BATCH_WRITE, run="before"))
+    brokers.marked, brokers.task_epoch = [True], 4
+    await commit(brokers, result(written(1), query=BATCH_WRITE, run="now", batch=0, by=None), batch_id="x")
+    assert brokers.asked("decide", "commit") == []
 
 
 @pytest.mark.parametrize("finished", [False, True])

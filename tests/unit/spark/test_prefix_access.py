@@ -7,7 +7,12 @@ import pytest
 from kafka.admin.transaction_types import TransactionDescription, TransactionState
 from kafka.broker import EmbeddedBroker
 from kafka.cluster import Backoff
-from kafka.errors import GroupAuthorizationFailedError, TransactionalIdNotFoundError
+from kafka.errors import (
+    GroupAuthorizationFailedError,
+    InvalidProducerEpochError,
+    ProducerFencedError,
+    TransactionalIdNotFoundError,
+)
 from kafka.producer.transactions import TransactionIdentity
 from kafka.spark import transactions
 from kafka.spark.exactly_once import prefix_access
@@ -89,6 +94,23 @@ def test_servers_may_be_a_list():
             found = transactions("p", bootstrap_servers=[broker.bootstrap_servers])
             assert (found.decided, found.open) == (None, ())
             found.abort()
+
+
+def test_of_two_first_drivers_the_second_one_is_fenced_and_a_known_one_is_followed():
+    async def fence_in_turn(access: PrefixAccess) -> list[int]:
+        nobody = (await access.last_driver()).identity
+        first = await access.fence(60_000, nobody)
+        with pytest.raises(ProducerFencedError):
+            await access.fence(60_000, nobody)
+        second = (await access.last_driver()).identity
+        third = await access.fence(60_000, second)
+        with pytest.raises((ProducerFencedError, InvalidProducerEpochError)):
+            await access.fence(60_000, first)
+        return [each.producer_epoch for each in (nobody, first, second, third)]
+
+    with EmbeddedBroker() as broker:
+        configs = (("bootstrap_servers", broker.bootstrap_servers),)
+        assert prefix_access.ask_brokers(configs, "p", fence_in_turn) == [-1, 0, 1, 2]
 
 
 async def test_whether_a_batch_write_is_known_waits_for_one_that_is_being_decided():
