@@ -106,6 +106,22 @@ def test_a_leader_that_has_everything_is_asked_once():
     assert leader_epochs(later) == {T0: 5, T1: 8}
 
 
+def test_a_log_that_was_cut_back_to_where_the_query_is_has_lost_nothing_of_it():
+    query, done = read_up_to(50)
+    elect(query, cut_at=50, end=80)
+    assert query.ranges(done, query.latest(done)) == [OffsetRange("t", 0, 50, 80, leader_epoch=5)]
+
+
+def test_each_leader_is_asked_where_the_epoch_before_it_ends():
+    query, done = read_up_to(50)
+    elect(query, cut_at=50, end=80)
+    done = query.latest(done)
+    query.cluster.epochs[T0] = 6
+    query.cluster.ends_of_epochs[T0, 5] = 70
+    with pytest.raises(DataLossError, match="t-0 was cut back to offset 70"):
+        query.latest(done)
+
+
 def test_nobody_is_asked_while_leaders_stay():
     query, done = read_up_to(50)
     for _ in range(3):
