@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
+from kafka.errors import TopicRecreatedError
 from kafka.spark.cluster_lookup import ClusterLookup
 from kafka.spark.data_loss import DataLossError
 from kafka.spark.options import ReadOptions, parse_read
@@ -110,6 +111,28 @@ def test_a_micro_batch_of_spark_that_was_planned_before_reads_nothing_of_the_new
 def values_of(options: ReadOptions, tasks: list[Task]) -> list[bytes]:
     batches = (batch for task in tasks for batch in read_task(options, ("value",), task))
     return [value for batch in batches for value in batch["value"].to_pylist()]
+
+
+@pytest.mark.needs(broker=(2, 8), why="ids of topics (KIP-516)")
+@pytest.mark.parametrize("in_group", [False, True], ids=["without a group", "in a group"])
+def test_the_error_has_the_positions_of_a_topic_that_was_away_for_a_while(
+    broker: Broker, make_topic: MakeTopic, admin: KafkaAdminClient, in_group: bool
+) -> None:
+    topic = make_topic()
+    first = TopicPartition(topic, 0)
+    options: dict[str, Any] = {} if in_group else {"group_id": None}
+    with member(
+        broker, topic, "classic", auto_offset_reset="earliest", on_topic_recreated="raise", **options
+    ) as consumer:
+        read(consumer, write(broker, topic, b"old"))
+        admin.delete_topics([topic])
+        while consumer.assignment():
+            consumer.poll(100)
+        admin.create_topics({topic: {"num_partitions": 1}}, wait_for_metadata=True)
+        with pytest.raises(TopicRecreatedError) as raised:
+            read(consumer, {b"nothing before it raises"})
+        assert raised.value.positions == {first: 30}
+        read(consumer, write(broker, topic, b"new"))
 
 
 @pytest.mark.needs(broker=(2, 8), why="ids of topics (KIP-516)")

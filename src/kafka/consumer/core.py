@@ -587,6 +587,7 @@ class ConsumerCore:
         before = self.subscription.assigned_partitions()
         gone = self.subscription.assign_from_membership(partitions)
         in_group = self.config.group.group_id is not None
+        self.history.given_up(gone)
         self._left.leave(state for state in gone if not in_group or self.history.is_begun(state.tp))
         for state in self.subscription.states():
             if state.tp in before or (position := self._left.take(state.tp)) is None:

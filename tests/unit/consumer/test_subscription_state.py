@@ -11,7 +11,7 @@ import pytest
 from kafka.consumer.handover.fetch_position import FetchPosition
 from kafka.consumer.handover.partition_state import PartitionState
 from kafka.consumer.subscription.subscription_state import SubscriptionState, SubscriptionType
-from kafka.errors import IllegalStateError
+from kafka.errors import IllegalStateError, PartitionNotAssignedError
 from kafka.structs import OffsetAndMetadata, TopicPartition
 
 A, B, C = TopicPartition("a", 0), TopicPartition("a", 1), TopicPartition("b", 0)
@@ -132,3 +132,22 @@ def test_a_position_is_never_taken_for_one_in_the_topic_that_came_after_its_own(
     state = SubscriptionState()
     state._states = {A: moved}
     assert state.all_consumed_offsets().topic_ids == {A: topic_id}
+
+
+def test_the_error_for_a_partition_that_is_not_assigned_says_what_to_do() -> None:
+    state = SubscriptionState()
+
+    def told() -> str:
+        with pytest.raises(PartitionNotAssignedError) as raised:
+            state.assigned(C)
+        return raised.value.args[0]
+
+    about = "TopicPartition(topic='b', partition=0) is not assigned to this consumer: "
+    assert told() == about + "call assign() with it, or subscribe() to its topic"
+    state.subscribe(["a"])
+    assert told() == about + "nothing is assigned yet; call poll() until it is in assignment()"
+    state.assign_from_membership([A])
+    assert told() == about + "assignment() has those that are; it may be another member's, or not exist"
+    state.unsubscribe()
+    state.assign_from_user([A])
+    assert told() == about + "assign() was called without it"

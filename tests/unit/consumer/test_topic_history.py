@@ -8,6 +8,7 @@ import uuid
 import pytest
 
 from kafka.cluster.metadata import ClusterMetadata, TopicMetadata
+from kafka.consumer.handover.fetch_position import FetchPosition
 from kafka.consumer.position.topic_history import TopicHistory
 from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.errors import TopicRecreatedError, UnknownTopicOrPartitionError
@@ -168,6 +169,36 @@ def test_the_policy_raise_tells_the_caller_once_how_far_it_was(caplog: pytest.Lo
     assert error.topics == {"t"}
     assert "deleted and created again while it was read: topic 't'" in str(error)
     assert scene.recreated() == [0, 1]
+
+
+def test_the_error_has_the_positions_also_where_the_topic_was_away_and_its_partitions_were_given_up() -> None:
+    scene = Scene("raise")
+    scene.see(2)
+    first = TopicPartition("t", 0)
+    scene.subscription.assign_from_membership([first])
+    scene.subscription.assigned(first).go_to(FetchPosition(5), None)
+    scene.history.located(first)
+    scene.see(None)
+    scene.history.given_up(scene.subscription.assign_from_membership([]))
+    scene.see(2, NEW)
+    (error,) = scene.errors
+    assert isinstance(error, TopicRecreatedError)
+    assert error.positions == {first: 5}
+
+
+def test_a_partition_that_went_to_another_member_has_no_position_in_the_error() -> None:
+    scene = Scene("raise")
+    scene.see(2)
+    first = TopicPartition("t", 0)
+    scene.subscription.assign_from_membership([first])
+    scene.subscription.assigned(first).go_to(FetchPosition(5), None)
+    scene.history.located(first)
+    scene.history.given_up(scene.subscription.assign_from_membership([]))
+    scene.see(None)
+    scene.see(2, NEW)
+    (error,) = scene.errors
+    assert isinstance(error, TopicRecreatedError)
+    assert error.positions == {}
 
 
 def test_a_topic_that_was_not_read_is_no_error() -> None:

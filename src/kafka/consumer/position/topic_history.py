@@ -5,11 +5,12 @@ that is added while a consumer runs are all newer than the consumer. Runs on the
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 from uuid import UUID
 
 from kafka.cluster.metadata import ClusterMetadata, is_another_topic
+from kafka.consumer.handover.partition_state import PartitionState
 from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.errors import TopicRecreatedError, UnknownTopicOrPartitionError
 from kafka.structs import TopicPartition
@@ -75,6 +76,10 @@ class TopicHistory:
         self._added: set[TopicPartition] = set()
         self._recreated: set[TopicPartition] = set()
         self._begun: set[TopicPartition] = set()
+        self._absent: set[str] = set()
+        """Topics that were seen, and do not exist at the moment."""
+        self._read_up_to: dict[TopicPartition, int] = {}
+        """The positions in partitions that were given up because their topic does not exist."""
 
     def subscription_changed(self) -> None:
         """The caller wants other topics: what is known of those it wants no longer is forgotten."""
@@ -84,6 +89,9 @@ class TopicHistory:
         self._doubted_since = {topic: at for topic, at in self._doubted_since.items() if topic in wanted}
         self._read &= wanted
         self._missing &= wanted
+        self._absent &= wanted
+        for tp in [tp for tp in list(self._read_up_to) if tp.topic not in wanted]:
+            self._read_up_to.pop(tp, None)
         for partitions in (self._added, self._recreated, self._begun):
             partitions.difference_update([tp for tp in partitions if tp.topic not in wanted])
 
@@ -136,10 +144,18 @@ class TopicHistory:
             self._begun.add(tp)
         self._added.discard(tp)
         self._recreated.discard(tp)
+        self._read_up_to.pop(tp, None)
         self._read.add(tp.topic)
         seen = self._seen.get(tp.topic)
         if seen is not None and tp.partition not in seen.partitions:
             self._seen[tp.topic] = seen._replace(partitions=seen.partitions | {tp.partition})
+
+    def given_up(self, states: Iterable[PartitionState]) -> None:
+        """These are no longer assigned. In the caller's thread, while they still have their positions."""
+        for state in states:
+            position = state.position  # once: the loop may change it
+            if position is not None and state.tp.topic in self._absent:
+                self._read_up_to[state.tp] = position.offset
 
     # Inside -----------------------------------------------------------------------------------------------------------
 
@@ -154,9 +170,12 @@ class TopicHistory:
             if metadata.topic_errors.get(topic) is UnknownTopicOrPartitionError:
                 if before is None:
                     self._missing.add(topic)
-                elif before.topic_id is None:  # one that comes back may be another one
+                    return False
+                self._absent.add(topic)
+                if before.topic_id is None:  # one that comes back may be another one
                     self._seen[topic] = _Seen(None, frozenset())
             return False
+        self._absent.discard(topic)
         topic_id = metadata.topic_id(topic)
         recreated = False
         if before is None:
@@ -189,5 +208,6 @@ class TopicHistory:
         if self._policy == "raise":
             states = [state for state in self._subscription.states() if state.tp.topic in topics]
             found = {state.tp: state.position for state in states}  # each once: the caller's thread changes them
-            positions = {tp: position.offset for tp, position in found.items() if position is not None}
+            positions = {tp: offset for tp, offset in list(self._read_up_to.items()) if tp.topic in topics}
+            positions |= {tp: position.offset for tp, position in found.items() if position is not None}
             self._failed(TopicRecreatedError(topics, positions=positions))

@@ -189,10 +189,18 @@ class SubscriptionState:
         """The state of a partition; raises `PartitionNotAssignedError` for one that is not assigned."""
         state = self._states.get(tp)
         if state is None:
-            raise PartitionNotAssignedError(
-                f"{tp!r} is not assigned to this consumer; assigned are {len(self._states)} others"
-            )
+            raise PartitionNotAssignedError(f"{tp!r} is not assigned to this consumer: {self._how_to_assign()}")
         return state
+
+    def _how_to_assign(self) -> str:
+        """What a program does to have a partition assigned."""
+        if self.type is SubscriptionType.USER_ASSIGNED:
+            return "assign() was called without it"
+        if self.type is SubscriptionType.NONE:
+            return "call assign() with it, or subscribe() to its topic"
+        if not self._states:
+            return "nothing is assigned yet; call poll() until it is in assignment()"
+        return "assignment() has those that are; it may be another member's, or not exist"
 
     def assigned_partitions(self) -> set[TopicPartition]:
         """All assigned partitions."""
