@@ -22,10 +22,13 @@ GUIDES = {
         "100 done",
         "giving up []\ngot [0]\ngiving up [0]\n",
         "partition=0): {'error': <class 'kafka.errors.NoError'>, 'offset': 0}}\nnow 0",
+        "{0: 10}\n{0: 90}\njobs 0 committed 10\n",
     ],
     "DELIVERY.md": [
         "0 failed",
+        "10 dropped\ndropped by purge() before it was sent\nthe first offset is 0\n",
         "sum 499500",
+        "[(2, b'in a new partition')]",
         "[{'a': 1}]",
         "143 found, the first at 0 3 ",
         "0 records of that hour",
