@@ -116,6 +116,30 @@ def test_a_broker_that_still_has_the_deleted_topic_is_not_believed() -> None:
     assert scene.recreated() == []
 
 
+def test_a_doubt_ends_where_the_topic_is_created_once_more_or_no_longer_wanted() -> None:
+    for ends in (lambda scene: scene.see(2, uuid.UUID(int=3)), unsubscribe):
+        scene = Scene()
+        for topic_id in (OLD, NEW, OLD):
+            scene.see(2, topic_id)
+        assert not scene.history.is_believed("t")
+        ends(scene)
+        assert scene.history.is_believed("t")
+
+
+def unsubscribe(scene: Scene) -> None:
+    scene.subscription.unsubscribe()
+    scene.history.subscription_changed()
+
+
+def test_a_topic_without_an_id_is_not_known_to_be_the_one_that_it_was() -> None:
+    scene = Scene()
+    place = TopicPartition("t", 0)
+    assert scene.history.is_still_there(place, scene.see(2, OLD))
+    assert not Scene().history.is_still_there(place, scene.see(2, OLD))
+    scene = Scene()
+    assert not scene.history.is_still_there(place, scene.see(2, None))
+
+
 def test_it_is_believed_once_the_metadata_have_had_it_for_five_seconds() -> None:
     scene = Scene()
     scene.see(1)

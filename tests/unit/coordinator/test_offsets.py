@@ -449,6 +449,23 @@ def by_id(topic_id: UUID, code: int = 0) -> offset_commit.OffsetCommitResponse:
     return response
 
 
+def test_each_topic_has_the_id_that_it_was_read_from_though_the_metadata_have_none() -> None:
+    other = UUID(int=77)
+
+    async def scenario(cluster: FakeCluster, offsets: GroupOffsets) -> None:
+        know(cluster, NEW)
+        given = read_from(OLD)  # of a topic that was created again since
+        for name, topic_id in (("u", OLD), ("v", other)):
+            given[TopicPartition(name, 3)] = OffsetAndMetadata(10)
+            given.topic_ids[TopicPartition(name, 3)] = topic_id
+        cluster.script("OffsetCommit", by_id(OLD))
+        await offsets.commit(given, NO_GENERATION, 10_000)
+        (call,) = [call for call in cluster.calls if call.api == "OffsetCommit"]
+        assert [topic.topic_id for topic in call.request.topics] == [OLD, other]
+
+    play(scenario)
+
+
 @pytest.mark.parametrize(("newest", "named"), [(10, ("", OLD)), (9, ("t", UUID(int=0)))])
 def test_a_commit_names_topics_by_id_where_the_broker_takes_that(newest: int, named: tuple[str, UUID]) -> None:
     async def scenario(cluster: FakeCluster, offsets: GroupOffsets) -> None:
