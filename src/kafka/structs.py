@@ -2,11 +2,13 @@
 
 import dataclasses
 from collections.abc import Container, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from kafka import _old_names
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from kafka.errors import KafkaError
 
 _HOMES = dict.fromkeys(
@@ -290,3 +292,16 @@ class Node(NamedTuple):
     host: str
     port: int
     rack: str | None = None
+
+
+_TopicId = TypeVar("_TopicId", "UUID", str)
+
+
+def is_another_topic(before: _TopicId | None, now: _TopicId | None) -> bool:
+    """Whether the topic of a name is another one than before, as its ids tell (KIP-516): it was deleted and made again.
+
+    Arguments:
+        before: the id that it had; None: not known, or the brokers have no ids (before 2.8). Then nobody can tell.
+        now: the id that it has, likewise.
+    """
+    return before is not None and now is not None and before != now

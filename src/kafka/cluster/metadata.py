@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 from uuid import UUID
 
 from kafka.errors import (
@@ -12,7 +12,7 @@ from kafka.errors import (
     UnknownTopicOrPartitionError,
     for_code,
 )
-from kafka.structs import BrokerMetadata, PartitionMetadata, TopicPartition
+from kafka.structs import BrokerMetadata, PartitionMetadata, TopicPartition, is_another_topic
 
 if TYPE_CHECKING:
     from kafka.wire.api.metadata import MetadataResponse, MetadataResponsePartition, MetadataResponseTopic
@@ -20,19 +20,6 @@ if TYPE_CHECKING:
 _NO_ID = UUID(int=0)
 _FORGET_ON = (UnknownTopicOrPartitionError, InvalidTopicError, TopicAuthorizationFailedError)
 """Errors after which what was known of a topic is wrong; after others it is still the best guess."""
-
-
-TopicId = TypeVar("TopicId", UUID, str)
-
-
-def is_another_topic(before: TopicId | None, now: TopicId | None) -> bool:
-    """Whether the topic of a name is another one than before, as its ids tell (KIP-516): it was deleted and made again.
-
-    Arguments:
-        before: the id that it had; None: not known, or the brokers have no ids (before 2.8). Then nobody can tell.
-        now: the id that it has, likewise.
-    """
-    return before is not None and now is not None and before != now
 
 
 class TopicMetadata(NamedTuple):

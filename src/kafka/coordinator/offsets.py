@@ -7,7 +7,6 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from kafka.cluster import Backoff, ClusterAccess, RetryPolicy, anything_unexpected
-from kafka.cluster.metadata import is_another_topic
 from kafka.cluster.protocols import BrokerConnection
 from kafka.coordinator.commit_order import CommitOrder
 from kafka.coordinator.consumer_protocol import partitions_by_topic
@@ -31,7 +30,7 @@ from kafka.errors import (
     UnstableOffsetCommitError,
     for_code,
 )
-from kafka.structs import OffsetAndMetadata, TopicPartition
+from kafka.structs import OffsetAndMetadata, TopicPartition, is_another_topic
 from kafka.wire.api import offset_commit, offset_fetch
 
 log = logging.getLogger(__name__)

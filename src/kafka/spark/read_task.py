@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from kafka.cluster.metadata import is_another_topic
 from kafka.errors import KafkaTimeoutError, LogTruncationError, OffsetOutOfRangeError, UnknownTopicOrPartitionError
 from kafka.health import meanwhile
 from kafka.spark.cache import CONSUMERS
@@ -19,7 +18,7 @@ from kafka.spark.lookup import OffsetLookup
 from kafka.spark.options import ReadOptions
 from kafka.spark.ranges import OffsetRange, describe
 from kafka.spark.record_times import RecordTimes
-from kafka.structs import TopicPartition
+from kafka.structs import TopicPartition, is_another_topic
 
 if TYPE_CHECKING:
     import pyarrow

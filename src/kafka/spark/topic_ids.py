@@ -8,8 +8,8 @@ that it writes has no ids, as have those of brokers before Kafka 2.8, and then n
 from collections.abc import Mapping
 from typing import Any
 
-from kafka.cluster.metadata import is_another_topic
 from kafka.spark.offsets import Layout
+from kafka.structs import is_another_topic
 
 _MARK = " id "
 

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 from uuid import UUID
 
-from kafka.cluster.metadata import ClusterMetadata, is_another_topic
+from kafka.cluster.metadata import ClusterMetadata
 from kafka.consumer.bounded.bounds import OffsetRange
 from kafka.errors import IllegalArgumentError, OffsetOutOfRangeError, UnknownTopicOrPartitionError
-from kafka.structs import TopicPartition
+from kafka.structs import TopicPartition, is_another_topic
 
 log = logging.getLogger(__name__)
 

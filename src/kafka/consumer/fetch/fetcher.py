@@ -6,7 +6,6 @@ import uuid
 from collections.abc import Callable
 
 from kafka.cluster import Backoff, RetryPolicy
-from kafka.cluster.metadata import is_another_topic
 from kafka.cluster.protocols import BrokerConnections
 from kafka.cluster.retry import nothing
 from kafka.config import FetchOptions
@@ -21,7 +20,7 @@ from kafka.consumer.handover.fetched import Fetched, SharedFrame, TopicReplaced
 from kafka.consumer.handover.partition_state import PartitionState
 from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.errors import BrokerResponseError, SaslAuthenticationFailedError, UnsupportedVersionError
-from kafka.structs import TopicPartition
+from kafka.structs import TopicPartition, is_another_topic
 from kafka.wire.api.fetch import FetchResponse
 
 log = logging.getLogger(__name__)

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 from uuid import UUID
 
-from kafka.cluster.metadata import ClusterMetadata, is_another_topic
+from kafka.cluster.metadata import ClusterMetadata
 from kafka.consumer.handover.partition_state import PartitionState
 from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.errors import TopicRecreatedError, UnknownTopicOrPartitionError
-from kafka.structs import TopicPartition
+from kafka.structs import TopicPartition, is_another_topic
 
 log = logging.getLogger(__name__)
 

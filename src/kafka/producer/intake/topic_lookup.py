@@ -9,13 +9,14 @@ from typing import NamedTuple
 from uuid import UUID
 
 from kafka.cluster.backoff import Backoff
-from kafka.cluster.metadata import ClusterMetadata, is_another_topic
+from kafka.cluster.metadata import ClusterMetadata
 from kafka.cluster.protocols import MetadataAccess
 from kafka.cluster.retry import RetryPolicy, anything_unexpected
 from kafka.errors import AssertedArgumentError, KafkaTimeoutError, UnknownTopicOrPartitionError
 from kafka.producer.batch.queues import TopicQueues
 from kafka.producer.batch.record_buffer import RecordBuffer
 from kafka.producer.intake.checks import checked_topic
+from kafka.structs import is_another_topic
 
 log = logging.getLogger(__name__)
 
