@@ -1,0 +1,18 @@
+"""What the tests of Spark's source and sink share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from kafka.spark.cache import CONSUMERS, PRODUCERS
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_client_is_left() -> Iterator[None]:
+    """Close the clients that tasks have left for later ones: their brokers end with the module."""
+    yield
+    for cache in (CONSUMERS, PRODUCERS):
+        while cache._idle:
+            cache._let_go(cache._idle.pop()[1])
