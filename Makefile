@@ -16,7 +16,7 @@
 # make setup     what all of these do first: .venv, pinned packages, the compiled build
 # make clean     remove what was built (make distclean: the environment too)
 #
-# PYTHON=... chooses the interpreter, PYTEST_ARGS=... goes to pytest, WORKERS=2 share the integration tests,
+# PYTHON=... chooses the interpreter, PYTEST_ARGS=... goes to pytest, WORKERS=4 share the integration tests,
 # KAFKA_COLUMNAR_CACHE=... is where Apache Kafka is kept.
 
 .DEFAULT_GOAL := help
@@ -34,7 +34,7 @@ CHOICE ?= -m "not exhaustive"
 FUZZ_SECONDS ?= 600
 FUZZ_INPUTS ?= 20000
 SEEDS ?= 1-100
-WORKERS ?= 2
+WORKERS ?= 4
 # Three at a time, the longest first: some tests wait, and two processors are to be busy to the end. The compiled unit tests
 # are two processes; with xdist, which reports each test to a third one, they take a third more processor time.
 CHECKS := unit-plain unit-rest unit-clients types lint

@@ -21,6 +21,13 @@ PLAIN_BUILD = "_plain_build"
 """The file that a build with `KAFKA_PURE=1` leaves in the package."""
 
 HOT_MODULES: tuple[str, ...] = (
+    "kafka.formats.avro.byte_readers",
+    "kafka.formats.avro.cursor",
+    "kafka.formats.avro.nested_readers",
+    "kafka.formats.avro.number_readers",
+    "kafka.formats.avro.rows",
+    "kafka.formats.avro.skippers",
+    "kafka.formats.columns",
     "kafka.partitioner.murmur2",
     "kafka.producer.batch.hot_fields",
     "kafka.producer.intake.append",

@@ -1,0 +1,112 @@
+"""Decodes Avro values into an Arrow column, whatever schemas they were written with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from kafka.formats.arrow import array_of, binary_buffers
+from kafka.formats.avro.cursor import Reader
+from kafka.formats.avro.nested_readers import ImpossibleReader
+from kafka.formats.avro.plan import plan
+from kafka.formats.avro.rows import read_rows
+from kafka.formats.avro.schema import Schema
+from kafka.formats.avro.types import target_of
+
+PREFIX_SIZE = 5
+"""Bytes of Confluent's prefix: a zero byte and the schema id, big-endian."""
+
+
+class BadValue(NamedTuple):
+    """A value that could not be decoded; its row is null."""
+
+    row: int
+    schema_id: int | None
+    """None where the value has no schema id."""
+    cause: str
+    """What was expected and found, after the path of the field."""
+
+
+class AvroColumnDecoder:
+    """Decodes values into a column of the type of one schema, the reader's. Not for several threads at once."""
+
+    def __init__(self, reader: Schema) -> None:
+        """Plan the column.
+
+        Raises:
+            AvroSchemaError: no column can hold the reader's schema.
+        """
+        self._target = target_of(reader)
+        self._readers: dict[int | None, Reader] = {}
+
+    @property
+    def type(self) -> pa.DataType:
+        """The column's type."""
+        return self._target.arrow
+
+    def use(self, schema_id: int | None, writer: Schema) -> None:
+        """Read values of a schema id, or unframed values for None, as written with a schema.
+
+        Raises:
+            AvroResolutionError: they cannot be read with the reader's schema.
+        """
+        self._readers[schema_id] = plan(writer, self._target)
+
+    def decode(
+        self, values: Any, *, framed: bool, find: Callable[[int], Schema] | None = None
+    ) -> tuple[Any, list[BadValue]]:
+        """Decode values; null is null.
+
+        Args:
+            values: a `pyarrow.BinaryArray`.
+            framed: whether a zero byte and the schema id, four bytes, stand before each value.
+            find: gives the writer's schema of an id that `use` was not called for. A ValueError or LookupError that it
+                raises is the cause why values with this id cannot be decoded; anything else is raised.
+
+        Returns:
+            The column, with as many rows as there are values, and which values could not be decoded.
+
+        Raises:
+            OverflowError: the column would have more than 2 GiB.
+        """
+        data, ends, valid, has_nulls = binary_buffers(values)
+        readers = dict(self._readers)
+        failures: list[tuple[int, str | None]] = []
+        row = 0
+        try:
+            while True:
+                row = read_rows(readers, self._target.column, data, ends, valid, has_nulls, row, framed, failures)
+                if row == len(values):
+                    break
+                schema_id = _id_at(data, ends[row])
+                readers[schema_id] = self._found(schema_id, find)
+            column = array_of(self._target.column, self._target.arrow)
+        except BaseException:
+            self._target.column.take()
+            raise
+        return column, [_bad(data, ends, number, cause, framed) for number, cause in failures]
+
+    def _found(self, schema_id: int, find: Callable[[int], Schema] | None) -> Reader:
+        """Return what reads the values of a schema id that is new, kept if its schema was found."""
+        if find is None:
+            return ImpossibleReader(f"there is no schema with the id {schema_id}")
+        try:
+            self.use(schema_id, find(schema_id))
+        except (ValueError, LookupError) as error:
+            return ImpossibleReader(str(error))
+        return self._readers[schema_id]
+
+
+def _id_at(data: memoryview, at: int) -> int:
+    return int.from_bytes(data[at + 1 : at + PREFIX_SIZE], "big")
+
+
+def _bad(data: memoryview, ends: memoryview, row: int, cause: str | None, framed: bool) -> BadValue:
+    if cause is not None:
+        return BadValue(row, _id_at(data, ends[row]) if framed else None, cause)
+    start = bytes(data[ends[row] : min(ends[row + 1], ends[row] + PREFIX_SIZE)])
+    return BadValue(
+        row, None, f"expected a zero byte and a schema id of 4 bytes first, got {start.hex(' ') or 'no bytes'}"
+    )

@@ -1,0 +1,119 @@
+# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Where reading is in an Avro value, and what readers of values have in common.
+
+A tree of readers, which `plan` makes of a writer's and a reader's schema, reads one value after the other: each reads
+its part of the bytes and appends to its column. Bytes that are no such value give `BAD`, with the reason and the path
+to it in the cursor; the caller then takes the row back. Compiled by Cython, equal when it runs plain.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+try:
+    import cython
+except ImportError:  # the plain variant needs no Cython
+    from kafka import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.kafka.record.integers import read_varint
+else:
+    from kafka.record.integers import read_varint
+
+BAD = cython.declare(cython.int, 1)
+"""Returned by a reader for bytes that are no value of its type."""
+MAX_EMPTY_ITEMS = cython.declare(cython.longlong, 1_000_000)
+"""Items that take no bytes (nulls, empty records) of one array or map: no length of the data limits their number."""
+NO_INTEGER = "expected an integer of at most 10 bytes"
+TOO_SHORT = "the data end within a value"
+
+
+@cython.final
+@cython.cclass
+class Cursor:
+    """Where reading is in a value's bytes, and why it failed."""
+
+    def __init__(self, data: Any) -> None:
+        self.data = data
+        self.at = 0
+        self.end = len(self.data)
+        self.reason = ""
+        self.path: list[str] = []
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def fail(self, reason: str) -> cython.int:
+        """Note why the value cannot be read; returns `BAD`."""
+        self.reason = reason
+        return BAD
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def fail_in(self, part: str) -> cython.int:
+        """Note the part of the value within which reading failed, innermost first; returns `BAD`."""
+        if len(self.path) < 20:
+            self.path.append(part)
+        return BAD
+
+    def failure(self) -> str:
+        """Return what went wrong, with the field's path, and forget it."""
+        path = "".join(reversed(self.path)).lstrip(".")
+        reason, self.reason, self.path = self.reason, "", []
+        return f"{path}: {reason}" if path else reason
+
+
+@cython.cclass
+class Reader:
+    """Reads one value of a type."""
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def read(self, cursor: Cursor) -> cython.int:
+        """Read a value and append it to a column; returns 0, or `BAD` with the reason in the cursor."""
+        raise NotImplementedError
+
+
+@cython.cfunc
+@cython.exceptval(-2)
+def read_length(cursor: Cursor) -> cython.Py_ssize_t:
+    """Read the length of bytes that follow; -1 if it is no length, or fewer bytes are there."""
+    value: cython.longlong
+    at: cython.Py_ssize_t
+    value, at = read_varint(cursor.data, cursor.at, cursor.end)
+    if at < 0:
+        cursor.fail(NO_INTEGER)
+        return -1
+    if value < 0 or value > cursor.end - at:
+        cursor.fail(f"expected a length of at most the {cursor.end - at} bytes that are left, got {value}")
+        return -1
+    cursor.at = at
+    return cython.cast(cython.Py_ssize_t, value)
+
+
+@cython.cfunc
+@cython.exceptval(-2)
+def read_count(cursor: Cursor, least_size: cython.Py_ssize_t, before: cython.longlong) -> cython.longlong:
+    """Read how many items a block has; -1 if that is no number, or so many cannot be in the bytes that are left."""
+    count: cython.longlong
+    size: cython.longlong
+    at: cython.Py_ssize_t
+    count, at = read_varint(cursor.data, cursor.at, cursor.end)
+    if at < 0:
+        cursor.fail(NO_INTEGER)
+        return -1
+    if count < 0:
+        size, at = read_varint(cursor.data, at, cursor.end)
+        if at < 0 or size < 0 or size > cursor.end - at:
+            cursor.fail("expected the size in bytes of a block")
+            return -1
+        if count < -0x7FFFFFFF:
+            cursor.fail(f"expected a block of at most {0x7FFFFFFF} items, got {-count}")
+            return -1
+        count = -count
+    if count > (cursor.end - at if least_size > 0 else MAX_EMPTY_ITEMS - before):
+        cursor.fail(
+            f"expected a block whose items fit into the {cursor.end - at} bytes that are left, got {count} items"
+        )
+        return -1
+    cursor.at = at
+    return count

@@ -1,0 +1,95 @@
+# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Reads Avro values into the rows of a column. Compiled by Cython, equal when it runs plain."""
+
+from __future__ import annotations
+
+from typing import Any
+
+try:
+    import cython
+except ImportError:  # the plain variant needs no Cython
+    from kafka import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.kafka.formats.avro.cursor import Cursor, Reader
+    from cython.cimports.kafka.formats.columns import Column
+else:
+    from kafka.formats.avro.cursor import Cursor, Reader
+    from kafka.formats.columns import Column
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def _take_back(root: Column, rows: cython.Py_ssize_t) -> cython.int:
+    """Replace a row that was begun by a null."""
+    root.truncate(rows)
+    root.append_null()
+    return 0
+
+
+def read_rows(
+    readers: dict[int | None, Reader],
+    root: Column,
+    data: Any,
+    ends: cython.const[cython.int][::1],  # type: ignore[valid-type]
+    valid: cython.const[cython.uchar][::1],  # type: ignore[valid-type]
+    has_nulls: cython.bint,
+    start: cython.Py_ssize_t,
+    framed: cython.bint,
+    failures: list[tuple[int, str | None]],
+) -> int:
+    """Read values into a column, from row `start` on: one row each, null for null and for what cannot be read.
+
+    Args:
+        readers: the reader of each schema id; of unframed values, that of None.
+        root: the column that all readers fill at their root.
+        data, ends: the values' bytes, and int32 end positions with a first 0.
+        valid, has_nulls: which values are not null, one bit each.
+        framed: whether a zero byte and a schema id of four bytes, big-endian, stand before each value.
+        failures: gets `(row, cause)` for each value that cannot be read.
+
+    Returns:
+        The first row whose schema id has no reader, or the number of rows.
+    """
+    cursor: Cursor = Cursor(data)
+    row: cython.Py_ssize_t
+    rows: cython.Py_ssize_t = len(ends) - 1
+    size: cython.Py_ssize_t = cursor.end
+    at: cython.Py_ssize_t
+    before: cython.Py_ssize_t
+    schema_id: cython.longlong = -1
+    this_id: cython.longlong
+    reader: Reader | None = readers.get(None)
+    for row in range(start, rows):
+        if has_nulls and not (valid[row >> 3] >> (row & 7)) & 1:
+            root.append_null()
+            continue
+        at = cursor.at = ends[row]
+        cursor.end = ends[row + 1]
+        if at < 0 or at > cursor.end or cursor.end > size:
+            raise ValueError(f"Expected growing end positions within {size} bytes, got {at} and {cursor.end}")
+        if framed:
+            if cursor.end - at < 5 or cursor.data[at] != 0:
+                root.append_null()
+                failures.append((row, None))
+                continue
+            this_id = (
+                cython.cast(cython.longlong, cursor.data[at + 1]) << 24
+                | cython.cast(cython.longlong, cursor.data[at + 2]) << 16
+                | cython.cast(cython.longlong, cursor.data[at + 3]) << 8
+                | cython.cast(cython.longlong, cursor.data[at + 4])
+            )
+            if this_id != schema_id:
+                reader = readers.get(this_id)
+                schema_id = this_id
+            cursor.at = at + 5
+        if reader is None:
+            return row
+        before = root.rows
+        if reader.read(cursor):
+            _take_back(root, before)
+            failures.append((row, cursor.failure()))
+        elif cursor.at != cursor.end:
+            _take_back(root, before)
+            failures.append((row, f"{cursor.end - cursor.at} bytes are left behind the value"))
+    return rows

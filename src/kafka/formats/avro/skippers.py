@@ -1,0 +1,142 @@
+# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""What skips Avro values that a reader's schema has no place for. Compiled by Cython, equal when it runs plain."""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:  # the plain variant needs no Cython
+    from kafka import _cython as cython
+
+from kafka.formats.avro.cursor import NO_INTEGER, TOO_SHORT
+
+if cython.compiled:
+    from cython.cimports.kafka.formats.avro.cursor import Cursor, Reader, read_count, read_length
+    from cython.cimports.kafka.record.integers import read_varint
+else:
+    from kafka.formats.avro.cursor import Cursor, Reader, read_count, read_length
+    from kafka.record.integers import read_varint
+
+BAD = cython.declare(cython.int, 1)
+"""Returned by a reader for bytes that are no value of its type."""
+
+
+@cython.final
+@cython.cclass
+class SizeSkipper(Reader):
+    """Skips a fixed number of bytes."""
+
+    size: cython.Py_ssize_t
+
+    def __init__(self, size: cython.Py_ssize_t) -> None:
+        self.size = size
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def read(self, cursor: Cursor) -> cython.int:
+        if cursor.end - cursor.at < self.size:
+            return cursor.fail(TOO_SHORT)
+        cursor.at += self.size
+        return 0
+
+
+@cython.final
+@cython.cclass
+class IntegerSkipper(Reader):
+    """Skips an int, a long or an enum's number."""
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def read(self, cursor: Cursor) -> cython.int:
+        value: cython.longlong
+        at: cython.Py_ssize_t
+        value, at = read_varint(cursor.data, cursor.at, cursor.end)  # noqa: RUF059
+        if at < 0:
+            return cursor.fail(NO_INTEGER)
+        cursor.at = at
+        return 0
+
+
+@cython.final
+@cython.cclass
+class BytesSkipper(Reader):
+    """Skips bytes or a text."""
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def read(self, cursor: Cursor) -> cython.int:
+        size: cython.Py_ssize_t = read_length(cursor)
+        if size < 0:
+            return BAD
+        cursor.at += size
+        return 0
+
+
+@cython.final
+@cython.cclass
+class BlockSkipper(Reader):
+    """Skips an array, or a map with the bytes of its keys."""
+
+    items: Reader
+    is_map: cython.bint
+    least_size: cython.Py_ssize_t
+    keys: BytesSkipper
+
+    def __init__(self, is_map: cython.bint, least_size: cython.Py_ssize_t) -> None:
+        self.is_map, self.least_size = is_map, least_size
+        self.keys = BytesSkipper()
+
+    def skip_items(self, items: Reader) -> None:
+        """Set what skips an item; apart from the constructor as types may contain themselves."""
+        self.items = items
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def read(self, cursor: Cursor) -> cython.int:
+        count: cython.longlong
+        _: cython.longlong
+        total: cython.longlong = 0
+        while True:
+            count = read_count(cursor, self.least_size, total)
+            if count < 0:
+                return BAD
+            if count == 0:
+                return 0
+            for _ in range(count):
+                if self.is_map and self.keys.read(cursor):
+                    return BAD
+                if self.items.read(cursor):
+                    return BAD
+            total += count
+
+
+@cython.final
+@cython.cclass
+class SequenceSkipper(Reader):
+    """Skips the fields of a record, one after the other. Records that contain themselves nest at most so deep."""
+
+    fields: list[Reader]
+    depth: cython.int
+
+    def __init__(self) -> None:
+        self.fields = []
+        self.depth = 0
+
+    def skip_fields(self, fields: list[Reader]) -> None:
+        """Set what skips each field; apart from the constructor as types may contain themselves."""
+        self.fields = fields
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def read(self, cursor: Cursor) -> cython.int:
+        field: Reader
+        status: cython.int = 0
+        if self.depth >= 100:
+            return cursor.fail("expected at most 100 levels of a record within itself")
+        self.depth += 1
+        for field in self.fields:
+            status = field.read(cursor)
+            if status:
+                break
+        self.depth -= 1
+        return status
