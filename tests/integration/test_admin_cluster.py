@@ -117,6 +117,9 @@ def test_scram_credentials_are_stored_described_and_deleted(admin):
 @pytest.mark.needs(broker=(3, 9), why="KRaft, which takes one change of a user in a request; ZooKeeper takes several")
 def test_a_user_whose_scram_credentials_are_changed_twice_is_refused(admin):
     user = f"user-{uuid.uuid4().hex[:8]}"
+    first = UserScramCredentialUpsertion(user, "SCRAM-SHA-512", "secret")
+    assert admin.alter_user_scram_credentials([first]) == {user: None}
+    until(lambda: admin.describe_user_scram_credentials([user])[user]["credential_infos"])
     changes = [
         UserScramCredentialUpsertion(user, "SCRAM-SHA-256", "secret"),
         UserScramCredentialDeletion(user, "SCRAM-SHA-512"),

@@ -30,8 +30,10 @@ def main(servers, prefix):
     resource = ConfigResource(ConfigResourceType.TOPIC, topic)
     # its records are of 1970
     admin.alter_configs([ConfigResource("TOPIC", topic, configs={"retention.ms": "7200000000000"})])
-    configs = admin.describe_configs([resource])
-    print("config:", configs["topic"][topic]["retention.ms"])
+    config = {"value": None}
+    while config["value"] != "7200000000000":  # a broker takes what the controller has altered a moment later
+        config = admin.describe_configs([resource])["topic"][topic]["retention.ms"]
+    print("config:", config)
 
     producer = KafkaProducer(bootstrap_servers=servers)
     for number in range(9):

@@ -192,6 +192,10 @@ def _selection(where: dict[str, Any]) -> "Selection":
     return Selection(where["keys"], where["key_regex"], headers, where["grep"], where["max_records"])
 
 
+_BEGINNINGS = ("auto_offset_reset", "auto_offset_reset_new_partitions")
+"""Settings that --from takes precedence over."""
+
+
 def _no_effect(where: dict[str, Any]) -> dict[str, str]:
     """Settings that the command makes itself, and what says it instead."""
     if where["share_group"] is not None:
@@ -204,8 +208,7 @@ def _no_effect(where: dict[str, Any]) -> dict[str, str]:
         **commits,
         "group_id": "--group makes the command a member of one",
         "group_instance_id": "--group and --group-instance-id make the command a member of a group",
-        "auto_offset_reset": "--from says where to begin",
-        "auto_offset_reset_new_partitions": "--from says where to begin",
+        **({} if _is_given(where["start"]) else dict.fromkeys(_BEGINNINGS, "--from says where to begin")),
         **({} if where["follow"] else {"on_topic_recreated": "it is for --follow and --group"}),
     }
 
