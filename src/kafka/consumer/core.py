@@ -57,7 +57,7 @@ from kafka.errors import (
 from kafka.health import meanwhile
 from kafka.interceptor.chain import ConsumerInterceptors
 from kafka.net.callback_runner import CallbackRunner
-from kafka.structs import TopicPartition
+from kafka.structs import TopicPartition, is_another_topic
 
 log = logging.getLogger(__name__)
 
@@ -559,10 +559,12 @@ class ConsumerCore:
 
     def _is_replaced(self, state: PartitionState) -> bool:
         """Whether a position is one in a topic that was deleted and created again, and nobody asked to keep it."""
-        topic_id, before = self.client.metadata.topic_id(state.tp.topic), state.topic_id
-        if topic_id is None or before is None or topic_id == before:
-            return False
-        return self.config.fetch.recreated_topics != "continue" and self.history.is_believed(state.tp.topic)
+        topic = state.tp.topic
+        return (
+            is_another_topic(state.topic_id, self.client.metadata.topic_id(topic))
+            and self.config.fetch.recreated_topics != "continue"
+            and self.history.is_believed(topic)
+        )
 
     def _is_reassigned(self) -> bool:
         """Whether the coordinator assigns topics by their ids, and so takes a deleted one away by itself (KIP-848)."""

@@ -102,20 +102,15 @@ def _from_union(writer: Union, target: Target, path: str) -> Reader:
     branches: list[Reader] = []
     reasons = []
     for number, branch in enumerate(writer.branches):
-        same = _same_branch(writer, target, number)
-        try:
-            branches.append(plan(branch, target, path) if same is None else _into(branch, target, same, path))
+        try:  # of one and the same union a branch is what it was, and need not be looked for
+            same = writer is target.schema
+            branches.append(_into(branch, target, number, path) if same else plan(branch, target, path))
         except AvroResolutionError as error:
             branches.append(ImpossibleReader(str(error)))
             reasons.append(error)
     if len(reasons) == len(branches) and reasons:
         raise reasons[0]
     return UnionReader(branches)
-
-
-def _same_branch(writer: Union, target: Target, number: int) -> int | None:
-    """Return the same branch of the reader's union where both unions are one schema, which needs no search."""
-    return number if writer is target.schema else None
 
 
 def _to_union(writer: Schema, target: Target, reader: Union, path: str) -> Reader:
