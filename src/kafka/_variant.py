@@ -23,8 +23,12 @@ PLAIN_BUILD = "_plain_build"
 HOT_MODULES: tuple[str, ...] = (
     "kafka.formats.avro.byte_readers",
     "kafka.formats.avro.cursor",
+    "kafka.formats.avro.logical_objects",
+    "kafka.formats.avro.nested_objects",
     "kafka.formats.avro.nested_readers",
     "kafka.formats.avro.number_readers",
+    "kafka.formats.avro.object_decoder",
+    "kafka.formats.avro.object_readers",
     "kafka.formats.avro.rows",
     "kafka.formats.avro.skippers",
     "kafka.formats.columns",

@@ -1,7 +1,8 @@
-"""Formats of values: bytes to typed Arrow columns. Layer 2: imports `record/` and what stands below it.
+"""Formats of values: bytes to typed Arrow columns or objects. Layer 2: imports `record/` and what stands below it.
 
 `columns` has the columns that a decoder fills value by value; a value that cannot be decoded is taken back and is
-null, with its cause beside the column. `avro` has Avro: `schema` the types, `matching` and `plan` which reader fills
-which column, `types` what types are in Arrow; `cursor`, the modules of readers, `skippers` and `rows` are compiled;
-`columns` has the decoder.
+null, with its cause beside the column. `avro` has Avro: `schema` the types, `matching` and `resolution` which type of
+the writer is read as which of the reader. `types` is what types are in Arrow, `plan` makes the readers that fill
+columns (`byte_readers`, `number_readers`, `nested_readers`), `columns` has the decoder; `object_plan` makes those that
+return objects (`object_readers`, `logical_objects`, `nested_objects`), `object_decoder` has the decoder.
 """

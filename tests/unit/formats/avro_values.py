@@ -112,6 +112,16 @@ def _unions(draw: Any, depth: int, names: list[str]) -> tuple[Any, st.SearchStra
     return chosen, st.one_of([by_name[name] for name in chosen])
 
 
+def has_text_and_bytes(schema: Any) -> bool:
+    """Whether a union has both string and bytes, of which fastavro reads a value as the first, and others as it was."""
+    if isinstance(schema, list):
+        return {"bytes", "string"} <= {each for each in schema if isinstance(each, str)}
+    if not isinstance(schema, dict):
+        return False
+    inner = [field["type"] for field in schema.get("fields", ())]
+    return any(map(has_text_and_bytes, [*inner, *(schema[key] for key in ("items", "values") if key in schema)]))
+
+
 def as_column(schema: Any, value: Any) -> Any:
     """What a column has for a value."""
     if isinstance(schema, list):

@@ -15,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka.formats.avro.columns import AvroColumnDecoder
-from kafka.formats.avro.plan import AvroResolutionError
+from kafka.formats.avro.defaults import zigzag
+from kafka.formats.avro.resolution import AvroResolutionError
 from kafka.formats.avro.schema import AvroSchemaError, parse
 from unit.formats.avro_values import EPOCH, as_column, evolved, schemas
 
@@ -278,6 +279,18 @@ RESOLVED = [
 ]
 
 
+def test_the_smallest_number_of_a_logical_type_is_read() -> None:
+    """Also where its unit changes: the least number of milliseconds whose microseconds are a long."""
+    smallest = b"\xff" * 9 + b"\1"
+    millis, micros = ({"type": "long", "logicalType": f"timestamp-{unit}"} for unit in ("millis", "micros"))
+    column, bad = decoded(millis, millis, [smallest])
+    assert (column.cast(pa.int64()).to_pylist(), bad) == ([-(1 << 63)], [])
+    least = -((1 << 63) // 1000)
+    column, bad = decoded(millis, micros, [zigzag(least), zigzag(least - 1)])
+    assert column.cast(pa.int64()).to_pylist() == [least * 1000, None]
+    assert [each.row for each in bad] == [1]
+
+
 @pytest.mark.parametrize(("writer", "reader", "data", "value"), RESOLVED)
 def test_rules_of_resolution(writer: Any, reader: Any, data: bytes, value: Any) -> None:
     assert one(reader, data, writer) == value
@@ -320,7 +333,10 @@ def test_records_within_themselves_are_no_columns_and_are_skipped_to_a_bound() -
     outer = {"type": "record", "name": "O", "fields": [{"name": "n", "type": node}]}
     empty = {"type": "record", "name": "O", "fields": []}
     assert one(empty, b"\2" * 50 + b"\0", outer) == {}
-    assert one(empty, b"\2" * 5_000 + b"\0", outer) == "n: expected at most 100 levels of a record within itself"
+    assert (
+        one(empty, b"\2" * 5_000 + b"\0", outer)
+        == "n: expected at most 300 arrays, maps and records within one another"
+    )
 
 
 @pytest.mark.parametrize(

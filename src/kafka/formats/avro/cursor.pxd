@@ -4,14 +4,23 @@ cdef class Cursor:
     cdef const unsigned char[::1] data
     cdef Py_ssize_t at
     cdef Py_ssize_t end
-    cdef str reason
-    cdef list path
+    cdef public str reason
+    cdef public list path
+    cdef public Py_ssize_t failed_at
+    cdef int depth
     cdef int fail(self, str reason) except? -1
     cdef int fail_in(self, str part) except? -1
+    cdef Cursor refuse(self, str reason)
+    cdef Cursor refuse_in(self, str part)
+    cdef bint is_too_deep(self) except? -1
 
 
 cdef class Reader:
     cdef int read(self, Cursor cursor) except? -1
+
+
+cdef class ObjectReader:
+    cdef object read(self, Cursor cursor)
 
 
 cdef Py_ssize_t read_length(Cursor cursor) except? -2

@@ -24,6 +24,8 @@ BAD = cython.declare(cython.int, 1)
 """Returned by a reader for bytes that are no value of its type."""
 MAX_EMPTY_ITEMS = cython.declare(cython.longlong, 1_000_000)
 """Items that take no bytes (nulls, empty records) of one array or map: no length of the data limits their number."""
+MAX_DEPTH = cython.declare(cython.int, 300)
+"""How deeply arrays, maps and records of a value may be nested: each level takes some of the thread's stack."""
 NO_INTEGER = "expected an integer of at most 10 bytes"
 TOO_SHORT = "the data end within a value"
 
@@ -39,12 +41,15 @@ class Cursor:
         self.end = len(self.data)
         self.reason = ""
         self.path: list[str] = []
+        self.failed_at = 0
+        self.depth = 0
 
     @cython.cfunc
     @cython.exceptval(-1)
     def fail(self, reason: str) -> cython.int:
         """Note why the value cannot be read; returns `BAD`."""
         self.reason = reason
+        self.failed_at = self.at
         return BAD
 
     @cython.cfunc
@@ -55,10 +60,35 @@ class Cursor:
             self.path.append(part)
         return BAD
 
+    @cython.cfunc
+    def refuse(self, reason: str) -> Cursor:
+        """Note why the value cannot be read; returns the cursor, which stands for no object."""
+        self.fail(reason)
+        return self
+
+    @cython.cfunc
+    def refuse_in(self, part: str) -> Cursor:
+        """Note the part of the value within which reading failed; returns the cursor."""
+        self.fail_in(part)
+        return self
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def is_too_deep(self) -> cython.bint:
+        """Return whether arrays, maps and records are nested too deeply, and note that."""
+        if self.depth <= MAX_DEPTH:
+            return False
+        self.fail(f"expected at most {MAX_DEPTH} arrays, maps and records within one another")
+        return True
+
+    def where(self) -> str:
+        """Return the path of the field at which reading failed."""
+        return "".join(reversed(self.path)).lstrip(".")
+
     def failure(self) -> str:
         """Return what went wrong, with the field's path, and forget it."""
-        path = "".join(reversed(self.path)).lstrip(".")
-        reason, self.reason, self.path = self.reason, "", []
+        path = self.where()
+        reason, self.reason, self.path, self.depth = self.reason, "", [], 0
         return f"{path}: {reason}" if path else reason
 
 
@@ -70,6 +100,16 @@ class Reader:
     @cython.exceptval(-1)
     def read(self, cursor: Cursor) -> cython.int:
         """Read a value and append it to a column; returns 0, or `BAD` with the reason in the cursor."""
+        raise NotImplementedError
+
+
+@cython.cclass
+class ObjectReader:
+    """Reads one value of a type as an object."""
+
+    @cython.cfunc
+    def read(self, cursor: Cursor) -> Any:
+        """Read a value and return it, or the cursor itself, with the reason in it, for bytes that are no such value."""
         raise NotImplementedError
 
 

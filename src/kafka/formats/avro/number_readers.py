@@ -12,6 +12,7 @@ from kafka.formats.avro.cursor import NO_INTEGER, TOO_SHORT
 
 if cython.compiled:
     from cython.cimports.kafka.formats.avro.cursor import Cursor, Reader
+    from cython.cimports.kafka.formats.avro.floats import double_at, float_at
     from cython.cimports.kafka.formats.columns import (
         BooleanColumn,
         Column,
@@ -21,11 +22,9 @@ if cython.compiled:
         Int64Column,
     )
     from cython.cimports.kafka.record.integers import read_varint
-    from cython.cimports.libc.string import memcpy
 else:
-    import struct
-
     from kafka.formats.avro.cursor import Cursor, Reader
+    from kafka.formats.avro.floats import double_at, float_at
     from kafka.formats.columns import (
         BooleanColumn,
         Column,
@@ -201,37 +200,6 @@ class LongAsFloatReader(Reader):
         return 0
 
 
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
-def _float_at(data: cython.const[cython.uchar][::1], at: cython.Py_ssize_t) -> cython.float:  # type: ignore[valid-type]
-    """Return the little-endian float at a position; its bytes are known to be there."""
-    bits: cython.uint
-    value: cython.float = 0
-    if cython.compiled:
-        bits = cython.cast(cython.uint, data[at]) | cython.cast(cython.uint, data[at + 1]) << 8
-        bits |= cython.cast(cython.uint, data[at + 2]) << 16 | cython.cast(cython.uint, data[at + 3]) << 24
-        memcpy(cython.address(value), cython.address(bits), 4)
-        return value
-    return struct.unpack_from("<f", data, at)[0]
-
-
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
-def _double_at(data: cython.const[cython.uchar][::1], at: cython.Py_ssize_t) -> cython.double:  # type: ignore[valid-type]
-    """Return the little-endian double at a position; its bytes are known to be there."""
-    bits: cython.ulonglong = 0
-    value: cython.double = 0
-    index: cython.Py_ssize_t
-    if cython.compiled:
-        for index in range(8):
-            bits |= cython.cast(cython.ulonglong, data[at + index]) << (8 * index)
-        memcpy(cython.address(value), cython.address(bits), 8)
-        return value
-    return struct.unpack_from("<d", data, at)[0]
-
-
 @cython.final
 @cython.cclass
 class FloatReader(Reader):
@@ -247,7 +215,7 @@ class FloatReader(Reader):
     def read(self, cursor: Cursor) -> cython.int:
         if cursor.end - cursor.at < 4:
             return cursor.fail(TOO_SHORT)
-        self.column.append(_float_at(cursor.data, cursor.at))
+        self.column.append(float_at(cursor.data, cursor.at))
         cursor.at += 4
         return 0
 
@@ -269,8 +237,8 @@ class DoubleReader(Reader):
         if cursor.end - cursor.at < self.size:
             return cursor.fail(TOO_SHORT)
         if self.size == 8:
-            self.column.append(_double_at(cursor.data, cursor.at))
+            self.column.append(double_at(cursor.data, cursor.at))
         else:
-            self.column.append(_float_at(cursor.data, cursor.at))
+            self.column.append(float_at(cursor.data, cursor.at))
         cursor.at += self.size
         return 0

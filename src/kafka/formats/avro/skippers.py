@@ -96,11 +96,15 @@ class BlockSkipper(Reader):
         count: cython.longlong
         _: cython.longlong
         total: cython.longlong = 0
+        cursor.depth += 1
+        if cursor.is_too_deep():
+            return BAD
         while True:
             count = read_count(cursor, self.least_size, total)
             if count < 0:
                 return BAD
             if count == 0:
+                cursor.depth -= 1
                 return 0
             for _ in range(count):
                 if self.is_map and self.keys.read(cursor):
@@ -113,14 +117,12 @@ class BlockSkipper(Reader):
 @cython.final
 @cython.cclass
 class SequenceSkipper(Reader):
-    """Skips the fields of a record, one after the other. Records that contain themselves nest at most so deep."""
+    """Skips the fields of a record, one after the other."""
 
     fields: list[Reader]
-    depth: cython.int
 
     def __init__(self) -> None:
         self.fields = []
-        self.depth = 0
 
     def skip_fields(self, fields: list[Reader]) -> None:
         """Set what skips each field; apart from the constructor as types may contain themselves."""
@@ -130,13 +132,11 @@ class SequenceSkipper(Reader):
     @cython.exceptval(-1)
     def read(self, cursor: Cursor) -> cython.int:
         field: Reader
-        status: cython.int = 0
-        if self.depth >= 100:
-            return cursor.fail("expected at most 100 levels of a record within itself")
-        self.depth += 1
+        cursor.depth += 1
+        if cursor.is_too_deep():
+            return BAD
         for field in self.fields:
-            status = field.read(cursor)
-            if status:
-                break
-        self.depth -= 1
-        return status
+            if field.read(cursor):
+                return BAD
+        cursor.depth -= 1
+        return 0

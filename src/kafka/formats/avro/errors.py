@@ -1,0 +1,22 @@
+"""Errors of single values."""
+
+from __future__ import annotations
+
+
+class AvroDecodeError(ValueError):
+    """Bytes are no value of a schema."""
+
+    def __init__(self, path: str, position: int, reason: str) -> None:
+        """Make the error.
+
+        Args:
+            path: the field, such as `order.items[3].price`; empty for the whole value.
+            position: the byte at which reading failed.
+            reason: what was expected and found.
+        """
+        super().__init__(path, position, reason)
+        self.path, self.position, self.reason = path, position, reason
+
+    def __str__(self) -> str:
+        at = f"{self.path}, byte {self.position}" if self.path else f"byte {self.position}"
+        return f"At {at}: {self.reason}"

@@ -1,0 +1,288 @@
+"""What each part of a writer's schema is read as: Avro's schema resolution, before anything is made of the values.
+
+`plan` makes readers that fill columns of a resolved schema, `object_plan` readers that return objects.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from kafka.formats.avro.defaults import encoded_default
+from kafka.formats.avro.matching import PROMOTIONS, branch_for, matches, same_name
+from kafka.formats.avro.schema import (
+    NO_DEFAULT,
+    Array,
+    Enum,
+    Fixed,
+    Logical,
+    Map,
+    Primitive,
+    Record,
+    Schema,
+    Union,
+)
+
+INT_MIN, INT_MAX = -(1 << 31), (1 << 31) - 1
+LONG_MIN, LONG_MAX = -(1 << 63), (1 << 63) - 1
+DAY = {"time-millis": 86_400_000, "time-micros": 86_400_000_000}
+"""Units of a day, of the logical types that are times of day."""
+_UNITS = {"millis": 1_000, "micros": 1_000_000, "nanos": 1_000_000_000}
+
+
+class AvroResolutionError(ValueError):
+    """Values of a writer's schema cannot be read with a reader's schema. The text names the field and both types."""
+
+
+@dataclass(eq=False, slots=True)
+class Leaf:
+    """A primitive type, a fixed type or an enum."""
+
+    writer: Primitive | Fixed | Enum
+    reader: Primitive | Fixed | Enum
+
+
+@dataclass(eq=False, slots=True)
+class Items:
+    """An array."""
+
+    writer: Array
+    items: Resolved
+
+
+@dataclass(eq=False, slots=True)
+class Entries:
+    """A map."""
+
+    writer: Map
+    values: Resolved
+
+
+@dataclass(eq=False, slots=True)
+class FieldStep:
+    """A field of a writer's record: the number of the reader's field, and its value; None skips it."""
+
+    written: str
+    type: Schema
+    number: int | None = None
+    value: Resolved | None = None
+
+
+@dataclass(eq=False, slots=True)
+class DefaultStep:
+    """A field that only the reader's record has: its number, its default's bytes, and what they are read as."""
+
+    number: int
+    encoded: bytes
+    value: Resolved
+
+
+@dataclass(eq=False, slots=True)
+class Fields:
+    """A record. A record that contains itself is the same object again."""
+
+    writer: Record
+    reader: Record
+    steps: list[FieldStep] = field(default_factory=list)
+    defaults: list[DefaultStep] = field(default_factory=list)
+
+
+@dataclass(eq=False, slots=True)
+class Branches:
+    """A writer's union: what each of its branches is read as."""
+
+    writer: Union
+    branches: list[Resolved] = field(default_factory=list)
+
+
+@dataclass(eq=False, slots=True)
+class Into:
+    """A type of the writer that is read as a branch of the reader's union."""
+
+    reader: Union
+    number: int
+    value: Resolved
+
+
+@dataclass(eq=False, slots=True)
+class Impossible:
+    """A branch of the writer's union that the reader's schema has no place for."""
+
+    reason: str
+
+
+Resolved: TypeAlias = Leaf | Items | Entries | Fields | Branches | Into | Impossible
+
+
+def resolve(writer: Schema, reader: Schema) -> Resolved:
+    """Find what a writer's type is read as.
+
+    Raises:
+        AvroResolutionError: it does not resolve to the reader's type. Branches of a writer's union that do not are an
+            error of the values that have them.
+        AvroSchemaError: a default that is needed does not fit its field.
+    """
+    return _Resolver().resolve(writer, reader, "")
+
+
+class _Resolver:
+    """Resolves one pair of schemas; `made` has the pairs of records, which may contain themselves."""
+
+    def __init__(self) -> None:
+        self.made: dict[tuple[int, int], Fields] = {}
+
+    def resolve(self, writer: Schema, reader: Schema, path: str) -> Resolved:
+        """See `resolve`; the path is that of the reader's fields."""
+        if isinstance(writer, Union):
+            return self._from_union(writer, reader, path)
+        if isinstance(reader, Union):
+            number = branch_for(writer, reader)
+            if number < 0:
+                raise AvroResolutionError(
+                    f"{_at(path)}the writer's {writer.label} is none of the reader's {reader.label}"
+                )
+            return Into(reader, number, self.resolve(writer, reader.branches[number], path))
+        if isinstance(writer, Record) and isinstance(reader, Record):
+            return self._known_record(writer, reader, path)
+        if isinstance(writer, Array) and isinstance(reader, Array):
+            return Items(writer, self.resolve(writer.items, reader.items, f"{path}[]"))
+        if isinstance(writer, Map) and isinstance(reader, Map):
+            return Entries(writer, self.resolve(writer.values, reader.values, f"{path}{{}}"))
+        if isinstance(writer, Enum) and isinstance(reader, Enum) and same_name(writer, reader):
+            return Leaf(writer, reader)
+        if isinstance(writer, Fixed) and isinstance(reader, Fixed) and matches(writer, reader, exactly=False):
+            _check_scale(writer.logical, reader.logical, path)
+            return Leaf(writer, reader)
+        if isinstance(writer, Primitive) and isinstance(reader, Primitive) and _is_promoted(writer, reader):
+            _check_scale(writer.logical, reader.logical, path)
+            return Leaf(writer, reader)
+        raise AvroResolutionError(
+            f"{_at(path)}the writer's {writer.label} cannot be read as the reader's {reader.label}"
+        )
+
+    def _from_union(self, writer: Union, reader: Schema, path: str) -> Resolved:
+        """Each branch is read as what it resolves to; those that do not resolve fail where a value has them."""
+        found = Branches(writer)
+        reasons = []
+        for number, branch in enumerate(writer.branches):
+            try:  # of one and the same union a branch is what it was, and need not be looked for
+                if isinstance(reader, Union) and writer is reader:
+                    found.branches.append(Into(reader, number, self.resolve(branch, branch, path)))
+                else:
+                    found.branches.append(self.resolve(branch, reader, path))
+            except AvroResolutionError as error:
+                found.branches.append(Impossible(str(error)))
+                reasons.append(error)
+        if len(reasons) == len(writer.branches) and reasons:
+            raise reasons[0]
+        return found
+
+    def _known_record(self, writer: Record, reader: Record, path: str) -> Fields:
+        """Resolve a record, once. If it cannot be resolved, nothing that was resolved inside it is kept."""
+        key = (id(writer), id(reader))
+        if key not in self.made:
+            before = len(self.made)
+            found = self.made[key] = Fields(writer, reader)
+            try:
+                self._record(found, path)
+            except BaseException:
+                while len(self.made) > before:
+                    self.made.popitem()
+                raise
+        return self.made[key]
+
+    def _record(self, found: Fields, path: str) -> None:
+        writer, reader = found.writer, found.reader
+        by_name = {field.name: number for number, field in enumerate(reader.fields)}
+        for number, field_ in enumerate(reader.fields):
+            for alias in field_.aliases:
+                by_name.setdefault(alias, number)
+        read = set()
+        for field_ in writer.fields:
+            wanted = by_name.get(field_.name)
+            step = FieldStep(field_.name, field_.type)
+            found.steps.append(step)
+            if wanted is None or wanted in read:
+                continue
+            read.add(wanted)
+            target = reader.fields[wanted]
+            step.number, step.value = wanted, self.resolve(field_.type, target.type, f"{path}.{target.name}")
+        for number, field_ in enumerate(reader.fields):
+            if number in read:
+                continue
+            if field_.default is NO_DEFAULT:
+                raise AvroResolutionError(
+                    f"{_at(path)}the reader's field {field_.name!r} is missing from the writer's {writer.label}, and "
+                    "has no default: give it one, or leave it out"
+                )
+            schema, encoded = encoded_default(field_)
+            value = self.resolve(schema, field_.type, f"{path}.{field_.name}")
+            found.defaults.append(DefaultStep(number, encoded, value))
+
+
+def _at(path: str) -> str:
+    return f"At {path.strip('.')}: " if path.strip(".") else ""
+
+
+def _is_promoted(writer: Primitive, reader: Primitive) -> bool:
+    """Return whether a primitive type is the reader's, or can be promoted to it."""
+    if reader.logical is not None and reader.logical.name == "decimal":
+        return writer.kind == "bytes"
+    return writer.kind == reader.kind or reader.kind in PROMOTIONS.get(writer.kind, ())
+
+
+def _check_scale(writer: Logical | None, reader: Logical | None, path: str) -> None:
+    """Refuse decimals whose digits would mean something else."""
+    if reader is None or reader.name != "decimal" or writer is None or writer.name != "decimal":
+        return
+    if writer.scale != reader.scale:
+        raise AvroResolutionError(
+            f"{_at(path)}the writer's decimal has {writer.scale} digits behind the point, the reader's {reader.scale}: "
+            "Avro cannot change that"
+        )
+
+
+def int_bounds(reader: Primitive) -> tuple[int, int]:
+    """Return the least and the greatest int of a type: all of 32 bits, or those of a time of day."""
+    if reader.logical is not None and reader.logical.name in DAY:
+        return 0, DAY[reader.logical.name] - 1
+    return INT_MIN, INT_MAX
+
+
+def long_bounds(writer: Primitive, reader: Primitive) -> tuple[int, int, int, int]:
+    """Return the least and the greatest number to accept, and by what it is multiplied and divided.
+
+    Where both sides name a unit of time, it is changed.
+    """
+    least, most = (INT_MIN, INT_MAX) if writer.kind == "int" else (LONG_MIN, LONG_MAX)
+    times = divisor = 1
+    if writer.logical is not None and reader.logical is not None:
+        before, after = units(writer.logical), units(reader.logical)
+        if before and after and _time_kind(writer.logical) == _time_kind(reader.logical):
+            times, divisor = max(after // before, 1), max(before // after, 1)
+    least, most = max(least, -(-LONG_MIN // times)), min(most, LONG_MAX // times)
+    if reader.logical is not None and reader.logical.name in DAY:
+        least, most = 0, DAY[reader.logical.name] * divisor // times - 1
+    return least, most, times, divisor
+
+
+def units(logical: Logical) -> int:
+    """Return how many units of a time there are in a second, 0 for what is no time."""
+    return _UNITS.get(logical.name.rpartition("-")[2], 0)
+
+
+def _time_kind(logical: Logical) -> str:
+    return logical.name.rpartition("-")[0]
+
+
+def least_size(schema: Schema, inside: tuple[Schema, ...] = ()) -> int:
+    """Return how many bytes a value of a type takes at least."""
+    if isinstance(schema, Primitive):
+        return {"null": 0, "float": 4, "double": 8}.get(schema.kind, 1)
+    if isinstance(schema, Fixed):
+        return schema.size
+    if isinstance(schema, Record):
+        if schema in inside:
+            return 0
+        return sum(least_size(field.type, (*inside, schema)) for field in schema.fields)
+    return 1
