@@ -5,4 +5,5 @@ null, with its cause beside the column. `avro` has Avro: `schema` the types, `ma
 the writer is read as which of the reader. `types` is what types are in Arrow, `plan` makes the readers that fill
 columns (`byte_readers`, `number_readers`, `nested_readers`), `columns` has the decoder; `object_plan` makes those that
 return objects (`object_readers`, `logical_objects`, `nested_objects`), `object_decoder` has the decoder.
+`json` has JSON likewise.
 """

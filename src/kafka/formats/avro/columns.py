@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 
@@ -14,19 +14,7 @@ from kafka.formats.avro.plan import plan
 from kafka.formats.avro.rows import read_rows
 from kafka.formats.avro.schema import Schema
 from kafka.formats.avro.types import target_of
-
-PREFIX_SIZE = 5
-"""Bytes of Confluent's prefix: a zero byte and the schema id, big-endian."""
-
-
-class BadValue(NamedTuple):
-    """A value that could not be decoded; its row is null."""
-
-    row: int
-    schema_id: int | None
-    """None where the value has no schema id."""
-    cause: str
-    """What was expected and found, after the path of the field."""
+from kafka.formats.bad_values import BadValue, bad_value, id_at
 
 
 class AvroColumnDecoder:
@@ -80,13 +68,13 @@ class AvroColumnDecoder:
                 row = read_rows(readers, self._target.column, data, ends, valid, has_nulls, row, framed, failures)
                 if row == len(values):
                     break
-                schema_id = _id_at(data, ends[row])
+                schema_id = id_at(data, ends[row])
                 readers[schema_id] = self._found(schema_id, find)
             column = array_of(self._target.column, self._target.arrow)
         except BaseException:
             self._target.column.take()
             raise
-        return column, [_bad(data, ends, number, cause, framed) for number, cause in failures]
+        return column, [bad_value(data, ends, number, cause, framed) for number, cause in failures]
 
     def _found(self, schema_id: int, find: Callable[[int], Schema] | None) -> Reader:
         """Return what reads the values of a schema id that is new, kept if its schema was found."""
@@ -97,16 +85,3 @@ class AvroColumnDecoder:
         except (ValueError, LookupError) as error:
             return ImpossibleReader(str(error))
         return self._readers[schema_id]
-
-
-def _id_at(data: memoryview, at: int) -> int:
-    return int.from_bytes(data[at + 1 : at + PREFIX_SIZE], "big")
-
-
-def _bad(data: memoryview, ends: memoryview, row: int, cause: str | None, framed: bool) -> BadValue:
-    if cause is not None:
-        return BadValue(row, _id_at(data, ends[row]) if framed else None, cause)
-    start = bytes(data[ends[row] : min(ends[row + 1], ends[row] + PREFIX_SIZE)])
-    return BadValue(
-        row, None, f"expected a zero byte and a schema id of 4 bytes first, got {start.hex(' ') or 'no bytes'}"
-    )

@@ -1,0 +1,33 @@
+"""Values that could not be decoded."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+PREFIX_SIZE = 5
+"""Bytes of Confluent's prefix: a zero byte and the schema id, big-endian."""
+
+
+class BadValue(NamedTuple):
+    """A value that could not be decoded; its row is null."""
+
+    row: int
+    schema_id: int | None
+    """None where the value has no schema id."""
+    cause: str
+    """What was expected and found, after the path of the field."""
+
+
+def id_at(data: memoryview, at: int) -> int:
+    """Return the schema id of the prefix at a position."""
+    return int.from_bytes(data[at + 1 : at + PREFIX_SIZE], "big")
+
+
+def bad_value(data: memoryview, ends: memoryview, row: int, cause: str | None, framed: bool) -> BadValue:
+    """Describe a row that could not be decoded; without a cause, its prefix is missing."""
+    if cause is not None:
+        return BadValue(row, id_at(data, ends[row]) if framed else None, cause)
+    start = bytes(data[ends[row] : min(ends[row + 1], ends[row] + PREFIX_SIZE)])
+    return BadValue(
+        row, None, f"expected a zero byte and a schema id of 4 bytes first, got {start.hex(' ') or 'no bytes'}"
+    )

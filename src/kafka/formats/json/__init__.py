@@ -1,0 +1,6 @@
+"""JSON values to Arrow columns and back, strictly: values that are no value of the type are named, never guessed.
+
+Of the modules, `schema` makes Arrow types of what a program may give (`ddl`, `spark_types`, `json_schema`); `plan`
+makes readers of a type, `columns` has the decoder. `scan`, `cursor`, `texts`, `numbers`, `skip`, the modules of readers
+and `rows` are compiled, or inlined into what is.
+"""

@@ -1,0 +1,13 @@
+"""The error of schemas."""
+
+from __future__ import annotations
+
+
+class JsonSchemaError(ValueError):
+    """A schema or type that JSON values cannot be read as, or columns written as. The text names the field."""
+
+
+def place(path: str) -> str:
+    """Return what an error begins with: the path of the field, if there is one."""
+    path = path.strip(".")
+    return f"At {path}: " if path else ""

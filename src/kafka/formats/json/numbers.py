@@ -1,0 +1,155 @@
+# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Reads JSON numbers, exactly. Compiled by Cython, equal when it runs plain."""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:  # the plain variant needs no Cython
+    from kafka import _cython as cython
+
+from kafka.formats.json.scaling import scaled
+
+if cython.compiled:
+    from cython.cimports.kafka.formats.json.cursor import Cursor
+    from cython.cimports.kafka.formats.json.scan import exact_double, scaled_double
+else:
+    from kafka.formats.json.cursor import Cursor
+    from kafka.formats.json.scan import exact_double, scaled_double
+
+BAD = cython.declare(cython.int, 1)
+"""Returned by a reader for bytes that are no value of its type."""
+_MAX_DIGITS = cython.declare(cython.Py_ssize_t, 19)
+"""As many digits as fit into 64 bits, whatever they are."""
+_MAX_EXPONENT = cython.declare(cython.Py_ssize_t, 10**14)
+"""No value has as many digits as could make up for a larger exponent."""
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def is_number(byte: cython.int) -> cython.bint:
+    """Return whether a value that begins with a byte is a number."""
+    return 48 <= byte <= 57 or byte == 45
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def read_number(cursor: Cursor) -> cython.int:
+    """Read the number that begins here; returns 0 or `BAD`.
+
+    It is `cursor.digits`, its first 19 digits, times ten to the power of `cursor.exponent`, negative if
+    `cursor.negative`, unless `cursor.exact` is false: then it has more digits. `cursor.plain` is whether it has neither
+    a point nor an exponent.
+    """
+    at: cython.Py_ssize_t = cursor.at
+    end: cython.Py_ssize_t = cursor.end
+    digits: cython.ulonglong = 0
+    count: cython.Py_ssize_t = 0
+    exponent: cython.Py_ssize_t = 0
+    digit: cython.uchar
+    cursor.number_at = at
+    cursor.exact = cursor.plain = True
+    cursor.negative = cursor.data[at] == 45
+    if cursor.negative:
+        at += 1
+    if at >= end or not 48 <= cursor.data[at] <= 57:
+        return cursor.expected(at, "a digit")
+    if cursor.data[at] == 48:
+        at += 1
+        if at < end and 48 <= cursor.data[at] <= 57:
+            return cursor.fail(cursor.number_at, "expected a number without leading zeros")
+    while at < end:
+        digit = cursor.data[at]
+        if digit < 48 or digit > 57:
+            break
+        if count < _MAX_DIGITS:
+            digits = digits * 10 + (digit - 48)
+            count += 1
+        else:
+            exponent += 1
+            if digit != 48:
+                cursor.exact = False
+        at += 1
+    if at < end and cursor.data[at] == 46:
+        cursor.plain = False
+        at += 1
+        if at >= end or not 48 <= cursor.data[at] <= 57:
+            return cursor.expected(at, "a digit behind the point")
+        while at < end:
+            digit = cursor.data[at]
+            if digit < 48 or digit > 57:
+                break
+            if count < _MAX_DIGITS:
+                digits = digits * 10 + (digit - 48)
+                exponent -= 1
+                if digits != 0:
+                    count += 1
+            elif digit != 48:
+                cursor.exact = False
+            at += 1
+    if at < end and (cursor.data[at] | 32) == 101:
+        cursor.plain = False
+        return _read_exponent(cursor, at + 1, digits, exponent)
+    cursor.digits, cursor.exponent, cursor.at = digits, exponent, at
+    return 0
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def _read_exponent(
+    cursor: Cursor, at: cython.Py_ssize_t, digits: cython.ulonglong, exponent: cython.Py_ssize_t
+) -> cython.int:
+    """Read what stands behind the e of a number; returns 0 or `BAD`."""
+    power: cython.Py_ssize_t = 0
+    down: cython.bint = False
+    if at < cursor.end and (cursor.data[at] == 43 or cursor.data[at] == 45):
+        down = cursor.data[at] == 45
+        at += 1
+    if at >= cursor.end or not 48 <= cursor.data[at] <= 57:
+        return cursor.expected(at, "the digits of an exponent")
+    while at < cursor.end and 48 <= cursor.data[at] <= 57:
+        if power < _MAX_EXPONENT:
+            power = power * 10 + (cursor.data[at] - 48)
+        at += 1
+    cursor.digits, cursor.exponent, cursor.at = digits, exponent - power if down else exponent + power, at
+    return 0
+
+
+@cython.cfunc
+def number_text(cursor: Cursor) -> bytes:
+    """Return the text of the number that was read."""
+    return bytes(cursor.data[cursor.number_at : cursor.at])
+
+
+@cython.cfunc
+@cython.exceptval(-1.0, check=True)
+def to_double(cursor: Cursor) -> cython.double:
+    """Return the double next to the number that was read, as Python's float() does."""
+    value: cython.double
+    if cursor.exact and cursor.digits <= (1 << 53) and -22 <= cursor.exponent <= 22:
+        value = scaled_double(cursor.digits, cursor.exponent)
+        return -value if cursor.negative else value
+    return exact_double(cursor.data, cursor.number_at, cursor.at - cursor.number_at)
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def to_whole(cursor: Cursor, least: cython.ulonglong, most: cython.ulonglong, expects: str) -> cython.int:
+    """Make `cursor.digits` the absolute value of the number that was read, if it is whole; returns 0 or `BAD`.
+
+    Args:
+        least: the absolute value of the least number that is allowed.
+        most: the largest one.
+        expects: what was expected, for the reason.
+    """
+    if not cursor.exact or cursor.exponent != 0:
+        number = scaled(number_text(cursor), 0)
+        if number is None:
+            return cursor.expected(cursor.number_at, expects)
+        if number + least < 0 or number > most:
+            return cursor.expected(cursor.number_at, expects)
+        cursor.digits = abs(number)
+        cursor.negative = number < 0
+    elif cursor.digits > (least if cursor.negative else most):
+        return cursor.expected(cursor.number_at, expects)
+    return 0

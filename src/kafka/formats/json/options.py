@@ -1,0 +1,49 @@
+"""What a JSON decoder does where JSON, or those who write it, leave a choice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+UNITS = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
+"""Units of time in Arrow, and how many of them are a second."""
+
+
+@dataclass(frozen=True, slots=True)
+class DecodeOptions:
+    """How values are read. The defaults refuse whatever would have to be guessed, but for fields that are unknown."""
+
+    unknown_fields: Literal["ignore", "error"] = "ignore"
+    """Fields of an object that its type has not."""
+    duplicate_keys: Literal["error", "last"] = "error"
+    """A key that comes twice in an object: an error, or the last one counts, as for Spark and Python's json."""
+    null_document: Literal["error", "null"] = "error"
+    """The document `null`; a value of Kafka that is null is null in any case."""
+    non_finite_numbers: Literal["error", "allow"] = "error"
+    """NaN, Infinity and -Infinity in columns of floating-point numbers, as words or as strings."""
+    lone_surrogates: Literal["error", "replace"] = "error"
+    """Half a pair of surrogates in a string: UTF-8 has none. `"replace"` puts U+FFFD in its place."""
+    epoch_unit: Literal["s", "ms", "us", "ns"] | None = None
+    """For timestamps, read whole numbers too, as so many of this unit since 1970."""
+
+    def __post_init__(self) -> None:
+        """Refuse what is no choice.
+
+        Raises:
+            ValueError: an option has another value than those it may have.
+        """
+        for name, choices in _CHOICES.items():
+            value = getattr(self, name)
+            if value not in choices:
+                listed = " or ".join(repr(each) for each in choices)
+                raise ValueError(f"{name} is {listed}, got {value!r}")
+
+
+_CHOICES: dict[str, tuple[str | None, ...]] = {
+    "unknown_fields": ("ignore", "error"),
+    "duplicate_keys": ("error", "last"),
+    "null_document": ("error", "null"),
+    "non_finite_numbers": ("error", "allow"),
+    "lone_surrogates": ("error", "replace"),
+    "epoch_unit": (None, *UNITS),
+}

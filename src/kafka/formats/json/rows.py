@@ -1,0 +1,123 @@
+# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Reads JSON values into the rows of a column, and checks the syntax of single ones. Compiled by Cython, equal when it
+runs plain."""
+
+from __future__ import annotations
+
+from typing import Any
+
+try:
+    import cython
+except ImportError:  # the plain variant needs no Cython
+    from kafka import _cython as cython
+
+from kafka.formats.json.encodings import in_utf8
+
+if cython.compiled:
+    from cython.cimports.kafka.formats.columns import Column
+    from cython.cimports.kafka.formats.json.cursor import Cursor, Reader, read_value
+    from cython.cimports.kafka.formats.json.scan import next_byte
+    from cython.cimports.kafka.formats.json.skip import skip_value
+else:
+    from kafka.formats.columns import Column
+    from kafka.formats.json.cursor import Cursor, Reader, read_value
+    from kafka.formats.json.scan import next_byte
+    from kafka.formats.json.skip import skip_value
+
+BAD = cython.declare(cython.int, 1)
+"""Returned by a reader for bytes that are no value of its type."""
+_PREFIX_SIZE = cython.declare(cython.Py_ssize_t, 5)
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def _read_document(reader: Reader, cursor: Cursor) -> cython.int:
+    """Read a value that has to be all there is; returns 0 or `BAD`."""
+    if read_value(reader, cursor):
+        return BAD
+    if next_byte(cursor) >= 0:
+        return cursor.expected(cursor.at, "the end of the value")
+    return 0
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def _read_other_encoding(reader: Reader, cursor: Cursor) -> cython.int:
+    """Read a value that is not UTF-8 but UTF-16 or UTF-32, or has a byte order mark; returns 0 or `BAD`."""
+    other: Cursor
+    found = in_utf8(bytes(cursor.data[cursor.start : cursor.end]))
+    if found is None:
+        return BAD
+    other = Cursor(found, cursor.replaces_surrogates)
+    if _read_document(reader, other):
+        cursor.reason, cursor.failed_at, cursor.path = other.reason, other.failed_at, other.path
+        return BAD
+    return 0
+
+
+def read_rows(
+    reader: Reader,
+    data: Any,
+    ends: cython.const[cython.int][::1],  # type: ignore[valid-type]
+    valid: cython.const[cython.uchar][::1],  # type: ignore[valid-type]
+    has_nulls: cython.bint,
+    framed: cython.bint,
+    replaces_surrogates: cython.bint,
+    failures: list[tuple[int, str | None]],
+) -> None:
+    """Read values into the reader's column: one row each, null for null and for what cannot be read.
+
+    Args:
+        reader: reads a value.
+        data, ends: the values' bytes, and int32 end positions with a first 0.
+        valid, has_nulls: which values are not null, one bit each.
+        framed: whether a zero byte and a schema id of four bytes stand before each value.
+        replaces_surrogates: whether half a pair of surrogates becomes U+FFFD, instead of an error.
+        failures: gets `(row, cause)` for each value that cannot be read; the cause is None where the prefix is missing.
+    """
+    cursor: Cursor = Cursor(data, replaces_surrogates)
+    root: Column = reader.column
+    row: cython.Py_ssize_t
+    size: cython.Py_ssize_t = cursor.end
+    before: cython.Py_ssize_t
+    for row in range(len(ends) - 1):
+        if has_nulls and not (valid[row >> 3] >> (row & 7)) & 1:
+            root.append_null()
+            continue
+        cursor.start = cursor.at = ends[row]
+        cursor.end = ends[row + 1]
+        if cursor.at < 0 or cursor.at > cursor.end or cursor.end > size:
+            raise ValueError(f"Expected growing end positions within {size} bytes, got {cursor.at} and {cursor.end}")
+        if framed:
+            if cursor.end - cursor.at < _PREFIX_SIZE or cursor.data[cursor.at] != 0:
+                root.append_null()
+                failures.append((row, None))
+                continue
+            cursor.start = cursor.at = cursor.at + _PREFIX_SIZE
+        before = root.rows
+        if _read_document(reader, cursor):
+            root.truncate(before)
+            if _read_other_encoding(reader, cursor):
+                root.truncate(before)
+                root.append_null()
+                failures.append((row, cursor.failure()))
+
+
+def syntax_error(value: bytes) -> str | None:
+    """Return why bytes are no JSON, None if they are: exactly what Python's `json.loads` takes.
+
+    So NaN and infinities are let through, keys may come again, and half a pair of surrogates may stand alone. Arrays
+    and objects may be nested 1,000 deep.
+    """
+    cursor: Cursor = Cursor(value)
+    found: bytes | None
+    if skip_value(cursor) == 0 and next_byte(cursor) < 0:
+        return None
+    found = in_utf8(value)
+    if found is not None:
+        cursor = Cursor(found)
+        if skip_value(cursor) == 0 and next_byte(cursor) < 0:
+            return None
+    if not cursor.reason:
+        cursor.expected(cursor.at, "the end of the value")
+    return cursor.failure()

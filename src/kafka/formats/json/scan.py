@@ -1,0 +1,47 @@
+"""What is done for each byte of a JSON value. For the plain variant; `scan.pxd` has the same for compiled modules."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from kafka.record.types import Buffer
+
+if TYPE_CHECKING:
+    from kafka.formats.json.cursor import Cursor
+
+_SPACE = frozenset(b" \t\n\r")
+_END_OF_TEXT = re.compile(rb'["\\\x00-\x1f]')
+_POWERS = tuple(float(f"1e{power}") for power in range(23))
+
+
+def next_byte(cursor: Cursor) -> int:
+    """Move to the next byte that is no white space, and return it; -1 at the end of the value."""
+    data, at, end = cursor.data, cursor.at, cursor.end
+    while at < end and data[at] in _SPACE:
+        at += 1
+    cursor.at = at
+    return data[at] if at < end else -1
+
+
+def text_end(data: Buffer, at: int, end: int) -> int:
+    """Return twice the position of the next quote, backslash or control character, and one more if there is anything
+    but ASCII before it; the end if there is none."""
+    found = _END_OF_TEXT.search(data, at, end)
+    stop = found.start() if found else end
+    return stop * 2 + (not bytes(data[at:stop]).isascii())
+
+
+def same_bytes(data: Buffer, at: int, other: Buffer, start: int, size: int) -> bool:
+    """Return whether as many bytes of both, which are known to be there, are the same."""
+    return data[at : at + size] == other[start : start + size]
+
+
+def scaled_double(digits: int, exponent: int) -> float:
+    """Return a number of at most 2**53 times a power of ten from -22 to 22: both are doubles, so it is rounded once."""
+    return digits * _POWERS[exponent] if exponent >= 0 else digits / _POWERS[-exponent]
+
+
+def exact_double(data: Buffer, start: int, size: int) -> float:
+    """Return a number, whose text is known to be one, as Python's float() does."""
+    return float(bytes(data[start : start + size]))

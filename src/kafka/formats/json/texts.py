@@ -1,0 +1,226 @@
+# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Reads JSON strings. Compiled by Cython, equal when it runs plain."""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:  # the plain variant needs no Cython
+    from kafka import _cython as cython
+
+from kafka.formats.json.surrogates import is_utf8_but_surrogates, without_surrogates
+
+if cython.compiled:
+    from cython.cimports.kafka.formats.json.cursor import Cursor
+    from cython.cimports.kafka.formats.json.scan import text_end
+    from cython.cimports.kafka.formats.utf8 import is_utf8
+    from cython.cimports.libc.string import memcpy
+else:
+    from kafka.formats.json.cursor import Cursor
+    from kafka.formats.json.scan import text_end
+    from kafka.formats.utf8 import is_utf8
+
+BAD = cython.declare(cython.int, 1)
+"""Returned by a reader for bytes that are no value of its type."""
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _hex4(data: cython.const[cython.uchar][::1], at: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:  # type: ignore[valid-type]
+    """Return the number of four hexadecimal digits, -1 if they are none."""
+    index: cython.Py_ssize_t
+    digit: cython.uchar
+    value: cython.int = 0
+    if end - at < 4:
+        return -1
+    for index in range(4):
+        digit = data[at + index]
+        if 48 <= digit <= 57:
+            value = value * 16 + digit - 48
+        elif 97 <= digit <= 102:
+            value = value * 16 + digit - 87
+        elif 65 <= digit <= 70:
+            value = value * 16 + digit - 55
+        else:
+            return -1
+    return value
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _simple_escape(byte: cython.uchar) -> cython.int:
+    """Return the character that a backslash and a letter stand for; -1 if they stand for none."""
+    if byte == 34 or byte == 92 or byte == 47:
+        return byte
+    if byte == 110:
+        return 10
+    if byte == 116:
+        return 9
+    if byte == 114:
+        return 13
+    if byte == 98:
+        return 8
+    if byte == 102:
+        return 12
+    return -1
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def _bad_end(cursor: Cursor, at: cython.Py_ssize_t) -> cython.int:
+    """Note why a string cannot go on at a position, where neither a quote nor a backslash stands."""
+    if at >= cursor.end:
+        return cursor.fail(at, "expected the closing quote of a string, got the end of the value")
+    return cursor.fail(
+        at, f"expected a control character in a string to be escaped, got the byte 0x{cursor.data[at]:02x}"
+    )
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def skip_text(cursor: Cursor) -> cython.int:
+    """Pass over a string, whose opening quote is here; surrogates are let through. Returns 0 or `BAD`."""
+    start: cython.Py_ssize_t = cursor.at + 1
+    at: cython.Py_ssize_t = start
+    stop: cython.Py_ssize_t
+    others: cython.bint = False
+    while True:
+        stop = text_end(cursor.data, at, cursor.end)
+        if stop & 1:
+            others = True
+        at = stop >> 1
+        if at >= cursor.end or cursor.data[at] < 32:
+            return _bad_end(cursor, at)
+        if cursor.data[at] == 34:
+            break
+        if at + 1 >= cursor.end:
+            return _bad_end(cursor, at + 1)
+        if cursor.data[at + 1] == 117:
+            if _hex4(cursor.data, at + 2, cursor.end) < 0:
+                return cursor.fail(at, "expected four hexadecimal digits behind \\u")
+            at += 6
+        elif _simple_escape(cursor.data[at + 1]) >= 0:
+            at += 2
+        else:
+            return cursor.fail(at, 'expected one of "\\/bfnrtu behind a backslash')
+    if (
+        others
+        and not is_utf8(cursor.data, start, at - start)
+        and not is_utf8_but_surrogates(cursor.data, start, at - start)
+    ):
+        return cursor.fail(start, "expected a string in UTF-8")
+    cursor.at = at + 1
+    return 0
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def read_text(cursor: Cursor) -> cython.int:
+    """Read a string, whose opening quote is here, as UTF-8; returns 0 or `BAD`.
+
+    `cursor.text_size` is its size; its bytes are in the value itself, from `cursor.text_at` on, or if that is -1 in
+    `cursor.text`.
+    """
+    start: cython.Py_ssize_t = cursor.at + 1
+    stop: cython.Py_ssize_t = text_end(cursor.data, start, cursor.end)
+    others: cython.bint = stop & 1
+    stop >>= 1
+    if stop < cursor.end and cursor.data[stop] == 34 and (not others or is_utf8(cursor.data, start, stop - start)):
+        cursor.text_at, cursor.text_size = start, stop - start
+        cursor.at = stop + 1
+        return 0
+    cursor.text_at = start - 1
+    if skip_text(cursor):
+        return BAD
+    return _decode_text(cursor, cursor.text_at + 1, cursor.at - 1)
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def _decode_text(cursor: Cursor, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
+    """Write what a string stands for, whose syntax is right, to `cursor.text`."""
+    at: cython.Py_ssize_t = start
+    stop: cython.Py_ssize_t
+    size: cython.Py_ssize_t = 0
+    code: cython.int
+    low: cython.int
+    lone: cython.Py_ssize_t = -1
+    others: cython.bint = False
+    if len(cursor.text) < end - start:
+        cursor.text = bytearray(2 * (end - start))
+    while True:
+        stop = text_end(cursor.data, at, end)
+        if stop & 1:
+            others = True
+        stop >>= 1
+        if cython.compiled:
+            if stop > at:
+                memcpy(cython.address(cursor.text[size]), cython.address(cursor.data[at]), stop - at)
+        else:
+            cursor.text[size : size + stop - at] = cursor.data[at:stop]
+        size += stop - at
+        if stop >= end:
+            break
+        if cursor.data[stop + 1] != 117:
+            cursor.text[size] = _simple_escape(cursor.data[stop + 1])
+            size += 1
+            at = stop + 2
+            continue
+        code = _hex4(cursor.data, stop + 2, end)
+        at = stop + 6
+        if 0xD800 <= code <= 0xDFFF:
+            low = -1
+            if code < 0xDC00 and end - at >= 6 and cursor.data[at] == 92 and cursor.data[at + 1] == 117:
+                low = _hex4(cursor.data, at + 2, end)
+            if 0xDC00 <= low <= 0xDFFF:
+                code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00)
+                at += 6
+            elif lone < 0:
+                lone = stop
+        size = _put_character(cursor, size, code)
+    cursor.text_at, cursor.text_size = -1, size
+    if others and lone < 0 and not is_utf8(cursor.text, 0, size):
+        lone = start  # its bytes are surrogates in UTF-8, as all others are let through by nothing
+    if lone >= 0:
+        return _lone_surrogate(cursor, lone)
+    return 0
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _put_character(cursor: Cursor, size: cython.Py_ssize_t, code: cython.int) -> cython.Py_ssize_t:
+    """Write a character in UTF-8, where there is room; returns the size behind it."""
+    if code < 0x80:
+        cursor.text[size] = code
+        return size + 1
+    if code < 0x800:
+        cursor.text[size] = 0xC0 | (code >> 6)
+        cursor.text[size + 1] = 0x80 | (code & 0x3F)
+        return size + 2
+    if code < 0x10000:
+        cursor.text[size] = 0xE0 | (code >> 12)
+        cursor.text[size + 1] = 0x80 | ((code >> 6) & 0x3F)
+        cursor.text[size + 2] = 0x80 | (code & 0x3F)
+        return size + 3
+    cursor.text[size] = 0xF0 | (code >> 18)
+    cursor.text[size + 1] = 0x80 | ((code >> 12) & 0x3F)
+    cursor.text[size + 2] = 0x80 | ((code >> 6) & 0x3F)
+    cursor.text[size + 3] = 0x80 | (code & 0x3F)
+    return size + 4
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def _lone_surrogate(cursor: Cursor, at: cython.Py_ssize_t) -> cython.int:
+    """Refuse a text in which half of a pair of surrogates stands alone, or put U+FFFD in their place."""
+    index: cython.Py_ssize_t
+    replaced: bytes
+    if not cursor.replaces_surrogates:
+        return cursor.fail(at, "expected a string of characters, got half of a pair of surrogates")
+    replaced = without_surrogates(bytes(cursor.text[: cursor.text_size]))
+    for index in range(cursor.text_size):
+        cursor.text[index] = replaced[index]
+    return 0
