@@ -5,5 +5,7 @@ null, with its cause beside the column. `avro` has Avro: `schema` the types, `ma
 the writer is read as which of the reader. `types` is what types are in Arrow, `plan` makes the readers that fill
 columns (`byte_readers`, `number_readers`, `nested_readers`), `columns` has the decoder; `object_plan` makes those that
 return objects (`object_readers`, `logical_objects`, `nested_objects`), `object_decoder` has the decoder.
+`writer_plan` makes what writes objects (`object_writers`, `logical_writers`, `nested_writers`, `union_writers`, into an
+`output`), `object_encoder` has the encoder.
 `json` has JSON likewise.
 """

@@ -20,3 +20,22 @@ class AvroDecodeError(ValueError):
     def __str__(self) -> str:
         at = f"{self.path}, byte {self.position}" if self.path else f"byte {self.position}"
         return f"At {at}: {self.reason}"
+
+
+class AvroEncodeError(ValueError):
+    """A value does not fit a schema."""
+
+    def __init__(self, path: str, reason: str, row: int | None = None) -> None:
+        """Make the error.
+
+        Args:
+            path: the field, such as `order.items[3].price`; empty for the whole value.
+            reason: what was expected and found.
+            row: the number of the row, of those that were to be encoded.
+        """
+        super().__init__(path, reason, row)
+        self.path, self.reason, self.row = path, reason, row
+
+    def __str__(self) -> str:
+        at = ", ".join(([] if self.row is None else [f"row {self.row}"]) + ([self.path] if self.path else []))
+        return f"At {at}: {self.reason}" if at else f"{self.reason[:1].upper()}{self.reason[1:]}"

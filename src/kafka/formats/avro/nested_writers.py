@@ -1,0 +1,262 @@
+# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Writers of objects as Avro's arrays, maps and records. Compiled by Cython, equal when it runs plain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+try:
+    import cython
+except ImportError:  # the plain variant needs no Cython
+    from kafka import _cython as cython
+
+from kafka.formats.avro.output import shown
+
+if cython.compiled:
+    from cython.cimports.kafka.formats.avro.output import ObjectWriter, Output
+else:
+    from kafka.formats.avro.output import ObjectWriter, Output
+
+BAD = cython.declare(cython.int, 1)
+"""Returned by a writer for a value that does not fit its type."""
+_MISSING = cython.declare(object, object())
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def _is_sequence(value: Any) -> cython.bint:
+    """Return whether a value is written as an array: anything with a length and items but text, bytes and dicts."""
+    if isinstance(value, (list, tuple)):
+        return True
+    if isinstance(value, (str, bytes, bytearray, memoryview, Mapping)):
+        return False
+    return hasattr(value, "__len__") and hasattr(value, "__iter__")
+
+
+@cython.final
+@cython.cclass
+class ListWriter(ObjectWriter):
+    """Writes a list, or another sequence, as an array."""
+
+    items: ObjectWriter
+
+    def __init__(self, items: ObjectWriter) -> None:
+        self.items = items
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def write(self, out: Output, value: Any) -> cython.int:
+        at: cython.Py_ssize_t = 0
+        if not _is_sequence(value):
+            return out.fail(f"expected a list, got {shown(value)}")
+        given: list[Any] = value if type(value) is list else list(value)
+        out.depth += 1
+        if out.is_too_deep():
+            return BAD
+        count: cython.Py_ssize_t = len(given)
+        if count > 0:
+            out.put_long(count)
+        for at in range(count):
+            if at >= len(given):
+                return out.fail("the list became shorter while it was written")
+            if self.items.write(out, given[at]):
+                return out.fail_in(f"[{at}]")
+        out.put_byte(0)
+        out.depth -= 1
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def fits(self, out: Output, value: Any) -> cython.bint:
+        if not _is_sequence(value):
+            return False
+        out.depth += 1
+        is_fit: cython.bint = out.depth <= 300
+        if is_fit:
+            for each in value:
+                if not self.items.fits(out, each):
+                    is_fit = False
+                    break
+        out.depth -= 1
+        return is_fit
+
+
+@cython.final
+@cython.cclass
+class MapWriter(ObjectWriter):
+    """Writes a dict as a map."""
+
+    values: ObjectWriter
+
+    def __init__(self, values: ObjectWriter) -> None:
+        self.values = values
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def write(self, out: Output, value: Any) -> cython.int:
+        if not isinstance(value, Mapping):
+            return out.fail(f"expected a dict, got {shown(value)}")
+        out.depth += 1
+        if out.is_too_deep():
+            return BAD
+        if len(value) > 0:
+            out.put_long(len(value))
+        for key, each in list(value.items()):
+            if not isinstance(key, str):
+                return out.fail(f"expected keys of type str, got {shown(key)}")
+            if out.put_text(key):
+                return out.fail_in("{key}")
+            if self.values.write(out, each):
+                return out.fail_in(f"[{key!r:.60}]")
+        out.put_byte(0)
+        out.depth -= 1
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def fits(self, out: Output, value: Any) -> cython.bint:
+        if not isinstance(value, Mapping):
+            return False
+        out.depth += 1
+        is_fit: cython.bint = out.depth <= 300
+        if is_fit:
+            for key, each in value.items():
+                if not isinstance(key, str) or not self.values.fits(out, each):
+                    is_fit = False
+                    break
+        out.depth -= 1
+        return is_fit
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def _has_fields(value: Any) -> cython.bint:
+    """Return whether a value's attributes are its fields: it is of a dataclass, or of a class of attrs or pydantic."""
+    kind = type(value)
+    return (
+        hasattr(kind, "__dataclass_fields__")
+        or hasattr(kind, "__attrs_attrs__")
+        or hasattr(kind, "__pydantic_fields__")
+    )
+
+
+@cython.final
+@cython.cclass
+class RecordWriter(ObjectWriter):
+    """Writes a dict, or an object with the fields as attributes, as a record.
+
+    A field that is missing is its default, or null if it may be; `strict` refuses that, `with_defaults` what has none.
+    """
+
+    name: str
+    names: list[str]
+    fields: list[ObjectWriter]
+    defaults: list[Any]
+    nullable: list[bool]
+    strict: cython.bint
+    with_defaults: cython.bint
+
+    def __init__(self, name: str, strict: cython.bint, with_defaults: cython.bint) -> None:
+        self.name = name
+        self.strict, self.with_defaults = strict, with_defaults
+
+    def write_fields(
+        self, names: list[str], fields: list[ObjectWriter], defaults: list[Any], nullable: list[bool]
+    ) -> None:
+        """Set what writes each field; apart from the constructor as types may contain themselves.
+
+        Args:
+            names, fields: each field's name and writer.
+            defaults: each field's default, encoded; None if it has none.
+            nullable: whether null is a value of the field.
+        """
+        self.names, self.fields, self.defaults, self.nullable = names, fields, defaults, nullable
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def write(self, out: Output, value: Any) -> cython.int:
+        index: cython.Py_ssize_t
+        found: cython.Py_ssize_t = 0
+        field: ObjectWriter
+        is_dict: cython.bint = type(value) is dict
+        is_mapping: cython.bint = is_dict or isinstance(value, Mapping)
+        if not is_mapping and not _has_fields(value):
+            return out.fail(f"expected a dict for record {self.name}, got {shown(value)}")
+        out.depth += 1
+        if out.is_too_deep():
+            return BAD
+        for index in range(len(self.fields)):
+            name = self.names[index]
+            if is_dict:
+                each = cython.cast(dict, value).get(name, _MISSING)
+            elif is_mapping:
+                each = value.get(name, _MISSING)
+            else:
+                each = getattr(value, name, _MISSING)
+            if each is _MISSING:
+                if self._write_missing(out, index):
+                    return out.fail_in(f".{name}")
+                continue
+            found += 1
+            field = cython.cast(ObjectWriter, self.fields[index])
+            if field.write(out, each):
+                return out.fail_in(f".{name}")
+        if is_mapping and (self.strict or self.with_defaults) and found < len(value):
+            extra = [each for each in value if each not in self.names and each != "-type"]
+            if extra:
+                return out.fail(f"expected no fields beside those of record {self.name}, got {extra!r:.60}")
+        out.depth -= 1
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _write_missing(self, out: Output, index: cython.Py_ssize_t) -> cython.int:
+        """Write a field that a value has not."""
+        field: ObjectWriter
+        default = self.defaults[index]
+        if self.strict or (self.with_defaults and default is None):
+            return out.fail("the field is missing")
+        if default is not None:
+            out.put_bytes(default)
+            return 0
+        if not self.nullable[index]:
+            return out.fail("the field is missing, and has no default")
+        field = cython.cast(ObjectWriter, self.fields[index])
+        return field.write(out, None)
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def fits(self, out: Output, value: Any) -> cython.bint:
+        index: cython.Py_ssize_t
+        field: ObjectWriter
+        is_mapping: cython.bint = isinstance(value, Mapping)
+        if not is_mapping and not _has_fields(value):
+            return False
+        if is_mapping and value.get("-type", self.name) != self.name:
+            return False
+        out.depth += 1
+        is_fit: cython.bint = out.depth <= 300
+        for index in range(len(self.fields) if is_fit else 0):
+            field = cython.cast(ObjectWriter, self.fields[index])
+            name = self.names[index]
+            each = value.get(name, _MISSING) if is_mapping else getattr(value, name, _MISSING)
+            if each is not _MISSING:
+                is_fit = field.fits(out, each)
+            elif self.defaults[index] is None or self.strict:
+                is_fit = self.nullable[index] and not self.strict
+            if not is_fit:
+                break
+        out.depth -= 1
+        return is_fit
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def count(self, value: Any) -> cython.Py_ssize_t:
+        """Return how many fields a value that fits has."""
+        name: str
+        found: cython.Py_ssize_t = 0
+        for name in self.names:
+            if name in value if isinstance(value, Mapping) else hasattr(value, name):
+                found += 1
+        return found

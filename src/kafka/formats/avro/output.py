@@ -1,0 +1,219 @@
+# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Where encoded Avro values are collected, and what writers of values have in common.
+
+A tree of writers, made of a schema, writes one value after the other. A value that does not fit gives `BAD`, with the
+reason and the path to it in the output. Compiled by Cython, equal when it runs plain.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+try:
+    import cython
+except ImportError:  # the plain variant needs no Cython
+    from kafka import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.cpython.bytes import PyBytes_FromStringAndSize
+    from cython.cimports.cpython.unicode import PyUnicode_AsUTF8AndSize
+    from cython.cimports.kafka.formats.avro import floats
+    from cython.cimports.kafka.record.integers import put_varint
+    from cython.cimports.libc.string import memcpy
+else:
+    from kafka.formats.avro import floats
+    from kafka.record.integers import put_varint
+
+BAD = cython.declare(cython.int, 1)
+"""Returned by a writer for a value that does not fit its type."""
+MAX_DEPTH = cython.declare(cython.int, 300)
+"""How deeply arrays, maps and records of a value may be nested: as deeply as they can be read."""
+_FIRST_ROOM = cython.declare(cython.Py_ssize_t, 512)
+
+
+@cython.final
+@cython.cclass
+class Output:
+    """Bytes that grow, and why a value could not be written."""
+
+    def __init__(self) -> None:
+        self.data = memoryview(bytearray(_FIRST_ROOM))
+        self.at, self.room = 0, _FIRST_ROOM
+        self.depth = 0
+        self.reason = ""
+        self.path: list[str] = []
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def reserve(self, size: cython.Py_ssize_t) -> cython.int:
+        """Make room for `size` more bytes."""
+        if size > self.room - self.at:
+            larger = bytearray(max(2 * self.room, self.at + size))
+            larger[: self.at] = self.data[: self.at]
+            self.room = len(larger)
+            self.data = memoryview(larger)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def put_byte(self, value: cython.int) -> cython.int:
+        """Append a byte."""
+        if self.at == self.room:
+            self.reserve(1)
+        self.data[self.at] = value
+        self.at += 1
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def put_long(self, value: cython.longlong) -> cython.int:
+        """Append an int or a long."""
+        if self.room - self.at < 10:
+            self.reserve(10)
+        self.at = put_varint(self.data, self.at, value)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def put_float(self, value: cython.double) -> cython.int:
+        """Append a float."""
+        if self.room - self.at < 4:
+            self.reserve(4)
+        floats.put_float(self.data, self.at, value)
+        self.at += 4
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def put_double(self, value: cython.double) -> cython.int:
+        """Append a double."""
+        if self.room - self.at < 8:
+            self.reserve(8)
+        floats.put_double(self.data, self.at, value)
+        self.at += 8
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def put_bytes(self, value: bytes) -> cython.int:
+        """Append bytes, without their length."""
+        size: cython.Py_ssize_t = len(value)
+        if size > self.room - self.at:
+            self.reserve(size)
+        if cython.compiled:
+            if size > 0:
+                memcpy(cython.address(self.data[self.at]), cython.cast(cython.p_char, value), size)
+        else:
+            self.data[self.at : self.at + size] = value
+        self.at += size
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def put_text(self, value: Any) -> cython.int:
+        """Append a text after its length; `BAD` if it cannot be UTF-8."""
+        size: cython.Py_ssize_t = 0
+        text: cython.p_const_char
+        try:
+            if cython.compiled:
+                text = PyUnicode_AsUTF8AndSize(value, cython.address(size))
+            else:
+                encoded = value.encode()
+        except UnicodeEncodeError:
+            return self.fail(f"expected a string without lone surrogates, got {value!r:.60}")
+        if not cython.compiled:
+            self.put_long(len(encoded))
+            self.put_bytes(encoded)
+            return 0
+        if self.room - self.at < size + 10:
+            self.reserve(size + 10)
+        self.at = put_varint(self.data, self.at, size)
+        if size > 0:
+            memcpy(cython.address(self.data[self.at]), text, size)
+        self.at += size
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def put_slice(
+        self,
+        source: cython.const[cython.uchar][::1],  # type: ignore[valid-type]
+        start: cython.Py_ssize_t,
+        size: cython.Py_ssize_t,
+    ) -> cython.int:
+        """Append `size` bytes of a source, which are known to be there."""
+        if size > self.room - self.at:
+            self.reserve(size)
+        if cython.compiled:
+            if size > 0:
+                memcpy(cython.address(self.data[self.at]), cython.address(source[start]), size)
+        else:
+            self.data[self.at : self.at + size] = source[start : start + size]
+        self.at += size
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def fail(self, reason: str) -> cython.int:
+        """Note why a value does not fit; returns `BAD`."""
+        self.reason = reason
+        return BAD
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def fail_in(self, part: str) -> cython.int:
+        """Note the part of the value that does not fit, innermost first; returns `BAD`."""
+        if len(self.path) < 20:
+            self.path.append(part)
+        return BAD
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def is_too_deep(self) -> cython.bint:
+        """Return whether arrays, maps and records are nested too deeply, and note that."""
+        if self.depth <= MAX_DEPTH:
+            return False
+        self.fail(f"expected at most {MAX_DEPTH} arrays, maps and records within one another")
+        return True
+
+    def where(self) -> str:
+        """Return the path of the field that does not fit."""
+        return "".join(reversed(self.path)).lstrip(".")
+
+    def forget(self) -> None:
+        """Begin anew."""
+        self.at = self.depth = 0
+        self.reason, self.path = "", []
+        if self.room > 1 << 20:  # what was needed once is not kept for ever
+            self.data = memoryview(bytearray(_FIRST_ROOM))
+            self.room = _FIRST_ROOM
+
+    def made(self) -> bytes:
+        """Return what was written."""
+        if cython.compiled:
+            return PyBytes_FromStringAndSize(cython.cast(cython.p_char, cython.address(self.data[0])), self.at)
+        return bytes(self.data[: self.at])
+
+
+@cython.cclass
+class ObjectWriter:
+    """Writes one object as a value of a type."""
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def write(self, out: Output, value: Any) -> cython.int:
+        """Append a value; returns 0, or `BAD` with the reason in the output."""
+        raise NotImplementedError
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def fits(self, out: Output, value: Any) -> cython.bint:
+        """Return whether a value is of the type, for the choice of a union's branch; nothing is written."""
+        raise NotImplementedError
+
+
+def shown(value: Any) -> str:
+    """Return a value as errors show it."""
+    if isinstance(value, (str, bytes, bool, int, float)):
+        return f"{value!r:.60} ({type(value).__name__})"
+    return "None" if value is None else f"an object of type {type(value).__name__}"
