@@ -4,8 +4,8 @@
 # make test-pythons   the unit tests on the other Pythons from 3.11 that there are, compiled and plain
 # make test-generations   the programs of examples/generations under the kafka-python of their time and under this
 # make test-matrix   the clients' integration tests on Apache Kafka 0.8.2 to 4.4.0 (MATRIX_ARGS='--releases 1.1.1,2.8.2')
-# make spark-trials   Spark where it runs (a standalone cluster, archives, Connect, declarative pipelines, the next PySpark), kills while
-#                     it writes exactly once, 50 million rows, and 200 programs on its own Kafka connector and on ours
+# make spark-trials   Spark where it runs (a standalone cluster, archives, Connect, declarative pipelines; PySpark 4.0, 4.1 and the next),
+#                     kills while it writes exactly once, 50 million rows, and 200 programs on its own Kafka connector and on ours
 # make check     lint, types and unit tests, in two minutes (make check-all: with the exhaustive ones)
 # make bench     the benchmarks, in twelve minutes (make bench-quick: a part, in one; make bench-full: all, in half an hour)
 # make simulate  clients and brokers in virtual time, from seeds (SEEDS=1-100)
@@ -22,7 +22,7 @@
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup check check-all lint types unit unit-clients unit-rest unit-plain fuzz fuzz-quick test test-exhaustive jars \
-    integration test-pythons test-generations test-matrix spark-trials demo docs release-check bench bench-full bench-quick simulate \
+    integration test-pythons test-generations test-matrix spark-trials spark-4.0 spark-4.1 demo docs release-check bench bench-full bench-quick simulate \
     mutate java clean distclean
 
 VENV := .venv
@@ -126,7 +126,7 @@ unit-plain: setup
 	KAFKA_PURE=1 $(BIN)/python $(UNIT) tests/unit $(CHOICE) $(PYTEST_ARGS)
 
 test: setup java
-	@$(MAKE) $(AT_ONCE) jars $(CHECKS) simulate fuzz-quick
+	@$(MAKE) $(AT_ONCE) jars spark-4.0 spark-4.1 $(CHECKS) simulate fuzz-quick
 	@$(MAKE) --no-print-directory integration
 
 test-exhaustive: setup java
@@ -153,7 +153,11 @@ spark-trials: setup java
 	$(BIN)/python -m pip install --quiet --no-deps --no-compile -r requirements/spark-trials.txt
 	$(BIN)/python -m pytest tests/trials --timeout 900 $(PYTEST_ARGS)
 	KAFKA_SPARK_TRIALS=all $(BIN)/python -m pytest tests/integration/test_spark_trials.py $(PYTEST_ARGS)
-	$(BIN)/python scripts/next_spark.py $(PYTEST_ARGS)
+	$(BIN)/python scripts/spark_versions.py $(PYTEST_ARGS)
+
+# A batch, a stream and writes with the PySpark of requirements/spark-4.0.txt, and of 4.1; half a minute each.
+spark-4.0 spark-4.1: setup java
+	$(BIN)/python scripts/spark_versions.py --quick --versions $(@:spark-%=%)
 
 jars: setup java
 	@cd tests && ../$(BIN)/python -m harness

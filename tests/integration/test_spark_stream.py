@@ -10,7 +10,7 @@ import pytest
 
 from kafka import KafkaAdminClient
 from kafka.admin import NewTopic
-from kafka.spark import upsert
+from kafka.spark import run_available, upsert
 
 from .spark_support import (
     FORMAT,
@@ -33,9 +33,7 @@ __all__ = ["spark"]
 def drain(frame: Any, where: Any, **given: str) -> Any:
     """Run a stream to the end of what is there now, into Parquet; gives the query."""
     writer = frame.writeStream.format("parquet").option("checkpointLocation", f"{where}/checkpoint").options(**given)
-    query = writer.trigger(availableNow=True).start(f"{where}/rows")
-    assert query.awaitTermination(60)
-    return query
+    return run_available(writer.option("path", f"{where}/rows"))
 
 
 def written(spark: Any, where: Any) -> list[int]:
@@ -206,6 +204,28 @@ def test_a_stream_from_topic_to_topic(spark, broker, make_topic, tmp_path):
     assert query.awaitTermination(60)
     records = consume(broker.bootstrap_servers, target)
     assert sorted((int(record.key), record.value) for record in records) == [(n, b"n%d" % n) for n in range(200)]
+
+
+def test_a_run_ends_in_bounded_batches_at_what_was_there_at_the_start(spark, broker, make_topic, tmp_path):
+    topic = make_topic(partitions=2)
+    produce(broker.bootstrap_servers, topic, numbered(130, partitions=2))
+    batches: list[list[int]] = []
+
+    def write(frame: Any, _: int) -> None:
+        produce(broker.bootstrap_servers, topic, numbered(30, partitions=2, first=1_000 * (len(batches) + 1)))
+        batches.append(numbers(frame))
+
+    def run() -> list[int]:
+        stream = load_stream(spark, broker, topic, startingOffsets="earliest", maxOffsetsPerTrigger=50)
+        query = run_available(
+            stream.writeStream.foreachBatch(write).option("checkpointLocation", str(tmp_path / "checkpoint"))
+        )
+        assert not query.isActive
+        return [number for batch in batches for number in batch]
+
+    assert sorted(run()) == list(range(130))
+    assert [len(each) for each in batches] == [50, 50, 30]
+    assert len(run()) == 130 + 3 * 30
 
 
 def test_a_stateful_stream_in_complete_mode_is_written(spark, broker, make_topic, tmp_path):

@@ -3,7 +3,8 @@
 Layer 7. Spark finds the format through the top-level module `pyspark_kafka_columnar`. `register` makes it known to a
 session that does not find it; `session` makes a session with the settings that serve it; `watch` keeps what Spark
 reports of running queries; `migrate` says what is different from Spark's own connector; `upsert` writes what
-``outputMode("update")`` gives; `start` starts a query on a busy machine.
+``outputMode("update")`` gives; `start` starts a query on a busy machine; `run_available` runs one to the end of what
+is there.
 
 Planning (`batch_plan`, `stream_plan`, `first_batch`, `ranges`, `limits`, `offsets`, `lookup`, `options`,
 `client_options`) is pure and knows neither PySpark nor a client. `cluster_lookup` asks the cluster for it; `read_task`
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from kafka._old_names import of_a_package
 
 if TYPE_CHECKING:
+    from kafka.spark.available import run_available
     from kafka.spark.exactly_once.orphans import transactions
     from kafka.spark.migration import migrate
     from kafka.spark.option_table import OPTIONS, SparkOption, Use
@@ -37,6 +39,7 @@ __all__ = [
     "Watch",
     "migrate",
     "register",
+    "run_available",
     "session",
     "start",
     "transactions",
@@ -47,6 +50,7 @@ __all__ = [
 _HOMES = {
     name: f"kafka.spark.{module}"
     for module, names in {
+        "available": ("run_available",),
         "exactly_once.orphans": ("transactions",),
         "migration": ("migrate",),
         "option_table": ("OPTIONS", "SparkOption", "Use"),

@@ -13,6 +13,7 @@ from kafka.spark.options import parse_read, requested_columns, tell
 from kafka.spark.pickled import travelling
 from kafka.spark.read_task import read_task
 from kafka.spark.schema import not_null
+from kafka.spark.versions import task_of
 
 if TYPE_CHECKING:
     import pyarrow
@@ -51,7 +52,7 @@ class KafkaBatchReader(DataSourceReader):  # type: ignore[misc]  # PySpark's cla
         with ClusterLookup(self._options) as lookup:
             return [InputPartition(task) for task in plan_batch(self._options, lookup)]
 
-    def read(self, partition: InputPartition) -> Iterator["pyarrow.RecordBatch"]:
-        """The rows of one task, as Arrow batches. Spark runs a task without ranges where there are none to read."""
+    def read(self, partition: InputPartition | None) -> Iterator["pyarrow.RecordBatch"]:
+        """The rows of one task, as Arrow batches."""
         begin_call()
-        return rows_told_plainly(read_task(self._options, self._columns, partition.value or (), self._not_null))
+        return rows_told_plainly(read_task(self._options, self._columns, task_of(partition), self._not_null))

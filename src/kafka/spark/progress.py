@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kafka.errors import KafkaConfigurationError
+from kafka.spark.backlog import backlog, planned_ms
 from kafka.spark.offsets import Offsets, from_layout, log_bytes, lost_records
 from kafka.structs import TopicPartition
 
@@ -122,12 +123,13 @@ def query_progress(report: Mapping[str, Any]) -> QueryProgress:
 
 def _source_progress(source: Mapping[str, Any]) -> SourceProgress | None:
     """A source; None: its offsets are not those of Kafka."""
-    ends = _offsets(source.get("endOffset"))
+    ends = offsets_of(source.get("endOffset"))
     if ends is None:
         return None
-    starts = {**(_offsets(source.get("endOffset"), initial=True) or {}), **(_offsets(source.get("startOffset")) or {})}
-    latest = _offsets(source.get("latestOffset")) or {}
-    beside = _layout(source.get("latestOffset")) or {}
+    first = offsets_of(source.get("endOffset"), initial=True) or {}
+    starts = {**first, **(offsets_of(source.get("startOffset")) or {})}
+    latest = _newest(source)
+    beside = report_layout(source.get("latestOffset")) or {}
     lost, sizes = lost_records(beside), log_bytes(beside)
     partitions = {
         each: PartitionProgress(starts.get(each), end, latest.get(each), lost.get(each, 0), sizes.get(each))
@@ -140,6 +142,14 @@ def _source_progress(source: Mapping[str, Any]) -> SourceProgress | None:
         rate=_rate(source.get("processedRowsPerSecond")),
         partitions=partitions,
     )
+
+
+def _newest(source: Mapping[str, Any]) -> Offsets:
+    """Where the logs ended. PySpark before 4.2 does not ask a source: there the end of the batch says what waits."""
+    end, latest = report_layout(source.get("endOffset")) or {}, report_layout(source.get("latestOffset"))
+    if planned_ms(end) is not None and latest in (None, end):
+        return {**(offsets_of(end) or {}), **backlog(end)}
+    return offsets_of(latest) or {}
 
 
 def describe_source(description: str, partitions: Mapping[TopicPartition, object]) -> str:
@@ -161,7 +171,7 @@ def _told_apart(sources: list[SourceProgress]) -> tuple[SourceProgress, ...]:
     return tuple(apart)
 
 
-def _layout(offsets: object) -> dict[str, Any] | None:
+def report_layout(offsets: object) -> dict[str, Any] | None:
     """Offsets of a report, which have them as JSON, or as what JSON stands for."""
     if isinstance(offsets, str):
         try:
@@ -171,8 +181,9 @@ def _layout(offsets: object) -> dict[str, Any] | None:
     return offsets if isinstance(offsets, dict) else None
 
 
-def _offsets(offsets: object, *, initial: bool = False) -> Offsets | None:
-    layout = _layout(offsets)
+def offsets_of(offsets: object, *, initial: bool = False) -> Offsets | None:
+    """Offsets of a report; None where they are not those of Kafka."""
+    layout = report_layout(offsets)
     try:
         return None if layout is None else from_layout(layout, initial=initial)
     except KafkaConfigurationError:

@@ -7,7 +7,8 @@ import shutil
 import subprocess
 import sys
 
-PYSPARK_NEEDED = (4, 2)
+PYSPARK_NEEDED = (4, 0)
+"""The first with data sources in Python that stream and take Arrow batches."""
 JAVA_NEEDED = 17
 INSTALL = "pip install 'kafka-columnar[spark]'"
 
@@ -25,7 +26,10 @@ def check_pyspark() -> None:
         raise SparkRequirementError(f"kafka.spark needs PySpark {needed} or later: {INSTALL}") from error
     found = re.match(r"(\d+)\.(\d+)", version)
     if found is not None and (int(found[1]), int(found[2])) < PYSPARK_NEEDED:
-        raise SparkRequirementError(f"kafka.spark needs PySpark {needed} or later, not {version}: {INSTALL} --upgrade")
+        raise SparkRequirementError(
+            f"kafka.spark needs PySpark {needed} or later, not {version}: {INSTALL} --upgrade. Spark before 4.0 has no "
+            "data sources in Python: kafka.read() and send_arrow() work there, see docs/SPARK.md, Spark 3.5"
+        )
     if not _is_installed("pyarrow"):
         raise SparkRequirementError(f"kafka.spark needs pyarrow, which {sys.executable} does not have: {INSTALL}")
 

@@ -9,7 +9,7 @@ import logging
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pyspark.sql.datasource import DataSourceArrowWriter, DataSourceStreamArrowWriter, WriterCommitMessage
+from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 
 from kafka.errors import KafkaConfigurationError
 from kafka.spark.failures import told_plainly
@@ -17,6 +17,7 @@ from kafka.spark.gc_freeze import begin_call
 from kafka.spark.options import WriteOptions, parse_write, tell
 from kafka.spark.pickled import travelling
 from kafka.spark.schema import check_sink_schema
+from kafka.spark.versions import DataSourceStreamArrowWriter
 from kafka.spark.write_task import write_task
 
 if TYPE_CHECKING:

@@ -4,25 +4,21 @@ Spark keeps one process for a query's planning, where one object of this class a
 runs in task processes, on a copy that was pickled before the first call.
 """
 
+import logging
 import time
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
-from pyspark.sql.streaming.datasource import (
-    ReadAllAvailable,
-    ReadLimit,
-    ReadMaxRows,
-    ReadMinRows,
-    SupportsTriggerAvailableNow,
-)
 
 from kafka.errors import KafkaConfigurationError
+from kafka.spark.backlog import backlog
 from kafka.spark.batch import schema_fields
 from kafka.spark.cluster_lookup import ClusterLookup
 from kafka.spark.failures import rows_told_plainly, told_plainly
 from kafka.spark.gc_freeze import begin_call
 from kafka.spark.group_commits import GroupCommits, commits_of
+from kafka.spark.limits import count_offsets
 from kafka.spark.offsets import Layout, from_layout
 from kafka.spark.options import ReadOptions, parse_read, requested_columns, tell
 from kafka.spark.pickled import travelling
@@ -30,10 +26,25 @@ from kafka.spark.planned_rows import SPARKS_READER, PlannedRows
 from kafka.spark.read_task import read_task
 from kafka.spark.schema import not_null
 from kafka.spark.stream_plan import StreamPlanner
+from kafka.spark.versions import (
+    TELLS_TRIGGER,
+    ReadAllAvailable,
+    ReadLimit,
+    ReadMaxRows,
+    ReadMinRows,
+    SupportsTriggerAvailableNow,
+    task_of,
+)
 
 if TYPE_CHECKING:
     import pyarrow
 
+log = logging.getLogger(__name__)
+
+ONE_BATCH = (
+    "%s; with the triggers availableNow and once, PySpark before 4.2 ends a query after one micro-batch: "
+    "kafka.spark.run_available(writer) runs it again until it has all that was there at the start"
+)
 LAST_COMMIT_S = 5.0
 """How long the end of a query waits for the group of `commitGroup`."""
 
@@ -64,9 +75,14 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
         self._planned: PlannedRows | None = None
         self._rows: list[pyarrow.RecordBatch] | None = None
         self._available_now = False
+        self._end: Layout | None = None
+        """Of the micro-batch that was planned last."""
+        self._asked: Layout | None = None
+        """What `latestOffset` gave last."""
+        self._has_warned = False
 
     def __reduce__(self) -> tuple[Any, ...]:
-        stays = dict.fromkeys(("_lookup", "_planner", "_commits", "_planned", "_rows"))
+        stays = dict.fromkeys(("_lookup", "_planner", "_commits", "_planned", "_rows", "_end", "_asked"))
         return travelling(self, {**self.__dict__, **stays})
 
     @property
@@ -104,13 +120,23 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
         return self._plan().initial()
 
     @told_plainly
-    def latestOffset(self, start: Layout, limit: ReadLimit) -> Layout:  # noqa: N802  # Spark's name
+    def latestOffset(  # noqa: N802  # Spark's name
+        self, start: Layout | None = None, limit: ReadLimit | None = None
+    ) -> Layout:
         """Where the next micro-batch ends; Spark chooses admission control by the two arguments.
 
         Whatever lies before ``start`` is done: `commit` comes later, and not at all for the last batch of a query.
+        PySpark before 4.2 gives neither: the batch begins where the last one ended, and the query may end after it.
         """
+        now_ms = None
+        if start is None or limit is None:
+            start, limit = self._end or self._plan().initial(), self.getDefaultReadLimit()
+            now_ms = time.time_ns() // 1_000_000
         rows = limit.max_rows if isinstance(limit, ReadMaxRows) else None
-        end = self._plan().latest(start, rows, everything=isinstance(limit, ReadAllAvailable))
+        end = self._plan().latest(start, rows, everything=isinstance(limit, ReadAllAvailable), now_ms=now_ms)
+        if now_ms is not None:
+            self._warn_of_backlog(start, end)
+        self._end = self._asked = end
         if end != start:
             self._planned_rows().begin(self._plan().tasks(start, end))
         if self._commits is not None:
@@ -119,13 +145,23 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
                 self._commits.flush(LAST_COMMIT_S)
         return end
 
+    def _warn_of_backlog(self, start: Layout, end: Layout) -> None:
+        """Warn of what the first batch of a query leaves; Spark does not say whether there will be others."""
+        waiting = count_offsets(from_layout(end), backlog(end)) if end != start else 0
+        if waiting and not self._has_warned:
+            log.warning(ONE_BATCH, f"maxOffsetsPerTrigger leaves {waiting} offsets for later micro-batches")
+        self._has_warned = True
+
     def reportLatestOffset(self) -> Layout | None:  # noqa: N802  # Spark's name
         """The ends of the logs, which Spark shows in the query's progress."""
         return self._plan().newest() or None
 
     @told_plainly
     def partitions(self, start: Layout, end: Layout) -> list[InputPartition]:
-        """The tasks of a micro-batch."""
+        """The tasks of a micro-batch, which after a restart may have been planned before it."""
+        if not TELLS_TRIGGER and end not in (start, self._asked):
+            log.warning(ONE_BATCH, "a micro-batch that was not finished is done again, as it was planned")
+        self._end = end
         tasks = self._plan().tasks(start, end)
         self._rows = self._planned_rows().of(tasks)
         return [InputPartition(task) for task in tasks]
@@ -145,10 +181,10 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
         rows, self._rows = self._rows, None
         return None if rows is None else iter(rows)
 
-    def read(self, partition: InputPartition) -> Iterator["pyarrow.RecordBatch"]:
+    def read(self, partition: InputPartition | None) -> Iterator["pyarrow.RecordBatch"]:
         """The rows of one task, as Arrow batches."""
         begin_call()
-        return rows_told_plainly(read_task(self._options, self._columns, partition.value or (), self._not_null))
+        return rows_told_plainly(read_task(self._options, self._columns, task_of(partition), self._not_null))
 
     def commit(self, end: Layout) -> None:
         """Nothing to do: `latestOffset` knows sooner what is done."""

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
+from kafka.spark.backlog import Backlog
 from kafka.spark.data_loss import DataLoss
 from kafka.spark.first_batch import batch_start, first_end, first_limits
 from kafka.spark.leader_epochs import Epochs, cut_back, leader_epochs, with_cut_back, with_leader_epochs
@@ -48,6 +49,7 @@ class StreamPlanner:
         self._last_batch: float | None = None
         self._sizes: tuple[float, set[TopicPartition], Sizes] | None = None
         self._lost: Offsets = {}
+        self._backlog = Backlog()
         self._log_sizes = LogSizes(lookup.log_bytes, clock) if options.report_log_bytes else None
 
     def initial(self) -> Layout:
@@ -66,13 +68,17 @@ class StreamPlanner:
         end = dict(self._find_latest({}))
         self._frozen = end, self._lookup.leader_epochs(end)
 
-    def latest(self, start: Mapping[str, Any], max_rows: int | None, *, everything: bool) -> Layout:
+    def latest(
+        self, start: Mapping[str, Any], max_rows: int | None, *, everything: bool, now_ms: int | None = None
+    ) -> Layout:
         """Where the batch that begins at ``start`` ends; ``start`` itself if there is none to make.
 
         Arguments:
             start: as the checkpoint has it.
             max_rows: most offsets in the batch; None: no limit.
             everything: take all there is, whatever limits the options set.
+            now_ms: the time since 1970, where a query may end after this batch, whatever it leaves: what waits then
+                stands beside its end (`backlog`).
         """
         begin = from_layout(start)
         end = dict(self._find_latest(begin) if self._frozen is None else self._frozen[0])
@@ -85,21 +91,26 @@ class StreamPlanner:
         self._check_loss(begin, end)
         if self._frozen is not None:
             epochs |= self._frozen[1]
+        newest = end
         if is_initial(start):
             end = first_limits(self._options.start, begin, end)
         known = {**self._begin_of_new(begin, end), **begin}
         end = {each: offset for each, offset in end.items() if each in known}
+        if now_ms is not None:
+            end = self._backlog.bound(start, begin, known, end, newest, now_ms)
         if not everything:
             if self._frozen is None and begin.keys() <= end.keys() and self._hold_back(known, end):
                 end = begin
             elif max_rows is not None:
                 end = limit_offsets(max_rows, known, end)
         if is_initial(start):
-            return with_leader_epochs(with_topic_ids(first_end(self._options.start, begin, end), ids), epochs)
-        if end == begin:
+            layout = first_end(self._options.start, begin, end)
+        elif end == begin:
             return dict(start)
-        self._count_lost(begin, end)
-        return with_cut_back(with_leader_epochs(with_topic_ids(to_layout(end), ids), epochs), restarted)
+        else:
+            self._count_lost(begin, end)
+            layout = with_cut_back(to_layout(end), restarted)
+        return self._backlog.beside(with_leader_epochs(with_topic_ids(layout, ids), epochs), end)
 
     def tasks(self, start: Mapping[str, Any], end: Mapping[str, Any]) -> list[Task]:
         """The tasks of the batch between two offsets of a checkpoint.

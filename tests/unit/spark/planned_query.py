@@ -19,6 +19,7 @@ class Query:
         self.options: ReadOptions = parse_read(given, streaming=True)
         self.cluster = FakeCluster(logs)
         self.now = 1_000.0
+        self.trigger_is_told = True
         self.restart()
 
     def restart(self) -> None:
@@ -36,7 +37,8 @@ class Query:
         self.now += 2.0
         limited = max_rows is not None or self.options.min_offsets is not None
         everything = not limited if everything is None else everything
-        return json.loads(json.dumps(self.planner.latest(start, max_rows, everything=everything)))
+        now_ms = None if self.trigger_is_told else int(self.now * 1_000)
+        return json.loads(json.dumps(self.planner.latest(start, max_rows, everything=everything, now_ms=now_ms)))
 
     def freeze_and_ask(self, start: Layout) -> Layout:
         """What Spark does at the start with `Trigger.AvailableNow`."""

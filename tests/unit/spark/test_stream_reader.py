@@ -4,11 +4,11 @@ import pickle
 
 import pytest
 from pyspark import cloudpickle
-from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
 from pyspark.sql.types import BinaryType, StructField, StructType
 
 from kafka.errors import KafkaConfigurationError
 from kafka.spark.stream import KafkaStreamReader
+from kafka.spark.versions import ReadAllAvailable, ReadMaxRows
 
 SCHEMA = StructType([StructField("value", BinaryType())])
 BASE = {"kafka.bootstrap.servers": "h:1", "subscribe": "t"}

@@ -1,0 +1,152 @@
+"""When a query that Spark ends after one micro-batch has read what was there at the start."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Any
+
+import pytest
+
+from kafka.spark import available, run_available, versions
+from kafka.spark.available import Goal
+
+pytestmark = pytest.mark.once
+
+BEGAN = "2026-01-02T03:04:05.678Z"
+BEGAN_MS = 1_767_323_045_678
+OLD, NEW = BEGAN_MS - 1, BEGAN_MS + 900
+
+
+def end(offset: int, *, waits: int | None = None, planned: int | None = NEW, topic: str = "t") -> dict[str, Any]:
+    marks = {} if waits is None else {f"{topic} waits up to 0:{waits}": {}}
+    return {topic: {"0": offset}, **marks, **({} if planned is None else {f"planned at {planned}": {}})}
+
+
+def source(start: dict[str, Any] | None, stop: dict[str, Any]) -> dict[str, Any]:
+    return {"startOffset": start, "endOffset": stop}
+
+
+def batch(*sources: dict[str, Any], timestamp: str = BEGAN) -> dict[str, Any]:
+    return {"timestamp": timestamp, "durationMs": {"addBatch": 7}, "sources": list(sources)}
+
+
+IDLE = {"timestamp": BEGAN, "durationMs": {"latestOffset": 3}, "sources": [source(end(5), end(5))]}
+
+
+@pytest.mark.parametrize("reports", [[], [IDLE]])
+def test_a_query_without_a_batch_had_nothing_to_read(reports: list[Any]) -> None:
+    assert Goal().is_reached(reports)
+
+
+def test_a_batch_that_read_everything_is_enough() -> None:
+    assert Goal().is_reached([batch(source(None, end(5)))])
+
+
+def test_what_waits_is_read_by_other_queries_though_more_comes() -> None:
+    goal = Goal()
+    assert not goal.is_reached([batch(source(None, end(5, waits=12)))])
+    later = "2026-01-02T03:05:00.000Z"
+    assert not goal.is_reached([batch(source(end(5), end(10, waits=12)), timestamp=later)])
+    assert goal.is_reached([batch(source(end(10, waits=12), end(12)), timestamp=later)])
+
+
+@pytest.mark.parametrize("planned", [OLD, None])
+def test_a_batch_that_a_crash_had_cut_short_is_not_the_end(planned: int | None) -> None:
+    goal = Goal()
+    assert not goal.is_reached([batch(source(end(1), end(5, planned=planned)))])
+    assert goal.is_reached([batch(source(end(5), end(9)))])
+
+
+def test_what_an_earlier_run_had_left_is_not_the_end() -> None:
+    goal = Goal()
+    assert not goal.is_reached([batch(source(end(1, waits=5, planned=OLD), end(5, planned=OLD)))])
+    assert goal.is_reached([IDLE])
+
+
+def test_a_source_without_news_is_not_waited_for() -> None:
+    idle = source(end(5, planned=OLD), end(5, planned=OLD))
+    assert Goal().is_reached([batch(idle, source(end(1, topic="u"), end(2, topic="u")))])
+
+
+def test_sources_of_other_kinds_are_done_after_a_batch() -> None:
+    assert Goal().is_reached([batch(source({"logOffset": 0}, {"logOffset": 1}))])
+    goal = Goal()
+    files = source({"logOffset": 0}, {"logOffset": 1})
+    assert not goal.is_reached([batch(files, source(end(5), end(5)))])
+    assert goal.is_reached([batch(files, source(end(5), end(5)))])
+
+
+@dataclasses.dataclass
+class Report:
+    report: dict[str, Any]
+
+    @property
+    def json(self) -> str:
+        return json.dumps(self.report)
+
+
+@dataclasses.dataclass
+class Query:
+    reports: list[dict[str, Any]]
+    error: Exception | None = None
+    isActive: bool = False  # noqa: N815  # Spark's name
+    stopped: bool = False
+
+    def awaitTermination(self) -> None:  # noqa: N802  # Spark's name
+        if self.error is not None:
+            raise self.error
+
+    @property
+    def recentProgress(self) -> list[Report]:  # noqa: N802  # Spark's name
+        return [Report(each) for each in self.reports]
+
+    def stop(self) -> None:
+        self.stopped = True
+
+
+class Writer:
+    def __init__(self, *queries: Query) -> None:
+        self.left = list(queries)
+        self.triggers: list[dict[str, Any]] = []
+
+    def trigger(self, **given: Any) -> Writer:
+        self.triggers.append(given)
+        return self
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setattr(available, "start", lambda writer: writer.left.pop(0))
+
+    def run(writer: Writer, *, told: bool) -> Any:
+        monkeypatch.setattr(versions, "TELLS_TRIGGER", told)
+        return run_available(writer)  # type: ignore[arg-type]  # a fake
+
+    return run
+
+
+def test_queries_run_one_after_the_other_to_the_end(run: Any) -> None:
+    last = Query([batch(source(end(5, waits=12), end(12)))])
+    writer = Writer(Query([batch(source(None, end(5, waits=12)))]), last, Query([]))
+    assert run(writer, told=False) is last
+    assert writer.triggers == [{"availableNow": True}] * 2
+
+
+def test_a_spark_that_tells_the_trigger_needs_one_query(run: Any) -> None:
+    only = Query([batch(source(None, end(5, planned=None)))])
+    assert run(Writer(only), told=True) is only
+
+
+def test_the_error_of_a_query_is_raised(run: Any) -> None:
+    writer = Writer(Query([batch(source(None, end(5, waits=12)))]), Query([], ValueError("no such topic")), Query([]))
+    with pytest.raises(ValueError, match="no such topic"):
+        run(writer, told=False)
+    assert len(writer.left) == 1
+
+
+def test_a_query_is_stopped_where_the_wait_for_it_is_interrupted(run: Any) -> None:
+    interrupted = Query([], KeyboardInterrupt(), isActive=True)  # type: ignore[arg-type]
+    with pytest.raises(KeyboardInterrupt):
+        run(Writer(interrupted), told=True)
+    assert interrupted.stopped
