@@ -194,14 +194,12 @@ def test_a_stream_from_topic_to_topic(spark, broker, make_topic, tmp_path):
     source, target = make_topic(partitions=2), make_topic(partitions=3)
     produce(broker.bootstrap_servers, source, numbered(200, partitions=2))
     stream = load_stream(spark, broker, source, startingOffsets="earliest", maxOffsetsPerTrigger=100)
-    query = (
+    writer = (
         stream.selectExpr("cast(value as string) as key", "concat('n', cast(value as string)) as value")
         .writeStream.format(FORMAT)
         .options(**options(broker, topic=target, checkpointLocation=tmp_path))
-        .trigger(availableNow=True)
-        .start()
     )
-    assert query.awaitTermination(60)
+    run_available(writer)
     records = consume(broker.bootstrap_servers, target)
     assert sorted((int(record.key), record.value) for record in records) == [(n, b"n%d" % n) for n in range(200)]
 

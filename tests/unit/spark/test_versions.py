@@ -47,7 +47,11 @@ from kafka.broker import EmbeddedBroker
 from kafka.spark.stream import KafkaStreamReader
 from kafka.structs import TopicPartition
 
-logging.basicConfig(format="%(levelname)s %(message).40s", stream=sys.stdout)
+handler = logging.StreamHandler(sys.stdout)
+handler.setFormatter(logging.Formatter("%(levelname)s %(message).40s"))
+log = logging.getLogger("kafka.spark.stream")
+log.addHandler(handler)
+log.propagate = False
 SCHEMA = StructType([StructField("value", BinaryType())])
 
 with EmbeddedBroker() as broker:
