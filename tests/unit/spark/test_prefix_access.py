@@ -1,9 +1,12 @@
 """The decision of a prefix is read whole, or not at all."""
 
+import contextlib
 import dataclasses
 
 import pytest
 
+from kafka import KafkaAdminClient, KafkaProducer
+from kafka.admin import NewTopic
 from kafka.admin.transaction_types import TransactionDescription, TransactionState
 from kafka.broker import EmbeddedBroker
 from kafka.cluster import Backoff
@@ -19,7 +22,7 @@ from kafka.spark.exactly_once import prefix_access
 from kafka.spark.exactly_once.decision import Decision, IncompleteError, Written, from_parts, to_parts
 from kafka.spark.exactly_once.errors import ExactlyOnceError
 from kafka.spark.exactly_once.names import decision_group, task_id
-from kafka.spark.exactly_once.prefix_access import PrefixAccess
+from kafka.spark.exactly_once.prefix_access import LastDriver, PrefixAccess
 from kafka.structs import OffsetAndMetadata, TopicPartition
 
 pytestmark = pytest.mark.once
@@ -111,6 +114,42 @@ def test_of_two_first_drivers_the_second_one_is_fenced_and_a_known_one_is_follow
     with EmbeddedBroker() as broker:
         configs = (("bootstrap_servers", broker.bootstrap_servers),)
         assert prefix_access.ask_brokers(configs, "p", fence_in_turn) == [-1, 0, 1, 2]
+
+
+def test_a_decision_is_taken_once_it_was_written_down():
+    """Nobody ends the driver's transaction later: what is only written down would be aborted with it."""
+
+    async def decide(access: PrefixAccess) -> tuple[Decision | None, LastDriver]:
+        driver = await access.fence(60_000)
+        await access.decide(driver, decision(7), WHERE, None)
+        last = await access.last_driver()
+        found, _ = await access.read(stable=True)
+        return found, last
+
+    with EmbeddedBroker() as broker, KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers) as admin:
+        admin.create_topics([NewTopic(WHERE.topic, 1, 1)])
+        configs = (("bootstrap_servers", broker.bootstrap_servers),)
+        found, last = prefix_access.ask_brokers(configs, "p", decide)
+    assert found == decision(7)
+    assert last.has_decided
+
+
+def test_only_transactions_of_tasks_of_the_prefix_are_open_ones():
+    """The driver aborts what it finds: another program's transactions are none of its business."""
+    ours = task_id("p", "0123456789.0")
+    others = ["p-driver", "p-other", task_id("p2", "0123456789.0"), f"x-{ours}", f"{ours}-x"]
+
+    with EmbeddedBroker() as broker, contextlib.ExitStack() as stack:
+        for name in (ours, *others):
+            producer = stack.enter_context(
+                KafkaProducer(bootstrap_servers=broker.bootstrap_servers, transactional_id=name)
+            )
+            producer.init_transactions()
+            producer.begin_transaction()
+            stack.callback(producer.abort_transaction)
+            producer.send("out", b"").get(30)
+        configs = (("bootstrap_servers", broker.bootstrap_servers),)
+        assert prefix_access.ask_brokers(configs, "p", lambda access: access.open_ids()) == [ours]
 
 
 async def test_whether_a_batch_write_is_known_waits_for_one_that_is_being_decided():
