@@ -203,7 +203,9 @@ def apache_kafka(java_tools: JavaTools, tmp_path_factory: pytest.TempPathFactory
     """A running Apache Kafka of one node, shared by the session: a test uses topics and groups of its own."""
     from harness.releases import kafka_of
 
-    with kafka_of(java_tools.version, tmp_path_factory.mktemp("apache-kafka")) as kafka:
+    # Nobody stops it, so its session need not end soon: under load the controller would fence it, and refuse topics.
+    properties = {"broker.session.timeout.ms": "60000"}
+    with kafka_of(java_tools.version, tmp_path_factory.mktemp("apache-kafka"), properties=properties) as kafka:
         yield kafka
 
 

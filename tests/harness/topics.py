@@ -19,6 +19,8 @@ TAKES_THE_DEFAULT_SIZE = 4
 TIMEOUT_S = 30.0
 PAUSE_S = 0.05
 NOT_CONTROLLER = 41
+INVALID_REPLICATION_FACTOR = 38
+"""Also where brokers are fenced: their heartbeats are late, as under load, or they have just started."""
 TOPIC_ALREADY_EXISTS = 36
 _numbers = itertools.count(1)
 
@@ -103,7 +105,7 @@ def create_topic(
             if version < TAKES_THE_DEFAULT_SIZE and replication_factor < 0:
                 topic.replication_factor = min(3, len(addresses))
             (result,) = wire.ask(request, version).topics
-        if result.error_code != NOT_CONTROLLER or time.monotonic() > deadline:
+        if result.error_code not in (NOT_CONTROLLER, INVALID_REPLICATION_FACTOR) or time.monotonic() > deadline:
             break
         time.sleep(PAUSE_S)
     if result.error_code not in (0, TOPIC_ALREADY_EXISTS):
