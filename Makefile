@@ -1,12 +1,12 @@
 # make demo      the flights through a broker and Spark
-# make test      everything that must hold: make check, a hundred simulations, the integration tests on both brokers
+# make test      everything that must hold: lint, types, unit tests, a hundred simulations, the integration tests on both brokers
 # make test-exhaustive   what make test tries at a sample of places, seeds, modules or brokers, at all the others
 # make test-pythons   the unit tests on the other Pythons from 3.11 that there are, compiled and plain
 # make test-generations   the programs of examples/generations under the kafka-python of their time and under this
 # make test-matrix   the clients' integration tests on Apache Kafka 0.8.2 to 4.4.0 (MATRIX_ARGS='--releases 1.1.1,2.8.2')
 # make spark-trials   Spark where it runs (a standalone cluster, archives, Connect, declarative pipelines; PySpark 4.0, 4.1 and the next),
 #                     kills while it writes exactly once, 50 million rows, and 200 programs on its own Kafka connector and on ours
-# make check     lint, types and unit tests, in two minutes (make check-all: with the exhaustive ones)
+# make check     lint, types and quick unit tests, in two minutes (make check-all: all unit tests, the exhaustive ones too)
 # make bench     the benchmarks, in twelve minutes (make bench-quick: a part, in one; make bench-full: all, in half an hour)
 # make simulate  clients and brokers in virtual time, from seeds (SEEDS=1-100)
 # make mutate    change the code in small ways and see whether a test notices (half an hour)
@@ -102,7 +102,7 @@ java:
 # -- what must hold ----------------------------------------------------------------------------------------------------
 
 check: setup
-	@$(MAKE) $(AT_ONCE) $(CHECKS)
+	@$(MAKE) $(AT_ONCE) $(CHECKS) CHOICE='-m "not exhaustive and not slow"'
 
 check-all: setup
 	@$(MAKE) $(AT_ONCE) $(CHECKS) CHOICE=

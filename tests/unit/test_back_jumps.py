@@ -41,6 +41,7 @@ def loops(node: ast.AST, inside: bool = False) -> Iterator[ast.While]:
             yield from loops(child, inside or (cleans_up(node) and (covered or isinstance(node, ast.With))))
 
 
+@pytest.mark.slow
 def test_no_lock_is_left_taken_by_an_interrupt_at_a_jump_back() -> None:
     found = []
     for package in PACKAGES:

@@ -52,6 +52,7 @@ def test_a_file_that_the_guide_names_is_there(path: str) -> None:
     assert any((home / path).exists() for home in homes) or any(SOURCE.glob(f"*/{path}")), path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_name_that_the_guide_uses_is_there(name: str) -> None:
     inherited = {"KafkaConsumer.poll", "KafkaProducer.send", "KafkaShareConsumer.poll", "Exception"}

@@ -58,6 +58,7 @@ def test_the_prefix_does_not_show_in_what_is_compared(made: Program) -> None:
     assert run_program(made, sys.executable, "localhost:1", "probe-7") == "localhost:1 PREFIX-topic\n"
 
 
+@pytest.mark.slow
 def test_a_program_that_fails_or_does_not_end_says_what_it_printed(tmp_path: Path) -> None:
     failing = make(tmp_path, "print('so far'); sys.exit('enough')")
     with pytest.raises(ProgramError, match=r"(?s)0\.9/probe ended with 1\nso far\n.*enough"):

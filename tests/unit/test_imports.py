@@ -99,6 +99,7 @@ def loaded_after(statement: str, **env: str) -> set[str]:
     return set(json.loads(done.stdout))
 
 
+@pytest.mark.slow
 @pytest.mark.once
 @pytest.mark.parametrize("every", [pytest.param(1, marks=pytest.mark.exhaustive), 25])
 @pytest.mark.timeout(900)  # a process for each of a thousand modules: minutes on a busy machine
@@ -106,11 +107,13 @@ def test_each_module_imports_alone(every: int) -> None:
     import_alone(all_modules()[::every], preload=LIBRARIES)
 
 
+@pytest.mark.slow
 @pytest.mark.once
 def test_hot_modules_work_plain_where_cython_is_not_installed() -> None:
     import_alone(HOT_MODULES, preload=("asyncio", "cramjam"), blocked=("cython", "Cython"), KAFKA_PURE="1")
 
 
+@pytest.mark.slow
 @pytest.mark.once
 def test_the_base_install_is_enough_for_the_clients_and_the_broker() -> None:
     faces = ["kafka", "kafka.consumer", "kafka.producer", "kafka.admin", "kafka.broker", "kafka.record", "kafka.cli"]
@@ -132,6 +135,7 @@ def test_importing_kafka_loads_only_what_it_needs() -> None:
     assert not loaded & {*HEAVY, "asyncio", "ssl", "cramjam", "crc32c", "concurrent"}
 
 
+@pytest.mark.slow
 @pytest.mark.once
 @pytest.mark.parametrize("name", ["KafkaConsumer", "KafkaProducer", "KafkaAdminClient", "TopicPartition"])
 def test_a_public_name_needs_no_optional_library(name: str) -> None:
@@ -139,6 +143,7 @@ def test_a_public_name_needs_no_optional_library(name: str) -> None:
     assert not loaded & set(HEAVY)
 
 
+@pytest.mark.slow
 @pytest.mark.once
 def test_a_consumer_without_a_group_loads_neither_the_group_nor_the_other_face() -> None:
     loaded = loaded_after("from kafka import KafkaConsumer")
@@ -165,6 +170,7 @@ with EmbeddedBroker(group_initial_rebalance_delay_ms=0) as broker:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.once
 def test_clients_of_today_load_nothing_of_old_generations() -> None:
     loaded = loaded_after(CLIENTS_AT_WORK, KAFKA_PURE="1")
@@ -172,6 +178,7 @@ def test_clients_of_today_load_nothing_of_old_generations() -> None:
     assert not [name for name in loaded if name.startswith("kafka.legacy")]
 
 
+@pytest.mark.slow
 @pytest.mark.once
 def test_every_public_name_is_there() -> None:
     assert loaded_after("import kafka\nfor name in kafka.__all__: getattr(kafka, name)")
@@ -191,6 +198,7 @@ SUBMODULES = (
 )
 
 
+@pytest.mark.slow
 def test_submodules_are_there_with_the_package_as_in_kafka_python() -> None:
     asks = "; ".join(f"assert kafka.{name}.__name__ == 'kafka.{name}'" for name in SUBMODULES)
     subprocess.run([sys.executable, "-c", f"import kafka; {asks}"], check=True, timeout=60)
@@ -205,6 +213,7 @@ def test_a_program_that_wants_kafka_python_2_finds_it() -> None:
     assert kafka.KafkaProducer.DEFAULT_CONFIG["client_id"] is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("client", "module"), [("KafkaConsumer", "kafka.consumer.group"), ("KafkaProducer", "kafka.producer.kafka")]
 )

@@ -17,6 +17,7 @@ async def answer() -> int:
     return 42
 
 
+@pytest.mark.slow
 def test_a_coroutine_that_was_not_begun_leaves_no_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(_: object) -> None:
         raise KeyboardInterrupt

@@ -125,6 +125,7 @@ def test_mutants_are_chosen_by_package_folder_and_file() -> None:
     assert chosen("producer/send") == [places[2]]
 
 
+@pytest.mark.slow
 def test_every_package_of_the_table_has_mutants_and_tests() -> None:
     found = mutate.mutants(list(mutate.TESTS))
     assert {each.package for each in found} == set(mutate.TESTS)
@@ -167,6 +168,7 @@ def test_a_mutant_is_run_by_the_tests_of_its_statement(
         assert mutate.TestsByLine(["a", "b", "c", "d"], [3.0, 2.0, 1.0, 9.0], everything).of(mutant) == [2, 1, 0, 3]
 
 
+@pytest.mark.slow
 def test_mutants_are_run_against_tests_that_the_plain_variant_leaves_to_the_compiled_one(tmp_path: Path) -> None:
     done = mutate.Workshop(tmp_path).run_tests(["tests/unit/spark/test_exactly_once_driver.py"], 300)
     assert done is not None
@@ -174,6 +176,7 @@ def test_mutants_are_run_against_tests_that_the_plain_variant_leaves_to_the_comp
     assert "deselected" not in done.stdout
 
 
+@pytest.mark.slow
 def test_what_tests_run_is_recorded_by_line(tmp_path: Path) -> None:
     (tmp_path / "package").mkdir()
     (tmp_path / "package" / "thing.py").write_text("def one():\n    return 1\n\n\ndef two():\n    return 2\n")

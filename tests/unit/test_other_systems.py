@@ -107,6 +107,7 @@ main()
 """
 
 
+@pytest.mark.slow
 def test_clients_and_the_command_line_work() -> None:
     with EmbeddedBroker(group_initial_rebalance_delay_ms=0) as broker:
         said = run_without_posix(CLIENTS, broker.bootstrap_servers)
@@ -123,6 +124,7 @@ except OSError as error:
 """
 
 
+@pytest.mark.slow
 def test_the_broker_says_where_it_runs() -> None:
     said = run_without_posix(BROKER)
     assert "runs on POSIX systems, such as Linux and macOS, not on win32" in said

@@ -28,6 +28,7 @@ def test_the_pages_of_options_and_errors_are_what_the_code_says() -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_the_public_docstrings_name_every_argument() -> None:
     command = [sys.executable, "-m", "scripts.reference.docstrings"]
     done = subprocess.run(
@@ -46,6 +47,7 @@ def test_an_argument_that_is_not_named_is_found() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_every_option_that_does_something_has_a_section() -> None:
     live = {name: row for name, row in option_table().items() if not row.inert}
     rows = [row.name for rows in options_page.sections(live).values() for row in rows]

@@ -62,10 +62,12 @@ def told(program: str) -> list[str]:
     return done.stderr.splitlines()
 
 
+@pytest.mark.slow
 def test_where_nothing_is_wrong_nothing_is_said() -> None:
     assert told(_ORDINARY) == []
 
 
+@pytest.mark.slow
 def test_warnings_are_seen_without_any_logging_set_up() -> None:
     unused = "sasl_mechanism, sasl_plain_password, sasl_plain_username; they need 'SASL_PLAINTEXT' or 'SASL_SSL'"
     assert told(_WRONG) == [

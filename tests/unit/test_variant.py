@@ -25,6 +25,7 @@ def variant_of_a_new_process(**env: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, env={**clean, **env}, check=True).stdout.strip()
 
 
+@pytest.mark.slow
 def test_the_environment_forces_the_plain_variant() -> None:
     assert variant_of_a_new_process(KAFKA_PURE="1") == "plain"
 
@@ -53,11 +54,13 @@ def warnings_of_a_new_client(**env: str) -> str:
     return done.stderr
 
 
+@pytest.mark.slow
 def test_a_client_of_the_plain_variant_says_so_once_unless_it_was_asked_for() -> None:
     assert warnings_of_a_new_client().count("is not compiled here and runs several times slower") == 1
     assert warnings_of_a_new_client(KAFKA_PURE="1") == ""
 
 
+@pytest.mark.slow
 def test_a_zero_does_not_force_anything() -> None:
     assert variant_of_a_new_process(KAFKA_PURE="0") == variant_of_a_new_process()
 
@@ -66,6 +69,7 @@ def test_each_hot_module_exists() -> None:
     assert set(_variant.compiled_modules()) == set(_variant.HOT_MODULES)
 
 
+@pytest.mark.slow
 def test_this_process_runs_what_its_environment_asks_for() -> None:
     if _variant.plain_is_forced():
         assert set(_variant.compiled_modules().values()) == {False}

@@ -89,6 +89,7 @@ async def test_a_close_that_is_cancelled_goes_on(client: type[Any], servers: str
             break
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("face", [AsyncKafkaConsumer, AIOKafkaConsumer])
 @pytest.mark.parametrize("way", ["getone", "getone of one", "getmany", "getmany of one", "next"])
 async def test_a_read_that_is_cancelled_loses_no_record(face: type[Any], way: str, servers: str, topic: str) -> None:
@@ -135,6 +136,7 @@ async def test_a_commit_that_is_cancelled_may_be_made_again(face: type[Any], ser
     await nothing_runs()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("face", [AsyncKafkaProducer, AIOKafkaProducer])
 @pytest.mark.parametrize("way", ["send", "send_and_wait", "flush"])
 async def test_a_send_that_is_cancelled_writes_once_or_not_at_all(

@@ -113,6 +113,7 @@ def test_a_wrong_answer_ends_the_run(monkeypatch: pytest.MonkeyPatch, wrong: Res
         run_with(monkeypatch, ours=result(), confluent=wrong)
 
 
+@pytest.mark.slow
 def test_a_process_that_fails_is_quoted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rounds, "process_environment", lambda client: {"PYTHONPATH": ""})
     topic = Topic("none", 102, 4)

@@ -156,6 +156,7 @@ def test_the_pytest_fixture_gives_a_running_broker(kafka_broker: EmbeddedBroker)
     assert accepts(kafka_broker.bootstrap_servers)
 
 
+@pytest.mark.slow
 def test_the_pytest_plugin_loads_nothing_until_the_fixture_is_used() -> None:
     program = "import sys, kafka.pytest_plugin; print([one for one in sys.modules if one.startswith('kafka.')])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)

@@ -210,6 +210,7 @@ def test_a_group_goes_on_where_it_was_though_its_config_says_latest(shares: Shar
     assert shares.acquire() == [(0, 1, 1)]
 
 
+@pytest.mark.slow
 def test_the_file_is_rewritten_when_most_of_it_is_out_of_date(shares: Shares, tmp_path: Path) -> None:
     path = tmp_path / "shares.log"
     while path.stat().st_size < 1 << 20:

@@ -114,6 +114,7 @@ def points(version: int, writes: int) -> list[tuple[int, float]]:
     return [(number, 0.0) for number in range(1, writes + 1)] + [(writes, 1.0)] + within
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", [1, 2])
 def test_what_is_decided_ends_and_what_is_not_is_aborted_in_time(tmp_path: Path, version: int) -> None:
     writes = writes_of_a_run(tmp_path / "whole", version)
@@ -138,6 +139,7 @@ def test_what_is_decided_ends_and_what_is_not_is_aborted_in_time(tmp_path: Path,
     assert min(decided_by_a_start, timed_out) > 2  # the points were of both kinds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", [1, 2])
 def test_a_producer_that_asks_again_after_the_start_goes_on_as_if_nothing_had_been(
     tmp_path: Path, version: int

@@ -58,6 +58,7 @@ def test_an_unknown_command_is_wrong_usage() -> None:
     assert "No such command 'xyz'. See kafka --help." in CliRunner().invoke(commands, ["xyz"]).output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", [[], ["click", "rich", "pyarrow", "pyspark", "pandas"]])
 def test_doctor_ends_with_its_verdict_with_the_standard_library_alone(missing: list[str]) -> None:
     done = run_without(missing, "doctor")
@@ -70,6 +71,7 @@ def test_doctor_ends_with_its_verdict_with_the_standard_library_alone(missing: l
     assert done.stdout.splitlines()[-1] == f"Nothing is wrong; the {variant} variant runs."
 
 
+@pytest.mark.slow
 @pytest.mark.once
 @pytest.mark.parametrize("arguments", [["doctor"], ["--help"], ["broker", "--help"], ["--version"]], ids=" ".join)
 def test_a_command_whose_output_nobody_reads_ends_without_a_word(arguments: list[str]) -> None:
@@ -88,6 +90,7 @@ def run_without(missing: list[str], *arguments: str, **env: str) -> subprocess.C
     return subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **env}, timeout=60)
 
 
+@pytest.mark.slow
 @pytest.mark.once
 def test_the_broker_needs_no_more_than_the_base_installation() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -100,6 +103,7 @@ def test_the_broker_needs_no_more_than_the_base_installation() -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.once
 @pytest.mark.parametrize(
     ("arguments", "env", "said"),
@@ -143,6 +147,7 @@ def test_bad_input_is_a_line_and_never_a_traceback(
     assert said in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.once
 def test_a_process_with_bad_input_says_one_line() -> None:
     done = run_without([], "broker", "--port", "0", "--host", "203.0.113.1")
@@ -243,6 +248,7 @@ def test_a_wrong_setting_of_the_broker_is_a_wrong_use() -> None:
     assert CliRunner().invoke(commands, ["broker", "--topic-config", "retention.ms"]).exit_code == 2
 
 
+@pytest.mark.slow
 @pytest.mark.once
 def test_a_missing_library_is_named_with_the_extra_that_brings_it() -> None:
     done = run_without(["pandas"], "demo")

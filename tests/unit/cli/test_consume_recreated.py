@@ -55,6 +55,7 @@ def take(source: Source, wanted: set[bytes]) -> None:
     assert sorted(values) == sorted(wanted)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("partitions", [1, 2, 3])
 @pytest.mark.parametrize("in_group", [True, False])
 def test_it_reads_the_new_topic_and_commits_nothing_of_the_deleted_one(

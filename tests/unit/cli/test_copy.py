@@ -71,6 +71,7 @@ def test_a_copy_has_the_same_partitions_order_keys_headers_and_times(cli: Cli, s
     assert by_partition(cli, f"{source}-copy") == by_partition(cli, source)
 
 
+@pytest.mark.slow
 def test_a_copy_goes_on_where_it_was(cli: Cli, source: str) -> None:
     target = f"{source}-copy"
     assert cli.json("copy", source, target, "--to", "2")["records"] < 20
@@ -83,6 +84,7 @@ def test_a_copy_goes_on_where_it_was(cli: Cli, source: str) -> None:
     assert cli.json("copy", source, target, "--restart")["records"] == 21
 
 
+@pytest.mark.slow
 def test_a_copy_that_breaks_off_leaves_nothing_twice(
     cli: Cli, source: str, broker: EmbeddedBroker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -113,6 +115,7 @@ def test_a_copy_goes_on_behind_what_another_one_has_copied_until_it_was_fenced(
     assert by_partition(cli, target) == by_partition(cli, source)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("follows", [False, True])
 @pytest.mark.parametrize("partitions", [1, 3, 5])
 def test_a_copy_ends_where_its_target_was_made_anew_and_copies_everything_when_it_is_started_again(
@@ -140,6 +143,7 @@ def test_a_copy_ends_where_its_target_was_made_anew_and_copies_everything_when_i
     assert by_partition(cli, target, "--read-committed") == by_partition(cli, source)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("records", [2, 30])
 def test_a_source_that_was_made_anew_is_not_taken_for_the_old_one(cli: Cli, topic: MakeTopic, records: int) -> None:
     source = topic()
@@ -189,6 +193,7 @@ def test_a_copy_does_not_go_on_where_it_is_not_known_what_its_source_has(
     assert "nobody leads it" in cli.fails("copy", source, f"{source}-copy")
 
 
+@pytest.mark.slow
 def test_a_copy_goes_on_where_the_id_of_its_source_was_not_known_or_is_not(
     cli: Cli, topic: MakeTopic, broker: EmbeddedBroker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -206,6 +211,7 @@ def test_a_copy_goes_on_where_the_id_of_its_source_was_not_known_or_is_not(
     assert cli.json(*copy)["records"] == 1
 
 
+@pytest.mark.slow
 def test_records_that_were_deleted_before_the_copy_came_are_told(cli: Cli, topic: MakeTopic) -> None:
     source = topic()
     cli("produce", source, stdin="v\n" * 9)
@@ -221,6 +227,7 @@ def test_records_that_were_deleted_before_the_copy_came_are_told(cli: Cli, topic
     assert "1 records copied" in told.stderr
 
 
+@pytest.mark.slow
 def test_copies_of_a_topic_to_two_others_run_side_by_side(
     cli: Cli, source: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -264,6 +271,7 @@ def test_copies_whose_names_put_together_are_the_same_run_side_by_side(
     assert (cli("consume", "eu.copy"), cli("consume", "copy")) == ("a\n", "b\n")
 
 
+@pytest.mark.slow
 def test_a_restart_that_breaks_off_goes_on_as_a_restart(cli: Cli, source: str, monkeypatch: pytest.MonkeyPatch) -> None:
     target = f"{source}-copy"
     cli("copy", source, target)
@@ -293,6 +301,7 @@ def test_a_restart_of_a_topic_that_was_made_anew_counts_also_while_it_is_empty(c
     assert cli.json("copy", source, f"{source}-copy")["records"] == 2
 
 
+@pytest.mark.slow
 def test_a_copy_that_follows_has_committed_what_came_when_it_is_interrupted(
     cli: Cli, source: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -314,6 +323,7 @@ def test_a_copy_that_follows_has_committed_what_came_when_it_is_interrupted(
     assert by_partition(cli, f"{source}-copy", "--read-committed") == by_partition(cli, source)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("partitions", [1, 3, 4])
 def test_a_copy_that_follows_ends_where_its_source_was_made_anew(
     cli: Cli, source: str, monkeypatch: pytest.MonkeyPatch, partitions: int, caplog: pytest.LogCaptureFixture
@@ -348,6 +358,7 @@ def test_a_copy_to_another_cluster(cli: Cli, source: str, elsewhere: EmbeddedBro
     assert by_partition(there, source) == by_partition(cli, source)
 
 
+@pytest.mark.slow
 def test_a_copy_has_records_that_have_neither_key_nor_value(cli: Cli, topic: MakeTopic, broker: EmbeddedBroker) -> None:
     name = topic(3)
     headers = [{"key": "h", "value": b"1"}, {"key": "h", "value": None}]

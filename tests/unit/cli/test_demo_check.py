@@ -65,6 +65,7 @@ def test_a_missing_row_is_an_error() -> None:
         check.compare("it", right.head(1), right)
 
 
+@pytest.mark.slow
 def test_the_data_are_all_flights_of_the_year_in_order() -> None:
     flights = read_flights().flights
     assert len(flights) == 336_776
@@ -84,6 +85,7 @@ def test_files_that_a_killed_driver_left_are_no_results_and_go(tmp_path: pathlib
     assert sorted(path.name for path in tmp_path.glob("*.parquet")) == ["part-a.parquet"]
 
 
+@pytest.mark.slow
 def test_flights_are_made_up_where_the_real_ones_are_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     made_up, again = read_flights(5_000), read_flights(5_000)

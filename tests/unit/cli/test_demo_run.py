@@ -73,6 +73,7 @@ def run_demo(monkeypatch: pytest.MonkeyPatch, folder: pathlib.Path, lost: int = 
     run.run(None, folder, FLIGHTS, folder / "report.html")
 
 
+@pytest.mark.slow
 def test_the_demo_checks_tells_and_draws_what_came_out(
     monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -87,6 +88,7 @@ def test_the_demo_checks_tells_and_draws_what_came_out(
     assert "killed after 123 records" in (tmp_path / "report.html").read_text()
 
 
+@pytest.mark.slow
 def test_a_row_that_is_lost_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
     with pytest.raises(check.DifferentResult, match="the topic has"):
         run_demo(monkeypatch, tmp_path, lost=1)
@@ -136,6 +138,7 @@ def test_the_demo_takes_no_more_of_a_connection(option: str) -> None:
     )
 
 
+@pytest.mark.slow
 def test_no_servers_are_not_the_embedded_broker(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
     monkeypatch.setattr(run, "check_java", lambda: None)
     with pytest.raises(KafkaConfigurationError, match="bootstrap_servers"):

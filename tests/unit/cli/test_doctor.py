@@ -14,6 +14,7 @@ from unit.cli.cli_support import Cli
 pytestmark = pytest.mark.once
 
 
+@pytest.mark.slow
 def test_a_cluster_that_is_well(cli: Cli) -> None:
     cli("topics", "create", "well")
     cli("produce", "well", stdin="a\n")
@@ -23,6 +24,7 @@ def test_a_cluster_that_is_well(cli: Cli) -> None:
     assert "nothing is wrong" in cli("doctor", "--cluster")
 
 
+@pytest.mark.slow
 def test_each_address_says_how_it_failed(cli: Cli) -> None:
     servers = f"127.0.0.1:1,no-such-host.invalid:9092,{cli.bootstrap_servers}"
     result = cli.run("doctor", "-b", servers)
@@ -32,16 +34,19 @@ def test_each_address_says_how_it_failed(cli: Cli) -> None:
     assert f"{cli.bootstrap_servers}\ttrue\tok" in result.output
 
 
+@pytest.mark.slow
 def test_a_listener_that_asks_for_sasl_is_thought_of() -> None:
     with EmbeddedBroker(users={"alice": "secret"}) as broker:
         said = Cli(broker.bootstrap_servers, "/no/such").run("doctor", "--cluster").output
     assert "so does a listener that asks for SASL (security_protocol is 'PLAINTEXT')" in said
 
 
+@pytest.mark.slow
 def test_nothing_reached_says_what_to_look_at(cli: Cli) -> None:
     assert "is the cluster up" in cli.run("doctor", "-b", "127.0.0.1:1").output
 
 
+@pytest.mark.slow
 def test_an_advertised_address_that_cannot_be_reached_is_named() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -53,6 +58,7 @@ def test_an_advertised_address_that_cannot_be_reached_is_named() -> None:
     assert f"advertised.listeners to an address that is reached from here, as 127.0.0.1:{port} is" in result.output
 
 
+@pytest.mark.slow
 def test_records_from_the_future_tell_of_a_wrong_clock(cli: Cli) -> None:
     cli("topics", "create", "future", "-c", "message.timestamp.after.max.ms=99999999")
     cli("produce", "future", "--timestamp", str(int(time.time() * 1000) + 7_200_000), stdin="a\n")
@@ -62,6 +68,7 @@ def test_records_from_the_future_tell_of_a_wrong_clock(cli: Cli) -> None:
     assert "in the future" in result.output
 
 
+@pytest.mark.slow
 def test_json_has_the_installation_too(cli: Cli) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "kafka_columnar", "doctor", "--json"], capture_output=True, text=True, check=False

@@ -81,6 +81,7 @@ def test_members_are_described_with_what_they_read(cli: Cli, group: str) -> None
     assert "the group has 1 member" in set_to
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "expected"),
     [

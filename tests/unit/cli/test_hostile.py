@@ -140,6 +140,7 @@ ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0"}
 needs_locales = pytest.mark.skipif(sys.platform == "win32", reason="has no such locale")
 
 
+@pytest.mark.slow
 @needs_locales
 def test_a_locale_of_ascii_takes_every_name(cli: Cli, topic: MakeTopic) -> None:
     name, group = topic(), "gr\xfcppe-\u65e5\u672c"
@@ -147,6 +148,7 @@ def test_a_locale_of_ascii_takes_every_name(cli: Cli, topic: MakeTopic) -> None:
     assert [row["group"] for row in cli.json("groups", "list") if row["group"] == group] == [group]
 
 
+@pytest.mark.slow
 @needs_locales
 def test_a_password_s_bytes_are_no_text_in_the_c_locale_either(cli: Cli) -> None:
     told = in_a_process(cli, "users", "set", "bob", stdin=b"\xff\n", LC_ALL="C")
@@ -154,6 +156,7 @@ def test_a_password_s_bytes_are_no_text_in_the_c_locale_either(cli: Cli) -> None
     assert b"expected a password of text" in told.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "ascii"])
 def test_names_that_the_output_s_encoding_lacks_are_written_as_escapes(
     cli: Cli, topic: MakeTopic, encoding: str

@@ -143,6 +143,7 @@ def test_pages_of_partitions_begin_where_the_cursor_is(cli: Cli) -> None:
     assert "belong together" in cli.fails("partitions", "describe", "pages-a", "--cursor-topic", "x", status=2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("way", "usage"),
     [

@@ -92,6 +92,7 @@ def test_files_are_sent_one_after_the_other(cli: Cli, topic: MakeTopic, tmp_path
     assert cli("consume", name) == "line 1\nline 2\nline 1\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet", "arrow"])
 def test_what_consume_writes_produce_reads(cli: Cli, topic: MakeTopic, tmp_path: pathlib.Path, suffix: str) -> None:
     source, target = topic(2), topic(2, "-copy")
@@ -121,6 +122,7 @@ def records_of(cli: Cli, topic: str) -> list[tuple[Any, ...]]:
     return sorted((r.partition, r.offset, r.timestamp, str(r.key), str(r.value), str(r.headers)) for r in found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [each for each in endings() if each != ".txt"])
 def test_a_file_brings_back_all_of_each_record(cli: Cli, topic: MakeTopic, tmp_path: pathlib.Path, ending: str) -> None:
     source, target, file = topic(2), topic(2, "-copy"), tmp_path / f"records{ending.upper()}"
@@ -174,6 +176,7 @@ def test_where_a_file_cannot_be_written_nothing_is_read(cli: Cli, topic: MakeTop
     assert told.endswith(f"cannot be written: there is no folder {tmp_path / 'no'}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet", "arrow"])
 @pytest.mark.parametrize("value", [b"of a file of Windows\r", b"\r", b"a\rb", b"\r\n", b"\0", b'"', b"\\"])
 def test_every_control_character_is_read_as_it_was(

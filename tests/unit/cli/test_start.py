@@ -25,17 +25,20 @@ def loaded(*arguments: str) -> set[str]:
     return set(done.stderr.split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["topics", "--help"], ["consume", "--help"]])
 def test_help_needs_no_client(arguments: list[str]) -> None:
     assert not {*HEAVY, "kafka.admin", "kafka.net", "asyncio", "ssl"} & loaded(*arguments)
 
 
+@pytest.mark.slow
 def test_a_list_of_topics_needs_the_admin_client_alone(cli: Cli) -> None:
     found = loaded("-b", cli.bootstrap_servers, "topics", "list")
     assert not {*HEAVY, "kafka.admin.async_client"} & found
     assert "kafka.admin.client" in found
 
 
+@pytest.mark.slow
 def test_text_is_consumed_without_arrow(cli: Cli) -> None:
     cli("topics", "create", "text")
     found = loaded("-b", cli.bootstrap_servers, "consume", "text")
@@ -101,6 +104,7 @@ def completed(words: str) -> list[str]:
     return result.stdout.split()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("module", "usage"), [("consumer", "kafka consume"), ("producer", "kafka produce")])
 def test_kafka_python_s_modules_are_commands(module: str, usage: str) -> None:
     command = [sys.executable, "-m", f"kafka.{module}", "--help"]

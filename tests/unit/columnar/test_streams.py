@@ -23,6 +23,7 @@ def run(command: str, *, unbuffered: bool) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unbuffered", [False, True])
 @pytest.mark.parametrize(("redirection", "said"), [(">/dev/full", FULL), (">&-", CLOSED)])
 @pytest.mark.parametrize("command", ["--help", "doctor"])

@@ -139,6 +139,7 @@ def test_what_is_wrong_with_it_is_told_without_a_secret(jaas, message):
     assert "hunter2" not in str(caught.value)
 
 
+@pytest.mark.slow
 @given(st.text(max_size=60))
 def test_whatever_it_is_it_is_read_or_refused(text):
     with contextlib.suppress(KafkaConfigurationError):

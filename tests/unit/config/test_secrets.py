@@ -56,6 +56,7 @@ def on_the_command_line(*pairs: str, variables: Mapping[str, str] | None = None)
     return settings({**NOTHING, "extra_config": pairs}, environment)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", WRONG)
 def test_no_option_shows_a_secret_that_it_was_given(kind: str, caplog: pytest.LogCaptureFixture) -> None:
     value = WRONG[kind]
@@ -64,6 +65,7 @@ def test_no_option_shows_a_secret_that_it_was_given(kind: str, caplog: pytest.Lo
             assert SECRET not in told(lambda: client({name: value}), caplog), name  # noqa: B023
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", WRONG)
 def test_no_property_shows_a_secret_that_it_was_given(kind: str, caplog: pytest.LogCaptureFixture) -> None:
     value = WRONG[kind]
@@ -82,6 +84,7 @@ def test_no_unknown_name_brings_a_secret_with_it(caplog: pytest.LogCaptureFixtur
             assert "unknown" in seen or take is takers[-1], name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", [PEM, SECRET, f"{SECRET} ", f"'{SECRET}"], ids=["PEM", "text", "blank", "quoted"])
 def test_the_command_line_shows_no_secret(value: str, caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
     paths = {name for name, row in option_table().items() if "PathLike" in row.accepts}

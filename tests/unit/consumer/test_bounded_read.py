@@ -323,6 +323,7 @@ async def test_records_that_are_deleted_in_the_middle_are_left_out(
     assert read.missing == {tp: 8 - fetched_before}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("partitions", [0, 1, 2, 3], ids=["gone", "fewer", "as many", "more"])
 @pytest.mark.parametrize("skips", [True, False])
 async def test_a_topic_that_is_deleted_is_missing_and_another_of_its_name_is_not_read(

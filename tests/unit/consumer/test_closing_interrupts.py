@@ -48,6 +48,7 @@ def is_anything_left() -> bool:
     return loop.run(left())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("every", EVERY)
 @pytest.mark.filterwarnings("ignore:coroutine .* was never awaited")
 def test_wherever_closing_is_interrupted_nothing_is_left(kafka_broker: EmbeddedBroker, every: int) -> None:

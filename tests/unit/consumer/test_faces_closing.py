@@ -291,6 +291,7 @@ async def test_a_consumer_of_a_loop_that_is_dropped_while_it_closes_goes_on_clos
             await asyncio.sleep(0)
 
 
+@pytest.mark.slow
 def test_a_consumer_that_is_open_when_the_program_ends_says_what_that_means(broker: EmbeddedBroker) -> None:
     program = (
         "import logging\n"

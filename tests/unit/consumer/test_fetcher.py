@@ -49,6 +49,7 @@ def test_everything_is_fetched_in_order_ahead_of_the_caller() -> None:
     play(scenario, {0: 1, 1: 2})
 
 
+@pytest.mark.slow
 def test_an_idle_consumer_sends_two_requests_a_second_to_a_broker() -> None:
     async def scenario(bench: Bench) -> None:
         bench.assign(0)

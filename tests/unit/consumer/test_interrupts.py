@@ -149,6 +149,7 @@ EACH_CALL = [
 EVERYTHING = [(number, offset) for number, end in enumerate(ENDS) for offset in range(end)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("call", "rows"), EACH_CALL)
 def test_no_record_is_lost_to_an_interrupt(call: Callable[[Any], Any], rows: Callable[[Any], Rows]) -> None:
     call(Desk().calls)  # the first one does more, such as to import
@@ -169,6 +170,7 @@ def test_no_record_is_lost_to_an_interrupt(call: Callable[[Any], Any], rows: Cal
         assert desk.positions() == ENDS
 
 
+@pytest.mark.slow
 def test_no_partition_that_is_passed_over_is_lost_to_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
     """As one is whose answer is being decoded ahead, while another has records."""
     read, rows = CALLS["poll"]
@@ -264,6 +266,7 @@ def test_an_interrupt_leaves_no_thread_inside(nested: bool) -> None:
         assert entered, f"interrupted in {interrupt.where}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("act", ["poll", "pause", "seek"])
 @pytest.mark.parametrize(("call", "rows"), EACH_CALL)
 def test_a_handler_of_a_signal_may_come_anywhere(
@@ -303,6 +306,7 @@ def test_a_handler_of_a_signal_may_come_anywhere(
         assert desk.positions() == ENDS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("call", "rows"), EACH_CALL)
 def test_a_handler_that_pauses_loses_nothing_of_a_partition_with_several_answers(
     call: Callable[[Any], Any], rows: Callable[[Any], Rows]
@@ -325,6 +329,7 @@ def test_a_handler_that_pauses_loses_nothing_of_a_partition_with_several_answers
         assert sorted(got) == everything, f"in {signal.where}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("call", "rows"), EACH_CALL)
 def test_a_handler_of_a_signal_may_wait_anywhere_for_what_the_loop_does_with_the_buffer(
     call: Callable[[Any], Any], rows: Callable[[Any], Rows]

@@ -106,6 +106,7 @@ def write(scene: Scene, text: str, partitions: int, count: int = 24) -> set[byte
     return set(values)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 async def test_a_consumer_that_runs_on_reads_each_record_of_the_new_topic_once(
     scene: Scene, admin: KafkaAdminClient, way: str
@@ -181,6 +182,7 @@ class Heard(ConsumerRebalanceListener):
         self.history.append({each.partition for each in owned})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["classic", "consumer", "no group", "pattern"])
 async def test_listeners_hear_of_partitions_that_are_gone_and_that_came(
     scene: Scene, admin: KafkaAdminClient, way: str
@@ -243,6 +245,7 @@ async def position_of(consumer: Any, tp: TopicPartition) -> int:
     return int(await consumer.position(tp))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["classic", "consumer", "assign"])
 @pytest.mark.parametrize("ending", ["close", "commit", "commit_async", "interval"])
 async def test_a_position_in_the_deleted_topic_is_not_committed_for_the_new_one(
@@ -304,6 +307,7 @@ async def test_continue_keeps_the_offsets_that_the_new_topic_has(
 # Partitions and topics that come while a consumer runs ----------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["classic", "consumer", "no group", "pattern"])
 async def test_new_partitions_are_read_from_their_beginning_where_the_option_says_so(
     scene: Scene, admin: KafkaAdminClient, way: str

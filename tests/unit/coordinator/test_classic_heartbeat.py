@@ -23,6 +23,7 @@ from unit.coordinator.group import Member, joined, partitions, play, synced
 HELD = partitions("t", 0, 1)
 
 
+@pytest.mark.slow
 def test_heartbeats_go_out_at_their_interval_while_the_caller_polls() -> None:
     async def scenario(cluster: FakeCluster) -> None:
         member = Member(cluster, heartbeat_interval_ms=3_000)

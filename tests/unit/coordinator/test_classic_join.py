@@ -186,6 +186,7 @@ def test_what_does_not_pass_is_handed_to_the_caller(error: type[KafkaError]) -> 
     play(scenario)
 
 
+@pytest.mark.slow
 def test_a_caller_that_polls_on_after_a_refusal_is_held_up_more_and_more() -> None:
     async def scenario(cluster: FakeCluster) -> None:
         cluster.serve("JoinGroup", lambda call: JoinGroupResponse(error_code=30))

@@ -62,6 +62,7 @@ def test_the_asyncio_consumer_likewise(servers: str) -> None:
     assert shown(asyncio.run(read())) == ("lag of reader: 4", {"t-1": "4"})
 
 
+@pytest.mark.slow
 def test_groups_show_what_they_have_committed(servers: str) -> None:
     with KafkaAdminClient(bootstrap_servers=servers) as admin:
         committed = {TopicPartition("t", number): OffsetAndMetadata(0, "", None) for number in range(2)}
@@ -75,6 +76,7 @@ def test_groups_show_what_they_have_committed(servers: str) -> None:
         assert shown(admin.plot_lag("none")) == ("lag of none: 0", {})
 
 
+@pytest.mark.slow
 def test_the_partitions_that_lag_most_are_drawn_and_all_are_counted() -> None:
     lags: dict[str, int | None] = {f"t-{number}": number for number in range(100)}
     title, bars = shown(lag_figure("many", lags))

@@ -34,6 +34,7 @@ def decoded(writer: Any, reader: Any, values: list[bytes | None]) -> tuple[pa.Ar
     return decoder.decode(pa.array(values, pa.binary()), framed=False)
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.data())
 def test_columns_have_what_was_written(data: Any) -> None:
@@ -46,6 +47,7 @@ def test_columns_have_what_was_written(data: Any) -> None:
     assert column.to_pylist() == [as_column(schema, value) for value in values]
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.data())
 def test_values_of_an_older_schema_are_read_as_the_reader_has_them(data: Any) -> None:
@@ -141,6 +143,7 @@ def test_a_bad_value_says_where_and_what(schema: Any, data: bytes, cause: str) -
     assert one(schema, data).startswith(cause)
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.data())
 def test_a_bad_value_leaves_all_others_as_they_are(data: Any) -> None:

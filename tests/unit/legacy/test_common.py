@@ -134,6 +134,7 @@ def test_values_of_kafka_python_3_are_at_the_top() -> None:
     assert [name for name in names if not hasattr(kafka, name)] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("package", "names"),
     [
@@ -181,6 +182,7 @@ def test_the_base_of_broker_errors_has_no_code() -> None:
     assert str(base()) == "[Error None] BrokerResponseError"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["admin", "structs", "consumer", "producer", "cluster", "coordinator", "serializer"])
 def test_import_kafka_alone_gives_its_modules(name: str) -> None:
     code = f"import kafka; assert kafka.{name}.__name__ == 'kafka.{name}'; assert {name!r} in dir(kafka)"

@@ -47,6 +47,7 @@ def partitions() -> int:
     return 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [[], ["-W", "always::DeprecationWarning"]])
 def test_old_classes_are_told_of_at_the_programs_lines_where_that_is_asked_for(
     broker: EmbeddedBroker, client: SimpleClient, tmp_path: Path, options: list[str]
@@ -62,6 +63,7 @@ def test_old_classes_are_told_of_at_the_programs_lines_where_that_is_asked_for(
         assert done.stderr == ""
 
 
+@pytest.mark.slow
 def test_a_warning_as_an_error_is_raised_before_anything_is_opened(broker: EmbeddedBroker, tmp_path: Path) -> None:
     code = f"import kafka\nkafka.SimpleClient({broker.bootstrap_servers!r})"
     command = [sys.executable, "-W", "error::DeprecationWarning", "-c", code]

@@ -31,6 +31,7 @@ def test_each_of_them_is_what_it_is_at_home() -> None:
         assert getattr(importlib.import_module(module), name) is there, f"{module}.{name}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "line",
     [

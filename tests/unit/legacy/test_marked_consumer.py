@@ -334,6 +334,7 @@ def test_a_consumer_of_today_stays_one(broker: EmbeddedBroker) -> None:
             assert type(consumer) is KafkaConsumer
 
 
+@pytest.mark.slow
 def test_a_consumer_of_today_does_not_load_it(broker: EmbeddedBroker) -> None:
     code = (
         "import json, sys; from kafka import KafkaConsumer; KafkaConsumer('t', bootstrap_servers=sys.argv[1]).close();"

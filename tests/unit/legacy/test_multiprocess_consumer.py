@@ -49,6 +49,7 @@ def values(messages: Any) -> list[bytes]:
     return sorted(each.message.value for each in messages)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "processes"),
     [({}, 1), ({"num_procs": 2}, 2), ({"num_procs": 9}, 3), ({"partitions_per_proc": 2}, 2), ({"partitions": [1]}, 1)],
@@ -254,6 +255,7 @@ if sys.argv[2] in ("kill", "fork"):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", ["stop", "exit", "kill", "fork"])
 def test_no_process_is_left_behind(broker: EmbeddedBroker, client: SimpleClient, end: str) -> None:
     """All processes hold the same pipe for their output, which is at its end when the last of them is."""

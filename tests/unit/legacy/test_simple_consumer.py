@@ -491,12 +491,14 @@ consumer.get_messages(1, timeout=10)
 """
 
 
+@pytest.mark.slow
 def test_the_end_of_a_program_commits(broker: EmbeddedBroker, client: SimpleClient) -> None:
     send(client, b"0", b"1")
     subprocess.run([sys.executable, "-W", "ignore", "-c", ENDS, broker.bootstrap_servers], check=True, timeout=60)
     assert committed(client)[0] == 1
 
 
+@pytest.mark.slow
 def test_the_end_of_a_forked_child_leaves_the_parents_commits(broker: EmbeddedBroker, client: SimpleClient) -> None:
     send(client, b"0", b"1")
     with subprocess.Popen(

@@ -389,6 +389,7 @@ def test_a_producer_that_nobody_has_any_more_sends_what_waits(client: SimpleClie
     assert values(client, "collected")[0] == [b"value"]
 
 
+@pytest.mark.slow
 def test_the_end_of_the_process_waits_for_messages(broker: EmbeddedBroker, client: SimpleClient) -> None:
     client.ensure_topic_exists("exit")
     program = (

@@ -12,6 +12,7 @@ from kafka.vendor import six
 pytestmark = pytest.mark.once
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "code",
     [

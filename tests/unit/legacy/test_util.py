@@ -142,6 +142,7 @@ def test_a_weak_method_calls_and_compares_and_does_not_hold() -> None:
         weak(1)
 
 
+@pytest.mark.slow
 def test_a_method_is_tried_at_exit() -> None:
     code = """
 from kafka.util import Dict, try_method_on_system_exit

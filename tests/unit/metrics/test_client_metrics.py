@@ -157,6 +157,7 @@ def test_a_registry_of_the_users_is_not_closed() -> None:
     assert len(registry.metrics) == 2
 
 
+@pytest.mark.slow
 def test_a_client_that_nobody_asks_loads_no_classes_of_metrics() -> None:
     code = (
         "import sys, kafka\n"

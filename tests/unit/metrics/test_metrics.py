@@ -310,6 +310,7 @@ def test_sensors_expire(clock: Clock) -> None:
     assert {name.name for name in metrics.metrics} == {"count", "kept"}
 
 
+@pytest.mark.slow
 def test_the_thread_that_removes_sensors_holds_no_registry() -> None:
     metrics = Metrics(enable_expiration=True)
     watched = weakref.ref(metrics)

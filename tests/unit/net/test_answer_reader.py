@@ -51,6 +51,7 @@ async def test_a_small_answer_is_read_at_once(world):
     assert [len(response.groups) for response in world.given] == [10]
 
 
+@pytest.mark.slow
 async def test_a_large_one_in_a_thread_and_it_is_given_on_the_loop(world):
     assert world.read(20_000)
     assert world.given == []

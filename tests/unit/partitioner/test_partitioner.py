@@ -131,6 +131,7 @@ def ours() -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("release", ["0.9.5", "1.0.2", "1.4.7", "2.0.2", "2.3.3", "3.0.12"])
 def test_each_partitioner_chooses_what_that_of_a_release_chose(release: str, ours: dict[str, Any]) -> None:
     said = {line["release"]: line["choices"] for line in map(json.loads, CHOSEN.read_text().splitlines())}

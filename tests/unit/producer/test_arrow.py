@@ -42,6 +42,7 @@ async def test_rows_arrive_by_key_in_order_and_the_result_says_where() -> None:
             assert result.offsets[("t", p)] == [OffsetRange(0, len(wanted))]  # type: ignore[index]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("codec", ["zstd", "lz4", None])
 async def test_rows_that_several_threads_encode_stay_in_their_order(
     codec: str | None, monkeypatch: pytest.MonkeyPatch
@@ -97,6 +98,7 @@ async def test_rows_keep_their_place_among_single_records_and_share_their_sequen
     assert [entry[:3] for entry in cluster.log(0).batches] == [(1000, 0, n) for n in (0, 1, 2, 5)]
 
 
+@pytest.mark.slow
 async def test_memory_stays_bounded_and_faults_lose_nothing() -> None:
     cluster = ProducingCluster({"t": 2})
     async with producing(cluster, buffer_memory=200_000, max_request_size=50_000) as producer:

@@ -156,6 +156,7 @@ def test_pipelined_batches_keep_their_order_over_a_fault(fault: Fault, hit: int)
     simulate(scenario)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seed", [*range(10), *(pytest.param(seed, marks=pytest.mark.exhaustive) for seed in range(10, 40))]
 )

@@ -67,6 +67,7 @@ print("made")
 """
 
 
+@pytest.mark.slow
 def test_what_lives_until_the_interpreter_clears_its_modules_ends_quietly(broker: EmbeddedBroker) -> None:
     command = [sys.executable, "-W", "ignore", "-c", KEPT_TO_THE_END, broker.bootstrap_servers]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
@@ -244,6 +245,7 @@ def count(broker: EmbeddedBroker) -> int:
         return int(consumer.end_offsets([PLACE])[PLACE])
 
 
+@pytest.mark.slow
 def test_a_program_that_exits_with_an_open_producer_loses_nothing_and_says_nothing(
     broker: EmbeddedBroker, producer: KafkaProducer
 ) -> None:
@@ -256,6 +258,7 @@ def test_a_program_that_exits_with_an_open_producer_loses_nothing_and_says_nothi
     assert count(broker) - before == 5
 
 
+@pytest.mark.slow
 def test_a_thread_that_sends_while_the_interpreter_exits_is_told_so(broker: EmbeddedBroker) -> None:
     program = (
         "producer, sent = KafkaProducer(bootstrap_servers=servers), threading.Event()\n"
@@ -271,6 +274,7 @@ def test_a_thread_that_sends_while_the_interpreter_exits_is_told_so(broker: Embe
     assert (done.returncode, done.stderr) == (3, "the interpreter is about to exit, and has closed the producer\n")
 
 
+@pytest.mark.slow
 def test_a_callback_that_exits_is_named_and_ends_nothing(broker: EmbeddedBroker) -> None:
     program = (
         "producer = KafkaProducer(bootstrap_servers=servers, linger_ms=60_000)  # sent by flush, with the callback\n"
@@ -289,6 +293,7 @@ def test_a_callback_that_exits_is_named_and_ends_nothing(broker: EmbeddedBroker)
     )
 
 
+@pytest.mark.slow
 def test_an_asyncio_producer_whose_loop_is_closed_says_how_much_is_lost(broker: EmbeddedBroker) -> None:
     program = (
         "import asyncio, gc\n"

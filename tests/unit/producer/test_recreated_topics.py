@@ -596,6 +596,7 @@ def test_a_record_that_waited_for_memory_goes_to_a_partition_that_exists() -> No
     simulate(scenario)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(16))
 def test_nothing_is_lost_doubled_or_out_of_order_whatever_happens(seed: int) -> None:
     async def scenario() -> None:

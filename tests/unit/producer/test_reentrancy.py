@@ -89,6 +89,7 @@ class Signal(Interrupt):
             self._handler()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("magic", [pytest.param(1, marks=pytest.mark.exhaustive), 2])
 @pytest.mark.parametrize("before", [None, *(pytest.param(size, marks=pytest.mark.exhaustive) for size in (100, 900))])
 @pytest.mark.parametrize("within", [[10], [900], [900, 900]])
@@ -109,6 +110,7 @@ def test_wherever_a_signals_handler_sends_each_record_is_sent_once(
             break
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("magic", [pytest.param(1, marks=pytest.mark.exhaustive), 2])
 def test_a_finalizer_may_send_whenever_the_collector_runs_it(loop: asyncio.AbstractEventLoop, magic: int) -> None:
     sends = Sends(loop, magic)
@@ -220,6 +222,7 @@ print(1 + sent + len(futures))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no such signals here")
 def test_a_program_whose_signals_handler_sends_goes_on(broker: EmbeddedBroker) -> None:
     done = subprocess.run(

@@ -49,6 +49,7 @@ def producer() -> Iterator[KafkaProducer]:
         yield producer
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", STATES)
 def test_wherever_a_call_is_interrupted_it_can_be_made_again(producer: KafkaProducer, call: str) -> None:
     before, after = STATES[call]

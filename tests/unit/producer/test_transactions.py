@@ -968,6 +968,7 @@ INTERRUPTED = {
 }
 
 
+@pytest.mark.slow
 @both_versions
 @pytest.mark.parametrize("call", INTERRUPTED)
 def test_a_call_that_is_cancelled_anywhere_is_made_again_and_done_once(call: str, version: int) -> None:

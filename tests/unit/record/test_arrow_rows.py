@@ -337,6 +337,7 @@ print("refused or made", refused + made)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "column", ["value", *(pytest.param(name, marks=pytest.mark.exhaustive) for name in ("header lists", "headers"))]
 )

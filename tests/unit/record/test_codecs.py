@@ -89,6 +89,7 @@ def xerial(*blocks: bytes) -> bytes:
 MANY = 4000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("codec", "packed", "plain"),
     [
@@ -281,6 +282,7 @@ SNAPPY_A = bytes.fromhex("82 534e41505059 00 00000001 00000001  00000003 01 00 4
 SNAPPY_B = bytes.fromhex("82 534e41505059 00 00000001 00000001  00000003 01 00 42")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("packed", "plain"),
     [

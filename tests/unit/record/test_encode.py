@@ -22,6 +22,7 @@ headers = st.lists(st.tuples(st.text(max_size=20), st.none() | st.binary(max_siz
 records = st.lists(st.tuples(st.integers(0, 2**44), binary, binary, headers), min_size=1, max_size=60)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("magic", "codec"), FORMATS)
 @given(given_records=records, base_offset=st.integers(0, 2**50))
 @settings(max_examples=25, deadline=None)

@@ -9,6 +9,7 @@ import pytest
 from fuzz.targets import boundary, decode
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, 1200, 200))
 def test_logs_with_one_number_at_its_limit_are_read_as_the_reference_reads_them(first: int) -> None:
     for seed in range(first, first + 200):

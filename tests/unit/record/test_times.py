@@ -65,6 +65,7 @@ def test_a_time_that_microseconds_cannot_hold_is_refused_with_its_record() -> No
     assert columns.to_arrow(["timestamp"]).column(0).cast("int64").to_pylist() == [1, 1_795_000_000_000_000_000]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("schema", ["kafka", "spark"])
 def test_what_takes_much_memory_is_not_loaded_for_plain_records(schema: str) -> None:
     program = f"""

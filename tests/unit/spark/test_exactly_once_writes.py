@@ -168,6 +168,7 @@ def test_what_was_decided_a_moment_ago_is_not_aborted_by_the_next_task_of_its_pr
     assert writes.committed() == ["a", "b"]
 
 
+@pytest.mark.slow
 def test_batches_of_many_tasks_in_one_process_are_committed_under_the_same_transactional_ids(broker):
     writes = Writes(broker)
     names = set()

@@ -45,6 +45,7 @@ def unpickled_without(made, *missing: str) -> str:
     return subprocess.run(command, input=cloudpickle.dumps(made), check=True, capture_output=True).stdout.decode()
 
 
+@pytest.mark.slow
 @pytest.mark.once
 @pytest.mark.parametrize(
     "make",
@@ -60,10 +61,12 @@ def test_a_task_without_the_package_names_it_and_the_remedy(make):
     assert unpickled_without(make()) == f"{type(make()).__name__}\n"
 
 
+@pytest.mark.slow
 def test_a_task_without_a_package_that_this_one_needs_names_that():
     assert unpickled_without(KafkaBatchReader(READ, SCHEMA), "pyspark.sql.datasource").startswith("pyspark.sql.data")
 
 
+@pytest.mark.slow
 def test_a_task_with_another_version_of_the_package_names_both(monkeypatch):
     monkeypatch.setattr("kafka.spark.pickled.DISTRIBUTION_VERSION", "0.0.9")
     said = unpickled_without(KafkaBatchReader(READ, SCHEMA))
@@ -109,6 +112,7 @@ def test_spark_is_told_to_show_a_cause_without_its_traceback_in_its_own_processe
     assert ("SPARK_HIDE_TRACEBACK" in environment) == of_spark
 
 
+@pytest.mark.slow
 def test_the_package_says_what_to_install_without_pyarrow():
     code = (
         "import sys; sys.modules['pyarrow'] = None\n"

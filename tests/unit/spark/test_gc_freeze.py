@@ -48,6 +48,7 @@ for make in ("writer", "streamWriter"):
 """
 
 
+@pytest.mark.slow
 def test_planning_a_write_is_one_call_so_that_garbage_has_been_collected_before_anything_is_left_out():
     environment = os.environ | {"SPARK_REUSE_WORKER": "1"}
     command = [sys.executable, "-c", PLANNING_A_WRITE]

@@ -23,11 +23,13 @@ def test_the_layout_is_that_of_sparks_connector():
     assert json.dumps(to_layout(offsets), separators=(",", ":")) == '{"a":{"0":0},"t":{"2":42,"10":7}}'
 
 
+@pytest.mark.slow
 @given(some_offsets)
 def test_a_layout_reads_back(offsets):
     assert from_layout(json.loads(json.dumps(to_layout(offsets)))) == offsets
 
 
+@pytest.mark.slow
 @given(some_offsets)
 def test_equal_offsets_give_equal_text_in_whatever_order_they_came(offsets):
     backwards = dict(reversed(offsets.items()))

@@ -35,6 +35,7 @@ def test_ranges_lie_between_start_and_end_and_new_partitions_begin_at_their_firs
     assert ranges_between(start, end) == [OffsetRange("t", 0, 5, 8), OffsetRange("t", 3, 0, 4)]
 
 
+@pytest.mark.slow
 @given(ranges_of_topics, limits, st.none() | st.integers(5_000, 200_000))
 def test_tasks_cover_every_offset_once(ranges, min_partitions, max_records):
     tasks = plan_tasks(ranges, min_partitions, max_records)
@@ -53,6 +54,7 @@ def test_tasks_cover_every_offset_once(ranges, min_partitions, max_records):
         assert max_records is None or sum(map(len, task)) <= max_records
 
 
+@pytest.mark.slow
 @given(ranges_of_topics, limits)
 def test_the_same_ranges_give_the_same_tasks(ranges, min_partitions):
     assert plan_tasks(ranges, min_partitions, None) == plan_tasks(list(ranges), min_partitions, None)

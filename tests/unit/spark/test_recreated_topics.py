@@ -82,6 +82,7 @@ def batches() -> Iterator[pa.RecordBatch]:
     return iter(pa.table({"key": [b"%d" % n for n in range(30)], "value": [b"v"] * 30}).to_batches())
 
 
+@pytest.mark.slow
 def test_a_stream_ends_or_reads_the_new_topic_from_its_beginning(
     topic: Topic, partitions: int, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -134,6 +135,7 @@ def strict_and_lenient(topic: Topic) -> Iterator[list[Planned]]:
         yield both
 
 
+@pytest.mark.slow
 def test_a_micro_batch_that_was_planned_before_reads_nothing_of_the_new_topic(
     topic: Topic, partitions: int, strict_and_lenient: list[Planned]
 ) -> None:
@@ -146,6 +148,7 @@ def test_a_micro_batch_that_was_planned_before_reads_nothing_of_the_new_topic(
     assert rows_of(lenient.options, lenient.next_tasks()) == BEFORE * 2
 
 
+@pytest.mark.slow
 def test_a_micro_batch_that_runs_reads_nothing_of_the_new_topic(
     topic: Topic, partitions: int, strict_and_lenient: list[Planned]
 ) -> None:
@@ -171,6 +174,7 @@ def values_of(columns: Columns) -> list[bytes]:
     return [bytes(record.value or b"") for record in columns.to_records()]
 
 
+@pytest.mark.slow
 def test_a_batch_frame_that_was_loaded_before_lacks_what_the_new_topic_does_not_have(
     topic: Topic, partitions: int
 ) -> None:
@@ -239,6 +243,7 @@ def test_a_sink_that_writes_exactly_once_goes_on_with_the_new_topic(
     assert exactly_once.committed() == 60
 
 
+@pytest.mark.slow
 def test_a_micro_batch_that_has_written_to_the_deleted_topic_is_committed_and_gone_with_it(
     topic: Topic, partitions: int, exactly_once: ExactlyOnce
 ) -> None:

@@ -12,6 +12,7 @@ def run(code: str) -> str:
     return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
 
 
+@pytest.mark.slow
 def test_importing_it_imports_nothing_beside_sparks_own():
     code = (
         "import sys, pyspark.sql.datasource; before = set(sys.modules); import pyspark_kafka_columnar as shim; "
@@ -35,6 +36,7 @@ def test_the_package_says_what_to_install_without_spark():
     assert run(code) == "kafka.spark needs PySpark 4.0 or later: pip install 'kafka-columnar[spark]'\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", ["3.5.3", "3.6.0.dev1"])
 def test_a_pyspark_that_is_too_old_is_refused_by_its_version(version):
     code = (

@@ -51,6 +51,7 @@ async def administer(servers: str) -> None:
             await asyncio.sleep(1)
 
 
+@pytest.mark.slow
 @pytest.mark.once
 @pytest.mark.parametrize("work", [consume, consume_by_848, produce, administer])
 @pytest.mark.parametrize("silent", [False, True], ids=["refused", "silent"])

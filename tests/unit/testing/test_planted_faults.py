@@ -354,6 +354,7 @@ def acknowledgements_are_never_sent(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(ShareFetcher, "send", lambda self, acks, most=0: send(self, (), most))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("plant", "problem", "first"),
     sampled(

@@ -19,6 +19,7 @@ from kafka.testing import run_seed, simulation
 from kafka.testing.__main__ import main
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2, *(pytest.param(seed, marks=pytest.mark.exhaustive) for seed in (3, 4, 5))])
 def test_a_seed_finds_no_problem(seed: int) -> None:
     report = run_seed(seed)
@@ -26,6 +27,7 @@ def test_a_seed_finds_no_problem(seed: int) -> None:
     assert report.acknowledged > 0
 
 
+@pytest.mark.slow
 @pytest.mark.once
 @pytest.mark.parametrize("limit_s", [5.0, pytest.param(100.0, marks=pytest.mark.exhaustive)])
 def test_a_simulation_that_does_not_end_is_a_problem(limit_s: float, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,6 +59,7 @@ def test_a_seed_tells_the_same_story_again_also_beside_others() -> None:
     assert others[-1] == story.splitlines()[-1]  # with a digest of the story
 
 
+@pytest.mark.slow
 @pytest.mark.once
 def test_an_interrupt_ends_all_processes_without_a_traceback() -> None:
     command = [sys.executable, "-m", "kafka.testing", "--seed", "1-100000", "--jobs", "1"]
@@ -68,12 +71,14 @@ def test_an_interrupt_ends_all_processes_without_a_traceback() -> None:
     assert (process.returncode, errors) == (130, "interrupted\n")
 
 
+@pytest.mark.slow
 @pytest.mark.once
 def test_a_seed_does_not_depend_on_what_ran_before() -> None:
     first = [run_seed(seed).story for seed in (4, 6)]
     assert first == [run_seed(seed).story for seed in (4, 6)]
 
 
+@pytest.mark.slow
 @pytest.mark.once
 def test_clients_on_other_threads_have_no_part_in_the_story() -> None:
     is_over = threading.Event()

@@ -50,6 +50,7 @@ def stream(connection: http.client.HTTPConnection) -> http.client.HTTPResponse:
     return answer
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_it_serves_until_it_is_interrupted(broker: EmbeddedBroker, number: int, status: int) -> None:
     with running(KAFKA_BOOTSTRAP_SERVERS=broker.bootstrap_servers) as (process, connection):
@@ -61,6 +62,7 @@ def test_it_serves_until_it_is_interrupted(broker: EmbeddedBroker, number: int, 
         assert process.wait() == status
 
 
+@pytest.mark.slow
 def test_who_leaves_a_page_leaves_nothing_behind(broker: EmbeddedBroker) -> None:
     with running("-b", broker.bootstrap_servers) as (process, connection):
         for _ in range(3):
@@ -74,6 +76,7 @@ def test_who_leaves_a_page_leaves_nothing_behind(broker: EmbeddedBroker) -> None
         assert process.wait() == 130
 
 
+@pytest.mark.slow
 def test_what_is_not_http_writes_no_line(broker: EmbeddedBroker) -> None:
     with running("-b", broker.bootstrap_servers) as (process, connection):
         for sent in (b"\x16\x03\x01 TLS", b"GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: x\r\n\r\n"):
@@ -85,6 +88,7 @@ def test_what_is_not_http_writes_no_line(broker: EmbeddedBroker) -> None:
         assert process.stderr.read().strip() == ""
 
 
+@pytest.mark.slow
 def test_who_leaves_while_a_form_is_sent_is_no_error(broker: EmbeddedBroker) -> None:
     with running("-b", broker.bootstrap_servers, "--allow-writes") as (process, connection):
         with socket.create_connection((connection.host, connection.port)) as leaving:

@@ -119,6 +119,7 @@ async def test_the_newest_messages_of_all_partitions_come_first(pages: Pages, to
     assert "the newest records, newest first" in page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("query", "found"),
     [

@@ -55,6 +55,7 @@ def test_a_file_that_is_made_anew_is_read_from_its_start(tmp_path: pathlib.Path)
     assert batches(log) == [1, 2, 3]
 
 
+@pytest.mark.slow
 def test_of_a_long_file_the_end_is_read(tmp_path: pathlib.Path) -> None:
     log = SparkLog(tmp_path / "progress.jsonl")
     with log.path.open("w") as file:

@@ -62,6 +62,7 @@ cases = st.deferred(lambda: st.sampled_from(one_case_a_version()))
 versions = st.builds(with_version, st.sampled_from(message_names()).map(message_class), st.integers(0, 20))
 
 
+@pytest.mark.slow
 def test_each_cut_message_is_refused() -> None:
     for case in one_case_a_version():
         for end in range(0, len(case.data), max(1, len(case.data) // 40)):
@@ -74,6 +75,7 @@ def test_each_message_with_bytes_left_over_is_refused() -> None:
             case.message.decode(case.data + b"\x00", case.version)
 
 
+@pytest.mark.slow
 @thorough
 @given(case=cases, bits=st.lists(st.integers(0, 2**16), min_size=1, max_size=4))
 def test_flipped_bits(case: Case, bits: list[int]) -> None:
@@ -81,6 +83,7 @@ def test_flipped_bits(case: Case, bits: list[int]) -> None:
         is_read_or_refused(case.message, case.version, flipped(case.data, bits))
 
 
+@pytest.mark.slow
 @thorough
 @given(case=cases, start=st.integers(0, 2**10), length=st.integers(0, 9), new=st.binary(max_size=9))
 def test_replaced_bytes(case: Case, start: int, length: int, new: bytes) -> None:
@@ -88,12 +91,14 @@ def test_replaced_bytes(case: Case, start: int, length: int, new: bytes) -> None
     is_read_or_refused(case.message, case.version, case.data[:start] + new + case.data[start + length :])
 
 
+@pytest.mark.slow
 @thorough
 @given(target=versions, data=st.binary(max_size=200))
 def test_random_bytes(target: tuple[type[Message], int], data: bytes) -> None:
     is_read_or_refused(*target, data)
 
 
+@pytest.mark.slow
 @thorough
 @given(
     target=versions, words=st.lists(st.sampled_from([b"\0", b"\1", b"\2", b"\x7f", b"\xff", b"\0\0\0\1"]), max_size=60)
@@ -130,6 +135,7 @@ def test_unknown_tags_count_too() -> None:
         MetadataRequest.decode(b"\0\0\0" + _uvarint(200_000) + tags, 12)
 
 
+@pytest.mark.slow
 def test_the_metadata_of_many_partitions_are_read() -> None:
     """80,000 structs are free (see above), and each 24 bytes pay for one more: a partition has more of them."""
     partition = MetadataResponsePartition(replica_nodes=[1], isr_nodes=[1])
@@ -141,6 +147,7 @@ def test_the_metadata_of_many_partitions_are_read() -> None:
     assert len(MetadataResponse.decode(written(85_000), 12).topics[0].partitions) == 85_000
 
 
+@pytest.mark.slow
 def test_a_request_has_a_limit_of_its_own() -> None:
     many = MetadataRequest(topics=[MetadataRequestTopic(name=f"a-topic-with-a-name-{n:010}") for n in range(200_001)])
     frame = b"".join(framing.encode_request(many, 9, 1, "c"))[4:]
@@ -156,6 +163,7 @@ def _uvarint(number: int) -> bytes:
     return bytes([*data, number])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("byte", [0, 1, 2, 0x10, 0x7F, 0x80, 0xFF])
 def test_no_more_is_allocated_than_the_bytes_are_worth(byte: int) -> None:
     """A byte is worth at most the smallest struct: an object with its fields, of which each took a byte or more."""
