@@ -194,6 +194,10 @@ class Output:
             return PyBytes_FromStringAndSize(cython.cast(cython.p_char, cython.address(self.data[0])), self.at)
         return bytes(self.data[: self.at])
 
+    def memory(self) -> memoryview:
+        """Return what was written without copying it; nothing may be written any more."""
+        return memoryview(self.data)[: self.at]
+
 
 @cython.cclass
 class ObjectWriter:

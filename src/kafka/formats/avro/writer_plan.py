@@ -85,14 +85,14 @@ class WriterPlan:
             made.write_fields(
                 [field.name for field in schema.fields],
                 [self.writer(field.type) for field in schema.fields],
-                [_default(field) for field in schema.fields],
-                [_is_nullable(field.type) for field in schema.fields],
+                [default_bytes(field) for field in schema.fields],
+                [is_nullable(field.type) for field in schema.fields],
             )
         return self._records[schema.name]
 
 
-def _default(field: Field) -> Any:
-    """Return a field's default as it is written."""
+def default_bytes(field: Field) -> bytes | None:
+    """Return a field's default as it is written, None if it has none."""
     if field.default is NO_DEFAULT:
         return None
     branch, encoded = encoded_default(field)
@@ -101,7 +101,7 @@ def _default(field: Field) -> Any:
     return encoded
 
 
-def _is_nullable(schema: Schema) -> bool:
+def is_nullable(schema: Schema) -> bool:
     return schema.kind == "null" or (isinstance(schema, Union) and any(each.kind == "null" for each in schema.branches))
 
 
