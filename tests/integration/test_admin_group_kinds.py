@@ -149,7 +149,10 @@ def test_setting_offsets_makes_the_share_group(admin, group, topic):
     first, beyond = TopicPartition(topic, 0), TopicPartition(topic, 99)
     assert admin.alter_share_group_offsets(group, {TopicPartition(f"no-{topic}", 0): 1})
     assert group not in [each["group_id"] for each in admin.list_groups()]
-    errors = admin.alter_share_group_offsets(group, {first: 2, beyond: 2})
+    wanted = {first: 2, beyond: 2}
+    # The coordinator hears of a topic later than the part of the broker that tells of its partitions.
+    until(lambda: admin.alter_share_group_offsets(group, wanted)[first] is not UnknownTopicOrPartitionError)
+    errors = admin.alter_share_group_offsets(group, wanted)
     assert errors == {first: NoError, beyond: UnknownTopicOrPartitionError}
     assert until(lambda: admin.list_share_group_offsets({group: [first]})[group][first]).start_offset == 2
     [listed] = [each for each in admin.list_groups() if each["group_id"] == group]
