@@ -22,7 +22,7 @@
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup check check-all lint types unit unit-clients unit-rest unit-plain fuzz fuzz-quick test test-exhaustive jars \
-    integration test-pythons test-generations test-matrix spark-trials spark-4.0 spark-4.1 demo docs release-check bench bench-full bench-quick simulate \
+    integration test-pythons test-generations test-matrix spark-trials spark-older demo docs release-check bench bench-full bench-quick simulate \
     mutate java clean distclean
 
 VENV := .venv
@@ -126,7 +126,7 @@ unit-plain: setup
 	KAFKA_PURE=1 $(BIN)/python $(UNIT) tests/unit $(CHOICE) $(PYTEST_ARGS)
 
 test: setup java
-	@$(MAKE) $(AT_ONCE) jars spark-4.0 spark-4.1 $(CHECKS) simulate fuzz-quick
+	@$(MAKE) $(AT_ONCE) jars spark-older $(CHECKS) simulate fuzz-quick
 	@$(MAKE) --no-print-directory integration
 
 test-exhaustive: setup java
@@ -155,9 +155,9 @@ spark-trials: setup java
 	KAFKA_SPARK_TRIALS=all $(BIN)/python -m pytest tests/integration/test_spark_trials.py $(PYTEST_ARGS)
 	$(BIN)/python scripts/spark_versions.py $(PYTEST_ARGS)
 
-# A batch, a stream and writes with the PySpark of requirements/spark-4.0.txt, and of 4.1; half a minute each.
-spark-4.0 spark-4.1: setup java
-	$(BIN)/python scripts/spark_versions.py --quick --versions $(@:spark-%=%)
+# A batch, a stream and writes with PySpark 4.0, and then with 4.1: one JVM at a time, beside other checks.
+spark-older: setup java
+	$(BIN)/python scripts/spark_versions.py --quick
 
 jars: setup java
 	@cd tests && ../$(BIN)/python -m harness
