@@ -1,4 +1,4 @@
-"""`python -m bench.decode`: how fast batches become columns and records, and records batches, on one core.
+"""`python -m bench.decode`: how fast batches become columns and records, and records batches, on one core; JSON values too.
 
 Prints a line a case: the best of several rounds, in millions of records of 100 bytes a second of processor time, so
 that what else runs on the machine counts little. No broker is needed. `--quick` makes one round of them.
@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 import pyarrow as pa
 
+from bench import json_values
 from kafka import _variant
 from kafka.record import ArrowRows, BatchBuilder, Compression, batch_headers, decode_batches, set_offsets
 
@@ -114,6 +115,9 @@ def main() -> None:
     decoding()
     views()
     encoding()
+    print("values of seven fields", flush=True)
+    for title, run in json_values.cases(RECORDS):
+        report(title, best_rate(run, RECORDS))
 
 
 if __name__ == "__main__":

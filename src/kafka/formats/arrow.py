@@ -11,14 +11,15 @@ from kafka.formats.columns import Column, Taken
 
 def array_of(column: Column, type_: pa.DataType) -> Any:
     """Return a column as an array of its type, without copying, and leave the column empty."""
-    return _array(column.take(), type_)
+    return array_of_taken(column.take(), type_)
 
 
-def _array(taken: Taken, type_: pa.DataType) -> Any:
+def array_of_taken(taken: Taken, type_: pa.DataType) -> Any:
+    """Return the memory that a column gave as an array of its type."""
     if pa.types.is_null(type_):
         return pa.nulls(taken.rows)
     buffers = [None if each is None else pa.py_buffer(each) for each in taken.buffers]
-    children = [_array(child, each) for child, each in zip(taken.children, _children(type_), strict=True)]
+    children = [array_of_taken(child, each) for child, each in zip(taken.children, _children(type_), strict=True)]
     return pa.Array.from_buffers(type_, taken.rows, buffers, taken.nulls, children=children)
 
 

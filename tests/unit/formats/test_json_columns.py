@@ -208,6 +208,7 @@ def test_values_of_each_type(type_: pa.DataType, text: str, value: Any) -> None:
             "[0]: expected a whole number of 64 bits, got null, at byte 1",
         ),
         (pa.struct([]), "null", "expected an object, got null, at byte 0"),
+        (pa.json_(), '["\ud800"]', "expected strings of characters, got half of a pair of surrogates, at byte 0"),
         (pa.json_(), "[1,}", "expected a value, got '}', at byte 3"),
         (pa.struct([]), '{"a":[' + "[" * 2000, "expected at most 1000 nested arrays and objects, at byte 1005"),
     ],

@@ -1,4 +1,4 @@
-"""What a JSON decoder does where JSON, or those who write it, leave a choice."""
+"""What is done where JSON, or those who write it, leave a choice."""
 
 from __future__ import annotations
 
@@ -32,18 +32,44 @@ class DecodeOptions:
         Raises:
             ValueError: an option has another value than those it may have.
         """
-        for name, choices in _CHOICES.items():
-            value = getattr(self, name)
-            if value not in choices:
-                listed = " or ".join(repr(each) for each in choices)
-                raise ValueError(f"{name} is {listed}, got {value!r}")
+        _check(self, _DECODE_CHOICES)
 
 
-_CHOICES: dict[str, tuple[str | None, ...]] = {
+@dataclass(frozen=True, slots=True)
+class EncodeOptions:
+    """How values are written."""
+
+    nulls: Literal["write", "omit"] = "write"
+    """Fields of an object that are null: `"omit"` leaves them out, as Spark's `to_json` does."""
+    non_finite_numbers: Literal["error", "null", "allow"] = "error"
+    """NaN and infinities, which JSON has not: an error, null, or the words that Python's json has for them."""
+
+    def __post_init__(self) -> None:
+        """Refuse what is no choice.
+
+        Raises:
+            ValueError: an option has another value than those it may have.
+        """
+        _check(self, _ENCODE_CHOICES)
+
+
+def _check(options: DecodeOptions | EncodeOptions, all_choices: dict[str, tuple[str | None, ...]]) -> None:
+    for name, choices in all_choices.items():
+        value = getattr(options, name)
+        if value not in choices:
+            listed = " or ".join(repr(each) for each in choices)
+            raise ValueError(f"{name} is {listed}, got {value!r}")
+
+
+_DECODE_CHOICES: dict[str, tuple[str | None, ...]] = {
     "unknown_fields": ("ignore", "error"),
     "duplicate_keys": ("error", "last"),
     "null_document": ("error", "null"),
     "non_finite_numbers": ("error", "allow"),
     "lone_surrogates": ("error", "replace"),
     "epoch_unit": (None, *UNITS),
+}
+_ENCODE_CHOICES: dict[str, tuple[str | None, ...]] = {
+    "nulls": ("write", "omit"),
+    "non_finite_numbers": ("error", "null", "allow"),
 }

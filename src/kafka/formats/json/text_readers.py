@@ -10,16 +10,20 @@ try:
 except ImportError:  # the plain variant needs no Cython
     from kafka import _cython as cython
 
+from kafka.formats.json.surrogates import without_surrogates
+
 if cython.compiled:
     from cython.cimports.kafka.formats.columns import BytesColumn, FixedColumn
     from cython.cimports.kafka.formats.json.cursor import Cursor, Reader
     from cython.cimports.kafka.formats.json.skip import skip_value
     from cython.cimports.kafka.formats.json.texts import read_text
+    from cython.cimports.kafka.formats.utf8 import is_utf8
 else:
     from kafka.formats.columns import BytesColumn, FixedColumn
     from kafka.formats.json.cursor import Cursor, Reader
     from kafka.formats.json.skip import skip_value
     from kafka.formats.json.texts import read_text
+    from kafka.formats.utf8 import is_utf8
 
 BAD = cython.declare(cython.int, 1)
 """Returned by a reader for bytes that are no value of its type."""
@@ -134,7 +138,14 @@ class RawReader(Reader):
     @cython.exceptval(-1)
     def read(self, cursor: Cursor) -> cython.int:
         start: cython.Py_ssize_t = cursor.at
+        size: cython.Py_ssize_t
         if skip_value(cursor):
             return BAD
-        self._values.append(cursor.data, start, cursor.at - start)
+        size = cursor.at - start
+        if is_utf8(cursor.data, start, size):
+            self._values.append(cursor.data, start, size)
+            return 0
+        if not cursor.replaces_surrogates:  # nothing else but UTF-8 is let through
+            return cursor.fail(start, "expected strings of characters, got half of a pair of surrogates")
+        self._values.append(without_surrogates(bytes(cursor.data[start : cursor.at])), 0, size)
         return 0

@@ -1,0 +1,311 @@
+# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Writers of null, truth values, numbers, texts and bytes. Compiled by Cython, equal when it runs plain."""
+
+from __future__ import annotations
+
+import binascii
+from typing import Any
+
+try:
+    import cython
+except ImportError:  # the plain variant needs no Cython
+    from kafka import _cython as cython
+
+from kafka.formats.json.output import view_of
+
+if cython.compiled:
+    from cython.cimports.kafka.formats.json.cursor import Cursor
+    from cython.cimports.kafka.formats.json.numbers_at import as_float, double_at, float_at, signed_at, unsigned_at
+    from cython.cimports.kafka.formats.json.output import Output, Writer
+    from cython.cimports.kafka.formats.json.scan import next_byte
+    from cython.cimports.kafka.formats.json.skip import skip_value
+else:
+    from kafka.formats.json.cursor import Cursor
+    from kafka.formats.json.numbers_at import as_float, double_at, float_at, signed_at, unsigned_at
+    from kafka.formats.json.output import Output, Writer
+    from kafka.formats.json.scan import next_byte
+    from kafka.formats.json.skip import skip_value
+
+BAD = cython.declare(cython.int, 1)
+"""Returned by a writer for a value that JSON has not."""
+_WORDS = cython.declare(tuple, (b"null", b"true", b"false", b"NaN", b"Infinity", b"-Infinity"))
+_REFUSED = cython.declare(cython.int, 0)
+_AS_NULL = cython.declare(cython.int, 1)
+_EXACT_DOUBLE = cython.declare(cython.double, 1e15)
+"""Below it a number of 15 digits is the only one of as few that is rounded to its double."""
+_EXACT_FLOAT = cython.declare(cython.double, 1e9)
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def _put_bytes(out: Output, text: bytes) -> cython.int:
+    return out.put(text, 0, len(text))
+
+
+@cython.final
+@cython.cclass
+class NullWriter(Writer):
+    """Writes null."""
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def is_null(self, row: cython.Py_ssize_t) -> cython.bint:
+        return True
+
+
+@cython.final
+@cython.cclass
+class BooleanWriter(Writer):
+    """Writes a truth value."""
+
+    _bits: cython.const[cython.uchar][::1]  # type: ignore[valid-type]
+
+    def bind(self, array: Any) -> None:
+        """See `Writer.bind`."""
+        Writer.bind(self, array)
+        self._bits = view_of(array.buffers()[1])
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def write(self, out: Output, row: cython.Py_ssize_t) -> cython.int:
+        row += self._offset
+        return _put_bytes(out, _WORDS[1] if (self._bits[row >> 3] >> (row & 7)) & 1 else _WORDS[2])
+
+
+@cython.final
+@cython.cclass
+class WholeWriter(Writer):
+    """Writes a whole number of `width` bytes."""
+
+    _data: cython.const[cython.uchar][::1]  # type: ignore[valid-type]
+    _width: cython.int
+    _signed: cython.bint
+
+    def __init__(self, width: cython.int, signed: cython.bint) -> None:
+        self._width, self._signed = width, signed
+
+    def bind(self, array: Any) -> None:
+        """See `Writer.bind`."""
+        Writer.bind(self, array)
+        self._data = view_of(array.buffers()[1])
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def write(self, out: Output, row: cython.Py_ssize_t) -> cython.int:
+        at: cython.Py_ssize_t = (row + self._offset) * self._width
+        value: cython.longlong
+        if not self._signed:
+            return out.put_number(unsigned_at(self._data, at, self._width), False)
+        value = signed_at(self._data, at, self._width)
+        if value >= 0:
+            return out.put_number(value, False)
+        return out.put_number(cython.cast(cython.ulonglong, -(value + 1)) + 1, True)
+
+
+@cython.final
+@cython.cclass
+class RealWriter(Writer):
+    """Writes a double, or a float of 4 bytes: as few digits as are needed to read it again, as Python does.
+
+    `non_finite` is what NaN and infinities are: 0 refused, 1 null, 2 the words that Python's json has for them.
+    """
+
+    _data: cython.const[cython.uchar][::1]  # type: ignore[valid-type]
+    _width: cython.int
+    _non_finite: cython.int
+
+    def __init__(self, width: cython.int, non_finite: cython.int) -> None:
+        self._width, self._non_finite = width, non_finite
+
+    def bind(self, array: Any) -> None:
+        """See `Writer.bind`."""
+        Writer.bind(self, array)
+        self._data = view_of(array.buffers()[1])
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def write(self, out: Output, row: cython.Py_ssize_t) -> cython.int:
+        at: cython.Py_ssize_t = (row + self._offset) * self._width
+        value: cython.double = double_at(self._data, at) if self._width == 8 else float_at(self._data, at)
+        if value - value != 0:
+            return self._write_non_finite(out, value)
+        if value < 0:
+            if not self._write_short(out, -value, True):
+                return 0
+        elif value > 0 and not self._write_short(out, value, False):
+            return 0
+        return _put_bytes(out, repr(value).encode() if self._width == 8 else _float_text(value))
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _write_short(self, out: Output, value: cython.double, negative: cython.bint) -> cython.int:
+        """Write a number of few digits, which is greater than zero; returns 1 without writing if it has more."""
+        places: cython.Py_ssize_t
+        power: cython.double = 1.0
+        limit: cython.double = _EXACT_DOUBLE if self._width == 8 else _EXACT_FLOAT
+        digits: cython.ulonglong
+        back: cython.double
+        if value < 1e-3:
+            return 1
+        for places in range(8):
+            if value * power >= limit:
+                return 1
+            digits = cython.cast(cython.ulonglong, value * power + 0.5)
+            back = cython.cast(cython.double, digits) / power
+            if back == value or (self._width == 4 and as_float(back) == value):
+                if negative:
+                    out.put_byte(45)
+                return self._put_places(out, digits, places)
+            power *= 10
+        return 1
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _put_places(self, out: Output, digits: cython.ulonglong, places: cython.Py_ssize_t) -> cython.int:
+        """Write a number with some of its digits behind the point, or a zero there."""
+        power: cython.ulonglong = 1
+        left: cython.Py_ssize_t = places
+        while left > 0:
+            power *= 10
+            left -= 1
+        out.put_number(digits // power, False)
+        out.put_byte(46)
+        return out.put_digits(digits % power, max(places, 1))
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _write_non_finite(self, out: Output, value: cython.double) -> cython.int:
+        """Write NaN or an infinity as was chosen; returns 0 or `BAD`."""
+        word: bytes = _WORDS[3] if value != value else _WORDS[4] if value > 0 else _WORDS[5]
+        if self._non_finite == _REFUSED:
+            return out.fail(f"JSON has no number {word.decode()}")
+        return _put_bytes(out, _WORDS[0] if self._non_finite == _AS_NULL else word)
+
+
+@cython.cfunc
+def _float_text(value: cython.double) -> bytes:
+    """Return a float of 4 bytes in as few digits as give it again."""
+    digits: cython.int
+    text: str = repr(value)
+    for digits in range(1, 10):
+        shorter = f"{value:.{digits}g}"
+        if as_float(float(shorter)) == value:
+            text = shorter
+            break
+    return text.encode()
+
+
+@cython.final
+@cython.cclass
+class DecimalWriter(Writer):
+    """Writes a decimal of `width` bytes, with all digits of its scale."""
+
+    _data: cython.const[cython.uchar][::1]  # type: ignore[valid-type]
+    _width: cython.Py_ssize_t
+    _scale: cython.Py_ssize_t
+
+    def __init__(self, width: cython.Py_ssize_t, scale: cython.Py_ssize_t) -> None:
+        self._width, self._scale = width, scale
+
+    def bind(self, array: Any) -> None:
+        """See `Writer.bind`."""
+        Writer.bind(self, array)
+        self._data = view_of(array.buffers()[1])
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def write(self, out: Output, row: cython.Py_ssize_t) -> cython.int:
+        at: cython.Py_ssize_t = (row + self._offset) * self._width
+        digits = int.from_bytes(bytes(self._data[at : at + self._width]), "little", signed=True)
+        text = str(abs(digits)).rjust(self._scale + 1, "0")
+        if digits < 0:
+            out.put_byte(45)
+        if self._scale > 0:
+            point = len(text) - self._scale
+            text = f"{text[:point]}.{text[point:]}"
+        return _put_bytes(out, text.encode())
+
+
+@cython.final
+@cython.cclass
+class TextWriter(Writer):
+    """Writes a text in quotes."""
+
+    _data: cython.const[cython.uchar][::1]  # type: ignore[valid-type]
+    _ends: cython.const[cython.uchar][::1]  # type: ignore[valid-type]
+
+    def bind(self, array: Any) -> None:
+        """See `Writer.bind`."""
+        Writer.bind(self, array)
+        self._ends, self._data = view_of(array.buffers()[1]), view_of(array.buffers()[2])
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def write(self, out: Output, row: cython.Py_ssize_t) -> cython.int:
+        at: cython.Py_ssize_t = (row + self._offset) * 4
+        start: cython.Py_ssize_t = signed_at(self._ends, at, 4)
+        return out.put_text(self._data, start, signed_at(self._ends, at + 4, 4) - start)
+
+
+@cython.final
+@cython.cclass
+class BinaryWriter(Writer):
+    """Writes bytes in base64; `width` of them each, or if it is -1 as many as the array says."""
+
+    _data: cython.const[cython.uchar][::1]  # type: ignore[valid-type]
+    _ends: cython.const[cython.uchar][::1]  # type: ignore[valid-type]
+    _width: cython.Py_ssize_t
+
+    def __init__(self, width: cython.Py_ssize_t) -> None:
+        self._width = width
+
+    def bind(self, array: Any) -> None:
+        """See `Writer.bind`."""
+        Writer.bind(self, array)
+        buffers = array.buffers()
+        self._ends, self._data = view_of(buffers[1]), view_of(buffers[len(buffers) - 1])
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def write(self, out: Output, row: cython.Py_ssize_t) -> cython.int:
+        start: cython.Py_ssize_t
+        end: cython.Py_ssize_t
+        row += self._offset
+        if self._width >= 0:
+            start, end = row * self._width, (row + 1) * self._width
+        else:
+            start, end = signed_at(self._ends, row * 4, 4), signed_at(self._ends, row * 4 + 4, 4)
+        out.put_byte(34)
+        _put_bytes(out, binascii.b2a_base64(bytes(self._data[start:end]), newline=False))
+        return out.put_byte(34)
+
+
+@cython.final
+@cython.cclass
+class RawWriter(Writer):
+    """Writes a text that is JSON already."""
+
+    _data: cython.const[cython.uchar][::1]  # type: ignore[valid-type]
+    _ends: cython.const[cython.uchar][::1]  # type: ignore[valid-type]
+    _cursor: Cursor
+
+    def bind(self, array: Any) -> None:
+        """See `Writer.bind`."""
+        Writer.bind(self, array)
+        self._ends, self._data = view_of(array.buffers()[1]), view_of(array.buffers()[2])
+        self._cursor = Cursor(self._data)
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def write(self, out: Output, row: cython.Py_ssize_t) -> cython.int:
+        at: cython.Py_ssize_t = (row + self._offset) * 4
+        start: cython.Py_ssize_t = signed_at(self._ends, at, 4)
+        cursor: Cursor = self._cursor
+        cursor.start = cursor.at = start
+        cursor.end = signed_at(self._ends, at + 4, 4)
+        if skip_value(cursor):
+            return out.fail(f"the text is no JSON: {cursor.failure()}")
+        if next_byte(cursor) >= 0:
+            cursor.expected(cursor.at, "the end of the value")
+            return out.fail(f"the text is no JSON: {cursor.failure()}")
+        return out.put(self._data, start, cursor.end - start)
