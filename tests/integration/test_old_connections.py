@@ -13,7 +13,7 @@ import pytest
 
 import kafka
 from harness.fetch import release_numbers
-from integration.consumer_support import is_since
+from integration.consumer_support import is_since, poll_until
 from kafka.broker import EmbeddedBroker
 from kafka.common import (
     FetchRequestPayload,
@@ -27,6 +27,7 @@ from kafka.errors import (
     NodeNotReadyError,
     RequestTimedOutError,
     TooManyInFlightRequests,
+    UnknownTopicOrPartitionError,
     UnsupportedVersionError,
 )
 from kafka.protocol import KafkaProtocol, create_gzip_message, create_message
@@ -189,7 +190,14 @@ def test_topics_are_made_and_described_in_version_0(
     topic = f"{make_topic()}-made"
     made = ask(connection, CreateTopicsRequest_v0([(topic, 1, 1, [], [("retention.ms", "12345678")])], 10_000))
     assert made.topic_errors == [(topic, 0)]
-    ((error, _, kind, name, entries),) = ask(connection, DescribeConfigsRequest_v0([(2, topic, None)])).resources
+
+    def describe() -> Any:
+        (resource,) = ask(connection, DescribeConfigsRequest_v0([(2, topic, None)])).resources
+        return resource
+
+    # The broker hears of the topic from the controller, which may take a moment.
+    poll_until(lambda: describe()[0] != UnknownTopicOrPartitionError.errno)
+    error, _, kind, name, entries = describe()
     assert (error, kind, name) == (0, 2, topic)
     configs = {key: (value, is_default) for key, value, _, is_default, _ in entries}
     assert configs["retention.ms"] == ("12345678", False)

@@ -219,18 +219,18 @@ def test_records_of_many_partitions_are_one_request_a_leader_and_one_result_each
         for number in range(30):
             producer.send(topic, b"%d" % number, partition=number % 6)
         producer.flush(PATIENCE_S)
-    led = partitions_of(admin, topic)
-    assert {each["leader"] for each in led.values()} == {1, 2, 3}
+    leaders = sorted({each["leader"] for each in partitions_of(admin, topic).values()})
+    assert len(leaders) > 1  # under load one may have been fenced when the topic was made
 
     requests.clear()
     ends = admin.list_partition_offsets(dict.fromkeys(partitions, OffsetSpec.LATEST))
     assert {tp: found.offset for tp, found in ends.items()} == dict.fromkeys(partitions, 5)
-    assert brokers_asked(requests, "ListOffsets") == [1, 2, 3]
+    assert brokers_asked(requests, "ListOffsets") == leaders
 
     missing = TopicPartition(topic, 99)
     wanted = {**{tp: tp.partition for tp in partitions[:5]}, partitions[5]: 6, missing: 1}
     deleted = admin.delete_records(wanted, raise_errors=False)
-    assert brokers_asked(requests, "DeleteRecords") == [1, 2, 3]
+    assert brokers_asked(requests, "DeleteRecords") == leaders
     assert [deleted[tp]["low_watermark"] for tp in partitions[:5]] == [0, 1, 2, 3, 4]
     assert type(deleted[partitions[5]]) is OffsetOutOfRangeError
     assert type(deleted[missing]) is UnknownTopicOrPartitionError
