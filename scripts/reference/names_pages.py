@@ -14,6 +14,7 @@ MODULES: dict[str, str] = {
     "kafka.consumer": "Consumers, listeners",
     "kafka.consumer.bounded.async_read": "What a bounded read gives",
     "kafka.serializer": "Serializers",
+    "kafka.formats": "Formats of values",
     "kafka.partitioner": "Partitioners",
     "kafka.interceptor": "Interceptors",
     "kafka.coordinator.assignors.abstract": "Assignors",

@@ -47,6 +47,12 @@ GUIDES = {
         "10000 rows in the file",
         "100000/100000",
     ],
+    "FORMATS.md": [
+        "14 bytes\n{'id': 7, 'customer': 'alice', 'at': datetime.datetime(2026, 5, 1, 0, 0, tzinfo=datetime.timezone.",
+        "{'id': 7, 'currency': 'EUR'}\n",
+        "At items[1].price: expected a float, got '2' (str)\nAt items[1].price, byte 9: the data end within a value\n",
+        "3 values of binary\nstruct<id: int64, customer: string>\n[BadValue(row=3, schema_id=None, cause='id: expect",
+    ],
     "LOGGING.md": ['"kafka_group_id": "json-lines"', '"kafka_group_id": "structured"'],
     "TUNING.md": ["read 40000"],
     "DEPLOYMENT.md": ["closed", "HEALTHY", "1"],

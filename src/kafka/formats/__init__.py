@@ -9,4 +9,50 @@ return objects (`object_readers`, `logical_objects`, `nested_objects`), `object_
 `output`), `object_encoder` has the encoder; `arrow_binding` what writes the rows of Arrow columns (`arrow_writers`),
 `column_encoder` has the encoder, and `arrow_schema` the schema of columns.
 `json` has JSON likewise.
+
+What programs use is here: `Avro`, and what it raises and returns.
 """
+
+from typing import TYPE_CHECKING, Any
+
+from kafka._old_names import of_a_package
+
+if TYPE_CHECKING:
+    from kafka.formats.avro.codec import Avro
+    from kafka.formats.avro.duration import AvroDuration
+    from kafka.formats.avro.errors import AvroDecodeError, AvroEncodeError
+    from kafka.formats.avro.resolution import AvroResolutionError
+    from kafka.formats.avro.schema import AvroSchemaError
+    from kafka.formats.bad_values import BadValue
+
+__all__ = [
+    "Avro",
+    "AvroDecodeError",
+    "AvroDuration",
+    "AvroEncodeError",
+    "AvroResolutionError",
+    "AvroSchemaError",
+    "BadValue",
+]
+
+_HOMES = {
+    name: f"kafka.formats.{module}"
+    for module, names in {
+        "avro.codec": ("Avro",),
+        "avro.duration": ("AvroDuration",),
+        "avro.errors": ("AvroDecodeError", "AvroEncodeError"),
+        "avro.resolution": ("AvroResolutionError",),
+        "avro.schema": ("AvroSchemaError",),
+        "bad_values": ("BadValue",),
+    }.items()
+    for name in names
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name when it is first asked for: Spark's processes begin anew, and need few."""
+    return of_a_package(__name__, name, _HOMES)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -163,7 +163,9 @@ def parse(text: str | bytes | list[Any] | dict[str, Any], named: Mapping[str, Sc
     return _Parser(dict(named or {})).parse(_loaded(text), "", "", 0)
 
 
-def parse_named(text: str | bytes, named: Mapping[str, Schema] | None = None) -> tuple[Schema, dict[str, Schema]]:
+def parse_named(
+    text: str | bytes | list[Any] | dict[str, Any], named: Mapping[str, Schema] | None = None
+) -> tuple[Schema, dict[str, Schema]]:
     """Parse a schema as `parse` does; also return all named types that it defines or was given, by full name."""
     parser = _Parser(dict(named or {}))
     return parser.parse(_loaded(text), "", "", 0), parser.named

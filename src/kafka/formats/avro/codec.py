@@ -1,0 +1,154 @@
+"""Values of an Avro schema, as objects and as rows of Arrow columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from kafka.formats.avro.object_decoder import AvroObjectDecoder
+from kafka.formats.avro.object_encoder import AvroObjectEncoder
+from kafka.formats.avro.schema import AvroSchemaError, Schema, parse_named
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from kafka.formats.bad_values import BadValue
+
+
+class Avro:
+    """Encodes and decodes values of one schema. Several threads may use it.
+
+    Objects are what fastavro reads and writes: records are dicts, dates, times, decimals and UUIDs have Python's types.
+    """
+
+    def __init__(
+        self,
+        schema: str | bytes | list[Any] | dict[str, Any],
+        *,
+        references: Iterable[str | bytes] = (),
+        strict: bool = False,
+    ) -> None:
+        """Parse the schema.
+
+        Args:
+            schema: JSON text, or what `json.loads` makes of it.
+            references: schemas that define what this one refers to by name, each after those that it refers to.
+            strict: records that are encoded must have all fields of the schema, and no others; else missing ones are
+                their defaults, or null, and others are ignored.
+
+        Raises:
+            AvroSchemaError: the schema, or a reference, is not valid.
+        """
+        named: dict[str, Schema] = {}
+        for reference in references:
+            _, named = parse_named(reference, named)
+        self.schema, _ = parse_named(schema, named)
+        self._encoder = AvroObjectEncoder(self.schema, strict=strict)
+        self._decoders: dict[Avro, AvroObjectDecoder] = {}
+
+    @classmethod
+    def of_columns(cls, columns: pa.Schema, name: str) -> Avro:
+        """Make the schema of Arrow columns: a record of the name, with a field for each.
+
+        Raises:
+            AvroSchemaError: the type or the name of a column has no counterpart in Avro.
+        """
+        from kafka.formats.avro.arrow_schema import avro_schema_of
+
+        return cls(avro_schema_of(columns, name))
+
+    @property
+    def arrow_type(self) -> pa.DataType:
+        """The type of the column that `decode_rows` returns.
+
+        Raises:
+            AvroSchemaError: no column can hold the schema, as a record contains itself or a decimal has over 76 digits.
+        """
+        from kafka.formats.avro.types import target_of
+
+        return target_of(self.schema).arrow
+
+    def encode(self, value: Any, prefix: bytes = b"") -> bytes:
+        """Encode an object.
+
+        Args:
+            value: what `decode` returns for the schema, or what else fastavro takes. A record may also be an object of
+                a dataclass, or of a class of attrs or pydantic.
+            prefix: what is written before the value.
+
+        Raises:
+            AvroEncodeError: the value does not fit the schema; says which field, what was expected and found.
+        """
+        return self._encoder.encode(value, prefix)
+
+    def decode(self, data: bytes | bytearray | memoryview, start: int = 0, *, writer: Avro | None = None) -> Any:
+        """Decode a value.
+
+        Args:
+            data: the bytes.
+            start: where the value begins; 5 is behind the schema id that Confluent's serializers write.
+            writer: the schema that the value was written with, if it is another one; Avro's schema resolution leads
+                from it to this one.
+
+        Raises:
+            AvroDecodeError: the bytes are no value of the schema; says which field, where, what was expected and found.
+            AvroResolutionError: values of the writer's schema cannot be read with this one.
+        """
+        decoder = self._decoders.get(writer or self)
+        if decoder is None:
+            decoder = AvroObjectDecoder((writer or self).schema, self.schema)
+            self._decoders[writer or self] = decoder
+        return decoder.decode(data, start)
+
+    def encode_rows(self, rows: Any, prefix: bytes = b"") -> pa.BinaryArray:
+        """Encode rows of Arrow columns, each as one value.
+
+        Args:
+            rows: an array, a chunked array, a record batch or a table; the columns of the last two are a record's
+                fields. A row that is null is null, unless null is a value of the schema.
+            prefix: what is written before each value.
+
+        Raises:
+            AvroEncodeError: a value does not fit the schema; says which row and field, what was expected and found.
+            AvroResolutionError: the types of the columns cannot be written as the schema's.
+            OverflowError: the values have more than 2 GiB.
+        """
+        from kafka.formats.avro.column_encoder import AvroColumnEncoder
+
+        return AvroColumnEncoder(self.schema).encode(rows, prefix)
+
+    def decode_rows(
+        self, values: pa.BinaryArray, *, writer: Avro | None = None, writers: Mapping[int, Avro] | None = None
+    ) -> tuple[pa.Array[Any], list[BadValue]]:
+        """Decode values into a column.
+
+        Args:
+            values: an array of binary; null is null.
+            writer: the schema that the values were written with, if it is another one.
+            writers: by schema id, the schemas that the values were written with; a zero byte and the id, four bytes,
+                stand before each value then, as Confluent's serializers write them.
+
+        Returns:
+            The column, with a row for each value, and which values could not be decoded and why; these rows are null.
+
+        Raises:
+            AvroSchemaError: no column can hold the schema, see `arrow_type`.
+            AvroResolutionError: values of the writer's schema cannot be read with this one.
+            OverflowError: the column would have more than 2 GiB.
+        """
+        from kafka.formats.avro.columns import AvroColumnDecoder
+
+        decoder = AvroColumnDecoder(self.schema)
+        if writers is None:
+            decoder.use(None, (writer or self).schema)
+            return decoder.decode(values, framed=False)
+        if writer is not None:
+            raise ValueError("Expected either writer or writers: the schemas of values with ids are those of the ids")
+        return decoder.decode(values, framed=True, find=lambda schema_id: _known(writers, schema_id))
+
+
+def _known(writers: Mapping[int, Avro], schema_id: int) -> Schema:
+    found = writers.get(schema_id)
+    if found is None:
+        raise AvroSchemaError(f"there is no schema with the id {schema_id}")
+    return found.schema
