@@ -34,13 +34,14 @@ class Worker:
     Args:
         name: for messages.
         environment: what its environment has beside, or instead of, that of this process.
+        only: the name of the target that all inputs are for, if it is not drawn.
     """
 
-    def __init__(self, name: str, environment: dict[str, str]) -> None:
+    def __init__(self, name: str, environment: dict[str, str], only: str | None = None) -> None:
         self.name = name
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # `close` closes it
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "fuzz.worker"],
+            [sys.executable, "-m", "fuzz.worker", *([only] if only else [])],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
@@ -155,10 +156,12 @@ def main() -> int:
     parser.add_argument("--start", type=int, help="the first number; by the clock if it is not given")
     parser.add_argument("--count", type=int, help="as --inputs, without those kept")
     parser.add_argument("--sanitized", type=Path, help="a folder with modules compiled with sanitizers")
+    parser.add_argument("--only", help="the target of all inputs, such as avro")
     options = parser.parse_args()
     start = options.start if options.start is not None else int(time.time()) * 1000
-    compiled = Worker("compiled", sanitized(options.sanitized) if options.sanitized else {"KAFKA_PURE": "0"})
-    workers = [compiled, Worker("plain", {"KAFKA_PURE": "1"})]
+    environment = sanitized(options.sanitized) if options.sanitized else {"KAFKA_PURE": "0"}
+    compiled = Worker("compiled", environment, options.only)
+    workers = [compiled, Worker("plain", {"KAFKA_PURE": "1"}, options.only)]
     if [worker.variant for worker in workers] != ["compiled", "plain"]:
         print(f"fuzz: the variants are {[worker.variant for worker in workers]}: nothing to compare", flush=True)
         return 1
@@ -171,7 +174,7 @@ def main() -> int:
             compare(workers, first, count)
             ran += count
     except Failure as failure:
-        again = shlex.join([Path(sys.executable).name, "-m", "fuzz", *_again(str(failure), options.sanitized)])
+        again = shlex.join([Path(sys.executable).name, "-m", "fuzz", *_again(str(failure), options)])
         print(f"fuzz: {failure}\nAgain: cd tests && {again}", flush=True)
         return 1
     finally:
@@ -182,7 +185,9 @@ def main() -> int:
     return 0
 
 
-def _again(failure: str, folder: Path | None) -> list[str]:
+def _again(failure: str, options: argparse.Namespace) -> list[str]:
     """The arguments that run one input again."""
-    number = failure.split()[1]
-    return ["--start", number, "--count", "1", *(["--sanitized", str(folder.resolve())] if folder else [])]
+    arguments = ["--start", failure.split()[1], "--count", "1"]
+    if options.only:
+        arguments += ["--only", options.only]
+    return arguments + (["--sanitized", str(options.sanitized.resolve())] if options.sanitized else [])

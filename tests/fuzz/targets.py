@@ -9,7 +9,8 @@ from dataclasses import asdict
 from random import Random
 from typing import Any
 
-from fuzz import boundaries, reference
+from fuzz import Disagreement, boundaries, reference
+from fuzz.avro import avro
 from fuzz.inputs import batches, changed, log, messages, with_right_sums
 from fuzz.reference import LARGEST, Answer, Question, Record, Undecided
 from kafka.errors import KafkaError
@@ -31,10 +32,6 @@ from kafka.wire import message_class
 LIMIT = 1 << 20
 """How many bytes a batch may have decompressed: bombs are to be refused, not to be run."""
 EXPECTED = (KafkaError, CodecError)
-
-
-class Disagreement(Exception):
-    """The package and the reference find different records."""
 
 
 def decode(rng: Random) -> str:
@@ -194,18 +191,25 @@ TARGETS: list[Callable[[Random], str]] = [
     wire,
 ]
 """One of them is drawn for each number; those that stand here several times are drawn more often."""
+FORMATS: list[Callable[[Random], str]] = [avro]
+"""Likewise, for each sixteenth number; an input has many values of a format."""
 MAY_REFUSE = (encode, arrow)
 """Whose arguments are a program's own, which it may be told with a `ValueError`."""
 
 
-def run(number: int) -> tuple[str, str]:
+def run(number: int, only: str = "") -> tuple[str, str]:
     """What one input does: the target's name, and what came out.
+
+    Args:
+        number: seeds the input.
+        only: the name of the target, which is drawn if there is none.
 
     Raises:
         Disagreement: not what the reference finds.
     """
     rng = Random(number)
-    target = rng.choice(TARGETS)
+    targets = FORMATS if number % 16 == 15 else TARGETS
+    target = next(each for each in (*TARGETS, *FORMATS) if each.__name__ == only) if only else rng.choice(targets)
     expected = (*EXPECTED, ValueError) if target in MAY_REFUSE else EXPECTED
     try:
         return target.__name__, target(rng)

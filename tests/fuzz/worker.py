@@ -1,6 +1,7 @@
 """Runs inputs by their numbers: `first count` on standard input, a line of number, target and digest for each.
 
-A line `show NUMBER` gives all that comes out, as one line of JSON.
+The name of a target as argument makes each input one of that. A line `show NUMBER` gives all that comes out, as one
+line of JSON.
 """
 
 from __future__ import annotations
@@ -9,8 +10,8 @@ import hashlib
 import json
 import sys
 
-from fuzz import DISAGREEMENT
-from fuzz.targets import Disagreement, run
+from fuzz import DISAGREEMENT, Disagreement
+from fuzz.targets import run
 from kafka._variant import variant
 
 
@@ -31,7 +32,7 @@ def main() -> None:
 def outcome(number: int) -> tuple[str, str]:
     """As `run`, also where the reference disagrees: the target is named so then."""
     try:
-        return run(number)
+        return run(number, *sys.argv[1:])
     except Disagreement as error:
         return DISAGREEMENT, str(error)
 
