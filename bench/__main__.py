@@ -96,12 +96,15 @@ def arguments() -> argparse.Namespace:
 
 
 def decoder_figures(quick: bool) -> str:
-    """Run bench/decode.py, the decoder without a broker, and return what it prints."""
-    command = [sys.executable, "-m", "bench.decode", *(["--quick"] if quick else [])]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
-    if done.returncode:
-        raise SystemExit(f"bench/decode.py failed:\n{done.stderr[-2000:]}")
-    return done.stdout
+    """Run bench/decode.py and bench/formats.py, decoders without a broker, and return what they print."""
+    printed = []
+    for module in ("bench.decode", "bench.formats"):
+        command = [sys.executable, "-m", module, *(["--quick"] if quick else [])]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
+        if done.returncode:
+            raise SystemExit(f"{module} failed:\n{done.stderr[-2000:]}")
+        printed.append(done.stdout)
+    return "\n".join(printed)
 
 
 def chosen(table: Sequence[tasks.Task], options: argparse.Namespace) -> list[tasks.Task]:

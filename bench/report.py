@@ -21,7 +21,7 @@ MISSED = "**missed**"
 
 def markdown(rows: Sequence[Row], decoder: str, about: Circumstances) -> str:
     """Return the whole report."""
-    decoding = ["## The decoder alone", "", "```", decoder.strip(), "```", ""] if decoder else []
+    decoding = ["## Decoders and encoders alone", "", "```", decoder.strip(), "```", ""] if decoder else []
     return "\n".join(["# Benchmarks", "", *about.lines(), "", *_reading(), "", *tables(rows), *decoding])
 
 
