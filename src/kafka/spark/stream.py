@@ -130,7 +130,8 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
         """
         now_ms = None
         if start is None or limit is None:
-            start, limit = self._end or self._plan().initial(), self.getDefaultReadLimit()
+            start = self._plan().initial() if self._end is None else self._end
+            limit = self.getDefaultReadLimit()
             now_ms = time.time_ns() // 1_000_000
         rows = limit.max_rows if isinstance(limit, ReadMaxRows) else None
         end = self._plan().latest(start, rows, everything=isinstance(limit, ReadAllAvailable), now_ms=now_ms)

@@ -61,8 +61,9 @@ with EmbeddedBroker() as broker:
                 producer.send("t", b"x")
 
     def reader(**more):
-        given = {"kafka.bootstrap.servers": broker.bootstrap_servers, "subscribe": "t", "startingoffsets": "earliest"}
-        return KafkaStreamReader({**given, **more}, SCHEMA)
+        given = {"kafka.bootstrap.servers": broker.bootstrap_servers, "startingoffsets": "earliest"}
+        topics = {} if "subscribepattern" in more else {"subscribe": "t"}
+        return KafkaStreamReader({**given, **topics, **more}, SCHEMA)
 
     def offset(layout):
         return layout["t"]["0"]
@@ -89,6 +90,16 @@ def test_a_batch_begins_where_the_last_one_ended_though_spark_does_not_say():
     """
     warning = "WARNING maxOffsetsPerTrigger leaves 6 offsets fo"
     assert stream(program) == [warning, "4 8 10 True"]
+
+
+def test_a_checkpoint_without_topics_is_gone_on_from_as_it_is():
+    program = """
+        one = reader(subscribepattern="u.*")
+        one.partitions({}, {})
+        print(one.latestOffset())
+        one.stop()
+    """
+    assert stream(program) == ["{}"]
 
 
 def test_a_batch_begins_where_the_checkpoint_ends_after_a_restart():
