@@ -61,7 +61,9 @@ def stopping_source(folder: str) -> type:
     import sys
 
     from pyspark import cloudpickle
-    from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, DataSourceStreamArrowWriter
+    from pyspark.sql.datasource import DataSource, DataSourceArrowWriter
+
+    from kafka.spark.versions import DataSourceStreamArrowWriter
 
     cloudpickle.register_pickle_by_value(sys.modules[__name__])
 

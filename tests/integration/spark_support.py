@@ -24,6 +24,7 @@ from harness.tools import JVM
 from harness.topics import Wire, await_topic
 from kafka import KafkaConsumer, KafkaProducer
 from kafka.spark import session
+from kafka.spark.versions import TELLS_TRIGGER
 from kafka.structs import TopicPartition
 from kafka.wire import message_class
 
@@ -31,6 +32,9 @@ FORMAT = "kafka_columnar"
 WAIT_S = 90.0
 """Some times what the slowest wait, for a driver to start and do its first batch, takes on a busy machine."""
 QUICK_START = " ".join(JVM)
+needs_reports = pytest.mark.skipif(
+    not TELLS_TRIGGER, reason="PySpark before 4.2 asks a source neither for reports nor after the last micro-batch"
+)
 GAVE_UP = "Python worker failed to connect back"
 """What Spark says where a Python process takes more than ten seconds to start, as on a busy machine."""
 

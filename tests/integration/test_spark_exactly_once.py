@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from kafka import KafkaConsumer
+from kafka.spark import run_available
 from kafka.structs import TopicPartition
 
 from .spark_support import FORMAT, load, load_stream, numbered, options, produce, spark
@@ -40,11 +41,6 @@ def sink(broker: Any, topic: str, prefix: str) -> dict[str, str]:
     return options(broker, topic=topic, exactlyOnce="true", transactionalIdPrefix=prefix)
 
 
-def run(query: Any) -> None:
-    """Let a query run until it has ended; its failure is raised."""
-    assert query.awaitTermination(120), "the query has not ended"
-
-
 def as_if_killed(checkpoint: pathlib.Path) -> None:
     """The last micro-batch was committed, but Spark did not write that down any more."""
     last = max((path for path in (checkpoint / "commits").glob("[0-9]*")), key=lambda path: int(path.name))
@@ -52,9 +48,9 @@ def as_if_killed(checkpoint: pathlib.Path) -> None:
     last.with_name(f".{last.name}.crc").unlink(missing_ok=True)
 
 
-def start(frame: Any, broker: Any, topic: str, checkpoint: pathlib.Path) -> Any:
+def copy(frame: Any, broker: Any, topic: str, checkpoint: pathlib.Path) -> None:
     writer = frame.writeStream.format(FORMAT).options(**sink(broker, topic, f"of-{topic}"))
-    return writer.option("checkpointLocation", str(checkpoint)).trigger(availableNow=True).start()
+    run_available(writer.option("checkpointLocation", str(checkpoint)))
 
 
 def test_a_stateful_stream_that_died_after_its_commit_writes_nothing_twice(spark, broker, make_topic, tmp_path):
@@ -63,10 +59,10 @@ def test_a_stateful_stream_that_died_after_its_commit_writes_nothing_twice(spark
     produce(broker.bootstrap_servers, source, numbered(40, PARTITIONS))
     frame = load_stream(spark, broker, source, startingOffsets="earliest", maxOffsetsPerTrigger="50")
     frame = frame.selectExpr("cast(value as string) as value").dropDuplicates(["value"])
-    run(start(frame, broker, target, tmp_path))
+    copy(frame, broker, target, tmp_path)
     as_if_killed(tmp_path)
     produce(broker.bootstrap_servers, source, numbered(60, PARTITIONS))
-    run(start(frame, broker, target, tmp_path))
+    copy(frame, broker, target, tmp_path)
     assert committed(broker, target) == list(range(60))
 
 
@@ -84,10 +80,10 @@ def test_a_second_write_in_one_micro_batch_is_refused_and_loses_nothing(spark, b
     for _ in range(2):  # the second time it is replayed
         writer = frame.writeStream.foreachBatch(write).option("checkpointLocation", str(tmp_path))
         with pytest.raises(Exception, match="each write of a foreachBatch function needs a prefix of its own"):
-            run(writer.trigger(availableNow=True).start())
+            run_available(writer)
         assert committed(broker, target) == list(range(10))
     second = "second"
-    run(writer.trigger(availableNow=True).start())
+    run_available(writer)
     assert committed(broker, target) == sorted([*range(10), *range(10)])
 
 

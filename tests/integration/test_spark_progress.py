@@ -9,7 +9,7 @@ from kafka import KafkaAdminClient
 from kafka.spark import watch
 from kafka.structs import TopicPartition
 
-from .spark_support import delete_records, load_stream, numbered, produce, spark, wait_until
+from .spark_support import delete_records, load_stream, needs_reports, numbered, produce, spark, wait_until
 
 __all__ = ["spark"]
 
@@ -30,6 +30,7 @@ def walked(offsets: str) -> dict[str, dict[int, int]]:
     return found
 
 
+@needs_reports
 def test_a_query_that_ends_has_committed_all_that_it_read(spark, broker, make_topic, tmp_path):
     topic, group = make_topic(partitions=2), f"watched-{tmp_path.name}"
     assert committed(broker, group) == {}  # the group's coordinator is there: a query's end waits five seconds for it
@@ -45,6 +46,7 @@ def test_a_query_that_ends_has_committed_all_that_it_read(spark, broker, make_to
         assert walked(query.lastProgress["sources"][0]["endOffset"]) == {topic: {0: end, 1: end}}
 
 
+@needs_reports
 def test_a_running_query_tells_the_sizes_of_logs_where_it_is_asked(spark, broker, make_topic, tmp_path):
     topic = make_topic(partitions=2)
     produce(broker.bootstrap_servers, topic, numbered(100, partitions=2))
@@ -88,6 +90,7 @@ def test_the_offsets_of_a_first_batch_are_walked_like_others(spark, broker, make
         assert walked(source["endOffset"]) == walked(source["latestOffset"]) == {topic: {0: 5, 1: 5}}
 
 
+@needs_reports
 def test_a_watch_sees_lag_and_losses_of_every_query(spark, broker, make_topic, tmp_path):
     topic = make_topic(partitions=2)
     produce(broker.bootstrap_servers, topic, numbered(100, partitions=2))

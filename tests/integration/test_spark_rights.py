@@ -134,10 +134,10 @@ def reads(alice: Alice, topic: str) -> None:
 
 
 def streams(alice: Alice, topic: str, **more: str) -> Any:
-    from pyspark.sql.streaming.datasource import ReadAllAvailable
     from pyspark.sql.types import BinaryType, StructType
 
     from kafka.spark.stream import KafkaStreamReader
+    from kafka.spark.versions import ReadAllAvailable
 
     given = {**alice.options, "subscribe": topic, "startingoffsets": "earliest", **more}
     reader = KafkaStreamReader(given, StructType().add("value", BinaryType()))

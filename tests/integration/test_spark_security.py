@@ -9,7 +9,7 @@ import pytest
 from kafka import KafkaAdminClient
 from kafka.admin import ACL, ACLOperation, ACLPermissionType, ResourcePattern, ResourceType
 
-from .spark_support import FORMAT, spark
+from .spark_support import FORMAT, needs_reports, spark
 
 __all__ = ["spark"]
 
@@ -59,6 +59,7 @@ def test_a_batch_is_written_and_read_with_javas_options(spark, login):
     assert sorted(int(row.value) for row in read.collect()) == list(range(10))
 
 
+@needs_reports
 def test_a_group_that_may_not_be_committed_to_fails_no_batch_and_checkpoints_have_no_secret(
     spark, secured, login, tmp_path
 ):
