@@ -80,6 +80,14 @@ _ADMIN_NAMES = {
     },
 }
 
+_REGISTRY = ("requests", "schema_calls", "setting_calls")
+_REGISTRY_NAMES = {
+    "AsyncRegistryRequests": "RegistryRequests",
+    "AsyncSchemaCalls": "SchemaCalls",
+    "AsyncSettingCalls": "SettingCalls",
+    "async_requests": "requests",
+}
+
 TWINS: tuple[Twin, ...] = (
     *(Twin(f"admin/async_calls/{name}.py", f"admin/calls/{name}.py", _ADMIN_NAMES) for name in _ADMIN_SUBJECTS),
     Twin(
@@ -135,6 +143,7 @@ TWINS: tuple[Twin, ...] = (
             "loop_runner": "thread_runner",
         },
     ),
+    *(Twin(f"formats/registry/async_{name}.py", f"formats/registry/{name}.py", _REGISTRY_NAMES) for name in _REGISTRY),
     Twin(
         "producer/async_calls.py",
         "producer/calls.py",

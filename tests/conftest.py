@@ -156,7 +156,8 @@ def kept_together(nodeid: str) -> str:
     if "/test_spark_" in nodeid:
         return "spark"
     if any(
-        f"/test_{name}.py" in nodeid for name in ("demo", "logins", "telemetry", "tls_stores")
+        f"/test_{name}.py" in nodeid
+        for name in ("demo", "logins", "schema_registry_contract", "telemetry", "tls_stores")
     ):  # a broker, or a run of the demo, for the whole file
         return nodeid.partition("::")[0]
     if "/test_generations.py" in nodeid:

@@ -16,6 +16,8 @@ class KafkaError(RuntimeError):
 
     retriable: ClassVar[bool] = False
     invalid_metadata: ClassVar[bool] = False
+    about_record: ClassVar[bool] = True
+    """Whether the record is to blame where a deserializer raises it; else ``on_deserialization_error`` leaves it be."""
 
     def __str__(self) -> str:
         return BaseException.__str__(self) or type(self).__name__  # not KeyError's, which some are as well

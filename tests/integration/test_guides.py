@@ -53,6 +53,10 @@ GUIDES = {
         "At items[1].price: expected a float, got '2' (str)\nAt items[1].price, byte 9: the data end within a value\n",
         "3 values of binary\nstruct<id: int64, customer: string>\n[BadValue(row=3, schema_id=None, cause='id: expect",
     ],
+    "SCHEMA_REGISTRY.md": [
+        "1\n2\n[1, 2] 2\n{errorType:'READER_FIELD_MISSING_DEFAULT_VALUE'",
+        "{'id': 'a-1', 'amount': 3}\n['orders-value']\n",
+    ],
     "LOGGING.md": ['"kafka_group_id": "json-lines"', '"kafka_group_id": "structured"'],
     "TUNING.md": ["read 40000"],
     "DEPLOYMENT.md": ["closed", "HEALTHY", "1"],

@@ -17,7 +17,7 @@ BASE = ("_addresses", "_variant", "_cython", "_imported_names", "_loop_services"
 """Below all layers."""
 FACES = ("__main__", "aio", "pytest_plugin", "testing")
 """Above all layers."""
-BROKER_MAY_USE = {*BASE, "errors", "wire", "record", "broker"}
+BROKER_MAY_USE = {*BASE, "errors", "wire", "record", "formats", "broker"}
 OLD_PATHS = (
     "kafka.client",
     "kafka.client_async",
@@ -159,7 +159,7 @@ def problem(module: str, target: str) -> str | None:
     """Say what is wrong with an import; None if nothing is."""
     if target != "kafka" and not target.startswith("kafka."):
         return None
-    user, used = (name.split(".")[1] if "." in name else "" for name in (module, target))
+    user, used = package_of(module), package_of(target)
     if is_old(module):
         return None if is_old(target) or used in LEGACY_MAY_USE else f"{module}, of an old generation, imports {target}"
     if is_old(target):
@@ -175,6 +175,13 @@ def problem(module: str, target: str) -> str | None:
     if user not in ORDER or used not in ORDER:
         return f"{user if user not in ORDER else used} is not in the table of layers (seen in {module})"
     return None if ORDER[used] < ORDER[user] else f"{module} imports upwards: {target}"
+
+
+def package_of(module: str) -> str:
+    """The package that a module belongs to, as the table of layers names it."""
+    parts = module.split(".")[1:]
+    inner = "/".join(parts[:2])
+    return inner if inner in ORDER else parts[0] if parts else ""
 
 
 SOURCES = sorted((SOURCE / "kafka").rglob("*.py"))
@@ -239,6 +246,9 @@ def test_an_old_path_is_a_module_of_imports() -> None:
         ("kafka.record.reader", "from ..cluster import client"),
         ("kafka.consumer.core", "from kafka import KafkaAdminClient"),
         ("kafka.broker.server", "from kafka.net import Connection"),
+        ("kafka.broker.registry.subjects", "from kafka.formats.registry.schemas import Schema"),
+        ("kafka.formats.avro.plan", "from kafka.formats.registry.schemas import Schema"),
+        ("kafka.net.loop", "from kafka.formats.registry.client import SchemaRegistryClient"),
         ("kafka.net.loop", "import kafka.broker"),
         ("kafka._variant", "from kafka import errors"),
         ("kafka.net.loop", "importlib.import_module('kafka.spark')"),
@@ -264,6 +274,8 @@ def test_an_import_upwards_is_seen(module: str, code: str) -> None:
         ("kafka.config.table", "from kafka.errors import KafkaConfigurationError"),
         ("kafka.cli.demo", "from kafka.broker import EmbeddedBroker"),
         ("kafka.broker.server", "from kafka.wire import framing"),
+        ("kafka.broker.registry.subjects", "from kafka.formats.avro import schema"),
+        ("kafka.formats.registry.exchange", "from kafka.cluster.retry import RetryPolicy"),
         ("kafka.consumer.core", "import asyncio, kafka._variant"),
         ("kafka.producer.simple", "from kafka.legacy.simple import SimpleProducer"),
         ("kafka.legacy.simple", "from kafka import KafkaProducer"),

@@ -28,6 +28,9 @@ class EmbeddedBroker:
     `port` to listen on (0: a free one); `settings` as `kafka.broker.settings.BrokerSettings` names them. An unknown
     setting raises `KafkaConfigurationError`.
 
+    With the setting `registry` a schema registry runs beside it, with Confluent's HTTP API, at `registry_url`; on the
+    loopback interface, without logins. Its data are in the same folder.
+
     With the setting `users`, passwords by name, clients have to log in (SASL_PLAINTEXT; PLAIN, SCRAM-SHA-256 or
     SCRAM-SHA-512); whoever has logged in may do everything.
 
@@ -69,6 +72,17 @@ class EmbeddedBroker:
     def users(self) -> dict[str, str]:
         """The setting of this name: passwords by name; empty where clients do not log in."""
         return dict(self._settings.users)
+
+    @property
+    def registry_url(self) -> str:
+        """Where its schema registry is, for the option ``url`` of `kafka.schema_registry.SchemaRegistryClient`.
+
+        Raises `IllegalStateError` while the broker is not running, or where it was made without ``registry=True``.
+        """
+        url = self._running().registry_url
+        if url is None:
+            raise IllegalStateError("the embedded broker has no schema registry: make it with registry=True")
+        return url
 
     def pushed_metrics(self) -> "list[PushedMetrics]":
         """The newest thousand pushes of clients' metrics (KIP-714), the last one last; from any thread.

@@ -44,6 +44,8 @@ async def _serve(server: BrokerServer, notes: list[str]) -> None:
     endpoint = await server.start()
     try:
         print(f"kafka broker ready on {format_address(endpoint.host, endpoint.port)}", flush=True)
+        if server.registry_url is not None:
+            notes.append(f"the schema registry is at {server.registry_url}")
         print(*notes, sep="\n", file=sys.stderr, flush=True)
         await ended.wait()
     finally:

@@ -30,6 +30,7 @@ from kafka.broker.settings import BrokerSettings
 from kafka.errors import IllegalStateError
 
 if TYPE_CHECKING:
+    from kafka.broker.registry.server import RegistryServer
     from kafka.broker.telemetry import PushedMetrics
 
 log = logging.getLogger(__name__)
@@ -82,6 +83,8 @@ class BrokerServer:
         self._listener: Listener | None = None
         self._broker: Broker | None = None
         self._cleaning: Timer | None = None
+        self._registry: RegistryServer | None = None
+        self._registry_port = settings.registry_port
         self.endpoint = Endpoint(host, port)
         _check_system()
 
@@ -92,10 +95,24 @@ class BrokerServer:
             self._listener = listener = Listener(self.connection)
             await listener.start(self._host, self._port)
             self._open_data(folder, self._advertised(listener.port))
+            if self._settings.registry:
+                await self._start_registry(folder)
         except BaseException:
             await self.stop()
             raise
         return self.endpoint
+
+    async def _start_registry(self, folder: Path) -> None:
+        from kafka.broker.registry.server import RegistryServer  # most brokers have none
+
+        self._registry = registry = RegistryServer(folder, self._registry_port, self._settings.fsync)
+        await registry.start()
+        self._registry_port = registry.port  # the same after a restart
+
+    @property
+    def registry_url(self) -> str | None:
+        """Where the schema registry is; None where there is none."""
+        return None if self._registry is None else self._registry.url
 
     def open(self) -> Endpoint:
         """Open the data without listening, on the running loop; clients are told `host` and `port` as they are."""
@@ -225,6 +242,9 @@ class BrokerServer:
         if self._cleaning is not None:
             self._cleaning.cancel()
             self._cleaning = None
+        registry, self._registry = self._registry, None
+        if registry is not None:
+            await registry.stop()
         listener, self._listener = self._listener, None
         if listener is not None:
             await listener.stop()

@@ -42,6 +42,10 @@ class BrokerSettings:
     connections_max_reauth_ms: int = _setting(
         0, "After how long clients that logged in have to do so again; 0: never (connections.max.reauth.ms)."
     )
+    registry: bool = _setting(
+        False, "Run a schema registry beside the broker, on the loopback interface; its data are in the same folder."
+    )
+    registry_port: int = _setting(0, "The port of the schema registry; 0 takes a free one.")
     fsync: bool = _setting(
         False, "Sync each append to the disk before it is acknowledged, so that it survives a power failure as well."
     )
@@ -138,6 +142,8 @@ class BrokerSettings:
         if self.num_partitions < 1 or self.max_open_files < 1:
             least = "num_partitions" if self.num_partitions < 1 else "max_open_files"
             raise KafkaConfigurationError(f"{least} has to be at least 1, not {getattr(self, least)}")
+        if self.registry_port > 65535:
+            raise KafkaConfigurationError(f"registry_port has to be at most 65535, not {self.registry_port}")
         if self.share_version not in (0, 1):
             raise KafkaConfigurationError(f"share_version has to be 0 or 1, not {self.share_version}")
         if self.transaction_version not in (1, 2):

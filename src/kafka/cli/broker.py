@@ -12,12 +12,15 @@ from typing import Any
 import click
 
 from kafka import broker
+from kafka.broker.registry.server import RegistryPortError
 from kafka.broker.settings import BrokerSettings
 from kafka.cli.broker_users import users_with_passwords
 from kafka.errors import IllegalStateError, KafkaConfigurationError
 
 _WITHOUT_OPTION = frozenset({"topic_defaults", "users"})
 """Settings that are given in another way."""
+_REGISTRY_PORT = 8081
+"""Where programs expect a schema registry."""
 
 
 def _with_settings(command: Callable[..., None]) -> Callable[..., None]:
@@ -26,7 +29,8 @@ def _with_settings(command: Callable[..., None]) -> Callable[..., None]:
         if one.name in _WITHOUT_OPTION:
             continue
         name, text = one.name.replace("_", "-"), one.metadata["doc"]
-        shown: dict[str, Any] = {"default": one.default, "show_default": one.default is not None, "help": text}
+        default = _REGISTRY_PORT if one.name == "registry_port" else one.default
+        shown: dict[str, Any] = {"default": default, "show_default": default is not None, "help": text}
         if isinstance(one.default, bool):
             command = click.option(f"--{name}/--no-{name}", **shown)(command)
         elif isinstance(one.default, int) or "int" in str(one.type):
@@ -126,6 +130,8 @@ def _not_opened(error: OSError, host: str, port: int) -> str:
     """Why the broker could not be started, by the option that says otherwise."""
     code = error.errno or 0
     why = os.strerror(code) if code in errno.errorcode else error.strerror or str(error)
+    if isinstance(error, RegistryPortError):
+        return f"{error.strerror}; --registry-port takes another one, 0 any that is free"
     if error.errno == errno.EADDRINUSE:
         return f"port {port} is taken; --port takes another one, 0 any that is free"
     if isinstance(error, socket.gaierror):

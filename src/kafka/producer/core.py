@@ -86,7 +86,10 @@ class ProducerCore:
         self._loop = loop
         self._now_ns = now_ns = now_ns or wall_clock_ns(loop)
         self._rng = rng or loop_random(loop)
-        self._serializers = (adapt_serializer(options.key_serializer), adapt_serializer(options.value_serializer))
+        self._serializers = (
+            adapt_serializer(options.key_serializer, "key"),
+            adapt_serializer(options.value_serializer),
+        )
         compression = Compression[(options.compression_type or "none").upper()]
         self.buffer = RecordBuffer(
             BufferOptions(

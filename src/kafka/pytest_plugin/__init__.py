@@ -10,6 +10,7 @@ imported until a test asks for a fixture. docs/TESTING.md shows it.
 | `kafka_session_broker` | the same, for fixtures of the session |
 | `kafka_broker_settings` | its settings; override it |
 | `kafka_bootstrap_servers` | where the fixtures below connect; override it to use another broker |
+| `kafka_registry_url`, `kafka_registry` | the schema registry beside the broker, and a client of it |
 | `kafka_topics` | makes topics, which are deleted in the end |
 | `kafka_topic` | one such topic |
 | `kafka_producer`, `kafka_consumer`, `kafka_admin` | make clients, which are closed in the end |
@@ -27,6 +28,8 @@ from kafka.pytest_plugin.fixtures import (
     kafka_broker_settings,
     kafka_consumer,
     kafka_producer,
+    kafka_registry,
+    kafka_registry_url,
     kafka_session_broker,
     kafka_shared_broker,
     kafka_topic,
@@ -40,6 +43,8 @@ __all__ = [
     "kafka_broker_settings",
     "kafka_consumer",
     "kafka_producer",
+    "kafka_registry",
+    "kafka_registry_url",
     "kafka_session_broker",
     "kafka_shared_broker",
     "kafka_topic",

@@ -13,6 +13,7 @@ import pytest
 if TYPE_CHECKING:
     from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
     from kafka.broker import EmbeddedBroker
+    from kafka.schema_registry import SchemaRegistryClient
 
 _LONGEST_NAME = 200
 """Characters of a test's name in that of a topic, which may have 249."""
@@ -109,7 +110,8 @@ def kafka_broker(request: pytest.FixtureRequest) -> Iterator[EmbeddedBroker]:
     """
     from kafka.broker import EmbeddedBroker
 
-    with EmbeddedBroker(**settings_of(request, "kafka_broker")) as broker:
+    registry = {"registry": True} if "kafka_registry_url" in request.fixturenames else {}
+    with EmbeddedBroker(**{**registry, **settings_of(request, "kafka_broker")}) as broker:
         yield _remember(request, broker)
 
 
@@ -167,6 +169,26 @@ def kafka_bootstrap_servers(request: pytest.FixtureRequest) -> str:
     name = "kafka_shared_broker" if "kafka_shared_broker" in request.fixturenames else "kafka_broker"
     broker: EmbeddedBroker = request.getfixturevalue(name)
     return broker.bootstrap_servers
+
+
+@pytest.fixture
+def kafka_registry_url(request: pytest.FixtureRequest) -> str:
+    """The URL of the schema registry beside the test's broker; override it to use another registry.
+
+    It is `kafka_shared_broker`'s if the test uses that, which needs ``{"registry": True}`` of `kafka_broker_settings`.
+    """
+    name = "kafka_shared_broker" if "kafka_shared_broker" in request.fixturenames else "kafka_broker"
+    broker: EmbeddedBroker = request.getfixturevalue(name)
+    return broker.registry_url
+
+
+@pytest.fixture
+def kafka_registry(kafka_registry_url: str) -> Iterator[SchemaRegistryClient]:
+    """A `SchemaRegistryClient` of `kafka_registry_url`; it is closed in the end."""
+    from kafka.schema_registry import SchemaRegistryClient
+
+    with SchemaRegistryClient({"url": kafka_registry_url}) as registry:
+        yield registry
 
 
 @pytest.fixture

@@ -41,7 +41,9 @@ class _Adapted:
     direct: Callable[[Any], Any] | None
     """The user's callable of one argument, for paths that must be quick; None for an object."""
 
-    def __init__(self, given: Any, method: str, role: str) -> None:
+    def __init__(self, given: Any, method: str, role: str, field: str) -> None:
+        if hasattr(type(given), "for_message_field"):  # not merely a mock's, which has every attribute
+            given = given.for_message_field(field)
         self._close: Callable[[], object] | None = getattr(given, "close", None)
         bound = getattr(given, method, None)
         if bound is not None:
@@ -79,45 +81,49 @@ class AdaptedSerializer(_Adapted):
     """A serializer of any kind as ``(topic, value, headers=()) -> bytes | None``.
 
     Arguments:
-        given: a function, an object with ``serialize``, or a class of such.
+        given: a function, an object with ``serialize``, or one whose ``for_message_field`` gives such an object.
+        field: the part of records that it is for, "key" or "value".
     """
 
     __slots__ = ()
 
-    def __init__(self, given: Any) -> None:
-        super().__init__(given, "serialize", "a serializer")
+    def __init__(self, given: Any, field: str = "value") -> None:
+        super().__init__(given, "serialize", "a serializer", field)
 
 
 class AdaptedDeserializer(_Adapted):
     """A deserializer of any kind as ``(topic, data, headers=()) -> value``.
 
     Arguments:
-        given: a function, an object with ``deserialize``, or a class of such.
+        given: a function, an object with ``deserialize``, or one whose ``for_message_field`` gives such an object.
+        field: the part of records that it is for, "key" or "value".
     """
 
     __slots__ = ()
 
-    def __init__(self, given: Any) -> None:
-        super().__init__(given, "deserialize", "a deserializer")
+    def __init__(self, given: Any, field: str = "value") -> None:
+        super().__init__(given, "deserialize", "a deserializer", field)
 
 
-def adapt_serializer(given: Any) -> AdaptedSerializer | None:
+def adapt_serializer(given: Any, field: str = "value") -> AdaptedSerializer | None:
     """Give a serializer of any kind one shape; None (keys or values are bytes already) stays None.
 
     Arguments:
-        given: a function, an object with ``serialize``, or a class of such; None.
+        given: as of `AdaptedSerializer`; None.
+        field: the part of records that it is for, "key" or "value".
 
     Raises `KafkaConfigurationError` for what is no serializer.
     """
-    return None if given is None else AdaptedSerializer(given)
+    return None if given is None else AdaptedSerializer(given, field)
 
 
-def adapt_deserializer(given: Any) -> AdaptedDeserializer | None:
+def adapt_deserializer(given: Any, field: str = "value") -> AdaptedDeserializer | None:
     """Give a deserializer of any kind one shape; None (records keep their bytes) stays None.
 
     Arguments:
-        given: a function, an object with ``deserialize``, or a class of such; None.
+        given: as of `AdaptedDeserializer`; None.
+        field: the part of records that it is for, "key" or "value".
 
     Raises `KafkaConfigurationError` for what is no deserializer.
     """
-    return None if given is None else AdaptedDeserializer(given)
+    return None if given is None else AdaptedDeserializer(given, field)

@@ -46,6 +46,8 @@ def test_a_broker_that_is_ready_says_where_records_are_and_that_clients_log_in(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     class Server:
+        registry_url = None
+
         def __init__(self, *_: object) -> None:
             pass
 

@@ -126,3 +126,38 @@ def test_names_of_kafka_python_3_have_their_homes() -> None:
     assert isinstance(JsonSerializer(), Deserializer)
     for module in ("json", "default", "wrapper", "abstract"):
         importlib.import_module(f"kafka.serializer.{module}")
+
+
+class OfField:
+    """Serializes with the part of the record that it is for."""
+
+    def __init__(self, field: str = "?") -> None:
+        self._field = field
+
+    def for_message_field(self, field: str) -> OfField:
+        return OfField(field)
+
+    def serialize(self, topic: str, headers: object, data: object) -> bytes:
+        return f"{topic} {self._field} {data}".encode()
+
+    def deserialize(self, topic: str, headers: object, data: object) -> str:
+        return f"{topic} {self._field} {data!r}"
+
+
+def test_a_serializer_may_learn_whether_it_is_for_keys_or_values() -> None:
+    for field in ("key", "value"):
+        writing, reading = adapt_serializer(OfField(), field), adapt_deserializer(OfField(), field)
+        assert writing is not None
+        assert reading is not None
+        assert writing("t", 7) == f"t {field} 7".encode()
+        assert reading("t", b"7") == f"t {field} b'7'"
+
+
+def test_a_mock_is_called_itself() -> None:
+    from unittest.mock import Mock
+
+    mock = Mock()
+    adapted = adapt_deserializer(mock)
+    assert adapted is not None
+    adapted("t", b"7")
+    mock.deserialize.assert_called_once_with("t", b"7")

@@ -43,7 +43,7 @@ class BatchBuilder:
 
     def __init__(self, batch_size: int, key_serializer: Any = None, value_serializer: Any = None) -> None:
         self._limit = batch_size
-        self._serializers = adapt_serializer(key_serializer), adapt_serializer(value_serializer)
+        self._serializers = adapt_serializer(key_serializer, "key"), adapt_serializer(value_serializer)
         self._sizes = RecordBatchBuilder(size_limit=batch_size)
         self._records: list[BatchRecord] = []
         self._closed = False

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from kafka.consumer.handover.hand_out import HandOut, Slice
 from kafka.consumer.records.record_errors import deserialization_error
-from kafka.errors import RecordDeserializationError
+from kafka.errors import KafkaError, RecordDeserializationError
 from kafka.record import Columns, ConsumerRecord
 from kafka.record.materialize import Deserialize
 from kafka.structs import TopicPartition
@@ -107,7 +107,7 @@ class Materializer:
             columns = columns.slice(failed.row, len(columns))
             [record] = columns.slice(0, 1).to_records()
             error = deserialization_error(record, failed.part, failed.cause)
-            if self._on_error is None:
+            if self._on_error is None or not _is_about_record(failed.cause):
                 return records, Failure(error.offset, error)
             try:
                 instead = self._on_error(error)
@@ -140,6 +140,11 @@ class Materializer:
                 hand_out.end_at(piece, failure.offset)
                 break
         return gathered
+
+
+def _is_about_record(cause: Exception) -> bool:
+    """False where the deserializer could read no record at present, such as without its schema registry."""
+    return not isinstance(cause, KafkaError) or cause.about_record
 
 
 def _skip(error: RecordDeserializationError) -> None:

@@ -13,7 +13,7 @@ class Deserializers:
     """
 
     def __init__(self, key: Any, value: Any) -> None:
-        self.key = adapt_deserializer(key)
+        self.key = adapt_deserializer(key, "key")
         self.value = adapt_deserializer(value)
 
     def close(self) -> None:

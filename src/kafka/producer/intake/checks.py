@@ -40,7 +40,7 @@ def serialized(
 ) -> Any:
     """Run a serializer; what it raises gets a note that says for which part of which topic's record it ran."""
     try:
-        return serializer(topic, given, headers or ())
+        return serializer(topic, given, () if headers is None else headers)  # to which it may add some
     except Exception as error:
         error.add_note(f"raised by the {what} serializer, for a {type(given).__name__} that goes to topic {topic!r}")
         raise

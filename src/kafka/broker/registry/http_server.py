@@ -1,0 +1,197 @@
+"""A small HTTP/1.1 server: requests with JSON in, answers with JSON out. All that comes is bounded."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+import json
+import logging
+from collections.abc import Callable
+from typing import Any, Final
+from urllib.parse import parse_qs, urlsplit
+
+from kafka._addresses import AddressError, split_address
+from kafka.broker.registry.refusals import Refused
+from kafka.broker.registry.routes import Asked
+
+log = logging.getLogger(__name__)
+
+_MAX_HEAD: Final = 64 * 1024
+_MAX_BODY: Final = 32 * 1024 * 1024
+_CONTENT_TYPE: Final = "application/vnd.schemaregistry.v1+json"
+_REASONS: Final = {200: "OK", 400: "Bad Request", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed"} | {
+    409: "Conflict",
+    413: "Content Too Large",
+    422: "Unprocessable Entity",
+    500: "Internal Server Error",
+    501: "Not Implemented",
+}
+
+
+class _BadRequest(Exception):
+    """What came is no request that is taken; the connection ends with the answer."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(status, message)
+        self.status = status
+        self.message = message
+
+
+class HttpServer:
+    """Listens, and answers each connection's requests in their order.
+
+    Arguments:
+        answer: gives the JSON value of a good answer, raises `Refused`.
+    """
+
+    def __init__(self, answer: Callable[[Asked], Any]) -> None:
+        self._answer = answer
+        self._server: asyncio.Server | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.port = 0
+
+    async def start(self, host: str, port: int) -> None:
+        """Listen; raises OSError where the address cannot be had."""
+        self._server = await asyncio.start_server(self._connected, host, port, limit=_MAX_HEAD)
+        self.port = int(self._server.sockets[0].getsockname()[1])
+
+    async def stop(self) -> None:
+        """Accept nothing more, and end the connections."""
+        server, self._server = self._server, None
+        if server is None:
+            return
+        server.close()
+        for task in tuple(self._tasks):
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+        await server.wait_closed()
+
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        try:
+            while await self._serve_one(reader, writer):
+                pass
+        except (OSError, asyncio.IncompleteReadError):
+            pass  # the client has gone
+        except asyncio.CancelledError:
+            if self._server is not None:
+                raise
+        finally:
+            writer.close()
+            with contextlib.suppress(OSError, asyncio.CancelledError):
+                await writer.wait_closed()
+
+    async def _serve_one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        """Answer one request; whether another may follow on this connection."""
+        try:
+            asked, headers = await _read(reader)
+        except _BadRequest as error:
+            _write(writer, error.status, {"error_code": error.status, "message": error.message}, keep=False)
+            await writer.drain()
+            return False
+        if asked is None:
+            return False
+        refusal = _refusal(headers)
+        if refusal is not None:
+            status, value = 403, {"error_code": 403, "message": refusal}
+        else:
+            status, value = self._judged(asked)
+        keep = headers.get("connection", "").lower() != "close"
+        _write(writer, status, value, keep)
+        await writer.drain()
+        return keep
+
+    def _judged(self, asked: Asked) -> tuple[int, Any]:
+        try:
+            return 200, self._answer(asked)
+        except Refused as error:
+            return error.status, {"error_code": error.code, "message": error.message}
+        except Exception as error:  # one request may not end the broker that a test stands on
+            log.exception("the schema registry could not answer %s %s", asked.method, asked.path)
+            return 500, {"error_code": 50001, "message": f"Error in the embedded schema registry: {error!r}"}
+
+
+async def _read(reader: asyncio.StreamReader) -> tuple[Asked | None, dict[str, str]]:
+    """The next request; None where the client has closed the connection."""
+    try:
+        head = await reader.readuntil(b"\r\n\r\n")
+    except asyncio.IncompleteReadError as error:
+        if error.partial.strip():
+            raise _BadRequest(400, "Expected a whole HTTP request") from error
+        return None, {}
+    except asyncio.LimitOverrunError as error:
+        raise _BadRequest(400, f"Expected headers of at most {_MAX_HEAD} bytes") from error
+    lines = head.decode("latin-1").split("\r\n")
+    words = lines[0].split(" ")
+    if len(words) != 3 or not words[2].startswith("HTTP/1."):
+        raise _BadRequest(400, "Expected a request of HTTP/1.1")
+    headers = {}
+    for line in lines[1:]:
+        name, _, value = line.partition(":")
+        headers[name.strip().lower()] = value.strip()
+    if words[2] == "HTTP/1.0":
+        headers["connection"] = "close"
+    parts = urlsplit(words[1])
+    query = parse_qs(parts.query, keep_blank_values=True)
+    return Asked(words[0], parts.path, query, await _body(reader, headers)), headers
+
+
+async def _body(reader: asyncio.StreamReader, headers: dict[str, str]) -> bytes:
+    if "chunked" in headers.get("transfer-encoding", "").lower():
+        return await _chunks(reader)
+    text = headers.get("content-length", "0")
+    if not text.isascii() or not text.isdigit():
+        raise _BadRequest(400, "Expected Content-Length as a number")
+    length = int(text[:20])
+    if length > _MAX_BODY:
+        raise _BadRequest(413, f"Expected a request of at most {_MAX_BODY} bytes")
+    return await reader.readexactly(length)
+
+
+async def _chunks(reader: asyncio.StreamReader) -> bytes:
+    data = bytearray()
+    while True:
+        line = await reader.readuntil(b"\r\n")
+        try:
+            size = int(line.split(b";")[0].strip(), 16)
+        except ValueError:
+            raise _BadRequest(400, "Expected a chunk's size") from None
+        if size < 0 or len(data) + size > _MAX_BODY:
+            raise _BadRequest(413, f"Expected a request of at most {_MAX_BODY} bytes")
+        data += await reader.readexactly(size)
+        ending = await reader.readuntil(b"\r\n")
+        if not size:
+            while ending != b"\r\n":  # trailers
+                ending = await reader.readuntil(b"\r\n")
+            return bytes(data)
+
+
+def _write(writer: asyncio.StreamWriter, status: int, value: Any, keep: bool) -> None:
+    body = json.dumps(value, separators=(",", ":")).encode()
+    head = (
+        f"HTTP/1.1 {status} {_REASONS.get(status, 'Error')}\r\n"
+        f"Content-Type: {_CONTENT_TYPE}\r\n"
+        f"Content-Length: {len(body)}\r\n"
+        "X-Content-Type-Options: nosniff\r\n"
+        f"Connection: {'keep-alive' if keep else 'close'}\r\n\r\n"
+    )
+    writer.write(head.encode() + body)
+
+
+def _refusal(headers: dict[str, str]) -> str | None:
+    """Why a request is not answered: a page in a browser may not ask, by a name of its own for this address either."""
+    host = headers.get("host", "")
+    try:
+        name, _ = split_address(host)
+        if name.lower() != "localhost":
+            ipaddress.ip_address(name)
+    except (AddressError, ValueError):
+        return f"The embedded schema registry is not served under the name {host[:100]!r}: use an address or localhost"
+    if "origin" in headers or headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+        return "The embedded schema registry does not answer pages of other sites"
+    return None

@@ -1,0 +1,162 @@
+"""Compatibility levels, other settings and modes: of a subject, of its context, of the registry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kafka.broker.registry.names import Subject
+from kafka.broker.registry.refusals import (
+    invalid_compatibility,
+    invalid_mode,
+    no_compatibility,
+    no_mode,
+    not_permitted,
+    subject_not_found,
+)
+from kafka.broker.registry.store import Store
+
+LEVELS = (
+    "NONE",
+    "BACKWARD",
+    "BACKWARD_TRANSITIVE",
+    "FORWARD",
+    "FORWARD_TRANSITIVE",
+    "FULL",
+    "FULL_TRANSITIVE",
+)
+MODES = ("READWRITE", "READONLY", "READONLY_OVERRIDE", "IMPORT", "FORWARD")
+_KEPT = (
+    "alias",
+    "normalize",
+    "validateFields",
+    "validateRules",
+    "compatibilityGroup",
+    "defaultMetadata",
+    "overrideMetadata",
+    "defaultRuleSet",
+    "overrideRuleSet",
+)
+"""Settings besides the level. All but `normalize` and `compatibilityGroup` are kept for who asks, without effect."""
+_DEFAULT_LEVEL = "BACKWARD"
+_DEFAULT_MODE = "READWRITE"
+
+
+class Settings:
+    """Settings, those of a subject before those of its context before those of the registry."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    # -- what holds for a subject -------------------------------------------------------------------------------------
+
+    def level(self, subject: Subject) -> str:
+        """Which versions a new one has to be compatible with."""
+        return str(self._config_value(subject, "compatibilityLevel") or _DEFAULT_LEVEL)
+
+    def group(self, subject: Subject) -> str | None:
+        """The property of metadata that versions have to share in order to be compared."""
+        value = self._config_value(subject, "compatibilityGroup")
+        return None if value is None else str(value)
+
+    def normalizes(self, subject: Subject) -> bool:
+        """Whether schemas are brought into their normal form without being asked."""
+        return self._config_value(subject, "normalize") is True
+
+    def mode(self, subject: Subject) -> str:
+        """Whether it takes schemas. A mode of the registry that overrides those of subjects is READONLY_OVERRIDE."""
+        everywhere = self._store.modes.get(None, _DEFAULT_MODE)
+        if everywhere == "READONLY_OVERRIDE":
+            return everywhere
+        for place in _places(subject):
+            if place in self._store.modes:
+                return self._store.modes[place]
+        return everywhere
+
+    def check_writable(self, subject: Subject) -> None:
+        """Raise `Refused` where a subject takes no changes."""
+        if self.mode(subject) in ("READONLY", "READONLY_OVERRIDE"):
+            raise not_permitted(f"Subject {subject} is in read-only mode")
+
+    def _config_value(self, subject: Subject, name: str) -> Any:
+        for place in _places(subject):
+            value = self._store.configs.get(place, {}).get(name)
+            if value is not None:
+                return value
+        return None
+
+    # -- requests -----------------------------------------------------------------------------------------------------
+
+    def config(self, subject: Subject | None, default_to_global: bool) -> dict[str, Any]:
+        """The settings of a subject, or (None) of the registry."""
+        found = self._store.configs.get(subject)
+        if subject is not None and found is None:
+            if not default_to_global:
+                raise no_compatibility(str(subject))
+            return {"compatibilityLevel": self.level(subject)}
+        return {"compatibilityLevel": _DEFAULT_LEVEL} | (found or {})
+
+    def set_config(self, subject: Subject | None, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Set what is given; the answer repeats it."""
+        if subject is not None:
+            self.check_writable(subject)
+        level = given.get("compatibility", given.get("compatibilityLevel"))
+        if level is not None:
+            level = str(level).upper()
+            if level not in LEVELS:
+                raise invalid_compatibility()
+        changed = {name: given[name] for name in _KEPT if name in given}
+        kept = self._store.configs.setdefault(subject, {})
+        for name, value in {**changed, **({} if level is None else {"compatibilityLevel": level})}.items():
+            kept[name] = value
+            if value is None:
+                del kept[name]
+        self._store.save()
+        return ({} if level is None else {"compatibility": level}) | changed
+
+    def delete_config(self, subject: Subject | None) -> dict[str, Any]:
+        """Have a subject go by the settings of the registry, or the registry by Confluent's defaults."""
+        before = self._store.configs.pop(subject, None)
+        if before is None and subject is not None:
+            raise subject_not_found(str(subject))
+        self._store.save()
+        return {"compatibilityLevel": _DEFAULT_LEVEL} | (before or {})
+
+    def shown_mode(self, subject: Subject | None, default_to_global: bool) -> dict[str, Any]:
+        """The mode of a subject, or (None) of the registry."""
+        if subject is not None and subject not in self._store.modes:
+            if not default_to_global:
+                raise no_mode(str(subject))
+            return {"mode": self.mode(subject)}
+        return {"mode": self._store.modes.get(subject, _DEFAULT_MODE)}
+
+    def set_mode(self, subject: Subject | None, given: Mapping[str, Any], force: bool) -> dict[str, Any]:
+        """Set a mode."""
+        mode = str(given.get("mode")).upper()
+        if mode not in MODES:
+            raise invalid_mode()
+        if mode == "IMPORT" and not force and self._has_schemas(subject):
+            raise not_permitted("Cannot import since found existing subjects")
+        self._store.modes[subject] = mode
+        self._store.save()
+        return {"mode": mode}
+
+    def delete_mode(self, subject: Subject | None) -> dict[str, Any]:
+        """Have a subject go by the mode of the registry."""
+        before = self._store.modes.pop(subject, None)
+        if before is None and subject is not None:
+            raise subject_not_found(str(subject))
+        self._store.save()
+        return {"mode": before or _DEFAULT_MODE}
+
+    def _has_schemas(self, place: Subject | None) -> bool:
+        return any(
+            self._store.versions(subject)
+            for subject in self._store.subjects
+            if place is None or subject == place or (not place.name and subject.context == place.context)
+        )
+
+
+def _places(subject: Subject) -> tuple[Subject | None, ...]:
+    """Where a subject's setting may be, the nearest place first."""
+    return (subject, Subject(subject.context, ""), None)

@@ -1,0 +1,184 @@
+"""What the registry keeps: schemas by id, versions of subjects, settings. It is read from and written to one file.
+
+The file is replaced as a whole with each change, so that after a crash there is the old state or the new one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import uuid
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kafka.broker.log.files import keep_damaged, replace_file
+from kafka.broker.registry.names import Subject, subject_of
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Content:
+    """A schema as it is kept; what follows its references is in the JSON of requests, and is not interpreted."""
+
+    schema: str
+    kind: str = "AVRO"
+    references: tuple[tuple[str, str, int], ...] = ()
+    metadata: Mapping[str, Any] | None = None
+    rule_set: Mapping[str, Any] | None = None
+
+    @property
+    def key(self) -> str:
+        """A text that schemas share which are the same."""
+        return json.dumps(asdict(self), sort_keys=True)
+
+    @property
+    def guid(self) -> str:
+        """A UUID that follows from the schema, so that it is the same in every registry."""
+        return str(uuid.UUID(bytes=hashlib.md5(self.key.encode(), usedforsecurity=False).digest()))
+
+
+@dataclass
+class Version:
+    """A version of a subject."""
+
+    number: int
+    schema_id: int
+    is_deleted: bool = False
+
+
+@dataclass
+class Context:
+    """Schemas by id, and ids by schemas."""
+
+    schemas: dict[int, Content] = field(default_factory=dict)
+    ids: dict[str, int] = field(default_factory=dict)
+    next_id: int = 1
+
+    def put(self, schema_id: int, content: Content) -> None:
+        """Keep a schema under an id."""
+        self.schemas[schema_id] = content
+        self.ids[content.key] = schema_id
+        self.next_id = max(self.next_id, schema_id + 1)
+
+
+class Store:
+    """The state.
+
+    Arguments:
+        path: the file; None: nothing is written.
+        sync: whether changes survive a power failure.
+    """
+
+    def __init__(self, path: Path | None, sync: bool = False) -> None:
+        self._path = path
+        self._sync = sync
+        self.contexts: dict[str, Context] = {}
+        self.subjects: dict[Subject, list[Version]] = {}
+        self.configs: dict[Subject | None, dict[str, Any]] = {}
+        self.modes: dict[Subject | None, str] = {}
+        if path is not None:
+            self._load(path)
+
+    def context(self, name: str) -> Context:
+        """A context, new where it is not known yet."""
+        return self.contexts.setdefault(name, Context())
+
+    def versions(self, subject: Subject, with_deleted: bool = False) -> list[Version]:
+        """The versions of a subject, in their order."""
+        return [each for each in self.subjects.get(subject, ()) if with_deleted or not each.is_deleted]
+
+    def content(self, subject: Subject, version: Version) -> Content:
+        """The schema of a version."""
+        return self.contexts[subject.context].schemas[version.schema_id]
+
+    def users(self, context: str, schema_id: int, with_deleted: bool) -> Iterator[tuple[Subject, Version]]:
+        """The versions that are a schema."""
+        for subject, versions in self.subjects.items():
+            if subject.context == context:
+                for each in versions:
+                    if each.schema_id == schema_id and (with_deleted or not each.is_deleted):
+                        yield subject, each
+
+    def remove(self, subject: Subject, gone: list[Version]) -> None:
+        """Forget versions for good, and schemas that no version has any more."""
+        left = [each for each in self.subjects[subject] if each not in gone]
+        if left:
+            self.subjects[subject] = left
+        else:
+            del self.subjects[subject]
+        context = self.contexts[subject.context]
+        for each in gone:
+            if next(self.users(subject.context, each.schema_id, True), None) is None:
+                content = context.schemas.pop(each.schema_id, None)
+                if content is not None and context.ids.get(content.key) == each.schema_id:
+                    del context.ids[content.key]
+
+    # -- the file -----------------------------------------------------------------------------------------------------
+
+    def save(self) -> None:
+        """Write the state; raises OSError, and then the file is as before."""
+        if self._path is None:
+            return
+        state = {
+            "schemas": [
+                {"context": name, "id": number, **asdict(content)}
+                for name, context in self.contexts.items()
+                for number, content in context.schemas.items()
+            ],
+            "next": {name: context.next_id for name, context in self.contexts.items()},
+            "versions": [
+                {"subject": str(subject), "version": each.number, "id": each.schema_id, "deleted": each.is_deleted}
+                for subject, versions in self.subjects.items()
+                for each in versions
+            ],
+            "configs": {_text(subject): config for subject, config in self.configs.items()},
+            "modes": {_text(subject): mode for subject, mode in self.modes.items()},
+        }
+        replace_file(self._path, json.dumps(state, indent=1).encode(), sync=self._sync, sync_name=self._sync)
+
+    def _load(self, path: Path) -> None:
+        try:
+            data = path.read_bytes()
+        except FileNotFoundError:
+            return
+        try:
+            self._take(json.loads(data))
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            self.contexts, self.subjects, self.configs, self.modes = {}, {}, {}, {}
+            log.error(
+                "%s is damaged (%s: %s); it is kept as %s, and the schema registry begins empty",
+                path,
+                type(error).__name__,
+                error,
+                keep_damaged(path).name,
+            )
+
+    def _take(self, state: Any) -> None:
+        for each in state["schemas"]:
+            references = tuple((name, subject, int(version)) for name, subject, version in each["references"])
+            content = Content(each["schema"], each["kind"], references, each["metadata"], each["rule_set"])
+            self.context(each["context"]).put(each["id"], content)
+        for name, number in state["next"].items():
+            self.context(name).next_id = number
+        for each in state["versions"]:
+            subject = subject_of(each["subject"])
+            if each["id"] not in self.contexts[subject.context].schemas:
+                raise LookupError(f"there is no schema {each['id']} for {subject}")
+            self.subjects.setdefault(subject, []).append(Version(each["version"], each["id"], each["deleted"]))
+        self.configs = {_subject(text): dict(config) for text, config in state["configs"].items()}
+        self.modes = {_subject(text): str(mode) for text, mode in state["modes"].items()}
+
+
+_EVERYWHERE = "__GLOBAL"
+
+
+def _text(subject: Subject | None) -> str:
+    return _EVERYWHERE if subject is None else f":{subject.context}:{subject.name}"
+
+
+def _subject(text: str) -> Subject | None:
+    return None if text == _EVERYWHERE else subject_of(text)

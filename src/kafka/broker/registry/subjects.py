@@ -1,0 +1,217 @@
+"""Subjects, their versions, and schemas by id: what is asked about them, and how they are deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+from kafka.broker.registry.names import DEFAULT_CONTEXT, Subject
+from kafka.broker.registry.refusals import (
+    invalid_version,
+    reference_exists,
+    schema_not_found,
+    subject_not_found,
+    subject_not_soft_deleted,
+    subject_soft_deleted,
+    version_not_found,
+    version_not_soft_deleted,
+    version_soft_deleted,
+)
+from kafka.broker.registry.settings import Settings
+from kafka.broker.registry.store import Content, Store, Version
+
+T = TypeVar("T")
+_MAX_VERSION = (1 << 31) - 1
+ALL_CONTEXTS = ":*:"
+
+
+class Subjects:
+    """What is asked about subjects.
+
+    Arguments:
+        store: what is kept.
+        settings: of subjects.
+    """
+
+    def __init__(self, store: Store, settings: Settings) -> None:
+        self._store = store
+        self._settings = settings
+
+    # -- lists --------------------------------------------------------------------------------------------------------
+
+    def names(self, prefix: str, with_deleted: bool, only_deleted: bool) -> list[str]:
+        """The names of subjects, in order."""
+        found = []
+        for subject in self._store.subjects:
+            is_deleted = not self._store.versions(subject)
+            if (is_deleted if only_deleted else with_deleted or not is_deleted) and _begins(subject, prefix):
+                found.append(str(subject))
+        return sorted(found)
+
+    def contexts(self) -> list[str]:
+        """The names of contexts, the one of names without a context first."""
+        return sorted({DEFAULT_CONTEXT, *(subject.context for subject in self._store.subjects)})
+
+    def numbers(self, subject: Subject, with_deleted: bool, only_deleted: bool) -> list[int]:
+        """The numbers of a subject's versions; raises `Refused` where there is none."""
+        versions = self._store.versions(subject, with_deleted or only_deleted)
+        if only_deleted:
+            versions = [each for each in versions if each.is_deleted]
+        if not versions:
+            raise subject_not_found(str(subject))
+        return [each.number for each in versions]
+
+    def all_versions(self, prefix: str, with_deleted: bool, latest_only: bool) -> list[tuple[Subject, Version]]:
+        """The versions of subjects whose names begin with a text."""
+        found = []
+        for subject in sorted(self._store.subjects):
+            versions = self._store.versions(subject, with_deleted) if _begins(subject, prefix) else []
+            found += [(subject, each) for each in (versions[-1:] if latest_only else versions)]
+        return found
+
+    # -- one version --------------------------------------------------------------------------------------------------
+
+    def version(self, subject: Subject, text: str, with_deleted: bool = False) -> Version:
+        """The version that a request names; raises `Refused`."""
+        number = _version_number(text)
+        versions = self._store.versions(subject, with_deleted)
+        if not versions:
+            raise subject_not_found(str(subject))
+        if number is None:
+            return versions[-1]
+        for each in versions:
+            if each.number == number:
+                return each
+        raise version_not_found(number)
+
+    def with_metadata(self, subject: Subject, wanted: Mapping[str, str], with_deleted: bool) -> Version:
+        """The newest version with properties of metadata."""
+        versions = self._store.versions(subject, with_deleted)
+        if not versions:
+            raise subject_not_found(str(subject))
+        for each in reversed(versions):
+            properties = (self._store.content(subject, each).metadata or {}).get("properties") or {}
+            if all(properties.get(name) == value for name, value in wanted.items()):
+                return each
+        raise schema_not_found()
+
+    def referenced_by(self, subject: Subject, version: Version) -> list[int]:
+        """The ids of schemas that refer to a version, and that a version has which is not deleted."""
+        target = (str(subject), version.number)
+        found = set()
+        for other, versions in self._store.subjects.items():
+            for each in versions:
+                references = self._store.content(other, each).references
+                if not each.is_deleted and any((name, number) == target for _, name, number in references):
+                    found.add(each.schema_id)
+        return sorted(found)
+
+    # -- by id --------------------------------------------------------------------------------------------------------
+
+    def by_id(self, context: str, schema_id: int) -> Content:
+        """The schema with an id."""
+        known = self._store.contexts.get(context)
+        found = None if known is None else known.schemas.get(schema_id)
+        if found is None:
+            raise schema_not_found(schema_id)
+        return found
+
+    def by_guid(self, guid: str) -> list[tuple[str, int, Content]]:
+        """The contexts and ids of the schema with a GUID."""
+        found = [
+            (name, number, content)
+            for name, context in self._store.contexts.items()
+            for number, content in context.schemas.items()
+            if content.guid == guid.lower()
+        ]
+        if not found:
+            raise schema_not_found(guid)
+        return found
+
+    def users(
+        self, context: str, schema_id: int, only: str | None, with_deleted: bool
+    ) -> list[tuple[Subject, Version]]:
+        """The versions that are the schema with an id."""
+        self.by_id(context, schema_id)
+        found = self._store.users(context, schema_id, with_deleted)
+        return sorted(((s, v) for s, v in found if not only or s.name == only), key=lambda each: str(each[0]))
+
+    # -- deleting -----------------------------------------------------------------------------------------------------
+
+    def delete_subject(self, subject: Subject, permanent: bool) -> list[int]:
+        """Delete all versions of a subject; their numbers."""
+        self._settings.check_writable(subject)
+        versions = self._store.versions(subject, with_deleted=True)
+        living = self._store.versions(subject)
+        if not versions:
+            raise subject_not_found(str(subject))
+        if permanent and living:
+            raise subject_not_soft_deleted(str(subject))
+        if not permanent and not living:
+            raise subject_soft_deleted(str(subject))
+        gone = versions if permanent else living
+        for each in gone:
+            self._check_unreferenced(subject, each)
+        self._delete(subject, gone, permanent)
+        if permanent:
+            self._store.configs.pop(subject, None)
+            self._store.modes.pop(subject, None)
+            self._store.save()
+        return [each.number for each in gone]
+
+    def delete_version(self, subject: Subject, text: str, permanent: bool) -> int:
+        """Delete one version of a subject; its number."""
+        self._settings.check_writable(subject)
+        number = _version_number(text)
+        versions = self._store.versions(subject, with_deleted=True)
+        if not versions:
+            raise subject_not_found(str(subject))
+        if number is None:
+            found = (self._store.versions(subject) or versions)[-1]
+        else:
+            matching = [each for each in versions if each.number == number]
+            if not matching:
+                raise version_not_found(number)
+            found = matching[0]
+        if permanent and not found.is_deleted:
+            raise version_not_soft_deleted(str(subject), found.number)
+        if not permanent and found.is_deleted:
+            raise version_soft_deleted(str(subject), found.number)
+        self._check_unreferenced(subject, found)
+        self._delete(subject, [found], permanent)
+        return found.number
+
+    def _check_unreferenced(self, subject: Subject, version: Version) -> None:
+        if self.referenced_by(subject, version):
+            raise reference_exists(str(subject), version.number)
+
+    def _delete(self, subject: Subject, gone: list[Version], permanent: bool) -> None:
+        if permanent:
+            self._store.remove(subject, gone)
+        else:
+            for each in gone:
+                each.is_deleted = True
+        self._store.save()
+
+
+def paged(found: list[T], offset: int, limit: int) -> list[T]:
+    """The part of a list that a request asks for; less than 0: to its end."""
+    found = found[max(offset, 0) :]
+    return found if limit < 0 else found[:limit]
+
+
+def _version_number(text: str) -> int | None:
+    """The number of a version; None for the newest. Raises `Refused`."""
+    if text in ("latest", "-1"):
+        return None
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text[:12]) <= _MAX_VERSION:
+        raise invalid_version(text[:40])
+    return int(text)
+
+
+def _begins(subject: Subject, prefix: str) -> bool:
+    if prefix == ALL_CONTEXTS:
+        return True
+    if prefix.startswith(":"):
+        return str(subject).startswith(prefix)
+    return subject.context == DEFAULT_CONTEXT and subject.name.startswith(prefix)

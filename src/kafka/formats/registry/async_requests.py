@@ -1,0 +1,31 @@
+"""How the calls of a schema registry client ask it."""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+from kafka.formats.registry.errors import SchemaRegistryError
+
+
+class AsyncRegistryRequests:
+    """Sends requests, and says what is wrong with an answer of another type than was expected."""
+
+    async def _send(
+        self, method: str, path: str, query: Mapping[str, Any] | None = None, body: Mapping[str, Any] | None = None
+    ) -> Any:
+        raise NotImplementedError
+
+    async def _asked(self, kind: type, method: str, path: str, query: Any = None, body: Any = None) -> Any:
+        """An answer of a type; raises `SchemaRegistryError` for one of another."""
+        answer = await self._send(method, path, {k: v for k, v in (query or {}).items() if v is not None}, body)
+        if not isinstance(answer, kind):
+            got = type(answer).__name__
+            raise SchemaRegistryError(
+                0, -1, f"expected an answer of type {kind.__name__}, got {got}", f"{method} /{path}"
+            )
+        return answer
+
+
+def quoted(part: str) -> str:
+    """One part of a path."""
+    return quote(part, safe="")

@@ -1,0 +1,67 @@
+"""The headers by which a client proves who it is to a schema registry."""
+
+from __future__ import annotations
+
+import base64
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+from kafka.errors import KafkaConfigurationError
+from kafka.formats.registry.options import BearerOptions, RegistryOptions, RegistryUrl
+from kafka.net.blocking import run_blocking
+from kafka.net.sasl.tokens import EndpointTokens
+
+
+class Credentials:
+    """Gives the headers of each request; on a loop.
+
+    Arguments:
+        options: of the client.
+    """
+
+    def __init__(self, options: RegistryOptions) -> None:
+        self._bearer = options.bearer
+        endpoint = None if options.bearer is None else options.bearer.endpoint
+        self._tokens = None if endpoint is None else EndpointTokens(endpoint)
+
+    async def headers(self, url: RegistryUrl) -> dict[str, str]:
+        """The headers for one registry.
+
+        Raises what a token endpoint makes of it, `KafkaConfigurationError` for a function that gives no token.
+        """
+        if self._bearer is not None:
+            return await self._bearer_headers(self._bearer)
+        if url.user is None:
+            return {}
+        pair = base64.b64encode(":".join(url.user).encode()).decode()
+        return {"Authorization": f"Basic {pair}"}
+
+    async def _bearer_headers(self, bearer: BearerOptions) -> dict[str, str]:
+        token, cluster, pool = bearer.token, bearer.logical_cluster, bearer.identity_pool
+        if self._tokens is not None:
+            token = await run_blocking(self._tokens.token)
+        elif bearer.function is not None:
+            fields = await _fields(bearer)
+            token = fields.get("bearer.auth.token")
+            cluster = fields.get("bearer.auth.logical.cluster", cluster)
+            pool = fields.get("bearer.auth.identity.pool.id", pool)
+        if not isinstance(token, str) or not token:
+            raise KafkaConfigurationError(
+                "'bearer.auth.custom.provider.function' has to give a dict with 'bearer.auth.token'"
+            )
+        headers = {"Authorization": f"Bearer {token}"}
+        if cluster is not None:
+            headers["target-sr-cluster"] = cluster
+        if pool is not None:
+            headers["Confluent-Identity-Pool-Id"] = pool
+        return headers
+
+
+async def _fields(bearer: BearerOptions) -> Mapping[str, Any]:
+    """What the user's function gives; in a thread, as it may take its time. It may be asynchronous."""
+    assert bearer.function is not None
+    fields: Any = await run_blocking(bearer.function, bearer.function_config)
+    if inspect.isawaitable(fields):
+        fields = await fields
+    return fields if isinstance(fields, Mapping) else {}

@@ -1,0 +1,40 @@
+"""What a schema registry refuses, and what keeps it from answering."""
+
+from typing import ClassVar
+
+from kafka.errors import KafkaError, RetriableError
+
+
+class SchemaRegistryError(KafkaError):
+    """A schema registry refused a request, or its answer cannot be used.
+
+    Arguments:
+        http_status_code: HTTP's status; 0 where no answer came.
+        error_code: the registry's own code, such as 40401 for a subject that does not exist; -1 where it gave none.
+        error_message: what the registry says.
+        request: what was asked of whom, such as ``GET /subjects at http://localhost:8081``.
+    """
+
+    UNKNOWN = -1
+    about_record: ClassVar[bool] = False
+
+    def __init__(self, http_status_code: int, error_code: int, error_message: str, request: str = "") -> None:
+        super().__init__(http_status_code, error_code, error_message, request)
+        self.http_status_code = http_status_code
+        self.error_code = error_code
+        self.error_message = error_message
+        self.request = request
+
+    def __str__(self) -> str:
+        asked = f"{self.request}: " if self.request else ""
+        if not self.http_status_code:
+            return f"{asked}{self.error_message}"
+        return f"{asked}{self.error_message} (HTTP status code {self.http_status_code}, SR code {self.error_code})"
+
+
+class SchemaRegistryConnectionError(SchemaRegistryError, RetriableError):
+    """No schema registry could be reached, or none answered in time.
+
+    Arguments:
+        http_status_code, error_code, error_message, request: as of `SchemaRegistryError`; the first is 0.
+    """

@@ -1,0 +1,220 @@
+"""One request to a schema registry: to each of its URLs in turn, and again, with pauses, where that may help."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import ssl
+from collections.abc import Mapping
+from typing import Any
+
+from kafka.cluster.backoff import Backoff
+from kafka.cluster.retry import RetryPolicy
+from kafka.errors import KafkaError
+from kafka.formats.registry.credentials import Credentials
+from kafka.formats.registry.errors import SchemaRegistryConnectionError, SchemaRegistryError
+from kafka.formats.registry.http_library import http_library
+from kafka.formats.registry.options import RegistryOptions, RegistryUrl
+from kafka.net.foreign_text import shown_text
+from kafka.net.tls import tls_context
+from kafka.version import __version__
+
+log = logging.getLogger(__name__)
+
+MAX_ANSWER_BYTES = 64 * 1024 * 1024
+_CONTENT_TYPE = "application/vnd.schemaregistry.v1+json"
+_ACCEPT = "application/vnd.schemaregistry.v1+json, application/vnd.schemaregistry+json, application/json"
+_PASSING = (408, 429, 500, 502, 503, 504)
+"""Statuses that may be another one the next time."""
+_ADVICE = {
+    401: "; check 'basic.auth.user.info' or the options 'bearer.auth.*'",
+    403: "; the user that the client logs in as lacks the right to do that",
+}
+
+
+class Exchange:
+    """Sends requests on one event loop, and owns the connections.
+
+    Arguments:
+        options: of the client.
+    """
+
+    def __init__(self, options: RegistryOptions) -> None:
+        self._options = options
+        self._credentials = Credentials(options)
+        self._http = http_library()
+        self._session: Any = None
+        self._replaced: list[Any] = []
+        self._context: ssl.SSLContext | None = None
+        self._urls = options.urls
+        backoff = Backoff(options.retries_wait_ms, options.retries_max_wait_ms)
+        self._policy = RetryPolicy(backoff, log, fatal=lambda error: not _may_pass(error))
+
+    async def request(
+        self, method: str, path: str, query: Mapping[str, Any] | None = None, body: Mapping[str, Any] | None = None
+    ) -> Any:
+        """The JSON value that a registry answers with.
+
+        Arguments:
+            method: HTTP's, such as GET.
+            path: below the registry's URL, with its parts quoted.
+            query: parameters; texts, numbers, truth values and lists of texts.
+            body: sent as JSON.
+
+        Raises `SchemaRegistryError` for a refusal, `SchemaRegistryConnectionError` where no registry answers.
+        """
+        attempts = self._policy.attempts(f"{method} /{path} of the schema registry")
+        while True:
+            try:
+                answer = await self._ask_each(method, path, query, body)
+            except Exception as error:
+                if attempts.failures >= self._options.max_retries:
+                    attempts.ended()
+                    raise
+                await attempts.failed(error)
+            else:
+                attempts.succeeded()
+                return answer
+
+    async def close(self) -> None:
+        """Close the connections."""
+        sessions, self._replaced, self._session = [*self._replaced, self._session], [], None
+        for session in sessions:
+            if session is not None:
+                await session.aclose()
+
+    async def _ask_each(self, method: str, path: str, query: Any, body: Any) -> Any:
+        """Ask one registry after the other, until one answers; the one that did is asked first the next time."""
+        for number, url in enumerate(self._urls):
+            try:
+                answer = await self._ask(url, method, path, query, body)
+            except SchemaRegistryError as error:
+                if not _may_pass(error) or number == len(self._urls) - 1:
+                    raise
+                log.info("%s; asking the next registry", error)
+            else:
+                if number:
+                    self._urls = (*self._urls[number:], *self._urls[:number])
+                return answer
+        raise AssertionError("a client has at least one URL")
+
+    async def _ask(self, url: RegistryUrl, method: str, path: str, query: Any, body: Any) -> Any:
+        asked = f"{method} /{path} at {url.address}"
+        limit_s = self._options.timeout_s
+        try:
+            async with asyncio.timeout(limit_s):
+                headers = {
+                    "Accept": _ACCEPT,
+                    "Confluent-Client-Version": f"kafka-columnar/{__version__}",
+                    **await self._credentials.headers(url),
+                }
+                content = None
+                if body is not None:
+                    content = json.dumps(body).encode()
+                    headers["Content-Type"] = _CONTENT_TYPE
+                    headers["Confluent-Accept-Unknown-Properties"] = "true"
+                session = await self._opened()
+                status, data = await _sent(
+                    session,
+                    method,
+                    f"{url.address}/{path}",
+                    headers=headers,
+                    params=_parameters(query),
+                    content=content,
+                )
+        except TimeoutError as error:
+            raise SchemaRegistryConnectionError(
+                0, -1, f"no answer in {limit_s:g} s; the option 'timeout' allows more", asked
+            ) from error
+        except self._http.HTTPError as error:
+            raise SchemaRegistryConnectionError(0, -1, f"the registry cannot be asked: {_why(error)}", asked) from error
+        except ValueError as error:
+            if isinstance(error, KafkaError):
+                raise
+            raise SchemaRegistryError(0, -1, f"the answer cannot be read: {_why(error)}", asked) from error
+        return _judged(status, data, asked)
+
+    async def _opened(self) -> Any:
+        """The connections; new ones where a file of the TLS options has changed."""
+        context = await self._tls()
+        if self._session is None or context is not self._context:
+            if self._session is not None:
+                self._replaced.append(self._session)  # another task may be waiting for an answer there
+            self._context = context
+            further = {} if self._options.proxy is None else {"proxy": self._options.proxy}
+            self._session = self._http.AsyncClient(verify=context, timeout=self._options.timeout_s, **further)
+        return self._session
+
+    async def _tls(self) -> ssl.SSLContext:
+        if self._options.uses_tls and self._options.verify:
+            context = await tls_context(self._options.security)
+            assert context is not None
+            return context
+        if self._context is not None:
+            return self._context
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        if self._options.uses_tls:  # with 'ssl.ca.location' False: any server is trusted
+            context.check_hostname = False
+            context.verify_mode = ssl.CERT_NONE
+            security = self._options.security
+            if security.ssl_certfile is not None:
+                context.load_cert_chain(security.ssl_certfile, security.ssl_keyfile, security.ssl_password)
+        return context
+
+
+async def _sent(session: Any, method: str, address: str, **parts: Any) -> tuple[int, bytes]:
+    """Send a request; the status and what was answered, of which a limited part is taken in."""
+    data = bytearray()
+    async with session.stream(method, address, **parts) as response:
+        async for part in response.aiter_bytes():
+            data += part
+            if len(data) > MAX_ANSWER_BYTES:
+                raise ValueError(f"it has more than {MAX_ANSWER_BYTES:,} bytes")
+        return response.status_code, bytes(data)
+
+
+def _parameters(query: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    if not query:
+        return None
+    return {name: str(value).lower() if isinstance(value, bool) else value for name, value in query.items()}
+
+
+def _judged(status: int, data: bytes, asked: str) -> Any:
+    """The JSON value of a good answer; raises `SchemaRegistryError` for any other."""
+    try:
+        answer = json.loads(data) if data.strip() else None
+        is_json = True
+    except (ValueError, RecursionError):
+        answer, is_json = None, False
+    if 200 <= status < 300:
+        if is_json:
+            return answer
+        raise SchemaRegistryError(
+            status, -1, f"the answer is not JSON; is it the URL of a schema registry? It begins {_begin(data)}", asked
+        )
+    advice = _ADVICE.get(status, "")
+    if isinstance(answer, dict) and isinstance(answer.get("message"), str):
+        code = answer.get("error_code")
+        text = shown_text(answer["message"], 4000)
+        raise SchemaRegistryError(status, code if isinstance(code, int) else -1, text + advice, asked)
+    if not advice:
+        advice = "; is it the URL of a schema registry's API?" if status in (301, 302, 307, 308, 404, 405) else ""
+    raise SchemaRegistryError(status, -1, f"the registry gave no reason, but {_begin(data)}{advice}", asked)
+
+
+def _begin(data: bytes) -> str:
+    return repr(shown_text(data[:200].decode("utf-8", "replace"))) if data.strip() else "an empty answer"
+
+
+def _may_pass(error: Exception) -> bool:
+    if isinstance(error, SchemaRegistryConnectionError):
+        return True
+    if isinstance(error, SchemaRegistryError):
+        return error.http_status_code in _PASSING
+    return isinstance(error, KafkaError) and error.retriable
+
+
+def _why(error: BaseException) -> str:
+    text = shown_text(str(error))
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -1,0 +1,48 @@
+"""What the synchronous and the asyncio registry client have in common: options and connections by event loop."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+from kafka.formats.registry.exchange import Exchange
+from kafka.formats.registry.options import RegistryOptions, parse
+
+
+class RegistryFace:
+    """The options of a registry client, and its connections."""
+
+    _options: RegistryOptions
+    _exchange: Exchange | None = None
+    _exchange_loop: asyncio.AbstractEventLoop | None = None
+
+    def _parse(self, conf: Mapping[str, Any]) -> None:
+        """Take the configuration in; raises `KafkaConfigurationError`."""
+        self._options = parse(conf)
+        self._conf = dict(conf)
+
+    def config(self) -> dict[str, Any]:
+        """The configuration as it was given, secrets included."""
+        return self._conf
+
+    async def _request(
+        self, method: str, path: str, query: Mapping[str, Any] | None, body: Mapping[str, Any] | None
+    ) -> Any:
+        """Ask a registry, by connections of the running loop: a client may be used on one loop after the other."""
+        loop = asyncio.get_running_loop()
+        if self._exchange is None or self._exchange_loop is not loop:
+            self._exchange, self._exchange_loop = Exchange(self._options), loop
+        return await self._exchange.request(method, path, query, body)
+
+    def _taken_exchange(self) -> Exchange | None:
+        """The connections, which are somebody else's to close from now on."""
+        exchange, self._exchange = self._exchange, None
+        return exchange
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(each.address for each in self._options.urls)})"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            f"{type(self).__name__} objects own connections, so they cannot be pickled or copied: make one where it is "
+            "needed, for example in each process"
+        )

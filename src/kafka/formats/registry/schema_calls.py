@@ -1,0 +1,321 @@
+# Written by scripts/twins.py from kafka/formats/registry/async_schema_calls.py: change that file, not this one.
+"""The calls about schemas, subjects and versions, with confluent-kafka's names, arguments and results."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from kafka.formats.registry.cache import Cache
+from kafka.formats.registry.errors import SchemaRegistryError
+from kafka.formats.registry.options import RegistryOptions
+from kafka.formats.registry.requests import RegistryRequests, quoted
+from kafka.formats.registry.schemas import RegisteredSchema, Schema, SchemaVersion
+
+Version = int | Literal["latest"]
+
+
+class SchemaCalls(RegistryRequests):
+    """What a registry is asked.
+
+    All raise `SchemaRegistryError` for what the registry refuses, `SchemaRegistryConnectionError`, one of those, where
+    no registry answers in time, and `KafkaConfigurationError` for options that cannot be used.
+    """
+
+    def _keep_answers(self, options: RegistryOptions) -> None:
+        """Make the caches: schemas by what never changes are kept for good, what may change for a while."""
+        capacity = options.cache_capacity
+        self._by_id: Cache[RegisteredSchema] = Cache(capacity)
+        self._by_guid: Cache[Schema] = Cache(capacity)
+        self._by_schema: Cache[RegisteredSchema] = Cache(capacity)
+        self._looked_up: Cache[RegisteredSchema] = Cache(capacity)
+        self._by_version: Cache[RegisteredSchema] = Cache(capacity)
+        self._latest: Cache[RegisteredSchema] = Cache(capacity, options.cache_latest_ttl_s)
+
+    # -- schemas ------------------------------------------------------------------------------------------------------
+
+    def register_schema(self, subject_name: str, schema: Schema, normalize_schemas: bool = False) -> int:
+        """Register a schema as a subject's next version, unless it is one already; its id.
+
+        Arguments:
+            subject_name: the subject.
+            schema: the schema.
+            normalize_schemas: have the registry bring it into a normal form first.
+        """
+        registered = self.register_schema_full_response(subject_name, schema, normalize_schemas)
+        if registered.schema_id is None:
+            raise SchemaRegistryError(0, -1, f"the answer has no id for the schema of subject {subject_name!r}")
+        return registered.schema_id
+
+    def register_schema_full_response(
+        self, subject_name: str, schema: Schema, normalize_schemas: bool = False
+    ) -> RegisteredSchema:
+        """As `register_schema`; with all that the registry says of it. What it does not say is None.
+
+        Arguments:
+            subject_name: the subject.
+            schema: the schema.
+            normalize_schemas: have the registry bring it into a normal form first.
+        """
+        key = (subject_name, schema, normalize_schemas)
+        kept = self._by_schema.get(key)
+        if kept is not None:
+            return kept
+        path = f"subjects/{quoted(subject_name)}/versions"
+        answer = self._asked(dict, "POST", path, {"normalize": normalize_schemas}, schema.to_dict())
+        found = RegisteredSchema.from_dict(answer)
+        told = found.schema if found.schema.schema_str is not None else schema
+        made = RegisteredSchema(found.subject or subject_name, found.version, found.schema_id, found.guid, told)
+        self._by_schema.put(key, made)
+        self._latest.forget(lambda each: isinstance(each, tuple) and each[0] == subject_name)
+        return made
+
+    def get_schema(
+        self,
+        schema_id: int,
+        subject_name: str | None = None,
+        fmt: str | None = None,
+        reference_format: str | None = None,
+    ) -> Schema:
+        """The schema with an id; it is asked for once.
+
+        Arguments:
+            schema_id: what records carry.
+            subject_name: a subject with it; it tells the context in which the id is looked for.
+            fmt: the form of the text: "resolved" for Avro, "serialized" for Protobuf; None: as it was registered.
+            reference_format: the form of references.
+        """
+        key = (schema_id, subject_name, fmt, reference_format)
+        kept = self._by_id.get(key)
+        if kept is None:
+            query = {"subject": subject_name, "format": fmt, "reference_format": reference_format}
+            kept = RegisteredSchema.from_dict(self._asked(dict, "GET", f"schemas/ids/{schema_id:d}", query))
+            self._by_id.put(key, kept)
+        return kept.schema
+
+    def get_schema_by_guid(self, guid: str, fmt: str | None = None) -> Schema:
+        """The schema with a GUID; it is asked for once.
+
+        Arguments:
+            guid: what records may carry in a header.
+            fmt: as of `get_schema`.
+        """
+        kept = self._by_guid.get((guid, fmt))
+        if kept is None:
+            kept = Schema.from_dict(self._asked(dict, "GET", f"schemas/guids/{quoted(guid)}", {"format": fmt}))
+            self._by_guid.put((guid, fmt), kept)
+        return kept
+
+    def get_schema_types(self) -> list[str]:
+        """The types of schema that the registry takes."""
+        return list(self._asked(list, "GET", "schemas/types"))
+
+    def get_subjects_by_schema_id(
+        self, schema_id: int, subject_name: str | None = None, deleted: bool = False, offset: int = 0, limit: int = -1
+    ) -> list[str]:
+        """The subjects with a schema.
+
+        Arguments:
+            schema_id: the schema's id.
+            subject_name: only this subject.
+            deleted: with subjects where it was deleted.
+            offset: how many to leave out.
+            limit: how many to give; less than 0: all.
+        """
+        query = {"subject": subject_name, "deleted": deleted or None, "offset": offset, "limit": limit}
+        return list(self._asked(list, "GET", f"schemas/ids/{schema_id:d}/subjects", query))
+
+    def get_schema_versions(
+        self, schema_id: int, subject_name: str | None = None, deleted: bool = False, offset: int = 0, limit: int = -1
+    ) -> list[SchemaVersion]:
+        """The subjects and versions that are a schema.
+
+        Arguments:
+            schema_id: the schema's id.
+            subject_name: only this subject.
+            deleted: with deleted versions.
+            offset: how many to leave out.
+            limit: how many to give; less than 0: all.
+        """
+        query = {"subject": subject_name, "deleted": deleted or None, "offset": offset, "limit": limit}
+        found = self._asked(list, "GET", f"schemas/ids/{schema_id:d}/versions", query)
+        return [SchemaVersion.from_dict(each) for each in found]
+
+    # -- subjects and versions ----------------------------------------------------------------------------------------
+
+    def lookup_schema(
+        self,
+        subject_name: str,
+        schema: Schema,
+        normalize_schemas: bool = False,
+        fmt: str | None = None,
+        deleted: bool = False,
+    ) -> RegisteredSchema:
+        """A schema as it is registered in a subject; it is not registered anew.
+
+        Arguments:
+            subject_name: the subject.
+            schema: the schema.
+            normalize_schemas: have the registry compare normal forms.
+            fmt: as of `get_schema`.
+            deleted: look among deleted versions too.
+        """
+        key = (subject_name, schema, normalize_schemas, fmt, deleted)
+        kept = self._looked_up.get(key)
+        if kept is None:
+            query = {"normalize": normalize_schemas, "deleted": deleted, "format": fmt}
+            answer = self._asked(dict, "POST", f"subjects/{quoted(subject_name)}", query, schema.to_dict())
+            found = RegisteredSchema.from_dict(answer)
+            kept = RegisteredSchema(found.subject, found.version, found.schema_id, found.guid, schema)
+            self._looked_up.put(key, kept)
+        return kept
+
+    def get_subjects(
+        self,
+        subject_prefix: str | None = None,
+        deleted: bool = False,
+        deleted_only: bool = False,
+        offset: int = 0,
+        limit: int = -1,
+    ) -> list[str]:
+        """The names of subjects.
+
+        Arguments:
+            subject_prefix: only those that begin with it.
+            deleted: with deleted ones.
+            deleted_only: deleted ones alone.
+            offset: how many to leave out.
+            limit: how many to give; less than 0: all.
+        """
+        query = {
+            "subjectPrefix": subject_prefix,
+            "deleted": deleted,
+            "deleted_only": deleted_only,
+            "offset": offset,
+            "limit": limit,
+        }
+        return list(self._asked(list, "GET", "subjects", query))
+
+    def delete_subject(self, subject_name: str, permanent: bool = False) -> list[int]:
+        """Delete a subject; the versions that it had. The ids of its schemas stay known until it is deleted for good.
+
+        Arguments:
+            subject_name: the subject.
+            permanent: for good; it has to be deleted the other way before.
+        """
+        path = f"subjects/{quoted(subject_name)}"
+        versions = self._asked(list, "DELETE", path, {"permanent": permanent or None})
+        self._forget_subject(subject_name)
+        return list(versions)
+
+    def get_latest_version(self, subject_name: str, fmt: str | None = None) -> RegisteredSchema:
+        """The newest version of a subject, asked for again after ``cache.latest.ttl.sec``.
+
+        Arguments:
+            subject_name: the subject.
+            fmt: as of `get_schema`.
+        """
+        key = (subject_name, "latest", fmt)
+        kept = self._latest.get(key)
+        if kept is None:
+            path = f"subjects/{quoted(subject_name)}/versions/latest"
+            kept = RegisteredSchema.from_dict(self._asked(dict, "GET", path, {"format": fmt}))
+            self._latest.put(key, kept)
+        return kept
+
+    def get_latest_with_metadata(
+        self, subject_name: str, metadata: Mapping[str, str], deleted: bool = False, fmt: str | None = None
+    ) -> RegisteredSchema:
+        """The newest version of a subject that has metadata, asked for again after ``cache.latest.ttl.sec``.
+
+        Arguments:
+            subject_name: the subject.
+            metadata: properties that it has.
+            deleted: look among deleted versions too.
+            fmt: as of `get_schema`.
+        """
+        key = (subject_name, frozenset(metadata.items()), deleted, fmt)
+        kept = self._latest.get(key)
+        if kept is None:
+            names = list(metadata)
+            query = {"deleted": deleted, "format": fmt, "key": names, "value": [metadata[name] for name in names]}
+            path = f"subjects/{quoted(subject_name)}/metadata"
+            kept = RegisteredSchema.from_dict(self._asked(dict, "GET", path, query))
+            self._latest.put(key, kept)
+        return kept
+
+    def get_version(
+        self, subject_name: str, version: Version = "latest", deleted: bool = False, fmt: str | None = None
+    ) -> RegisteredSchema:
+        """A version of a subject; it is asked for once, but the newest always.
+
+        Arguments:
+            subject_name: the subject.
+            version: its number, or "latest".
+            deleted: a deleted version too.
+            fmt: as of `get_schema`.
+        """
+        key = (subject_name, version, deleted, fmt)
+        kept = None if version in ("latest", -1) else self._by_version.get(key)
+        if kept is None:
+            path = f"subjects/{quoted(subject_name)}/versions/{quoted(str(version))}"
+            answer = self._asked(dict, "GET", path, {"deleted": deleted, "format": fmt})
+            kept = RegisteredSchema.from_dict(answer)
+            if version not in ("latest", -1):
+                self._by_version.put(key, kept)
+        return kept
+
+    def get_referenced_by(
+        self, subject_name: str, version: Version = "latest", offset: int = 0, limit: int = -1
+    ) -> list[int]:
+        """The ids of schemas that refer to a version of a subject.
+
+        Arguments:
+            subject_name: the subject.
+            version: its number, or "latest".
+            offset: how many to leave out.
+            limit: how many to give; less than 0: all.
+        """
+        path = f"subjects/{quoted(subject_name)}/versions/{quoted(str(version))}/referencedby"
+        return list(self._asked(list, "GET", path, {"offset": offset, "limit": limit}))
+
+    def get_versions(
+        self, subject_name: str, deleted: bool = False, deleted_only: bool = False, offset: int = 0, limit: int = -1
+    ) -> list[int]:
+        """The numbers of a subject's versions.
+
+        Arguments:
+            subject_name: the subject.
+            deleted: with deleted ones.
+            deleted_only: deleted ones alone.
+            offset: how many to leave out.
+            limit: how many to give; less than 0: all.
+        """
+        query = {"deleted": deleted, "deleted_only": deleted_only, "offset": offset, "limit": limit}
+        return list(self._asked(list, "GET", f"subjects/{quoted(subject_name)}/versions", query))
+
+    def delete_version(self, subject_name: str, version: Version, permanent: bool = False) -> int:
+        """Delete a version of a subject; its number.
+
+        Arguments:
+            subject_name: the subject.
+            version: its number, or "latest".
+            permanent: for good; it has to be deleted the other way before.
+        """
+        path = f"subjects/{quoted(subject_name)}/versions/{quoted(str(version))}"
+        number = self._asked(int, "DELETE", path, {"permanent": permanent or None})
+        self._forget_subject(subject_name)
+        return int(number)
+
+    # -- caches -------------------------------------------------------------------------------------------------------
+
+    def clear_latest_caches(self) -> None:
+        """Forget which versions were the newest."""
+        self._latest.forget()
+
+    def clear_caches(self) -> None:
+        """Forget all that was answered."""
+        for cache in (self._by_id, self._by_guid, self._by_schema, self._looked_up, self._by_version, self._latest):
+            cache.forget()
+
+    def _forget_subject(self, subject_name: str) -> None:
+        for cache in (self._by_schema, self._looked_up, self._by_version, self._latest):
+            cache.forget(lambda each: isinstance(each, tuple) and each[0] == subject_name)

@@ -1,0 +1,213 @@
+"""What a schema registry keeps: schemas, references between them, versions of subjects, and settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from kafka.formats.registry.contracts import Metadata, RuleSet, given, member
+
+
+@dataclass(frozen=True)
+class SchemaReference:
+    """A schema that another one refers to.
+
+    Attributes:
+        name: how the other one names it: the full name of an Avro type, a JSON Schema's URI, a .proto file.
+        subject: where it is registered.
+        version: its version there.
+    """
+
+    name: str | None
+    subject: str | None
+    version: int | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As the registry's JSON has it."""
+        return given(name=self.name, subject=self.subject, version=self.version)
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> SchemaReference:
+        """Read the registry's JSON.
+
+        Arguments:
+            src_dict: a JSON object.
+        """
+        return cls(src_dict.get("name"), src_dict.get("subject"), src_dict.get("version"))
+
+
+@dataclass(frozen=True)
+class SchemaVersion:
+    """A version of a subject."""
+
+    subject: str | None
+    version: int | None
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> SchemaVersion:
+        """Read the registry's JSON.
+
+        Arguments:
+            src_dict: a JSON object.
+        """
+        return cls(src_dict.get("subject"), src_dict.get("version"))
+
+
+@dataclass(frozen=True)
+class Schema:
+    """A schema, registered or not.
+
+    Attributes:
+        schema_str: its text.
+        schema_type: "AVRO", "JSON" or "PROTOBUF".
+        references: the schemas that it refers to.
+        metadata: kept, not interpreted.
+        rule_set: kept, not executed.
+    """
+
+    schema_str: str | None
+    schema_type: str | None = "AVRO"
+    references: list[SchemaReference] | None = field(default_factory=list, hash=False)
+    metadata: Metadata | None = None
+    rule_set: RuleSet | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As the registry's JSON has it."""
+        return given(
+            schema=self.schema_str,
+            schemaType=self.schema_type,
+            references=[each.to_dict() for each in self.references or ()],
+            metadata=None if self.metadata is None else self.metadata.to_dict(),
+            ruleSet=None if self.rule_set is None else self.rule_set.to_dict(),
+        )
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Schema:
+        """Read the registry's JSON, in which a schema without a type is Avro.
+
+        Arguments:
+            src_dict: a JSON object.
+        """
+        metadata, rule_set = src_dict.get("metadata"), src_dict.get("ruleSet")
+        return cls(
+            src_dict.get("schema"),
+            src_dict.get("schemaType") or "AVRO",
+            [SchemaReference.from_dict(each) for each in src_dict.get("references") or ()],
+            None if metadata is None else Metadata.from_dict(metadata),
+            None if rule_set is None else RuleSet.from_dict(rule_set),
+        )
+
+
+@dataclass(frozen=True)
+class RegisteredSchema:
+    """A schema as it is registered; what the registry did not say is None.
+
+    Attributes:
+        subject: where it is registered.
+        version: its version there.
+        schema_id: its number in the registry, which records carry.
+        guid: its UUID, the same in all registries, which records may carry in a header.
+        schema: the schema.
+    """
+
+    subject: str | None
+    version: int | None
+    schema_id: int | None
+    guid: str | None
+    schema: Schema
+
+    def to_dict(self) -> dict[str, Any]:
+        """As the registry's JSON has it."""
+        return self.schema.to_dict() | given(
+            id=self.schema_id, guid=self.guid, subject=self.subject, version=self.version
+        )
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> RegisteredSchema:
+        """Read the registry's JSON.
+
+        Arguments:
+            src_dict: a JSON object.
+        """
+        return cls(
+            src_dict.get("subject"),
+            src_dict.get("version"),
+            src_dict.get("id"),
+            src_dict.get("guid"),
+            Schema.from_dict(src_dict),
+        )
+
+
+class ConfigCompatibilityLevel(StrEnum):
+    """Which versions of a subject a new one has to be compatible with, and in which direction."""
+
+    BACKWARD = "BACKWARD"
+    BACKWARD_TRANSITIVE = "BACKWARD_TRANSITIVE"
+    FORWARD = "FORWARD"
+    FORWARD_TRANSITIVE = "FORWARD_TRANSITIVE"
+    FULL = "FULL"
+    FULL_TRANSITIVE = "FULL_TRANSITIVE"
+    NONE = "NONE"
+
+
+@dataclass
+class ServerConfig:
+    """The settings of a registry or of a subject.
+
+    Attributes:
+        compatibility: which versions a new one has to be compatible with, as it is set.
+        compatibility_level: the same, as it is read.
+        compatibility_group: the property of metadata that versions share which are compared.
+        default_metadata: what schemas get that have none.
+        override_metadata: what all schemas get.
+        default_rule_set: what schemas get that have none.
+        override_rule_set: what all schemas get.
+    """
+
+    compatibility: ConfigCompatibilityLevel | str | None = None
+    compatibility_level: ConfigCompatibilityLevel | str | None = None
+    compatibility_group: str | None = None
+    default_metadata: Metadata | None = None
+    override_metadata: Metadata | None = None
+    default_rule_set: RuleSet | None = None
+    override_rule_set: RuleSet | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As the registry's JSON has it."""
+        return given(
+            compatibility=None if self.compatibility is None else str(self.compatibility),
+            compatibilityLevel=None if self.compatibility_level is None else str(self.compatibility_level),
+            compatibilityGroup=self.compatibility_group,
+            defaultMetadata=None if self.default_metadata is None else self.default_metadata.to_dict(),
+            overrideMetadata=None if self.override_metadata is None else self.override_metadata.to_dict(),
+            defaultRuleSet=None if self.default_rule_set is None else self.default_rule_set.to_dict(),
+            overrideRuleSet=None if self.override_rule_set is None else self.override_rule_set.to_dict(),
+        )
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> ServerConfig:
+        """Read the registry's JSON.
+
+        Arguments:
+            src_dict: a JSON object.
+        """
+
+        def metadata(name: str) -> Metadata | None:
+            found = src_dict.get(name)
+            return None if found is None else Metadata.from_dict(found)
+
+        def rule_set(name: str) -> RuleSet | None:
+            found = src_dict.get(name)
+            return None if found is None else RuleSet.from_dict(found)
+
+        return cls(
+            member(ConfigCompatibilityLevel, src_dict.get("compatibility")),
+            member(ConfigCompatibilityLevel, src_dict.get("compatibilityLevel")),
+            src_dict.get("compatibilityGroup"),
+            metadata("defaultMetadata"),
+            metadata("overrideMetadata"),
+            rule_set("defaultRuleSet"),
+            rule_set("overrideRuleSet"),
+        )

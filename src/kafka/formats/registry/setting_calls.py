@@ -1,0 +1,176 @@
+# Written by scripts/twins.py from kafka/formats/registry/async_setting_calls.py: change that file, not this one.
+"""The calls about compatibility, other settings, modes and contexts, with confluent-kafka's names and arguments."""
+
+from typing import Any, Literal
+
+from kafka.errors import IllegalArgumentError
+from kafka.formats.registry.errors import SchemaRegistryError
+from kafka.formats.registry.requests import RegistryRequests, quoted
+from kafka.formats.registry.schemas import Schema, ServerConfig
+
+Version = int | Literal["latest"]
+
+
+class SettingCalls(RegistryRequests):
+    """What a registry is asked about settings, and about compatibility, which they rule."""
+
+    def set_compatibility(self, subject_name: str | None = None, level: str | None = None) -> dict[str, Any]:
+        """Set which versions a new one has to be compatible with; the setting as the registry's JSON has it.
+
+        Arguments:
+            subject_name: the subject; None: for all that have no setting of their own.
+            level: a `ConfigCompatibilityLevel` or its name.
+        """
+        if level is None:
+            raise IllegalArgumentError("level has to be given, such as 'BACKWARD'")
+        body = {"compatibility": str(level).upper()}
+        return dict(self._asked(dict, "PUT", _setting("config", subject_name), None, body))
+
+    def get_compatibility(self, subject_name: str | None = None) -> str:
+        """Which versions a new one has to be compatible with.
+
+        Arguments:
+            subject_name: the subject; None: what holds for those that have no setting of their own.
+        """
+        answer = self._asked(dict, "GET", _setting("config", subject_name))
+        return str(answer.get("compatibilityLevel") or answer.get("compatibility"))
+
+    def test_compatibility(
+        self,
+        subject_name: str,
+        schema: Schema,
+        version: Version = "latest",
+        normalize: bool = False,
+        verbose: bool = False,
+    ) -> bool:
+        """Whether a schema is compatible with one version of a subject.
+
+        Arguments:
+            subject_name: the subject.
+            schema: the schema.
+            version: its number, or "latest".
+            normalize: have the registry bring the schema into a normal form first.
+            verbose: have the registry name reasons, which `compatibility_errors` gives.
+        """
+        answer = self._compatibility(subject_name, schema, f"/{quoted(str(version))}", normalize, verbose)
+        return answer["is_compatible"] is True
+
+    def test_compatibility_all_versions(
+        self, subject_name: str, schema: Schema, normalize: bool = False, verbose: bool = False
+    ) -> bool:
+        """Whether a schema is compatible with the versions of a subject that its setting names.
+
+        Arguments:
+            subject_name: the subject.
+            schema: the schema.
+            normalize: have the registry bring the schema into a normal form first.
+            verbose: have the registry name reasons, which `compatibility_errors` gives.
+        """
+        answer = self._compatibility(subject_name, schema, "", normalize, verbose)
+        return answer["is_compatible"] is True
+
+    def compatibility_errors(self, subject_name: str, schema: Schema, version: Version | None = None) -> list[str]:
+        """Why a schema is not compatible, in the registry's words; nothing where it is. Not in confluent-kafka.
+
+        Arguments:
+            subject_name: the subject.
+            schema: the schema.
+            version: compare with this version, a number or "latest"; None: with those that the setting names.
+        """
+        path = "" if version is None else f"/{quoted(str(version))}"
+        answer = self._compatibility(subject_name, schema, path, False, True)
+        if answer["is_compatible"] is True:
+            return []
+        return [str(each) for each in answer.get("messages") or ()] or ["the registry gave no reason"]
+
+    def _compatibility(
+        self, subject_name: str, schema: Schema, version: str, normalize: bool, verbose: bool
+    ) -> dict[str, Any]:
+        path = f"compatibility/subjects/{quoted(subject_name)}/versions{version}"
+        query = {"normalize": normalize, "verbose": verbose}
+        answer: dict[str, Any] = self._asked(dict, "POST", path, query, schema.to_dict())
+        if "is_compatible" not in answer:
+            raise SchemaRegistryError(0, -1, "the answer lacks 'is_compatible'", f"POST /{path}")
+        return answer
+
+    def set_config(self, subject_name: str | None = None, config: ServerConfig | None = None) -> dict[str, Any]:
+        """Set all settings; as the registry's JSON has them.
+
+        Arguments:
+            subject_name: the subject; None: for all that have none of their own.
+            config: the settings.
+        """
+        if config is None:
+            raise IllegalArgumentError("config has to be given, as ServerConfig(compatibility=...)")
+        return dict(self._asked(dict, "PUT", _setting("config", subject_name), None, config.to_dict()))
+
+    def get_config(self, subject_name: str | None = None) -> ServerConfig:
+        """All settings.
+
+        Arguments:
+            subject_name: the subject; None: those that hold for subjects without.
+        """
+        return ServerConfig.from_dict(self._asked(dict, "GET", _setting("config", subject_name)))
+
+    def delete_config(self, subject_name: str | None = None) -> ServerConfig:
+        """Delete settings; what they were.
+
+        Arguments:
+            subject_name: the subject; None: those that hold for subjects without.
+        """
+        return ServerConfig.from_dict(self._asked(dict, "DELETE", _setting("config", subject_name)))
+
+    # -- modes and contexts -------------------------------------------------------------------------------------------
+
+    def get_mode(self, subject_name: str) -> str:
+        """Whether a subject takes schemas: "READWRITE", "READONLY", "READONLY_OVERRIDE" or "IMPORT".
+
+        Arguments:
+            subject_name: the subject.
+        """
+        return str((self._asked(dict, "GET", _setting("mode", subject_name))).get("mode"))
+
+    def update_mode(self, subject_name: str, mode: str, force: bool = False) -> str:
+        """Set whether a subject takes schemas; the mode.
+
+        Arguments:
+            subject_name: the subject.
+            mode: see `get_mode`.
+            force: even where schemas are registered.
+        """
+        answer = self._asked(dict, "PUT", _setting("mode", subject_name), {"force": force}, {"mode": mode})
+        return str(answer.get("mode"))
+
+    def delete_mode(self, subject_name: str) -> str:
+        """Have a subject go by the registry's mode; the mode that it had.
+
+        Arguments:
+            subject_name: the subject.
+        """
+        return str((self._asked(dict, "DELETE", _setting("mode", subject_name))).get("mode"))
+
+    def get_global_mode(self) -> str:
+        """The mode of subjects that have none of their own, see `get_mode`."""
+        return str((self._asked(dict, "GET", "mode")).get("mode"))
+
+    def update_global_mode(self, mode: str, force: bool = False) -> str:
+        """Set the mode of subjects that have none of their own; the mode.
+
+        Arguments:
+            mode: see `get_mode`.
+            force: even where schemas are registered.
+        """
+        return str((self._asked(dict, "PUT", "mode", {"force": force}, {"mode": mode})).get("mode"))
+
+    def get_contexts(self, offset: int = 0, limit: int = -1) -> list[str]:
+        """The names of contexts, in each of which ids are of their own.
+
+        Arguments:
+            offset: how many to leave out.
+            limit: how many to give; less than 0: all.
+        """
+        return list(self._asked(list, "GET", "contexts", {"offset": offset, "limit": limit}))
+
+
+def _setting(kind: str, subject_name: str | None) -> str:
+    return kind if subject_name is None else f"{kind}/{quoted(subject_name)}"

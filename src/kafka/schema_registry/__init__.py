@@ -1,0 +1,69 @@
+"""The schema registry under confluent-kafka's names, so that a program moves over by changing its imports.
+
+Layer 6: imports what stands below the command line. Importing it loads no HTTP library; the first request does.
+"""
+
+from kafka.formats.registry.async_client import AsyncSchemaRegistryClient
+from kafka.formats.registry.client import SchemaRegistryClient
+from kafka.formats.registry.contracts import (
+    Metadata,
+    MetadataProperties,
+    MetadataTags,
+    Rule,
+    RuleKind,
+    RuleMode,
+    RuleParams,
+    RuleSet,
+)
+from kafka.formats.registry.errors import SchemaRegistryConnectionError, SchemaRegistryError
+from kafka.formats.registry.schemas import (
+    ConfigCompatibilityLevel,
+    RegisteredSchema,
+    Schema,
+    SchemaReference,
+    SchemaVersion,
+    ServerConfig,
+)
+from kafka.schema_registry.schema_ids import (
+    SchemaId,
+    dual_schema_id_deserializer,
+    header_schema_id_serializer,
+    prefix_schema_id_deserializer,
+    prefix_schema_id_serializer,
+)
+from kafka.schema_registry.subject_names import (
+    record_subject_name_strategy,
+    reference_subject_name_strategy,
+    topic_record_subject_name_strategy,
+    topic_subject_name_strategy,
+)
+
+__all__ = [
+    "AsyncSchemaRegistryClient",
+    "ConfigCompatibilityLevel",
+    "Metadata",
+    "MetadataProperties",
+    "MetadataTags",
+    "RegisteredSchema",
+    "Rule",
+    "RuleKind",
+    "RuleMode",
+    "RuleParams",
+    "RuleSet",
+    "Schema",
+    "SchemaId",
+    "SchemaReference",
+    "SchemaRegistryClient",
+    "SchemaRegistryConnectionError",
+    "SchemaRegistryError",
+    "SchemaVersion",
+    "ServerConfig",
+    "dual_schema_id_deserializer",
+    "header_schema_id_serializer",
+    "prefix_schema_id_deserializer",
+    "prefix_schema_id_serializer",
+    "record_subject_name_strategy",
+    "reference_subject_name_strategy",
+    "topic_record_subject_name_strategy",
+    "topic_subject_name_strategy",
+]

@@ -1,0 +1,149 @@
+"""How a record says which schema it has: by a number or a GUID before its value, or by a GUID in a header."""
+
+from __future__ import annotations
+
+import io
+import struct
+import uuid
+from typing import Any
+
+from kafka.serialization import MessageField, SerializationContext, SerializationError
+
+_BY_ID = 0
+_BY_GUID = 1
+_ID = struct.Struct(">bI")
+_HEADERS = {MessageField.KEY: "__key_schema_id", MessageField.VALUE: "__value_schema_id"}
+
+
+class SchemaId:
+    """The id or GUID of a record's schema, and its form in bytes.
+
+    Arguments:
+        schema_type: "AVRO", "JSON" or "PROTOBUF".
+        schema_id: the schema's number in the registry, the attribute `id`.
+        guid: its UUID, as text; a `uuid.UUID` as an attribute.
+    """
+
+    __slots__ = ("guid", "id", "schema_type")
+
+    def __init__(self, schema_type: str, schema_id: int | None = None, guid: str | None = None) -> None:
+        self.schema_type = schema_type
+        self.id = schema_id
+        self.guid = None if guid is None else uuid.UUID(guid)
+
+    def from_bytes(self, payload: io.BytesIO) -> io.BytesIO:
+        """Read the id or GUID that bytes begin with; what is returned stands behind it.
+
+        Arguments:
+            payload: the bytes.
+
+        Raises `SerializationError` for bytes that begin with neither.
+        """
+        head = payload.read(1)
+        if head == bytes([_BY_ID]) and len(number := payload.read(4)) == 4:
+            self.id = int.from_bytes(number)
+        elif head == bytes([_BY_GUID]) and len(guid := payload.read(16)) == 16:
+            self.guid = uuid.UUID(bytes=guid)
+        else:
+            raise not_framed(payload.getvalue())
+        return payload
+
+    def id_to_bytes(self) -> bytes:
+        """The number with the byte before it that announces it."""
+        if self.id is None:
+            raise SerializationError("the registry gave no id for the schema")
+        return _ID.pack(_BY_ID, self.id)
+
+    def guid_to_bytes(self) -> bytes:
+        """The GUID with the byte before it that announces it."""
+        if self.guid is None:
+            raise SerializationError(
+                "the registry gave no GUID for the schema; registries before Confluent's 8.0 do not"
+            )
+        return bytes([_BY_GUID]) + self.guid.bytes
+
+
+def not_framed(data: bytes) -> SerializationError:
+    """The error for bytes that name no schema."""
+    return SerializationError(
+        f"expected a value that begins with 0 and the four bytes of a schema id, as schema registry serializers write "
+        f"it, got {len(data)} bytes that begin with {data[:5]!r}"
+    )
+
+
+def prefix_schema_id_serializer(payload: bytes, ctx: SerializationContext | None, schema_id: SchemaId) -> bytes:
+    """Write the schema's number before the value.
+
+    Arguments:
+        payload: the value.
+        ctx: no effect.
+        schema_id: of the schema.
+    """
+    return schema_id.id_to_bytes() + payload
+
+
+def header_schema_id_serializer(payload: bytes, ctx: SerializationContext | None, schema_id: SchemaId) -> bytes:
+    """Write the schema's GUID into a header; the value stays as it is.
+
+    Arguments:
+        payload: the value.
+        ctx: has the headers, a list or a dict.
+        schema_id: of the schema.
+
+    Raises `SerializationError` where headers cannot be added.
+    """
+    headers = None if ctx is None else ctx.headers
+    name = _header_name(ctx)
+    if isinstance(headers, list):
+        headers.append((name, schema_id.guid_to_bytes()))
+    elif isinstance(headers, dict):
+        headers[name] = schema_id.guid_to_bytes()
+    else:
+        raise SerializationError(
+            "the schema's id goes into a header: send the record with headers=[], a list of its own"
+        )
+    return payload
+
+
+def prefix_schema_id_deserializer(payload: bytes, ctx: SerializationContext | None, schema_id: SchemaId) -> io.BytesIO:
+    """Read what stands before the value; the value.
+
+    Arguments:
+        payload: both.
+        ctx: no effect.
+        schema_id: takes the id.
+    """
+    return schema_id.from_bytes(io.BytesIO(payload))
+
+
+def dual_schema_id_deserializer(payload: bytes, ctx: SerializationContext | None, schema_id: SchemaId) -> io.BytesIO:
+    """Read the GUID in a header, or where there is none what stands before the value; the value.
+
+    Arguments:
+        payload: the value, and what may stand before it.
+        ctx: has the headers.
+        schema_id: takes the id.
+    """
+    found = header_value(ctx)
+    if found is None:
+        return schema_id.from_bytes(io.BytesIO(payload))
+    schema_id.from_bytes(io.BytesIO(found))
+    return io.BytesIO(payload)
+
+
+def header_value(ctx: SerializationContext | None) -> bytes | None:
+    """What the header that names the schema holds; None where there is none."""
+    headers: Any = None if ctx is None else ctx.headers
+    if not headers:
+        return None
+    name = _header_name(ctx)
+    pairs = headers.items() if isinstance(headers, dict) else headers
+    for key, value in pairs:
+        if key == name:
+            return bytes(value) if value is not None else None
+    return None
+
+
+def _header_name(ctx: SerializationContext | None) -> str:
+    field = MessageField.VALUE if ctx is None else ctx.field
+    return _HEADERS[MessageField.KEY if field == MessageField.KEY else MessageField.VALUE]

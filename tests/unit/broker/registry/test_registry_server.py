@@ -1,0 +1,203 @@
+"""The embedded schema registry on its socket and on disk, beside its broker."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from click.testing import CliRunner
+
+from kafka import broker as broker_module
+from kafka.broker import EmbeddedBroker
+from kafka.broker.registry.names import Subject
+from kafka.broker.registry.store import Content, Store, Version
+from kafka.cli.commands import commands
+from kafka.errors import IllegalStateError, KafkaConfigurationError
+
+pytestmark = pytest.mark.once
+
+INT = {"schema": '"int"'}
+
+
+def ask(url: str, method: str, path: str, body: Any = None, **headers: str) -> tuple[int, Any]:
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=30)
+    try:
+        data = None if body is None else json.dumps(body)
+        connection.request(method, path, data, {name.replace("_", "-"): value for name, value in headers.items()})
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read())
+    finally:
+        connection.close()
+
+
+def exchange(url: str, data: bytes) -> bytes:
+    """What comes for bytes, until the registry closes the connection."""
+    parts = urlsplit(url)
+    assert parts.port is not None
+    with socket.create_connection(("127.0.0.1", parts.port), timeout=30) as connection:
+        connection.sendall(data)
+        connection.shutdown(socket.SHUT_WR)
+        received = b""
+        while part := connection.recv(65536):
+            received += part
+        return received
+
+
+def test_it_runs_beside_the_broker_and_ends_with_it() -> None:
+    with EmbeddedBroker(registry=True) as broker:
+        url = broker.registry_url
+        assert ask(url, "POST", "/subjects/s/versions", INT)[1]["id"] == 1
+    with pytest.raises(OSError):
+        socket.create_connection(("127.0.0.1", urlsplit(url).port or 0), timeout=30)
+
+
+async def test_it_runs_on_the_callers_loop() -> None:
+    from kafka.schema_registry import AsyncSchemaRegistryClient
+
+    async with (
+        EmbeddedBroker(registry=True) as broker,
+        AsyncSchemaRegistryClient({"url": broker.registry_url}) as client,
+    ):
+        assert await client.get_subjects() == []
+
+
+def test_a_broker_without_says_how_to_have_one() -> None:
+    with EmbeddedBroker() as broker, pytest.raises(IllegalStateError, match="make it with registry=True"):
+        _ = broker.registry_url
+    with pytest.raises(IllegalStateError, match="not running"):
+        _ = EmbeddedBroker(registry=True).registry_url
+
+
+def test_a_restart_keeps_data_and_port(tmp_path: Path) -> None:
+    with EmbeddedBroker(tmp_path, registry=True) as broker:
+        url = broker.registry_url
+        ask(url, "POST", "/subjects/s/versions", INT)
+        broker.restart()
+        assert broker.registry_url == url
+        assert ask(url, "GET", "/schemas/ids/1")[1]["schema"] == '"int"'
+    with EmbeddedBroker(tmp_path, registry=True) as broker:
+        assert ask(broker.registry_url, "GET", "/subjects") == (200, ["s"])
+
+
+def test_everything_is_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "registry.json"
+    store = Store(path)
+    content = Content('"int"', "AVRO", (("n", "t", 1),), {"properties": {"a": "b"}}, {"domainRules": []})
+    store.context(".dev").put(7, content)
+    store.context(".").put(3, Content('"long"'))
+    store.subjects[Subject(".dev", "s")] = [Version(2, 7, True)]
+    store.subjects[Subject(".", "t")] = [Version(1, 3)]
+    store.configs[None] = {"compatibilityLevel": "NONE"}
+    store.configs[Subject(".dev", "")] = {"normalize": True}
+    store.modes[Subject(".", "t")] = "READONLY"
+    store.save()
+    again = Store(path)
+    assert again.contexts == store.contexts
+    assert again.contexts[".dev"].next_id == 8
+    assert again.subjects == store.subjects
+    assert (again.configs, again.modes) == (store.configs, store.modes)
+    assert again.contexts[".dev"].schemas[7].guid == content.guid
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b"[]", b'{"schemas": [{}]}'])
+def test_a_damaged_file_is_kept_aside(tmp_path: Path, damage: bytes, caplog: pytest.LogCaptureFixture) -> None:
+    path = tmp_path / "registry.json"
+    path.write_bytes(damage)
+    assert Store(path).subjects == {}
+    assert (tmp_path / "registry.json.damaged-0").read_bytes() == damage
+    assert "is damaged" in caplog.text
+
+
+def test_a_connection_serves_many_requests() -> None:
+    with EmbeddedBroker(registry=True) as broker:
+        connection = http.client.HTTPConnection(urlsplit(broker.registry_url).netloc, timeout=30)
+        for _ in range(3):
+            connection.request("GET", "/subjects")
+            assert connection.getresponse().read() == b"[]"
+        connection.close()
+
+
+def test_a_request_in_chunks() -> None:
+    body = json.dumps(INT).encode()
+    chunks = b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in (body[:5], body[5:])) + b"0\r\n\r\n"
+    head = b"POST /subjects/s/versions HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+    with EmbeddedBroker(registry=True) as broker:
+        assert b'"id":1' in exchange(broker.registry_url, head + chunks)
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b"hello\r\n\r\n", b"400"),
+        (b"GET / HTTP/2\r\n\r\n", b"400"),
+        (b"GET / HTTP/1.1\r\n", b"400"),
+        (b"GET /" + b"x" * 70_000 + b" HTTP/1.1\r\n\r\n", b"400"),
+        (b"POST / HTTP/1.1\r\nContent-Length: x\r\n\r\n", b"400"),
+        (b"POST / HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n", b"413"),
+        (b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n", b"400"),
+        (b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nffffffffff\r\n", b"413"),
+        (b"GET / HTTP/1.0\r\nHost: localhost\r\n\r\n", b"200"),
+        (b"", b""),
+    ],
+)
+def test_what_is_no_request(data: bytes, expected: bytes) -> None:
+    with EmbeddedBroker(registry=True) as broker:
+        said = exchange(broker.registry_url, data)
+        assert said[9:12] == expected
+        assert ask(broker.registry_url, "GET", "/subjects") == (200, []), "it goes on serving"
+
+
+def test_pages_of_other_sites_are_refused() -> None:
+    with EmbeddedBroker(registry=True) as broker:
+        url = broker.registry_url
+        assert ask(url, "GET", "/subjects", Host="registry.example.com")[0] == 403
+        assert ask(url, "GET", "/subjects", Origin="http://evil.example")[0] == 403
+        assert ask(url, "GET", "/subjects", Sec_Fetch_Site="cross-site")[0] == 403
+        assert ask(url, "GET", "/subjects", Host="localhost:1")[0] == 200
+
+
+def test_a_fault_of_the_registry_is_an_answer(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(self: Store) -> None:
+        raise OSError(28, "No space left on device")
+
+    with EmbeddedBroker(registry=True) as broker:
+        monkeypatch.setattr(Store, "save", broken)
+        status, answer = ask(broker.registry_url, "POST", "/subjects/s/versions", INT)
+        assert (status, answer["error_code"]) == (500, 50001)
+        assert "No space left" in answer["message"]
+        assert "could not answer POST /subjects/s/versions" in caplog.text
+
+
+def test_the_command_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings: dict[str, Any] = {}
+    monkeypatch.setattr(broker_module, "run", lambda **given: settings.update(given))
+    assert CliRunner().invoke(commands, ["broker", "--registry"]).exit_code == 0
+    assert (settings["registry"], settings["registry_port"]) == (True, 8081)
+
+
+def test_a_port_that_is_taken_is_told_by_its_option() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        arguments = ["broker", "--port", "0", "--registry", "--registry-port", str(port)]
+        result = CliRunner().invoke(commands, arguments)
+    assert result.exit_code == 1
+    assert f"the schema registry cannot listen on 127.0.0.1:{port}; --registry-port takes another one" in result.output
+
+
+def test_the_fixtures_of_pytest(kafka_registry: Any, kafka_registry_url: str, kafka_broker: EmbeddedBroker) -> None:
+    assert kafka_broker.registry_url == kafka_registry_url
+    assert kafka_registry.get_subjects() == []
+
+
+def test_a_port_that_is_none() -> None:
+    with pytest.raises(KafkaConfigurationError, match="registry_port has to be at most 65535"):
+        EmbeddedBroker(registry=True, registry_port=70_000)

@@ -1,0 +1,353 @@
+"""The client of a schema registry: requests, retries, several registries, credentials, caches, errors."""
+
+from __future__ import annotations
+
+import base64
+import logging
+import socket
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from kafka.errors import IllegalStateError, KafkaConfigurationError
+from kafka.formats.registry import exchange
+from kafka.schema_registry import (
+    AsyncSchemaRegistryClient,
+    Metadata,
+    MetadataProperties,
+    MetadataTags,
+    RegisteredSchema,
+    Rule,
+    RuleKind,
+    RuleMode,
+    RuleParams,
+    RuleSet,
+    Schema,
+    SchemaReference,
+    SchemaRegistryClient,
+    SchemaRegistryConnectionError,
+    SchemaRegistryError,
+    ServerConfig,
+)
+
+from .scripted_registry import Request, ScriptedRegistry
+
+pytestmark = pytest.mark.once
+
+QUICK = {"retries.wait.ms": 1, "retries.max.wait.ms": 2}
+NOT_FOUND = (404, {"error_code": 40401, "message": "Subject 's' not found."})
+
+
+def client_of(*registries: ScriptedRegistry, **conf: Any) -> SchemaRegistryClient:
+    named = {name.replace("_", "."): value for name, value in conf.items()}
+    return SchemaRegistryClient({"url": ",".join(each.url for each in registries), **QUICK, **named})
+
+
+def test_a_registered_schema_is_kept_with_all_that_belongs_to_it() -> None:
+    rule = Rule(
+        "check",
+        kind=RuleKind.CONDITION,
+        mode=RuleMode.WRITE,
+        type="CEL",
+        tags=["PII"],
+        params=RuleParams({"a": "b"}),
+        expr="true",
+        on_failure="DLQ",
+        disabled=False,
+    )
+    metadata = Metadata(MetadataTags({"f": ["PII"]}), MetadataProperties({"owner": "ada"}), ["owner"])
+    schema = Schema("{}", "JSON", [SchemaReference("n", "s", 2)], metadata, RuleSet([], [rule], [], "now"))
+    registered = RegisteredSchema("s", 3, 9, "guid", schema)
+    assert RegisteredSchema.from_dict(registered.to_dict()) == registered
+    assert Schema.from_dict(schema.to_dict()) == schema
+    assert hash(Schema.from_dict(schema.to_dict())) == hash(schema)
+    assert Rule.from_dict({"kind": "NEW", "mode": "WRITE"}).kind == "NEW"
+    config = ServerConfig.from_dict({"compatibilityLevel": "FULL", "defaultMetadata": metadata.to_dict()})
+    assert (config.compatibility_level, config.default_metadata) == ("FULL", metadata)
+    assert config.to_dict()["compatibilityLevel"] == "FULL"
+
+
+def test_ids_are_asked_for_once() -> None:
+    with ScriptedRegistry((200, {"schema": '"int"'})) as registry, client_of(registry) as client:
+        assert client.get_schema(7) == client.get_schema(7) == Schema('"int"')
+        client.get_schema(7, subject_name="s")
+        assert [each.path for each in registry.requests] == ["/schemas/ids/7", "/schemas/ids/7?subject=s"]
+        client.clear_caches()
+        client.get_schema(7)
+        assert len(registry.requests) == 3
+
+
+def test_the_newest_version_is_asked_for_again_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = {"subject": "s", "version": 1, "id": 7, "schema": '"int"'}
+    with ScriptedRegistry((200, answer)) as registry, client_of(registry, cache_latest_ttl_sec=60) as client:
+        now = 0.0
+        client._latest._clock = lambda: now
+        first = client.get_latest_version("s")
+        now = 59.0
+        assert client.get_latest_version("s") is first
+        now = 60.0
+        client.get_latest_version("s")
+        assert len(registry.requests) == 2
+
+
+def test_what_changes_a_subject_forgets_what_was_known_of_it() -> None:
+    version = {"subject": "s", "version": 1, "id": 7, "schema": '"int"'}
+    with ScriptedRegistry((200, version), (200, {"id": 8}), (200, version), (200, 1), (200, version)) as registry:
+        with client_of(registry) as client:
+            client.get_latest_version("s")
+            assert client.register_schema("s", Schema('"long"')) == 8
+            client.get_latest_version("s")
+            client.delete_version("s", 1)
+            client.get_latest_version("s")
+        assert [each.method for each in registry.requests] == ["GET", "POST", "GET", "DELETE", "GET"]
+
+
+def test_requests_are_as_the_api_has_them() -> None:
+    def echoed(request: Request) -> tuple[int, Any]:
+        return 200, {"id": 1, "mode": "IMPORT", "compatibility": "FULL"}
+
+    with ScriptedRegistry(echoed) as registry, client_of(registry) as client:
+        client.register_schema("a/b", Schema('"int"'), normalize_schemas=True)
+        client.update_mode("a/b", "IMPORT", force=True)
+        client.get_latest_with_metadata("s", {"k": "v", "x": "y"})
+        first, second, third = registry.requests
+        assert (first.method, first.path) == ("POST", "/subjects/a%2Fb/versions?normalize=true")
+        assert first.body == {"schema": '"int"', "schemaType": "AVRO", "references": []}
+        assert first.headers["content-type"] == "application/vnd.schemaregistry.v1+json"
+        assert (second.method, second.path, second.body) == ("PUT", "/mode/a%2Fb?force=true", {"mode": "IMPORT"})
+        assert third.path == "/subjects/s/metadata?deleted=false&key=k&key=x&value=v&value=y"
+
+
+def test_a_refusal_says_what_was_asked_and_what_came() -> None:
+    with ScriptedRegistry(NOT_FOUND) as registry, client_of(registry) as client:
+        with pytest.raises(SchemaRegistryError) as caught:
+            client.get_versions("s")
+        error = caught.value
+        assert (error.http_status_code, error.error_code) == (404, 40401)
+        assert error.error_message == "Subject 's' not found."
+        assert str(error) == (
+            f"GET /subjects/s/versions at {registry.url}: Subject 's' not found. (HTTP status code 404, SR code 40401)"
+        )
+        assert len(registry.requests) == 1
+
+
+@pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504])
+def test_what_may_pass_is_tried_again(status: int) -> None:
+    with ScriptedRegistry((status, b"busy"), (status, b"busy"), (200, [])) as registry, client_of(registry) as client:
+        assert client.get_subjects() == []
+        assert len(registry.requests) == 3
+
+
+def test_retries_end() -> None:
+    with ScriptedRegistry((503, {"error_code": 50301, "message": "no leader"})) as registry:
+        with client_of(registry, max_retries=2) as client, pytest.raises(SchemaRegistryError, match="no leader"):
+            client.get_subjects()
+        assert len(registry.requests) == 3
+
+
+def test_the_next_registry_is_asked_and_remembered() -> None:
+    with ScriptedRegistry((503, b"")) as down, ScriptedRegistry((200, ["a"])) as up, client_of(down, up) as client:
+        assert client.get_subjects() == ["a"]
+        assert client.get_subjects() == ["a"]
+        assert (len(down.requests), len(up.requests)) == (1, 2)
+
+
+def test_a_refusal_is_not_asked_of_the_next_registry() -> None:
+    with ScriptedRegistry(NOT_FOUND) as one, ScriptedRegistry((200, [1])) as two, client_of(one, two) as client:
+        with pytest.raises(SchemaRegistryError, match="40401"):
+            client.get_versions("s")
+        assert two.requests == []
+
+
+def test_a_registry_that_is_not_there_is_named() -> None:
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))  # and does not listen
+        url = f"http://ada:secret@127.0.0.1:{bound.getsockname()[1]}"
+        client = SchemaRegistryClient({"url": url, "max.retries": 1, **QUICK})
+        with client, pytest.raises(SchemaRegistryConnectionError) as caught:
+            client.get_subjects()
+    assert caught.value.http_status_code == 0
+    assert "GET /subjects at http://127.0.0.1" in str(caught.value)
+    assert "secret" not in str(caught.value)
+
+
+def test_a_registry_that_is_silent_is_waited_for_so_long() -> None:
+    over = threading.Event()
+
+    def silent(request: Request) -> tuple[int, Any]:
+        over.wait(30)
+        return 200, []
+
+    with ScriptedRegistry(silent) as registry:
+        client = client_of(registry, timeout=0.05, max_retries=0)
+        with client, pytest.raises(SchemaRegistryConnectionError, match=r"no answer in 0\.05 s; the option 'timeout'"):
+            client.get_subjects()
+        over.set()
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        ((200, b"<html>welcome</html>"), "the answer is not JSON; is it the URL of a schema registry"),
+        ((404, b"no such page"), "'no such page'; is it the URL of a schema registry's API?"),
+        ((302, b""), "an empty answer; is it the URL"),
+        ((401, {"error_code": 401, "message": "Unauthorized"}), "check 'basic.auth.user.info'"),
+        ((403, {"error_code": 40301, "message": "Denied"}), "lacks the right"),
+        ((200, {"not": "a list"}), "expected an answer of type list, got dict"),
+        ((200, b"[" * 100_000), "is not JSON"),
+    ],
+)
+def test_answers_that_are_none(answer: tuple[int, Any], text: str) -> None:
+    with ScriptedRegistry(answer) as registry, client_of(registry, max_retries=0) as client:
+        with pytest.raises(SchemaRegistryError) as caught:
+            client.get_subjects()
+        assert text in str(caught.value)
+
+
+def test_a_huge_answer_is_not_taken_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exchange, "MAX_ANSWER_BYTES", 1000)
+    huge = b'"' + b"x" * 2000 + b'"'
+    with ScriptedRegistry((200, huge)) as registry:
+        client = client_of(registry)
+        with client, pytest.raises(SchemaRegistryError, match="more than 1,000 bytes"):
+            client.get_subjects()
+
+
+def test_a_user_and_a_password() -> None:
+    with ScriptedRegistry((200, [])) as registry:
+        with client_of(registry, basic_auth_user_info="ada:pass:word") as client:
+            client.get_subjects()
+        sent = registry.requests[0].headers["authorization"].removeprefix("Basic ")
+        assert base64.b64decode(sent) == b"ada:pass:word"
+
+
+def test_a_token_with_the_headers_of_confluent_cloud() -> None:
+    conf = {
+        "bearer.auth.credentials.source": "STATIC_TOKEN",
+        "bearer.auth.token": "t0ken",
+        "bearer.auth.logical.cluster": "lsrc-1",
+        "bearer.auth.identity.pool.id": ["pool-1", "pool-2"],
+    }
+    with ScriptedRegistry((200, [])) as registry:
+        with SchemaRegistryClient({"url": registry.url, **conf}) as client:
+            client.get_subjects()
+        headers = registry.requests[0].headers
+    assert headers["authorization"] == "Bearer t0ken"
+    assert (headers["target-sr-cluster"], headers["confluent-identity-pool-id"]) == ("lsrc-1", "pool-1,pool-2")
+
+
+def test_tokens_of_a_function() -> None:
+    def fields(config: dict[str, Any]) -> dict[str, Any]:
+        return {"bearer.auth.token": f"token of {config['who']}", "bearer.auth.logical.cluster": "c"}
+
+    conf = {
+        "bearer.auth.credentials.source": "CUSTOM",
+        "bearer.auth.custom.provider.function": fields,
+        "bearer.auth.custom.provider.config": {"who": "ada"},
+    }
+    with ScriptedRegistry((200, [])) as registry:
+        with SchemaRegistryClient({"url": registry.url, **conf}) as client:
+            client.get_subjects()
+        assert registry.requests[0].headers["authorization"] == "Bearer token of ada"
+
+
+def test_tokens_of_an_endpoint_are_kept() -> None:
+    def token(request: Request) -> tuple[int, Any]:
+        return 200, {"access_token": "from-the-endpoint", "expires_in": 3600, "token_type": "Bearer"}
+
+    with ScriptedRegistry(token) as endpoint, ScriptedRegistry((200, [])) as registry:
+        conf = {
+            "bearer.auth.credentials.source": "OAUTHBEARER",
+            "bearer.auth.issuer.endpoint.url": f"{endpoint.url}/token",
+            "bearer.auth.client.id": "me",
+            "bearer.auth.client.secret": "s3cret",
+            "bearer.auth.scope": "registry",
+        }
+        with SchemaRegistryClient({"url": registry.url, **conf}) as client:
+            client.get_subjects()
+            client.get_subjects()
+        assert [each.headers["authorization"] for each in registry.requests] == ["Bearer from-the-endpoint"] * 2
+        (asked,) = endpoint.requests
+        assert asked.headers["authorization"] == "Basic " + base64.b64encode(b"me:s3cret").decode()
+        assert "grant_type=client_credentials" in asked.body
+        assert "scope=registry" in asked.body
+
+
+def test_secrets_are_in_no_log(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    with ScriptedRegistry((503, b"")) as registry:
+        url = registry.url.replace("http://", "http://ada:s3cret@")
+        client = SchemaRegistryClient({"url": url, "max.retries": 1, **QUICK})
+        with client, pytest.raises(SchemaRegistryError):
+            client.get_subjects()
+    assert "GET /subjects" in caplog.text
+    assert "s3cret" not in caplog.text
+    assert base64.b64encode(b"ada:s3cret").decode() not in caplog.text
+
+
+def test_without_an_http_library_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    real: Callable[..., Any] = exchange.http_library.__globals__["importlib"].import_module
+
+    def missing(name: str) -> Any:
+        if name in ("httpx", "httpx2"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+        return real(name)
+
+    monkeypatch.setattr(exchange.http_library.__globals__["importlib"], "import_module", missing)
+    client = SchemaRegistryClient({"url": "http://localhost:1"})
+    with client, pytest.raises(KafkaConfigurationError, match=r"pip install 'kafka-columnar\[schema-registry\]'"):
+        client.get_subjects()
+
+
+def test_either_http_library_will_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    real: Callable[..., Any] = exchange.http_library.__globals__["importlib"].import_module
+
+    def older(name: str) -> Any:
+        if name == "httpx2":
+            raise ModuleNotFoundError("No module named 'httpx2'", name="httpx2")
+        return real(name)
+
+    monkeypatch.setattr(exchange.http_library.__globals__["importlib"], "import_module", older)
+    with ScriptedRegistry((200, ["a"])) as registry, client_of(registry) as client:
+        assert client.get_subjects() == ["a"]
+
+
+def test_a_closed_client_refuses() -> None:
+    with ScriptedRegistry((200, [])) as registry:
+        client = client_of(registry)
+        client.get_subjects()
+        client.close()
+        client.close()
+        with pytest.raises(IllegalStateError, match="closed"):
+            client.get_subjects()
+
+
+def test_many_threads_ask() -> None:
+    found: list[Any] = []
+    with ScriptedRegistry((200, ["a"])) as registry, client_of(registry) as client:
+        threads = [threading.Thread(target=lambda: found.append(client.get_subjects())) for _ in range(8)]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join()
+    assert found == [["a"]] * 8
+
+
+async def test_the_asyncio_client() -> None:
+    with ScriptedRegistry((200, {"schema": '"int"'})) as registry:
+        async with AsyncSchemaRegistryClient({"url": registry.url}) as client:
+            assert await client.get_schema(7) == await client.get_schema(7) == Schema('"int"')
+        assert len(registry.requests) == 1
+        with pytest.raises(IllegalStateError, match="closed"):
+            await client.get_schema(8)
+
+
+def test_importing_it_loads_no_http_library() -> None:
+    import subprocess
+    import sys
+
+    code = "import kafka.schema_registry, sys; print([n for n in sys.modules if n.startswith(('httpx', 'h11'))])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

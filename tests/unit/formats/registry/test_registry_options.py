@@ -1,0 +1,75 @@
+"""The configuration of a schema registry client."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kafka.errors import KafkaConfigurationError
+from kafka.formats.registry.options import parse
+from kafka.schema_registry import SchemaRegistryClient
+
+pytestmark = pytest.mark.once
+
+URL = {"url": "http://localhost:8081"}
+
+
+def test_urls_lose_their_user_and_the_slash_at_their_end() -> None:
+    options = parse({"url": "http://ada:se%40cret@one:8081/, https://two/path/"})
+    assert [each.address for each in options.urls] == ["http://one:8081", "https://two/path"]
+    assert [each.user for each in options.urls] == [("ada", "se@cret"), None]
+
+
+def test_a_user_for_all_urls() -> None:
+    options = parse({"url": "http://one,http://two", "basic.auth.user.info": "ada:with:colon"})
+    assert [each.user for each in options.urls] == [("ada", "with:colon")] * 2
+
+
+def test_defaults() -> None:
+    options = parse(URL)
+    assert (options.timeout_s, options.max_retries, options.cache_capacity) == (10, 3, 1000)
+    assert (options.cache_latest_ttl_s, options.retries_wait_ms, options.retries_max_wait_ms) == (300, 1000, 20000)
+
+
+@pytest.mark.parametrize(
+    ("conf", "text"),
+    [
+        ({}, "'url' is needed"),
+        ({"url": "localhost:8081"}, "expected http://HOST:PORT"),
+        ({"url": "mock://test"}, "EmbeddedBroker"),
+        ({"url": "http://:99999"}, "URL 1 of 'url' cannot be used"),
+        ({**URL, "urls": "x"}, "did you mean 'url'"),
+        ({**URL, "timeout": "5"}, "'timeout' has to be a number"),
+        ({**URL, "max.retries": -1}, "'max.retries' has to be a number from 0 up"),
+        ({**URL, "basic.auth.user.info": "secret"}, "USER:PASSWORD"),
+        ({"url": "http://a:secret@b", "basic.auth.user.info": "a:secret"}, "leave out one"),
+        ({**URL, "ssl.key.location": "key.pem"}, "need 'ssl.certificate.location'"),
+        ({**URL, "bearer.auth.token": "secret"}, "needs 'bearer.auth.credentials.source'"),
+        ({**URL, "bearer.auth.credentials.source": "MAGIC"}, "'STATIC_TOKEN' or 'OAUTHBEARER' or 'CUSTOM'"),
+        ({**URL, "bearer.auth.credentials.source": "STATIC_TOKEN"}, "needs 'bearer.auth.token'"),
+        ({**URL, "bearer.auth.credentials.source": "OAUTHBEARER", "bearer.auth.client.secret": "secret"}, "endpoint"),
+        ({**URL, "bearer.auth.credentials.source": "CUSTOM"}, "has to be a function"),
+        ({**URL, "bearer.auth.credentials.source": "STATIC_TOKEN", "bearer.auth.token": ("secret",)}, "tuple"),
+        ("http://localhost", "as a dict"),
+    ],
+)
+def test_what_cannot_be_used_is_named_without_secrets(conf: Any, text: str) -> None:
+    with pytest.raises(KafkaConfigurationError) as caught:
+        parse(conf)
+    assert text in str(caught.value)
+    assert "secret" not in str(caught.value).replace("bearer.auth.client.secret", "")
+
+
+def test_a_client_shows_no_secret() -> None:
+    client = SchemaRegistryClient({"url": "http://ada:secret@one:8081", "ssl.ca.location": None})
+    assert repr(client) == "SchemaRegistryClient(http://one:8081)"
+    assert "secret" not in repr(client._options)
+    client.close()
+
+
+def test_a_client_is_not_pickled() -> None:
+    import pickle
+
+    with SchemaRegistryClient(URL) as client, pytest.raises(TypeError, match="make one where it is needed"):
+        pickle.dumps(client)
