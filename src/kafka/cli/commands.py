@@ -23,6 +23,7 @@ COMMANDS = {
     "configs": "Describe and change configs of topics, brokers and groups.",
     "acls": "List, create and delete access control lists.",
     "users": "List SCRAM users, set and delete their passwords.",
+    "schemas": "List, show, register, check and delete schemas of a schema registry.",
     "quotas": "List, set and delete client quotas.",
     "cluster": "Describe brokers, features, versions, log folders and the quorum.",
     "transactions": "List and describe transactions; find those that hang, and end them.",

@@ -19,7 +19,7 @@ FAILED = 1
 WRONG_USE = 2
 """A command, an option, a setting or a file of settings is wrong."""
 UNREACHABLE = 3
-"""No broker was reached, or the time was up: the same command may work later."""
+"""No broker or schema registry was reached, or the time was up: the same command may work later."""
 INTERRUPTED = 130
 TERMINATED = 143
 _OURS = ("kafka", "kafka_columnar", "pyspark_kafka_columnar")
@@ -94,6 +94,8 @@ def _told(error: BaseException) -> tuple[str, int]:
     if isinstance(error, KafkaConfigurationError | IllegalArgumentError):
         return str(error), WRONG_USE
     if isinstance(error, KafkaConnectionError | KafkaTimeoutError):
+        return str(error), UNREACHABLE
+    if isinstance(error, KafkaError) and type(error).__name__ == "SchemaRegistryConnectionError":
         return str(error), UNREACHABLE
     if isinstance(error, KafkaError):
         text = error_text(error)

@@ -1,0 +1,88 @@
+"""Options of commands that ask a schema registry."""
+
+import functools
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from kafka.cli.options import given_before, pairs
+from kafka.cli.output import Output
+
+if TYPE_CHECKING:
+    from kafka.schema_registry import SchemaRegistryClient
+
+R = TypeVar("R")
+_USER = "KAFKA_SCHEMA_REGISTRY_USER_INFO"
+
+
+def with_registry(command: Callable[..., R]) -> Callable[..., R]:
+    """Add the options of the registry and the output; the command gets a client and the `Output`."""
+
+    @functools.wraps(command)
+    def run(
+        *args: Any,
+        registry_url: str | None,
+        registry_options: tuple[str, ...],
+        as_json: bool,
+        titles: bool,
+        **given: Any,
+    ) -> R:
+        before = given_before()
+        output = Output(as_json or bool(before["as_json"]), titles or bool(before["titles"]))
+        with _client(registry_url, registry_options) as registry:
+            return command(registry, output, *args, **given)
+
+    for note in reversed(_NOTES):
+        run = note(run)
+    return run
+
+
+_NOTES: list[Callable[[Callable[..., Any]], Callable[..., Any]]] = [
+    click.option(
+        "--registry",
+        "registry_url",
+        envvar="KAFKA_SCHEMA_REGISTRY_URL",
+        metavar="URL",
+        help="The schema registry; several URLs with commas. [env: KAFKA_SCHEMA_REGISTRY_URL; default: "
+        "http://localhost:8081]",
+    ),
+    click.option(
+        "--registry-option",
+        "registry_options",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="An option of the registry's client, such as ssl.ca.location=ca.pem; may be repeated. USER:PASSWORD is "
+        f"better in {_USER}, as others can see the list of processes.",
+    ),
+    click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+    click.option("--titles", is_flag=True, help="Columns have titles where no terminal reads them, too."),
+]
+_NUMBERS = (
+    "timeout",
+    "cache.capacity",
+    "cache.latest.ttl.sec",
+    "max.retries",
+    "retries.wait.ms",
+    "retries.max.wait.ms",
+)
+"""Options of the client that are no texts."""
+
+
+def _client(url: str | None, options: tuple[str, ...]) -> "SchemaRegistryClient":
+    from kafka.schema_registry import SchemaRegistryClient
+
+    conf: dict[str, Any] = {"url": url or "http://localhost:8081", "timeout": 10, "max.retries": 1}
+    if os.environ.get(_USER):
+        conf["basic.auth.user.info"] = os.environ[_USER]
+    for name, value in pairs(options).items():
+        conf[name] = _number(name, value) if name in _NUMBERS else value
+    return SchemaRegistryClient(conf)
+
+
+def _number(name: str, value: str) -> float:
+    try:
+        return float(value)
+    except ValueError:
+        raise click.UsageError(f"--registry-option {name} expects a number, got {value!r}") from None

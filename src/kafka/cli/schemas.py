@@ -1,0 +1,192 @@
+"""``kafka schemas``: what a schema registry keeps."""
+
+import json
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+from kafka.cli.options import AnyCase, confirm, yes_option
+from kafka.cli.output import Output
+from kafka.cli.registry_options import with_registry
+
+if TYPE_CHECKING:
+    from kafka.schema_registry import RegisteredSchema, Schema, SchemaReference, SchemaRegistryClient
+
+_TYPES = ("AVRO", "JSON", "PROTOBUF")
+_LATEST = "latest"
+_VERSION = click.option("--version", default=_LATEST, show_default=True, help="The number of a version, or latest.")
+
+
+@click.group(name="schemas")
+def command() -> None:
+    """List, show, register, check and delete the schemas of a schema registry."""
+
+
+@command.command(name="list")
+@click.argument("prefix", required=False)
+@click.option("--deleted", is_flag=True, help="With deleted subjects.")
+@with_registry
+def list_schemas(registry: "SchemaRegistryClient", output: Output, prefix: str | None, deleted: bool) -> None:
+    """List subjects, or those whose name begins with PREFIX, with their newest version."""
+    rows = []
+    for subject in registry.get_subjects(deleted=deleted):
+        if prefix is None or subject.startswith(prefix):
+            versions = registry.get_versions(subject, deleted=deleted)
+            newest = registry.get_version(subject, versions[-1], deleted=deleted)
+            rows.append({"subject": subject, "versions": len(versions), **_named(newest)})
+    output.table(rows, ["subject", "versions", "version", "id", "type"])
+
+
+@command.command()
+@click.argument("subject", required=False)
+@_VERSION
+@click.option("--id", "schema_id", type=click.IntRange(0), help="The schema with an id, in the place of SUBJECT.")
+@click.option("--deleted", is_flag=True, help="A deleted version too.")
+@with_registry
+def show(
+    registry: "SchemaRegistryClient",
+    output: Output,
+    subject: str | None,
+    version: str,
+    schema_id: int | None,
+    deleted: bool,
+) -> None:
+    """Show the schema of SUBJECT, or the one with an id."""
+    if (subject is None) == (schema_id is None):
+        raise click.UsageError("expected SUBJECT or --id")
+    if subject is None:
+        schema = registry.get_schema(schema_id or 0)
+        details: dict[str, Any] = {"id": schema_id, "type": schema.schema_type}
+    else:
+        found = registry.get_version(subject, _version(version), deleted=deleted)
+        schema, details = found.schema, {"subject": subject, **_named(found)}
+    if output.as_json:
+        references = [each.to_dict() for each in schema.references or ()]
+        output.data({**details, "references": references, "schema": schema.schema_str})
+    else:
+        click.echo(_readable(schema.schema_str or ""))
+
+
+def _schema_options(command: Any) -> Any:
+    """Add the file of a schema, its type and its references."""
+    for note in (
+        click.option(
+            "--reference",
+            "references",
+            multiple=True,
+            metavar="NAME=SUBJECT:VERSION",
+            help="A schema that this one refers to, by the name that it has there; may be repeated.",
+        ),
+        click.option(
+            "--type", "kind", type=AnyCase(_TYPES), default="AVRO", show_default=True, help="The type of schema."
+        ),
+        click.argument("file", type=click.File(encoding="utf-8")),
+        click.argument("subject"),
+    ):
+        command = note(command)
+    return command
+
+
+@command.command()
+@_schema_options
+@click.option("--normalize", is_flag=True, help="Register the registry's normal form.")
+@with_registry
+def register(
+    registry: "SchemaRegistryClient",
+    output: Output,
+    subject: str,
+    file: IO[str],
+    kind: str,
+    references: tuple[str, ...],
+    normalize: bool,
+) -> None:
+    """Register the schema in FILE (-: standard input) as the next version of SUBJECT; prints its id."""
+    made = registry.register_schema_full_response(subject, _schema(file, kind, references), normalize)
+    output.done(str(made.schema_id), {"subject": subject, "id": made.schema_id, "version": made.version})
+
+
+@command.command()
+@_schema_options
+@click.option("--version", help="Compare with this version, a number or latest; else as the subject's setting says.")
+@with_registry
+def check(
+    registry: "SchemaRegistryClient",
+    output: Output,
+    subject: str,
+    file: IO[str],
+    kind: str,
+    references: tuple[str, ...],
+    version: str | None,
+) -> None:
+    """Check whether the schema in FILE (-: standard input) is compatible with SUBJECT; exits with 1 if it is not."""
+    wanted = None if version is None else _version(version)
+    reasons = registry.compatibility_errors(subject, _schema(file, kind, references), wanted)
+    if output.as_json:
+        output.data({"subject": subject, "compatible": not reasons, "reasons": reasons})
+    elif not reasons:
+        click.echo("compatible")
+    for reason in () if output.as_json else reasons:
+        click.echo(reason)
+    if reasons:
+        raise click.exceptions.Exit(1)
+
+
+@command.command()
+@click.argument("subject")
+@click.option("--version", help="One version only: a number or latest.")
+@click.option("--permanent", is_flag=True, help="For good; it has to be deleted without this before.")
+@yes_option
+@with_registry
+def delete(
+    registry: "SchemaRegistryClient", output: Output, subject: str, version: str | None, permanent: bool, yes: bool
+) -> None:
+    """Delete SUBJECT, or one version of it."""
+    what = f"subject {subject}" if version is None else f"version {version} of subject {subject}"
+    confirm(f"Delete {what}{' for good' if permanent else ''}?", yes)
+    if version is None:
+        gone = registry.delete_subject(subject, permanent)
+    else:
+        gone = [registry.delete_version(subject, _version(version), permanent)]
+    listed = ", ".join(map(str, gone))
+    output.done(f"deleted: {subject}, versions {listed}", {"subject": subject, "versions": gone})
+
+
+def _named(found: "RegisteredSchema") -> dict[str, Any]:
+    return {"version": found.version, "id": found.schema_id, "type": found.schema.schema_type}
+
+
+def _version(text: str) -> Any:
+    """The number of a version, or the newest. Raises `click.UsageError`."""
+    if text == _LATEST:
+        return text
+    if not text.isdecimal():
+        raise click.UsageError(f"--version expects a number or latest, got {text!r}")
+    return int(text)
+
+
+def _schema(file: IO[str], kind: str, references: tuple[str, ...]) -> "Schema":
+    from kafka.schema_registry import Schema
+
+    try:
+        text = file.read()
+    except UnicodeDecodeError as error:
+        raise click.UsageError(f"{file.name} is no text: {error}") from error
+    return Schema(text, kind.upper(), [_reference(each) for each in references])
+
+
+def _reference(text: str) -> "SchemaReference":
+    from kafka.schema_registry import SchemaReference
+
+    name, equals, target = text.partition("=")
+    subject, colon, version = target.rpartition(":")
+    if not (name and equals and subject and colon and version.isdecimal()):
+        raise click.UsageError(f"--reference expects NAME=SUBJECT:VERSION, got {text!r}")
+    return SchemaReference(name, subject, int(version))
+
+
+def _readable(text: str) -> str:
+    """JSON with line breaks; other text as it is."""
+    try:
+        return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
+    except ValueError:
+        return text

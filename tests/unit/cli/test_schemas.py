@@ -1,0 +1,131 @@
+"""`kafka schemas` on the embedded schema registry."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from kafka.broker import EmbeddedBroker
+from kafka.cli.commands import commands
+from unit.cli.cli_support import SETTINGS
+
+pytestmark = pytest.mark.once
+
+_NUMBERS = itertools.count()
+INT = {"name": "a", "type": "int"}
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    with EmbeddedBroker(registry=True) as broker:
+        yield broker.registry_url
+
+
+class Schemas:
+    """Runs ``kafka schemas``."""
+
+    def __init__(self, url: str, folder: Path) -> None:
+        self._env = {**SETTINGS, "KAFKA_SCHEMA_REGISTRY_URL": url}
+        self._folder = folder
+        self.subject = f"s{next(_NUMBERS)}-value"
+
+    def run(self, *arguments: str, stdin: str | None = None) -> Result:
+        return CliRunner().invoke(commands, ["schemas", *arguments], input=stdin, env=self._env)
+
+    def __call__(self, *arguments: str, stdin: str | None = None) -> str:
+        result = self.run(*arguments, stdin=stdin)
+        assert result.exit_code == 0, result.output
+        return result.stdout
+
+    def file(self, *fields: Any, name: str = "R") -> str:
+        path = self._folder / f"{next(_NUMBERS)}.avsc"
+        path.write_text(json.dumps({"type": "record", "name": name, "fields": list(fields)}))
+        return str(path)
+
+
+@pytest.fixture
+def schemas(url: str, tmp_path: Path) -> Schemas:
+    return Schemas(url, tmp_path)
+
+
+def test_a_schema_is_registered_listed_and_shown(schemas: Schemas) -> None:
+    subject = schemas.subject
+    number = schemas("register", subject, schemas.file(INT)).strip()
+    again = schemas("register", subject, schemas.file(INT), "--json")
+    assert json.loads(again) == {"subject": subject, "id": int(number), "version": 1}
+    assert schemas("list", subject) == f"{subject}\t1\t1\t{number}\tAVRO\n"
+    shown = schemas("show", subject)
+    assert json.loads(shown)["fields"] == [INT]
+    assert shown == schemas("show", "--id", number)
+    details = json.loads(schemas("show", subject, "--version", "1", "--json"))
+    assert (details["id"], details["version"], details["type"], details["references"]) == (int(number), 1, "AVRO", [])
+
+
+def test_standard_input_and_references(schemas: Schemas) -> None:
+    schemas("register", f"{schemas.subject}-inner", schemas.file(INT, name="n.Inner"))
+    text = '{"type": "record", "name": "n.R", "fields": [{"name": "i", "type": "Inner"}]}'
+    reference = f"n.Inner={schemas.subject}-inner:1"
+    schemas("register", schemas.subject, "-", "--reference", reference, stdin=text)
+    details = json.loads(schemas("show", schemas.subject, "--json"))
+    assert details["references"] == [{"name": "n.Inner", "subject": f"{schemas.subject}-inner", "version": 1}]
+
+
+def test_compatibility(schemas: Schemas) -> None:
+    subject = schemas.subject
+    schemas("register", subject, schemas.file(INT))
+    assert schemas("check", subject, schemas.file(INT, {"name": "b", "type": "int", "default": 1})) == "compatible\n"
+    bad = schemas.file(INT, {"name": "b", "type": "int"})
+    result = schemas.run("check", subject, bad)
+    assert result.exit_code == 1
+    assert "READER_FIELD_MISSING_DEFAULT_VALUE" in result.stdout
+    result = schemas.run("check", subject, bad, "--version", "1", "--json")
+    assert (result.exit_code, json.loads(result.stdout)["compatible"]) == (1, False)
+    result = schemas.run("register", subject, bad)
+    assert result.exit_code == 1
+
+
+def test_deleting(schemas: Schemas) -> None:
+    subject = schemas.subject
+    schemas("register", subject, schemas.file(INT))
+    schemas("register", subject, schemas.file(INT, {"name": "b", "type": "int", "default": 1}))
+    assert schemas("delete", subject, "--version", "1") == f"deleted: {subject}, versions 1\n"
+    assert schemas("delete", subject, "--yes") == f"deleted: {subject}, versions 2\n"
+    assert schemas("list", subject) == ""
+    assert schemas("list", subject, "--deleted").startswith(f"{subject}\t2\t2\t")
+    assert schemas("delete", subject, "--permanent") == f"deleted: {subject}, versions 1, 2\n"
+    assert schemas("list", subject, "--deleted") == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["show"], "SUBJECT or --id"),
+        (["show", "s", "--version", "x"], "a number or latest"),
+        (["register", "s", "-", "--reference", "x"], "NAME=SUBJECT:VERSION"),
+        (["list", "--registry-option", "max.retries=x"], "expects a number"),
+        (["list", "--registry-option", "no.such=x"], "'no.such' is no option"),
+        (["list", "--registry", "nowhere"], "expected http://HOST:PORT"),
+    ],
+)
+def test_wrong_use_is_one_line(schemas: Schemas, arguments: list[str], said: str) -> None:
+    result = schemas.run(*arguments, stdin="")
+    assert result.exit_code == 2
+    assert said in result.stderr.splitlines()[-1]
+
+
+def test_what_the_registry_refuses_is_one_line(schemas: Schemas) -> None:
+    result = schemas.run("show", "no-such-subject")
+    assert result.exit_code == 1
+    assert "Subject 'no-such-subject' not found." in result.stderr
+
+
+def test_a_registry_that_is_not_there(schemas: Schemas) -> None:
+    result = schemas.run("list", "--registry", "http://127.0.0.1:1", "--registry-option", "max.retries=0")
+    assert result.exit_code == 3
+    assert "GET /subjects at http://127.0.0.1:1: the registry cannot be asked" in result.stderr
