@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-import tarfile
 import time
 import urllib.request
 from pathlib import Path
 from types import TracebackType
 
-from harness.cache import build_once, cache_folder
-from harness.fetch import PATIENCE_S, FetchError
+from harness.fetch import Artifact, fetch_archive
 from harness.java import java_command
 from harness.ports import free_ports
 from harness.process import POLL_S, Supervised
@@ -24,38 +19,9 @@ START_TIMEOUT_S = 120.0
 
 
 def fetch_apicurio() -> Path:
-    """Return the folder of the server, fetched with Maven if it is not there.
-
-    Raises:
-        FetchError: it could not be fetched.
-    """
-
-    def make(folder: Path) -> None:
-        maven = shutil.which("mvn")
-        if maven is None:
-            raise FetchError("Apicurio Registry is fetched with mvn, which is not installed: apt-get install maven")
-        artifact = f"io.apicurio:apicurio-registry-app:{APICURIO_VERSION}:tar.gz:all"
-        command = [maven, "-q", "-B", "-Dstyle.color=never", "dependency:copy", f"-Dartifact={artifact}"]
-        if not os.access(os.path.expanduser("~"), os.W_OK | os.X_OK):
-            command.append(f"-Dmaven.repo.local={cache_folder() / 'm2'}")
-        done = subprocess.run(
-            [*command, f"-DoutputDirectory={folder}"],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE_S,
-            stdin=subprocess.DEVNULL,
-            check=False,
-        )
-        archives = list(folder.glob("*-all.tar.gz"))
-        if done.returncode or not archives:
-            said = (done.stdout + done.stderr).strip()[-2000:]
-            raise FetchError(f"mvn could not fetch Apicurio Registry (exit status {done.returncode}):\n{said}")
-        with tarfile.open(archives[0]) as archive:
-            archive.extractall(folder, filter="data")
-        archives[0].unlink()
-
-    return build_once(cache_folder() / "jars" / f"apicurio-{APICURIO_VERSION}", make)
+    """Return the folder of the server; raises as `fetch_archive`."""
+    artifact = Artifact("io.apicurio", "apicurio-registry-app", APICURIO_VERSION)
+    return fetch_archive(f"apicurio-{APICURIO_VERSION}", artifact, "all")
 
 
 class Apicurio:

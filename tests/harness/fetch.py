@@ -7,6 +7,7 @@ import importlib.util
 import os
 import shutil
 import subprocess
+import tarfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -112,6 +113,52 @@ def fetch_jars(name: str, artifacts: Sequence[Artifact], *, transitive: bool = T
     return build_once(cache_folder() / "jars" / name, make) / "libs"
 
 
+def fetch_archive(name: str, artifact: Artifact, classifier: str) -> Path:
+    """Return the folder `name` of the cache with what is in an artifact that is a .tar.gz; else as `fetch_jars`."""
+
+    def make(folder: Path) -> None:
+        tool = os.environ.get("KAFKA_COLUMNAR_FETCH") or ("mvn" if shutil.which("mvn") else "ivy")
+        command = {"mvn": _maven_archive, "ivy": _ivy_archive}[tool](folder, artifact, classifier)
+        said = _run(command, folder)
+        archives = list((folder / "archives").glob("*.tar.gz"))
+        if not archives:
+            raise FetchError(f"{tool} could not fetch {name}:\n{said}")
+        with tarfile.open(archives[0]) as archive:
+            archive.extractall(folder, filter="data")
+        shutil.rmtree(folder / "archives")
+
+    return build_once(cache_folder() / "jars" / name, make)
+
+
+def _run(command: Sequence[str], folder: Path) -> str:
+    """Run a tool; what it said at last, with its exit status."""
+    done = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S, stdin=subprocess.DEVNULL, check=False
+    )
+    return f"exit status {done.returncode}\n{(done.stdout + done.stderr).strip()[-2000:]}"
+
+
+def _maven_archive(folder: Path, artifact: Artifact, classifier: str) -> list[str]:
+    """The command that copies an archive to `archives`."""
+    coordinates = f"{artifact.group}:{artifact.name}:{artifact.version}:tar.gz:{classifier}"
+    command = ["mvn", "-q", "-B", "-Dstyle.color=never"]
+    if not _home_is_writable():
+        command.append(f"-Dmaven.repo.local={cache_folder() / 'm2'}")
+    return [*command, "dependency:copy", f"-Dartifact={coordinates}", "-DoutputDirectory=archives"]
+
+
+def _ivy_archive(folder: Path, artifact: Artifact, classifier: str) -> list[str]:
+    """Write an Ivy module that depends on an archive; return the command that retrieves it to `archives`."""
+    (folder / "ivy.xml").write_text(
+        '<ivy-module version="2.0" xmlns:m="http://ant.apache.org/ivy/maven">'
+        '<info organisation="harness" module="harness"/><configurations><conf name="default"/></configurations>'
+        f'<dependencies><dependency org="{artifact.group}" name="{artifact.name}" rev="{artifact.version}" '
+        f'conf="default->default" transitive="false"><artifact name="{artifact.name}" type="tar.gz" ext="tar.gz" '
+        f'm:classifier="{classifier}"/></dependency></dependencies></ivy-module>'
+    )
+    return [*_ivy_command(folder, poms=False), "-types", "tar.gz", "-retrieve", "archives/[artifact]-[revision].[ext]"]
+
+
 def _maven(folder: Path, artifacts: Sequence[Artifact], transitive: bool) -> list[str]:
     """Write a project that depends on the artifacts; return the command that copies its dependencies to `libs`."""
 
@@ -151,13 +198,23 @@ def _ivy(folder: Path, artifacts: Sequence[Artifact], transitive: bool) -> list[
         '<configurations><conf name="default"/></configurations>'
         f"<dependencies>{dependencies}{exclusions}</dependencies></ivy-module>"
     )
+    target = "libs/[artifact]-[revision](-[classifier]).[ext]"
+    return [*_ivy_command(folder), "-types", "jar", "bundle", "-retrieve", target]
+
+
+def _ivy_command(folder: Path, poms: bool = True) -> list[str]:
+    """Write Ivy's settings; return the command that resolves the module beside them.
+
+    Arguments:
+        poms: read what an artifact depends on, which takes the poms of its parents.
+    """
     (folder / "ivysettings.xml").write_text(  # the resolver's default root is Maven Central
         '<ivysettings><settings defaultResolver="central"/>'
-        '<resolvers><ibiblio name="central" m2compatible="true" usepoms="true"/></resolvers></ivysettings>'
+        f'<resolvers><ibiblio name="central" m2compatible="true" usepoms="{str(poms).lower()}"/></resolvers>'
+        "</ivysettings>"
     )
     command = [java_command(), "-jar", str(_ivy_jar()), "-settings", "ivysettings.xml", "-ivy", "ivy.xml"]
-    target = "libs/[artifact]-[revision](-[classifier]).[ext]"
-    return [*command, "-cache", str(cache_folder() / "ivy"), "-types", "jar", "bundle", "-retrieve", target]
+    return [*command, "-cache", str(cache_folder() / "ivy")]
 
 
 def _ivy_jar() -> Path:

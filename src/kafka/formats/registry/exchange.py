@@ -11,7 +11,7 @@ from typing import Any
 
 from kafka.cluster.backoff import Backoff
 from kafka.cluster.retry import RetryPolicy
-from kafka.errors import KafkaError
+from kafka.errors import KafkaConfigurationError, KafkaError
 from kafka.formats.registry.credentials import Credentials
 from kafka.formats.registry.errors import SchemaRegistryConnectionError, SchemaRegistryError
 from kafka.formats.registry.http_library import http_library
@@ -159,7 +159,12 @@ class Exchange:
             context.verify_mode = ssl.CERT_NONE
             security = self._options.security
             if security.ssl_certfile is not None:
-                context.load_cert_chain(security.ssl_certfile, security.ssl_keyfile, security.ssl_password)
+                try:
+                    context.load_cert_chain(security.ssl_certfile, security.ssl_keyfile, security.ssl_password)
+                except (OSError, ValueError) as error:
+                    raise KafkaConfigurationError(
+                        f"the certificate {security.ssl_certfile} and its key cannot be used: {error}"
+                    ) from error
         return context
 
 
