@@ -21,6 +21,7 @@ PLAIN_BUILD = "_plain_build"
 """The file that a build with `KAFKA_PURE=1` leaves in the package."""
 
 HOT_MODULES: tuple[str, ...] = (
+    "kafka.formats.avro.arrow_nested",
     "kafka.formats.avro.arrow_writers",
     "kafka.formats.avro.byte_readers",
     "kafka.formats.avro.cursor",

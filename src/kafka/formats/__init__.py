@@ -6,8 +6,8 @@ the writer is read as which of the reader. `types` is what types are in Arrow, `
 columns (`byte_readers`, `number_readers`, `nested_readers`), `columns` has the decoder; `object_plan` makes those that
 return objects (`object_readers`, `logical_objects`, `nested_objects`), `object_decoder` has the decoder.
 `writer_plan` makes what writes objects (`object_writers`, `logical_writers`, `nested_writers`, `union_writers`, into an
-`output`), `object_encoder` has the encoder; `arrow_binding` what writes the rows of Arrow columns (`arrow_writers`),
-`column_encoder` has the encoder, and `arrow_schema` the schema of columns.
+`output`), `object_encoder` has the encoder; `arrow_binding` what writes the rows of Arrow columns
+(`arrow_writers`, `arrow_nested`), `column_encoder` has the encoder, and `arrow_schema` the schema of columns.
 `json` has JSON likewise.
 
 What programs use is here: `Avro`, and what it raises and returns.

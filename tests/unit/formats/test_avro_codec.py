@@ -85,3 +85,27 @@ def test_names_are_loaded_when_they_are_used() -> None:
     assert set(kafka.formats.__all__) <= set(dir(kafka.formats))
     for name in kafka.formats.__all__:
         assert getattr(kafka.formats, name).__name__ == name
+
+
+def test_values_may_be_in_any_array_of_bytes_and_nothing_else() -> None:
+    avro = Avro("string")
+    for values in (
+        pa.array([b"\2a"], pa.large_binary()),
+        pa.array([b"\2a"], pa.binary_view()),
+        pa.array([b"\2a"], pa.binary(2)),
+        pa.chunked_array([pa.array([b"\2a"])]),
+    ):
+        assert avro.decode_rows(values)[0].to_pylist() == ["a"]
+    for wrong in (pa.array(["a"]), [b"\2a"], pa.array([1])):
+        with pytest.raises(TypeError, match="Expected an array of binary, got"):
+            avro.decode_rows(wrong)
+    with pytest.raises(TypeError, match="Expected an array, a record batch or a table, got list"):
+        avro.encode_rows(["a"])
+
+
+def test_a_value_may_be_any_buffer_and_nothing_else() -> None:
+    for data in (bytearray(b"\2"), memoryview(b"\2"), pa.py_buffer(b"\2"), memoryview(b"\2").cast("b")):
+        assert Avro("int").decode(data) == 1
+    for wrong in (None, "text", 5):
+        with pytest.raises(TypeError):
+            Avro("int").decode(wrong)  # type: ignore[arg-type]

@@ -200,6 +200,15 @@ def test_what_else_is_taken(schema: Any, value: Any, data: bytes) -> None:
 ITEMS = record(
     "Event", ("order", record("Order", ("items", {"type": "array", "items": record("I", ("price", "int"))})))
 )
+
+
+class FirstMoment(datetime.datetime):
+    """One whose counterpart in UTC is of the year 0."""
+
+    def astimezone(self, tz: datetime.tzinfo | None = None) -> FirstMoment:
+        raise ValueError("year 0 is out of range")
+
+
 LOOP: dict[str, Any] = {"v": 1}
 LOOP["next"] = LOOP
 
@@ -219,7 +228,8 @@ LOOP["next"] = LOOP
         ("boolean", 1, "Expected a bool, got 1 (int)"),
         ("null", 0, "Expected None, got 0 (int)"),
         ("double", "1.5", "Expected a float, got '1.5' (str)"),
-        ("double", 10**400, "Expected a float, got 1000"),
+        ("double", 10**400, "Expected a float, got an int of 1329 bits"),
+        ("int", 10**400, "Expected a number from -2147483648 to 2147483647, got an int of 1329 bits"),
         ("float", 1e39, "Expected a number that 32 bits can hold, got 1e+39 (float)"),
         ("float", True, "Expected a float, got True (bool)"),
         ("string", b"x", "Expected a str, got b'x' (bytes)"),
@@ -250,6 +260,7 @@ LOOP["next"] = LOOP
         (of("long", "timestamp-millis"), "2026", "Expected a datetime, got '2026' (str)"),
         (of("long", "timestamp-millis"), 1 << 63, "Expected a number from"),
         (of("long", "timestamp-nanos"), MOMENT.replace(year=2300), "Expected a datetime of the years 1678 to 2261"),
+        (of("long", "timestamp-micros"), FirstMoment(1, 1, 1), "Expected a datetime of the years 1 to 9999 in UTC too"),
         (of("string", "uuid"), "x", "Expected a UUID, got 'x' (str)"),
         (of("string", "uuid"), 5, "Expected a UUID, got 5 (int)"),
         (

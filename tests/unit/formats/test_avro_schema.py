@@ -9,6 +9,7 @@ import pytest
 
 from kafka.formats.avro.schema import (
     MAX_DEPTH,
+    MAX_PRECISION,
     Array,
     AvroSchemaError,
     Enum,
@@ -128,3 +129,9 @@ def test_schemas_that_are_nested_too_deep_are_refused() -> None:
         parse(schema)
     with pytest.raises(AvroSchemaError, match="Expected an Avro schema in JSON"):
         parse('{"type": ' * 100_000)
+
+
+def test_a_decimal_of_more_digits_than_anybody_has_is_bytes() -> None:
+    made = {"type": "bytes", "logicalType": "decimal", "precision": MAX_PRECISION}
+    assert parse(made).label == "bytes (decimal)"
+    assert parse({**made, "precision": 10**30, "scale": 10**29}).label == "bytes"

@@ -8,21 +8,17 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kafka.formats.avro.arrow_nested import ConstantRows, ListRows, MemberRows, OptionalRows, RecordRows
 from kafka.formats.avro.arrow_writers import (
     ArrowWriter,
     BooleanRows,
     BytesRows,
-    ConstantRows,
     DecimalRows,
     DurationRows,
     EnumRows,
     FloatRows,
     IntegerRows,
-    ListRows,
-    MemberRows,
     NullRows,
-    OptionalRows,
-    RecordRows,
     UuidRows,
 )
 from kafka.formats.avro.resolution import DAY, INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, AvroResolutionError, units

@@ -118,12 +118,12 @@ class Avro:
         return AvroColumnEncoder(self.schema).encode(rows, prefix)
 
     def decode_rows(
-        self, values: pa.BinaryArray, *, writer: Avro | None = None, writers: Mapping[int, Avro] | None = None
+        self, values: Any, *, writer: Avro | None = None, writers: Mapping[int, Avro] | None = None
     ) -> tuple[pa.Array[Any], list[BadValue]]:
         """Decode values into a column.
 
         Args:
-            values: an array of binary; null is null.
+            values: an array, or a chunked array, of bytes; null is null.
             writer: the schema that the values were written with, if it is another one.
             writers: by schema id, the schemas that the values were written with; a zero byte and the id, four bytes,
                 stand before each value then, as Confluent's serializers write them.
@@ -138,6 +138,7 @@ class Avro:
         """
         from kafka.formats.avro.columns import AvroColumnDecoder
 
+        values = _binary(values)
         decoder = AvroColumnDecoder(self.schema)
         if writers is None:
             decoder.use(None, (writer or self).schema)
@@ -145,6 +146,24 @@ class Avro:
         if writer is not None:
             raise ValueError("Expected either writer or writers: the schemas of values with ids are those of the ids")
         return decoder.decode(values, framed=True, find=lambda schema_id: _known(writers, schema_id))
+
+
+def _binary(values: Any) -> Any:
+    """Return bytes as an array of binary.
+
+    Raises:
+        TypeError: they are none.
+    """
+    import pyarrow as pa
+
+    made = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+    if not isinstance(made, pa.Array):
+        raise TypeError(f"Expected an array of binary, got {type(values).__name__}")
+    if made.type == pa.binary():
+        return made
+    if made.type not in (pa.large_binary(), pa.binary_view()) and not pa.types.is_fixed_size_binary(made.type):
+        raise TypeError(f"Expected an array of binary, got one of {made.type}")
+    return made.cast(pa.binary())
 
 
 def _known(writers: Mapping[int, Avro], schema_id: int) -> Schema:

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from kafka.formats.avro.arrow_binding import bind
-from kafka.formats.avro.arrow_writers import write_rows
+from kafka.formats.avro.arrow_nested import write_rows
 from kafka.formats.avro.errors import AvroEncodeError
 from kafka.formats.avro.output import Output
 from kafka.formats.avro.schema import Schema
@@ -43,6 +43,7 @@ class AvroColumnEncoder:
             AvroResolutionError: the columns' types cannot be written as the schema's.
             AvroEncodeError: a value does not fit the schema.
             AvroSchemaError: a default that is needed does not fit its field.
+            TypeError: rows are of another type.
             OverflowError: the values have more than 2 GiB.
         """
         if isinstance(rows, pa.Table):
@@ -52,6 +53,8 @@ class AvroColumnEncoder:
             rows = rows.combine_chunks()
         elif isinstance(rows, pa.RecordBatch):
             rows = rows.to_struct_array()
+        elif not isinstance(rows, pa.Array):
+            raise TypeError(f"Expected an array, a record batch or a table, got {type(rows).__name__}")
         return self._encoded(pa.array(rows, pa.struct([])) if isinstance(rows, list) else rows, prefix)
 
     def _encoded(self, array: Any, prefix: bytes) -> pa.BinaryArray:

@@ -127,7 +127,10 @@ class TimestampWriter(ObjectWriter):
         if self.is_local:
             since = value.replace(tzinfo=None) - LOCAL_EPOCH
         elif value.tzinfo is None:
-            since = value.astimezone(UTC) - EPOCH
+            try:
+                since = value.astimezone(UTC) - EPOCH
+            except (OverflowError, ValueError):
+                return out.fail(f"expected a datetime of the years 1 to 9999 in UTC too, got {value.isoformat()}")
         else:
             since = value - EPOCH
         seconds = since.days * 86_400 + since.seconds

@@ -51,7 +51,7 @@ class AvroObjectDecoder:
         Raises:
             AvroDecodeError: the bytes are no value of the writer's schema.
         """
-        cursor: Cursor = Cursor(data)
+        cursor: Cursor = Cursor(data if type(data) is bytes else memoryview(data).cast("B"))
         if start < 0 or start > cursor.end:
             raise AvroDecodeError("", cursor.end, f"expected a value from byte {start} on, got {cursor.end} bytes")
         cursor.at = start

@@ -218,6 +218,8 @@ class ObjectWriter:
 
 def shown(value: Any) -> str:
     """Return a value as errors show it."""
+    if isinstance(value, int) and not -(1 << 200) < value < 1 << 200:  # Python refuses to write down the largest ones
+        return f"an int of {value.bit_length()} bits"
     if isinstance(value, (str, bytes, bool, int, float)):
         return f"{value!r:.60} ({type(value).__name__})"
     return "None" if value is None else f"an object of type {type(value).__name__}"

@@ -16,6 +16,8 @@ PRIMITIVES: Final = ("null", "boolean", "int", "long", "float", "double", "bytes
 MAX_NAME_LENGTH: Final = 10_000
 MAX_DEPTH: Final = 200
 """Levels of nesting in a schema's text; deeper schemas are refused."""
+MAX_PRECISION: Final = 100_000
+"""Digits of a decimal. A type of more is no decimal, but bytes: numbers as large would take minutes."""
 NO_DEFAULT: Final = object()
 """The default of a field that has none; None is the default `null`."""
 
@@ -380,7 +382,9 @@ def _logical(value: dict[str, Any], kind: str, size: int) -> Logical | None:
     if name != "decimal":
         return Logical(name) if kind != "fixed" or size == _FIXED_SIZES[name] else None
     precision, scale = value.get("precision"), value.get("scale", 0)
-    if type(precision) is not int or type(scale) is not int or not 0 <= scale <= precision or precision < 1:
+    if type(precision) is not int or type(scale) is not int or not 0 <= scale <= precision:
+        return None
+    if not 1 <= precision <= MAX_PRECISION:
         return None
     if kind == "fixed" and precision > max_precision(size):
         return None
