@@ -1,6 +1,7 @@
 """`python -m bench.decode`: how fast batches become columns and records, and records batches, on one core.
 
 JSON values, to columns and back, too.
+
 Prints a line a case: the best of several rounds, in millions of records of 100 bytes a second of processor time, so
 that what else runs on the machine counts little. No broker is needed. `--quick` makes one round of them.
 """

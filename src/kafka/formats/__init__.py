@@ -10,7 +10,7 @@ return objects (`object_readers`, `logical_objects`, `nested_objects`), `object_
 (`arrow_writers`, `arrow_nested`), `column_encoder` has the encoder, and `arrow_schema` the schema of columns.
 `json` has JSON likewise.
 
-What programs use is here: `Avro`, and what it raises and returns.
+What programs use is here: `Avro` and `Json`, and what they raise and return.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from kafka.formats.avro.resolution import AvroResolutionError
     from kafka.formats.avro.schema import AvroSchemaError
     from kafka.formats.bad_values import BadValue
+    from kafka.formats.json.codec import Json
+    from kafka.formats.json.encoder import JsonEncodeError
+    from kafka.formats.json.errors import JsonSchemaError
+    from kafka.formats.json.rows import json_syntax_error
 
 __all__ = [
     "Avro",
@@ -33,6 +37,10 @@ __all__ = [
     "AvroResolutionError",
     "AvroSchemaError",
     "BadValue",
+    "Json",
+    "JsonEncodeError",
+    "JsonSchemaError",
+    "json_syntax_error",
 ]
 
 _HOMES = {
@@ -44,6 +52,10 @@ _HOMES = {
         "avro.resolution": ("AvroResolutionError",),
         "avro.schema": ("AvroSchemaError",),
         "bad_values": ("BadValue",),
+        "json.codec": ("Json",),
+        "json.encoder": ("JsonEncodeError",),
+        "json.errors": ("JsonSchemaError",),
+        "json.rows": ("json_syntax_error",),
     }.items()
     for name in names
 }

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from kafka.formats.json.columns import JsonColumnDecoder
 from kafka.formats.json.options import DecodeOptions
-from kafka.formats.json.rows import syntax_error
+from kafka.formats.json.rows import json_syntax_error
 
 _SCALARS = """
 null true false nul tru fals nullx True NULL truefalse NaN Infinity -Infinity -NaN +Infinity Inf -Inf nan infinity 0
@@ -64,7 +64,7 @@ def is_json(data: bytes) -> bool:
 
 
 def check(data: bytes) -> None:
-    assert (syntax_error(data) is None) == is_json(data), (data, syntax_error(data))
+    assert (json_syntax_error(data) is None) == is_json(data), (data, json_syntax_error(data))
 
 
 def test_each_form_of_a_value_alone_and_in_others() -> None:
@@ -123,7 +123,7 @@ def test_nesting_has_an_end(unit: str) -> None:
         check((unit * depth + "1" + closing * depth).encode())
         check((unit * depth + "1" + closing * (depth - 1)).encode())
     for depth in (10_000, 100_000):
-        assert "nested" in (syntax_error(unit.encode() * depth) or "")
+        assert "nested" in (json_syntax_error(unit.encode() * depth) or "")
 
 
 _DOCUMENTS = st.recursive(

@@ -14,7 +14,12 @@ from kafka.formats.json.schema import arrow_type
 
 
 class JsonEncodeError(ValueError):
-    """A row has a value that JSON has not. The text names the row, the field and the value."""
+    """A row has a value that JSON has not. The text names the row, the field and the value.
+
+    Args:
+        row: the number of the row.
+        cause: the path of the field, and why its value cannot be written.
+    """
 
     def __init__(self, row: int, cause: str) -> None:
         super().__init__(f"Row {row} cannot be written as JSON: {cause}")

@@ -27,16 +27,24 @@ BAD = cython.declare(cython.int, 1)
 @cython.final
 @cython.cclass
 class ObjectWriter(Writer):
-    """Writes a struct as an object; fields that are null are left out if `_omits_nulls`."""
+    """Writes a struct as an object; fields that are null are left out if `_omits_nulls`.
+
+    `_keys` are the fields' keys one after the other, each in quotes between a comma and a colon.
+    """
 
     _fields: list[Writer]
     _names: list[str]
-    _keys: list[bytes]
+    _keys: cython.const[cython.uchar][::1]  # type: ignore[valid-type]
+    _ends: cython.int[::1]
     _omits_nulls: cython.bint
 
     def __init__(self, names: list[str], fields: list[Writer], omits_nulls: cython.bint) -> None:
         self._names, self._fields, self._omits_nulls = names, fields, omits_nulls
-        self._keys = [f",{json.dumps(name, ensure_ascii=False)}:".encode() for name in names]
+        keys = [f",{json.dumps(name, ensure_ascii=False)}:".encode() for name in names]
+        self._keys = b"".join(keys) + b"\0"
+        self._ends = memoryview(bytearray(4 * len(keys) + 4)).cast("i")
+        for number, key in enumerate(keys):
+            self._ends[number + 1] = self._ends[number] + len(key)
 
     def bind(self, array: Any) -> None:
         """See `Writer.bind`."""
@@ -48,17 +56,17 @@ class ObjectWriter(Writer):
     @cython.exceptval(-1)
     def write(self, out: Output, row: cython.Py_ssize_t) -> cython.int:
         field: Writer
-        key: bytes
         index: cython.Py_ssize_t
-        skipped: cython.Py_ssize_t = 1  # the comma of the first key
+        start: cython.Py_ssize_t
+        comma: cython.Py_ssize_t = 1  # the first key has none
         out.put_byte(123)
         for index in range(len(self._fields)):
             field = self._fields[index]
             if self._omits_nulls and field.is_null(row):
                 continue
-            key = self._keys[index]
-            out.put(key, skipped, len(key) - skipped)
-            skipped = 0
+            start = self._ends[index] + comma
+            out.put(self._keys, start, self._ends[index + 1] - start)
+            comma = 0
             if write_value(field, out, row):
                 return out.fail_in(f".{self._names[index]}")
         return out.put_byte(125)

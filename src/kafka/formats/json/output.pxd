@@ -5,6 +5,7 @@ from kafka.formats.columns cimport BytesColumn
 
 cdef class Output:
     cdef BytesColumn column
+    cdef const unsigned char[::1] words
     cdef str reason
     cdef list path
     cdef int fail(self, str reason) except? -1

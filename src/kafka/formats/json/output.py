@@ -24,7 +24,8 @@ else:
 
 BAD = cython.declare(cython.int, 1)
 """Returned by a writer for a value that JSON has not."""
-_NULL = cython.declare(bytes, b"null")
+_WORDS = cython.declare(bytes, b"nulltruefalse")
+"""Those that JSON has, for `Output.words`."""
 _HEX = cython.declare(bytes, b"0123456789abcdef")
 _MAX_DIGITS = cython.declare(cython.Py_ssize_t, 20)
 """Digits of the largest number of 64 bits."""
@@ -37,6 +38,7 @@ class Output:
 
     def __init__(self) -> None:
         self.column = BytesColumn()
+        self.words = _WORDS
         self.reason = ""
         self.path: list[str] = []
 
@@ -206,7 +208,7 @@ def view_of(buffer: Any) -> memoryview:
 def write_value(writer: Writer, out: Output, row: cython.Py_ssize_t) -> cython.int:
     """Write a row, null included; returns 0 or `BAD`."""
     if writer.is_null(row):
-        return out.put(_NULL, 0, 4)
+        return out.put(out.words, 0, 4)
     return writer.write(out, row)
 
 

@@ -103,11 +103,14 @@ def read_rows(
                 failures.append((row, cursor.failure()))
 
 
-def syntax_error(value: bytes) -> str | None:
+def json_syntax_error(value: bytes) -> str | None:
     """Return why bytes are no JSON, None if they are: exactly what Python's `json.loads` takes.
 
     So NaN and infinities are let through, keys may come again, and half a pair of surrogates may stand alone. Arrays
     and objects may be nested 1,000 deep.
+
+    Args:
+        value: what may be JSON.
     """
     cursor: Cursor = Cursor(value)
     found: bytes | None

@@ -28,7 +28,7 @@ else:
 
 BAD = cython.declare(cython.int, 1)
 """Returned by a writer for a value that JSON has not."""
-_WORDS = cython.declare(tuple, (b"null", b"true", b"false", b"NaN", b"Infinity", b"-Infinity"))
+_WORDS = cython.declare(tuple, (b"null", b"NaN", b"Infinity", b"-Infinity"))
 _REFUSED = cython.declare(cython.int, 0)
 _AS_NULL = cython.declare(cython.int, 1)
 _EXACT_DOUBLE = cython.declare(cython.double, 1e15)
@@ -69,7 +69,9 @@ class BooleanWriter(Writer):
     @cython.exceptval(-1)
     def write(self, out: Output, row: cython.Py_ssize_t) -> cython.int:
         row += self._offset
-        return _put_bytes(out, _WORDS[1] if (self._bits[row >> 3] >> (row & 7)) & 1 else _WORDS[2])
+        if (self._bits[row >> 3] >> (row & 7)) & 1:
+            return out.put(out.words, 4, 4)
+        return out.put(out.words, 8, 5)
 
 
 @cython.final
@@ -176,7 +178,7 @@ class RealWriter(Writer):
     @cython.exceptval(-1)
     def _write_non_finite(self, out: Output, value: cython.double) -> cython.int:
         """Write NaN or an infinity as was chosen; returns 0 or `BAD`."""
-        word: bytes = _WORDS[3] if value != value else _WORDS[4] if value > 0 else _WORDS[5]
+        word: bytes = _WORDS[1] if value != value else _WORDS[2] if value > 0 else _WORDS[3]
         if self._non_finite == _REFUSED:
             return out.fail(f"JSON has no number {word.decode()}")
         return _put_bytes(out, _WORDS[0] if self._non_finite == _AS_NULL else word)
