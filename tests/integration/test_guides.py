@@ -52,6 +52,8 @@ GUIDES = {
         "{'id': 7, 'currency': 'EUR'}\n",
         "At items[1].price: expected a float, got '2' (str)\nAt items[1].price, byte 9: the data end within a value\n",
         "3 values of binary\nstruct<id: int64, customer: string>\n[BadValue(row=3, schema_id=None, cause='id: expect",
+        "[{'year': 2013, 'carrier': 'UA', 'dep_delay': 2.0}, None, None]\nBadValue(row=1, schema_id=None, cause='year:",
+        "struct<id: double, at: timestamp[us, tz=UTC], tags: list<item: string>>\n",
     ],
     "SCHEMA_REGISTRY.md": [
         "1\n2\n[1, 2] 2\n{errorType:'READER_FIELD_MISSING_DEFAULT_VALUE'",
