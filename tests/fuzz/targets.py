@@ -12,6 +12,7 @@ from typing import Any
 from fuzz import Disagreement, boundaries, reference
 from fuzz.avro import avro
 from fuzz.inputs import batches, changed, log, messages, with_right_sums
+from fuzz.json_values import json_values
 from fuzz.reference import LARGEST, Answer, Question, Record, Undecided
 from kafka.errors import KafkaError
 from kafka.record import (
@@ -191,7 +192,7 @@ TARGETS: list[Callable[[Random], str]] = [
     wire,
 ]
 """One of them is drawn for each number; those that stand here several times are drawn more often."""
-FORMATS: list[Callable[[Random], str]] = [avro]
+FORMATS: list[Callable[[Random], str]] = [avro, json_values]
 """Likewise, for each sixteenth number; an input has many values of a format."""
 MAY_REFUSE = (encode, arrow)
 """Whose arguments are a program's own, which it may be told with a `ValueError`."""
