@@ -148,8 +148,7 @@ def _stream(trial: Trial, mode: str, query: str = "q", **given: Any) -> Any:
         stream = stream.groupBy("partition").count().selectExpr("cast(partition as string) key", "string(count) value")
     writer = stream.select("key", "value").writeStream.format(trial.format).outputMode(mode)
     options = trial.options({"topic": "<out>", "checkpointLocation": trial.folder / query, **given})
-    running = writer.options(**options).trigger(availableNow=True).start()
-    assert running.awaitTermination(120)
+    trial.run(writer.options(**options))
     return trial.written("out", partitions=mode != "append")
 
 
@@ -158,7 +157,7 @@ def _stream_without_topic(trial: Trial) -> Any:
     writer = stream.writeStream.format(trial.format).options(
         **trial.options({"checkpointLocation": trial.folder / "q"})
     )
-    assert writer.trigger(availableNow=True).start().awaitTermination(120)
+    trial.run(writer)
 
 
 def _upsert(trial: Trial) -> Any:
@@ -171,9 +170,7 @@ def _upsert(trial: Trial) -> Any:
     trial.topic("out", 2)
     stream = trial.stream(subscribe="<three>", startingOffsets="earliest", maxOffsetsPerTrigger="25")
     counts = stream.groupBy("partition").count().selectExpr("cast(partition as string) key", "string(count) value")
-    writer = counts.writeStream.trigger(availableNow=True)
-    running = upsert(writer, trial.options({"topic": "<out>"}), checkpointLocation=trial.folder / "q").start()
-    assert running.awaitTermination(120)
+    trial.run(upsert(counts.writeStream, trial.options({"topic": "<out>"}), checkpointLocation=trial.folder / "q"))
     return trial.written("out", partitions=True)
 
 

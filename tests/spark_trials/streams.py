@@ -90,8 +90,8 @@ def _ranges(trial: Trial, **given: Any) -> Any:
         found.extend(tuple(row)[1:] for row in pieces.agg(earliest("offset"), latest("offset")).collect())
 
     stream = trial.stream(subscribe="<skewed>", **EARLIEST, **given)
-    writer = stream.writeStream.option("checkpointLocation", str(trial.folder / "q")).trigger(availableNow=True)
-    assert writer.foreachBatch(take).start().awaitTermination(int(PATIENCE_S))
+    writer = stream.writeStream.option("checkpointLocation", str(trial.folder / "q"))
+    trial.run(writer.foreachBatch(take))
     return sorted(found)
 
 

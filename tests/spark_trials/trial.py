@@ -13,6 +13,7 @@ from typing import Any
 
 from harness.topics import create_topic, delete_topics, new_topic_name
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
+from kafka.spark import run_available
 from kafka.structs import TopicPartition
 
 OURS, THEIRS = "kafka_columnar", "kafka"
@@ -175,6 +176,17 @@ class Trial:
     def _row(self, row: Any) -> Row:
         return tuple(self.neutral(each) if isinstance(each, str) else _plain(each) for each in row)
 
+    def run(self, writer: Any, *, once: bool = False) -> None:
+        """Run a stream to the end of what is there."""
+        if self.format == OURS and not once:
+            run_available(writer)
+            return
+        query = writer.trigger(**{"once" if once else "availableNow": True}).start()
+        try:
+            assert query.awaitTermination(int(PATIENCE_S)), "the query did not end"
+        finally:
+            query.stop()
+
     def drain(self, frame: Any, where: str = "q", mode: str = "append", once: bool = False) -> list[Any]:
         """Run a stream to the end of what is there; gives the batches: how far each went, and its rows."""
         batches: list[Any] = []
@@ -184,12 +196,7 @@ class Trial:
             found[number] = self.rows(each)
 
         writer = frame.writeStream.outputMode(mode).option("checkpointLocation", str(self.folder / where))
-        writer = writer.trigger(once=True) if once else writer.trigger(availableNow=True)
-        query = writer.foreachBatch(take).start()
-        try:
-            assert query.awaitTermination(int(PATIENCE_S)), "the query did not end"
-        finally:
-            query.stop()
+        self.run(writer.foreachBatch(take), once=once)
         ends = self.ends(where)
         for number in sorted(found):
             if found[number]:
