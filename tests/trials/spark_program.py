@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 from typing import Any
 
 ROWS = 1_000
@@ -25,11 +26,20 @@ def run(spark: Any, bootstrap_servers: str, topic: str, folder: str, **login: st
     )
     writer = stream.load().selectExpr("key", "value").writeStream.format(FORMAT)
     writer = writer.options(**brokers, topic=f"{topic}-copy", checkpointLocation=f"{folder}/checkpoint")
-    query = writer.trigger(availableNow=True).start()
-    query.awaitTermination()
+    run_to_the_end(writer)
     copied = spark.read.format(FORMAT).options(**brokers, subscribe=f"{topic}-copy").load()
     again = copied.selectExpr("count(*) as rows", "count(distinct cast(value as string)) as ids").first()
-    return {"batch": list(batch), "stream": list(again), "batches": len(query.recentProgress)}
+    batches = len(list(Path(folder, "checkpoint", "commits").glob("[0-9]*")))
+    return {"batch": list(batch), "stream": list(again), "batches": batches}
+
+
+def run_to_the_end(writer: Any) -> None:
+    try:
+        from kafka.spark import run_available
+    except ImportError:  # a client of Spark Connect, which has PySpark alone
+        writer.trigger(availableNow=True).start().awaitTermination()
+    else:
+        run_available(writer)
 
 
 def main(bootstrap_servers: str, topic: str, folder: str, settings: str, login: str) -> None:
