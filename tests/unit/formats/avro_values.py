@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import string
+import struct
 import uuid
 from typing import Any
 
@@ -120,6 +121,20 @@ def has_text_and_bytes(schema: Any) -> bool:
         return False
     inner = [field["type"] for field in schema.get("fields", ())]
     return any(map(has_text_and_bytes, [*inner, *(schema[key] for key in ("items", "values") if key in schema)]))
+
+
+def rounded(schema: Any, value: Any) -> Any:
+    """A value that fastavro read, with floats of 32 bits: it leaves whole numbers that became floats as they are."""
+    if schema == "float":
+        return struct.unpack("<f", struct.pack("<f", value))[0]
+    kind = schema["type"] if isinstance(schema, dict) else ""
+    if kind == "array":
+        return [rounded(schema["items"], each) for each in value]
+    if kind == "map":
+        return {key: rounded(schema["values"], each) for key, each in value.items()}
+    if kind == "record":
+        return {field["name"]: rounded(field["type"], value[field["name"]]) for field in schema["fields"]}
+    return value
 
 
 def as_column(schema: Any, value: Any) -> Any:

@@ -153,7 +153,8 @@ def _union(schema: Union, path: str, inside: tuple[str, ...]) -> Target:
     for narrow, wide in (("int", "long"), ("float", "double")):
         if len(others) == 2 and {narrow, wide} <= plain:
             inner = target_of(Primitive(wide))
-            return Target(schema, inner.arrow, inner.column, nullable, tuple(inner for _ in kinds))
+            parts = tuple(inner if kind != "null" else target_of(Primitive("null")) for kind in kinds)
+            return Target(schema, inner.arrow, inner.column, nullable, parts)
     members = [target_of(branch, f"{path}.member{number}", inside) for number, branch in enumerate(others)]
     column = StructColumn([member.column for member in members])
     arrow = pa.struct([pa.field(f"member{number}", member.arrow) for number, member in enumerate(members)])
