@@ -9,6 +9,8 @@ from harness.pins import PinsError
 
 pytestmark = pytest.mark.once
 
+FULL = [*spark_versions.FULL, "-k", spark_versions.FULL_WHICH]
+
 
 def test_one_has_what_this_environment_has_behind_packages_of_its_own(tmp_path):
     pins, packages = tmp_path / "spark-9.9.txt", tmp_path / "packages"
@@ -39,7 +41,12 @@ def test_what_cannot_be_installed_is_named(monkeypatch, capsys, ci, status):
 @pytest.mark.parametrize(
     ("given", "versions", "tests"),
     [
-        ([], ["spark-4.0", "spark-4.1", "spark-next"], [*spark_versions.FULL, "-k", spark_versions.FULL_WHICH]),
+        (
+            ["--versions", "4.1,next"],
+            ["spark-4.1", "spark-next"],
+            [*spark_versions.FULL, "-k", spark_versions.FULL_WHICH],
+        ),
+        (["--versions", "3.5"], ["spark-3.5"], ["tests/spark_versions/test_without_sources.py"]),
         (["--quick"], ["spark-4.0", "spark-4.1"], ["tests/spark_versions/test_quick.py"]),
         (["--quick", "--versions", "4.1", "-x"], ["spark-4.1"], ["tests/spark_versions/test_quick.py", "-x"]),
     ],
