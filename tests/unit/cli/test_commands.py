@@ -225,6 +225,9 @@ def test_every_setting_of_the_broker_is_an_option(monkeypatch: pytest.MonkeyPatc
         "19092",
         "--topic-config",
         "retention.ms=60000",
+        "--registry",
+        "--registry-port",
+        "18081",
     ]
     result = CliRunner().invoke(commands, ["broker", *options])
     assert result.exit_code == 0, result.output
@@ -236,6 +239,8 @@ def test_every_setting_of_the_broker_is_an_option(monkeypatch: pytest.MonkeyPatc
         "advertised_host": "example.org",
         "advertised_port": 19092,
         "topic_defaults": {"retention.ms": "60000"},
+        "registry": True,
+        "registry_port": 18081,
     }
     defaults = dataclasses.asdict(BrokerSettings())
     assert given == {"data_dir": None, "host": "127.0.0.1", "port": 0, **defaults, **changed}
