@@ -127,6 +127,11 @@ def test_a_duration_is_months_days_and_nanoseconds() -> None:
         ),
         ({"type": "array", "items": "null"}, b"\xfe\xff\xff\xff\x0f", "expected a block whose items fit"),
         ({"type": "array", "items": "int"}, b"\x03\x90\x03\x02", "expected the size in bytes of a block"),
+        (
+            {"type": "array", "items": "int"},
+            b"\xff" * 9 + b"\x01\0",
+            "expected a block of at most 2147483647 items, got the count -9223372036854775808",
+        ),
         ({"type": "array", "items": "boolean"}, b"\4\0\7\0", "[1]: expected a boolean, 0 or 1, got the byte 7"),
         ({"type": "map", "values": "boolean"}, b"\2\2a\7\0", "{}: expected a boolean, 0 or 1, got the byte 7"),
         (

@@ -147,7 +147,7 @@ def read_count(cursor: Cursor, least_size: cython.Py_ssize_t, before: cython.lon
             cursor.fail("expected the size in bytes of a block")
             return -1
         if count < -0x7FFFFFFF:
-            cursor.fail(f"expected a block of at most {0x7FFFFFFF} items, got {-count}")
+            cursor.fail(f"expected a block of at most {0x7FFFFFFF} items, got the count {count}")
             return -1
         count = -count
     if count > (cursor.end - at if least_size > 0 else MAX_EMPTY_ITEMS - before):
