@@ -56,6 +56,7 @@ def check_a_schema(data: Any) -> None:
     assert again.to_pylist() == column.to_pylist()
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_columns_of_any_schema_are_encoded_as_fastavro_encodes_objects(data: Any) -> None:

@@ -48,6 +48,7 @@ def check_a_schema(data: Any) -> None:
     assert AvroObjectDecoder(parse(json.dumps(schema))).decode(made) == value
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(st.data())
 def test_bytes_are_those_of_fastavro(data: Any) -> None:

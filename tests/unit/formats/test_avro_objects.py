@@ -54,12 +54,14 @@ def check_an_older_schema(data: Any) -> None:
     assert decoded(reader, payload, writer) == rounded(reader, expected)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_objects_are_what_was_written(data: Any) -> None:
     check_what_was_written(data)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_values_of_an_older_schema_are_what_fastavro_reads(data: Any) -> None:
@@ -238,6 +240,7 @@ def test_what_is_no_value_is_an_error(schema: Any, data: bytes, says: str) -> No
     assert says in str(caught.value)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_damaged_bytes_give_a_value_or_an_error(data: Any) -> None:

@@ -449,6 +449,7 @@ def numbers(draw: Any, largest_exponent: int) -> str:
     return text
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(st.one_of(st.floats(allow_nan=False, allow_infinity=False).map(repr), numbers(320)))
 @example("9007199254740993")
@@ -467,6 +468,7 @@ def test_doubles_are_rounded_once(text: str) -> None:
         assert struct.pack("d", found) == struct.pack("d", expected)
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(numbers(40), st.integers(0, 30))
 def test_whole_numbers_and_decimals_are_exact(text: str, scale: int) -> None:
@@ -480,6 +482,7 @@ def test_whole_numbers_and_decimals_are_exact(text: str, scale: int) -> None:
     assert found == value if fits else f"{scale} of them behind the point" in found
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(
     st.datetimes(datetime.datetime(1, 1, 2), datetime.datetime(9999, 12, 30)),

@@ -32,6 +32,7 @@ def one(value: Any, type_: pa.DataType, **options: Any) -> str | None:
     return encoded(pa.array([value], type_), **options)[0]
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(columns(), st.sampled_from(["write", "omit"]))
 def test_what_was_written_is_read_again(array: pa.Array, nulls: Any) -> None:
@@ -57,6 +58,7 @@ def as_json(value: Any, type_: pa.DataType) -> Any:
     return value
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(columns())
 def test_values_are_those_of_pythons_json(array: pa.Array) -> None:
@@ -77,6 +79,7 @@ def test_values_are_those_of_pythons_json(array: pa.Array) -> None:
             assert text == expected
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(
     st.one_of(
@@ -98,6 +101,7 @@ def test_doubles_are_written_as_python_does(value: float) -> None:
     assert one(value, pa.float64()) == repr(value)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(st.floats(allow_nan=False, allow_infinity=False, width=32))
 @example(struct.unpack("f", struct.pack("f", 0.1))[0])

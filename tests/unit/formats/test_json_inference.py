@@ -113,6 +113,7 @@ _DOCUMENTS = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(st.lists(_DOCUMENTS, min_size=1, max_size=5), st.booleans())
 def test_a_sample_is_decoded_as_what_was_inferred(documents: list[Any], times: bool) -> None:

@@ -158,6 +158,7 @@ def damaged(draw: Any) -> bytes:
     return bytes(data)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(documents())
 def test_any_document_is_taken_and_kept_as_text(data: bytes) -> None:
@@ -172,6 +173,7 @@ def test_any_document_is_taken_and_kept_as_text(data: bytes) -> None:
     assert column.storage.cast(pa.binary()).to_pylist() == [data]
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(damaged())
 @example(b'{"a":1}{"a":1}')

@@ -69,6 +69,7 @@ def test_edges_of_the_encoding(data: bytes, before: bytes, after: bytes) -> None
     assert is_taken(before + data + after) == is_utf8(before + data + after)
 
 
+@pytest.mark.slow
 @given(st.one_of(st.binary(max_size=40), st.text(max_size=30).map(lambda text: text.encode("utf-8", "surrogatepass"))))
 @example(b"")
 def test_any_bytes(data: bytes) -> None:
