@@ -127,7 +127,9 @@ class Exchange:
             raise SchemaRegistryConnectionError(
                 0, -1, f"no answer in {limit_s:g} s; the option 'timeout' allows more", asked
             ) from error
-        except self._http.HTTPError as error:
+        except (self._http.HTTPError, OSError) as error:  # with TLS 1.3 also SSLError, in place of the answer
+            if isinstance(error, KafkaError):
+                raise
             raise SchemaRegistryConnectionError(0, -1, f"the registry cannot be asked: {_why(error)}", asked) from error
         except ValueError as error:
             if isinstance(error, KafkaError):

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from kafka.errors import KafkaConfigurationError
+from kafka.formats.registry import exchange
 from kafka.schema_registry import SchemaRegistryClient, SchemaRegistryConnectionError
 from unit.net.certificates import authority, issued
 
@@ -91,6 +92,19 @@ def test_a_client_shows_its_certificate(strict_registry: ScriptedRegistry, files
 def test_a_registry_that_wants_a_certificate_refuses_without(strict_registry: ScriptedRegistry, files: Files) -> None:
     with pytest.raises(SchemaRegistryConnectionError):
         asked(strict_registry, ssl_ca_location=files.ca)
+
+
+def test_a_refusal_that_comes_with_the_answer_is_no_error_of_ssl(
+    registry: ScriptedRegistry, files: Files, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With TLS 1.3 the handshake may be over for the client when the registry refuses it."""
+
+    async def refused(*_: Any, **__: Any) -> Any:
+        raise ssl.SSLError(1, "[SSL: TLSV13_ALERT_CERTIFICATE_REQUIRED] tlsv13 alert certificate required")
+
+    monkeypatch.setattr(exchange, "_sent", refused)
+    with pytest.raises(SchemaRegistryConnectionError, match="certificate required"):
+        asked(registry, ssl_ca_location=files.ca)
 
 
 def test_files_that_cannot_be_used_are_named(registry: ScriptedRegistry, files: Files) -> None:
