@@ -136,14 +136,20 @@ async def _read(reader: asyncio.StreamReader) -> tuple[Asked | None, dict[str, s
         headers[name.strip().lower()] = value.strip()
     if words[2] == "HTTP/1.0":
         headers["connection"] = "close"
-    parts = urlsplit(words[1])
+    try:
+        parts = urlsplit(words[1])
+    except ValueError as error:
+        raise _BadRequest(400, "Expected a path that is part of a URL") from error
     query = parse_qs(parts.query, keep_blank_values=True)
     return Asked(words[0], parts.path, query, await _body(reader, headers)), headers
 
 
 async def _body(reader: asyncio.StreamReader, headers: dict[str, str]) -> bytes:
     if "chunked" in headers.get("transfer-encoding", "").lower():
-        return await _chunks(reader)
+        try:
+            return await _chunks(reader)
+        except asyncio.LimitOverrunError as error:
+            raise _BadRequest(400, f"Expected lines of at most {_MAX_HEAD} bytes between chunks") from error
     text = headers.get("content-length", "0")
     if not text.isascii() or not text.isdigit():
         raise _BadRequest(400, "Expected Content-Length as a number")

@@ -120,7 +120,7 @@ class Store:
     # -- the file -----------------------------------------------------------------------------------------------------
 
     def save(self) -> None:
-        """Write the state; raises OSError, and then the file is as before."""
+        """Write the state; raises OSError, and then the file is as before, and the state is what the file has."""
         if self._path is None:
             return
         state = {
@@ -138,7 +138,15 @@ class Store:
             "configs": {_text(subject): config for subject, config in self.configs.items()},
             "modes": {_text(subject): mode for subject, mode in self.modes.items()},
         }
-        replace_file(self._path, json.dumps(state, indent=1).encode(), sync=self._sync, sync_name=self._sync)
+        try:
+            replace_file(self._path, json.dumps(state, indent=1).encode(), sync=self._sync, sync_name=self._sync)
+        except OSError:
+            self._clear()  # else the next request would find what no restart brings back
+            self._load(self._path)
+            raise
+
+    def _clear(self) -> None:
+        self.contexts, self.subjects, self.configs, self.modes = {}, {}, {}, {}
 
     def _load(self, path: Path) -> None:
         try:
@@ -148,7 +156,7 @@ class Store:
         try:
             self._take(json.loads(data))
         except (ValueError, LookupError, TypeError, AttributeError) as error:
-            self.contexts, self.subjects, self.configs, self.modes = {}, {}, {}, {}
+            self._clear()
             log.error(
                 "%s is damaged (%s: %s); it is kept as %s, and the schema registry begins empty",
                 path,

@@ -14,6 +14,7 @@ from click.testing import CliRunner
 
 from kafka import broker as broker_module
 from kafka.broker import EmbeddedBroker
+from kafka.broker.registry import store
 from kafka.broker.registry.names import Subject
 from kafka.broker.registry.store import Content, Store, Version
 from kafka.cli.commands import commands
@@ -201,3 +202,34 @@ def test_the_fixtures_of_pytest(kafka_registry: Any, kafka_registry_url: str, ka
 def test_a_port_that_is_none() -> None:
     with pytest.raises(KafkaConfigurationError, match="registry_port has to be at most 65535"):
         EmbeddedBroker(registry=True, registry_port=70_000)
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        b"GET http://[ HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"POST /subjects/s/versions HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+        + b"1" * (64 * 1024 + 2),  # as few as are refused: closing with more unread would reset the connection
+    ],
+    ids=["no URL", "an endless chunk size"],
+)
+def test_what_cannot_be_read_is_answered(request_text: bytes) -> None:
+    with EmbeddedBroker(registry=True) as broker:
+        assert exchange(broker.registry_url, request_text).startswith(b"HTTP/1.1 400 Bad Request\r\n")
+
+
+def test_what_could_not_be_written_is_not_known_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a second try would be acknowledged without being kept."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with EmbeddedBroker(registry=True) as broker:
+        url = broker.registry_url
+        assert ask(url, "POST", "/subjects/kept/versions", INT)[0] == 200
+        with monkeypatch.context() as full:
+            full.setattr(store, "replace_file", fail)
+            assert ask(url, "POST", "/subjects/lost/versions", INT)[0] == 500
+        assert ask(url, "GET", "/subjects")[1] == ["kept"]
+        assert ask(url, "POST", "/subjects/lost/versions", INT)[0] == 200
+        assert ask(url, "GET", "/subjects")[1] == ["kept", "lost"]
