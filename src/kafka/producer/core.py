@@ -206,7 +206,7 @@ class ProducerCore:
                 self.cluster,
                 options.acks,
                 connection.request_timeout_ms,
-                self.buffer.options.compression,
+                self.buffer.options,
                 self._transactions,
             ),
             BatchCompressor(self.buffer),

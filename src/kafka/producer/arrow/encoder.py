@@ -154,7 +154,7 @@ class ArrowEncoder:
             raise type(refusals[0])(
                 f"{refusals[0]}; {_sent_so_far(self.batches)} of {self.rows} rows are on their way"
             ) from refusals[0]
-        parts, _ = regroup(rows.data, columns, targets, named)
+        parts, _ = regroup(rows.data, columns, targets, named, self._core.buffer.options)
         return [
             EncodedRows(target, generation, part.named, part.data, part.records)
             for target, part in parts.items()

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Hashable, Iterable, Sequence
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from kafka.errors import UnsupportedForMessageFormatError
 from kafka.producer.batch.named_records import are_named, runs_of
 from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.record import BatchBuilder, Buffer, Columns, Compression, ProducerState, batch_headers, decode_batches
+
+if TYPE_CHECKING:
+    from kafka.producer.batch.shared_queues import BufferOptions
 
 _NO_LIMIT = 2**31 - 1
 Group = TypeVar("Group", bound=Hashable)
@@ -32,7 +35,7 @@ def magic_of(data: Buffer) -> int:
     return data[16]
 
 
-def downgrade(data: Buffer, magic: int) -> Buffer:
+def downgrade(data: Buffer, magic: int, options: BufferOptions) -> Buffer:
     """Encode the records of a batch in an older format, which has no producer.
 
     Raises `UnsupportedForMessageFormatError` if they have headers, which the older formats have not.
@@ -43,10 +46,10 @@ def downgrade(data: Buffer, magic: int) -> Buffer:
         raise UnsupportedForMessageFormatError(
             "records with headers need brokers of Kafka 0.11 or later; this one is older: send them without"
         )
-    return _encode(columns, magic, header.codec, ProducerState())
+    return _encode(columns, magic, header.codec, options, ProducerState())
 
 
-def split(batch: ProducerBatch) -> list[ProducerBatch]:
+def split(batch: ProducerBatch, options: BufferOptions) -> list[ProducerBatch]:
     """Make batches of about half the size of an encoded one with several records, which share its memory.
 
     Their sequence numbers are the same ones, so that they may be sent in its place.
@@ -60,7 +63,7 @@ def split(batch: ProducerBatch) -> list[ProducerBatch]:
     for start, stop in itertools.pairwise(cuts):
         sequence = -1 if batch.base_sequence < 0 else (batch.base_sequence + start) % 2**31
         state = ProducerState(batch.producer_id, batch.producer_epoch, sequence, header.is_transactional)
-        data = _encode(columns.slice(start, stop), header.magic, header.codec, state)
+        data = _encode(columns.slice(start, stop), header.magic, header.codec, options, state)
         part = ProducerBatch.encoded(batch.owner, batch.topic_partition, batch.created, data, stop - start, 0)
         part.producer_id, part.producer_epoch, part.base_sequence = batch.producer_id, batch.producer_epoch, sequence
         part.order = (*batch.order, len(parts))
@@ -74,7 +77,7 @@ def split(batch: ProducerBatch) -> list[ProducerBatch]:
 
 
 def regroup(
-    data: Buffer, columns: Columns, groups: Sequence[Group], named: bytearray
+    data: Buffer, columns: Columns, groups: Sequence[Group], named: bytearray, options: BufferOptions
 ) -> tuple[dict[Group, EncodedRecords], list[tuple[int, Group, int]]]:
     """Encode the records of an encoded batch in batches of their own for each group, without sequence numbers.
 
@@ -82,6 +85,7 @@ def regroup(
         data, columns: the batch, encoded and decoded.
         groups: for each record, which group it goes to.
         named: for each record, see `are_named`.
+        options: how batches are made.
 
     Returns the batches, and which records went where: of each run of records in one group the index of the first, the
     group, and its index there.
@@ -96,7 +100,7 @@ def regroup(
         rows.append(index)
     encoded = {
         group: EncodedRecords(
-            _encode(columns, header.magic, header.codec, ProducerState(), rows),
+            _encode(columns, header.magic, header.codec, options, ProducerState(), rows),
             len(rows),
             runs_of(named[index] for index in rows),
         )
@@ -128,10 +132,11 @@ def _encode(
     columns: Columns,
     magic: int,
     codec: Compression,
+    options: BufferOptions,
     state: ProducerState,
     rows: Iterable[int] | None = None,
 ) -> Buffer:
-    builder = BatchBuilder(magic, codec, size_limit=_NO_LIMIT)
+    builder = BatchBuilder(magic, codec, compression_level=options.level_of(codec), size_limit=_NO_LIMIT)
     timestamps = columns.timestamps
     for i in range(len(columns)) if rows is None else rows:
         builder.append(timestamps[i], columns.key(i), columns.value(i), columns.headers(i) if magic == 2 else ())

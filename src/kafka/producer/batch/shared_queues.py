@@ -38,6 +38,10 @@ class BufferOptions:
     compression_level: int | None = None
     adaptive: bool = False
 
+    def level_of(self, codec: Compression) -> int | None:
+        """The level to compress with; None, the codec's default, for a batch that came with another codec."""
+        return self.compression_level if codec == self.compression else None
+
 
 class SharedQueues:
     """The queues of all partitions, as the sender sees them: what is dirty, what is done, what is free again.

@@ -257,7 +257,7 @@ class Outcomes:
         return True
 
     def _split(self, queue: PartitionQueue, batch: ProducerBatch) -> None:
-        parts = split(batch)
+        parts = split(batch, self._buffer.options)
         log.info("%s takes no batch of %d records; sending it in %d parts", batch.name, batch.count, len(parts))
         self.replace(batch, parts, None)
         for part in parts:

@@ -19,6 +19,7 @@ from kafka.structs import TopicPartition
 from kafka.wire.api.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 
 if TYPE_CHECKING:
+    from kafka.producer.batch.shared_queues import BufferOptions
     from kafka.producer.transactions.transactions import Transactions
     from kafka.wire.api.produce import PartitionProduceResponse, ProduceResponse
 
@@ -54,7 +55,7 @@ class ProduceRequests:
         cluster: metadata and connections.
         acks: 0, 1 or -1.
         timeout_ms: how long the broker, and then we, wait.
-        compression: codec of the batches.
+        options: how batches are made.
         transactions: gives the transaction that batches belong to; None: to none.
     """
 
@@ -63,13 +64,13 @@ class ProduceRequests:
         cluster: BrokerRequests,
         acks: int,
         timeout_ms: int,
-        compression: Compression,
+        options: BufferOptions,
         transactions: Transactions | None = None,
     ) -> None:
         self._cluster = cluster
         self._acks = acks
         self._timeout_ms = timeout_ms
-        self._compression = compression
+        self._options = options
         self._transactions = transactions
 
     def encode(self, batch: ProducerBatch, magic: int) -> int:
@@ -93,7 +94,7 @@ class ProduceRequests:
         if magic_of(data) > magic:
             if transactional:
                 raise UnsupportedVersionError("transactions need brokers of Kafka 0.11 or later; this one is older")
-            data = downgrade(data, magic)
+            data = downgrade(data, magic, self._options)
         batch.keep(data)
         return len(data)
 
@@ -107,7 +108,7 @@ class ProduceRequests:
         """
         topics: dict[str, TopicProduceData] = {}
         names: dict[int, str] = {}  # by the number that the id is: `uuid.UUID` hashes and compares in Python
-        lowest = _FIRST_WITH_ZSTD if self._compression is Compression.ZSTD else _FIRST_WITH_MAGIC_2
+        lowest = _FIRST_WITH_ZSTD if self._options.compression is Compression.ZSTD else _FIRST_WITH_MAGIC_2
         highest = None
         for batch in batches:
             assert batch.data is not None

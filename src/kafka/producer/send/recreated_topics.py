@@ -170,7 +170,7 @@ class RecreatedTopics:
         targets = self._choice.targets(batch.topic_partition, columns, named, partitions, available)
         if all(target == batch.topic_partition.partition for target in targets):
             return _Plan(data, {}, [])
-        return _Plan(data, *regroup(data, columns, targets, named))
+        return _Plan(data, *regroup(data, columns, targets, named, self._buffer.options))
 
     def _finish(self, queues: TopicQueues, plans: _Plans) -> None:
         """Bring every batch to its partition, before what came since, and let the topic be sent to again."""
