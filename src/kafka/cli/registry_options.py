@@ -39,6 +39,14 @@ def with_registry(command: Callable[..., R]) -> Callable[..., R]:
     return run
 
 
+_OPTION = click.option(
+    "--registry-option",
+    "registry_options",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="An option of the registry's client, such as ssl.ca.location=ca.pem; may be repeated. USER:PASSWORD is "
+    f"better in {_USER}, as others can see the list of processes.",
+)
 _NOTES: list[Callable[[Callable[..., Any]], Callable[..., Any]]] = [
     click.option(
         "--registry",
@@ -48,14 +56,7 @@ _NOTES: list[Callable[[Callable[..., Any]], Callable[..., Any]]] = [
         help="The schema registry; several URLs with commas. [env: KAFKA_SCHEMA_REGISTRY_URL; default: "
         "http://localhost:8081]",
     ),
-    click.option(
-        "--registry-option",
-        "registry_options",
-        multiple=True,
-        metavar="NAME=VALUE",
-        help="An option of the registry's client, such as ssl.ca.location=ca.pem; may be repeated. USER:PASSWORD is "
-        f"better in {_USER}, as others can see the list of processes.",
-    ),
+    _OPTION,
     click.option("--json", "as_json", is_flag=True, help="Print JSON."),
     click.option("--titles", is_flag=True, help="Columns have titles where no terminal reads them, too."),
 ]
@@ -70,15 +71,41 @@ _NUMBERS = (
 """Options of the client that are no texts."""
 
 
+def with_registry_if_given(command: Callable[..., R]) -> Callable[..., R]:
+    """Add the options of a registry that may be there; the command gets the client's options as `registry`, or None."""
+
+    @functools.wraps(command)
+    def run(*args: Any, registry_url: str | None, registry_options: tuple[str, ...], **given: Any) -> R:
+        if registry_options and not registry_url:
+            raise click.UsageError("--registry-option expects --registry URL")
+        registry = _conf(registry_url, registry_options) if registry_url else None
+        return command(*args, registry=registry, **given)
+
+    url = click.option(
+        "--registry",
+        "registry_url",
+        envvar="KAFKA_SCHEMA_REGISTRY_URL",
+        metavar="URL",
+        help="The schema registry; several URLs with commas. [env: KAFKA_SCHEMA_REGISTRY_URL]",
+    )
+    noted: Callable[..., R] = url(_OPTION(run))
+    return noted
+
+
 def _client(url: str | None, options: tuple[str, ...]) -> "SchemaRegistryClient":
     from kafka.schema_registry import SchemaRegistryClient
 
-    conf: dict[str, Any] = {"url": url or "http://localhost:8081", "timeout": 10, "max.retries": 1}
+    return SchemaRegistryClient({"timeout": 10, "max.retries": 1} | _conf(url or "http://localhost:8081", options))
+
+
+def _conf(url: str, options: tuple[str, ...]) -> dict[str, Any]:
+    """The options of a client by its own names."""
+    conf: dict[str, Any] = {"url": url}
     if os.environ.get(_USER):
         conf["basic.auth.user.info"] = os.environ[_USER]
     for name, value in pairs(options).items():
         conf[name] = _number(name, value) if name in _NUMBERS else value
-    return SchemaRegistryClient(conf)
+    return conf
 
 
 def _number(name: str, value: str) -> float:

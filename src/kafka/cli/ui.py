@@ -1,11 +1,13 @@
 """``kafka ui``: a page about the cluster, for a browser."""
 
 import pathlib
+from typing import Any
 
 import click
 
 from kafka.cli.options import connected
 from kafka.cli.output import note
+from kafka.cli.registry_options import with_registry_if_given
 from kafka.cli.session import Session
 
 
@@ -57,6 +59,7 @@ from kafka.cli.session import Session
     metavar="NUMBER",
     help="How many records a search may look at.",
 )
+@with_registry_if_given
 @connected
 def command(
     session: Session,
@@ -68,8 +71,9 @@ def command(
     interval: float,
     search_seconds: float,
     search_records: int,
+    registry: dict[str, Any] | None,
 ) -> None:
-    """Show topics, groups, messages and Spark queries in a browser, until it is interrupted.
+    """Show topics, groups, messages, schemas and Spark queries in a browser, until it is interrupted.
 
     The page changes nothing unless --allow-writes is given, and only this machine sees it unless --host is. It needs
     the extra "ui".
@@ -82,6 +86,7 @@ def command(
         admin=session.configs("admin"),
         consumer=session.configs("consumer"),
         parse_position=parse_position,
+        registry=registry,
         spark=spark,
         allow_writes=allow_writes,
         names=(*names, host),

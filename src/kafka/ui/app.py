@@ -20,6 +20,7 @@ from kafka.ui.guard import Guard
 from kafka.ui.layout import page, trouble
 from kafka.ui.markup import Html, visible
 from kafka.ui.messages_page import message_page, messages_page
+from kafka.ui.schemas_page import no_schema, schema_page, schemas_page
 from kafka.ui.spark_page import spark_page, spark_part
 from kafka.ui.state import Ui
 from kafka.ui.topics_page import topic_page, topic_part, topics_page, topics_part
@@ -53,6 +54,8 @@ def make_app(ui: Ui) -> ASGIApp:
         Route("/topic", _page(ui, lambda given: topic_page(ui, given.get("name", "")), _no_topic)),
         Route("/groups", _page(ui, lambda given: groups_page(ui))),
         Route("/group", _page(ui, lambda given: group_page(ui, given.get("id", "")), _no_group)),
+        Route("/schemas", _page(ui, lambda given: schemas_page(ui, given))),
+        Route("/schema", _page(ui, lambda given: schema_page(ui, given), no_schema)),
         Route("/spark", _page(ui, lambda given: spark_page(ui))),
         Route("/message", _page(ui, lambda given: message_page(ui, given), _no_message)),
         Route("/messages", _messages(ui)),

@@ -1,12 +1,16 @@
 """Keys and values as text: UTF-8, JSON or hexadecimal, and never more of them than a page can bear."""
 
 import json
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from kafka.ui.figures import size
 
-WAYS = ("auto", "utf-8", "json", "hex")
-"""How bytes are shown; "auto" takes JSON for an object or an array, else UTF-8 for text, else hexadecimal."""
+if TYPE_CHECKING:
+    from kafka.ui.registry import Decoded
+
+WAYS = ("auto", "schema", "utf-8", "json", "hex")
+"""How bytes are shown; "auto" goes by a schema that the registry knows, else takes JSON for an object or an array, else
+UTF-8 for text, else hexadecimal."""
 LARGEST_JSON = 256 << 10
 """Longer values are not taken apart."""
 _SPACES = " \t\r\n"
@@ -19,7 +23,7 @@ class Shown(NamedTuple):
 
     Attributes:
         text: what is shown.
-        way: how it was decoded: one of `WAYS` but "auto", or "null".
+        way: how it was decoded: one of `WAYS` but "auto" and "schema", the schema's name, or "null".
         note: says what the text does not: that it is cut, or is not what was asked for.
     """
 
@@ -28,16 +32,23 @@ class Shown(NamedTuple):
     note: str
 
 
-def shown(data: bytes | None, way: str, most: int, whole: bool = False) -> Shown:
+def shown(data: bytes | None, way: str, most: int, whole: bool = False, decoded: "Decoded | None" = None) -> Shown:
     """Show bytes.
 
     Arguments:
         way: one of `WAYS`.
+        decoded: what the schema makes of them that they name; None: they name none, or no registry is asked.
         most: how many bytes at most are shown.
         whole: lay it out over lines: JSON with its depth, hexadecimal with its positions.
     """
     if data is None:
         return Shown("null", "null", "")
+    if way in ("auto", "schema") and decoded is not None and decoded.text is not None:
+        return _shown_text(decoded.text, decoded.schema, most, whole)
+    if way == "schema" or (way == "auto" and decoded is not None):
+        why = "no schema is named" if decoded is None else f"{decoded.schema}: {decoded.note}"
+        found = shown(data, "auto", most, whole)
+        return found._replace(note="; ".join(filter(None, [why, found.note])))
     cut = f"the first {size(most)} of {size(len(data))} ({len(data):,} bytes)" if len(data) > most else ""
     if way in ("auto", "json"):
         if _is_json(data, any_value=way == "json"):
@@ -50,6 +61,12 @@ def shown(data: bytes | None, way: str, most: int, whole: bool = False) -> Shown
     if way == "hex":
         return Shown(_dump(data[:most]) if whole else data[:most].hex(" ", -4), "hex", cut)
     return Shown(data[:most].decode("utf-8", "backslashreplace"), "utf-8", cut)
+
+
+def _shown_text(text: str, way: str, most: int, whole: bool) -> Shown:
+    """Show JSON that was made of bytes."""
+    cut = f"the first {most:,} of {len(text):,} characters" if len(text) > most else ""
+    return Shown((_laid_out(text) if whole else text)[: most if cut else None], way, cut)
 
 
 def _is_json(data: bytes, any_value: bool) -> bool:

@@ -5,7 +5,13 @@ from typing import NamedTuple
 from kafka.ui.markup import Html, address, html, joined
 from kafka.ui.state import Ui
 
-_PAGES = (("Topics", "/"), ("Messages", "/messages"), ("Groups", "/groups"), ("Spark", "/spark"))
+_PAGES = (
+    ("Topics", "/"),
+    ("Messages", "/messages"),
+    ("Groups", "/groups"),
+    ("Schemas", "/schemas"),
+    ("Spark", "/spark"),
+)
 
 
 class Frame(NamedTuple):

@@ -10,6 +10,7 @@ from kafka.ui.decoding import WAYS, shown
 from kafka.ui.figures import count, size, time
 from kafka.ui.layout import frame, page, trouble
 from kafka.ui.markup import Html, facts, html, joined, link, sent_back, table
+from kafka.ui.registry import Decoded, RecordText
 from kafka.ui.search import MOST, Found, Progress, Search, text_to_bytes
 from kafka.ui.state import Ui
 
@@ -75,7 +76,9 @@ async def _results(ui: Ui, search: Search, way: str) -> AsyncGenerator[Html]:
     try:
         async with aclosing(ui.searches.run(search, progress)) as batches:
             async for records in batches:
-                yield joined(_row(search.topic, record, way) for record in records)
+                texts = await _decoded(ui, search.topic, records, way)
+                rows = zip(records, texts, strict=True)
+                yield joined(_row(search.topic, record, way, text) for record, text in rows)
     except (KafkaError, TypeError, ValueError, OverflowError) as error:
         failed = error_text(error).replace(WHERE_TOPICS_ARE, "the page of topics lists them")
     yield html("</tbody></table></div>{}", trouble(failed) or _summary(search, progress))
@@ -90,20 +93,27 @@ def _summary(search: Search, progress: Progress) -> Html:
     return html('<p class="note" role="status">{}.</p>', text)
 
 
-def _row(topic: str, record: Found, way: str) -> Html:
+async def _decoded(ui: Ui, topic: str, records: list[Found], way: str) -> list[RecordText]:
+    """What the schemas make of records that they name, where they are shown by them."""
+    if ui.registry is None or way not in ("auto", "schema"):
+        return [RecordText()] * len(records)
+    return await ui.registry.decoded(topic, records)
+
+
+def _row(topic: str, record: Found, way: str, text: RecordText) -> Html:
     where = {"topic": topic, "partition": record.partition, "offset": record.offset}
     return html(
         '<tr><td class="n">{}</td><td class="n">{}</td><td>{}</td><td>{}</td><td>{}</td></tr>',
         record.partition,
         link(record.offset, "/message", **where, as_=way if way != "auto" else None),
         time(record.timestamp),
-        _cell(record.key, way),
-        _cell(record.value, way),
+        _cell(record.key, way, text.key),
+        _cell(record.value, way, text.value),
     )
 
 
-def _cell(data: bytes | None, way: str) -> Html:
-    found = shown(data, way, _IN_A_ROW)
+def _cell(data: bytes | None, way: str, decoded: Decoded | None = None) -> Html:
+    found = shown(data, way, _IN_A_ROW, decoded=decoded)
     if found.way == "null":
         return html('<span class="quiet">null</span>')
     note = html(' <span class="note">{}</span>', found.note) if found.note else ""
@@ -161,13 +171,14 @@ async def message_page(ui: Ui, given: Mapping[str, str]) -> Html | None:
         ("time", time(record.timestamp)),
         ("shown as", ways),
     ]
+    (text,) = await _decoded(ui, topic, [record], way_of(given))
     headers = [[name, _cell(value, "auto")] for name, value in record.headers[:_HEADERS_SHOWN]]
     more = len(record.headers) - len(headers)
     content = joined(
         [
             facts(pairs),
-            _whole("Key", record.key, way_of(given)),
-            _whole("Value", record.value, way_of(given)),
+            _whole("Key", record.key, way_of(given), text.key),
+            _whole("Value", record.value, way_of(given), text.value),
             html("<h2>Headers</h2>{}", table(("name", "value"), headers, (), "Headers")),
             html('<p class="note">and {} more</p>', more) if more else Html(""),
         ]
@@ -175,9 +186,12 @@ async def message_page(ui: Ui, given: Mapping[str, str]) -> Html | None:
     return page(ui, f"Message {record.offset} of {topic}, partition {partition}", "/messages", content)
 
 
-def _whole(title: str, data: bytes | None, way: str) -> Html:
-    found = shown(data, way, _WHOLE, whole=True)
+def _whole(title: str, data: bytes | None, way: str, decoded: Decoded | None) -> Html:
+    found = shown(data, way, _WHOLE, whole=True, decoded=decoded)
     if data is None:
         return html('<h2>{}</h2><p class="quiet">null</p>', title)
     note = "; ".join(filter(None, [f"{found.way}, {size(len(data))}", found.note]))
-    return html('<h2>{}</h2><p class="note">{}</p><pre tabindex="0">\n{}</pre>', title, note, found.text)
+    schema = Html("")
+    if decoded is not None and decoded.schema_id is not None:
+        schema = html(" · {}", link("its schema", "/schema", id=decoded.schema_id))
+    return html('<h2>{}</h2><p class="note">{}{}</p><pre tabindex="0">\n{}</pre>', title, note, schema, found.text)

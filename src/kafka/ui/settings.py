@@ -15,6 +15,7 @@ class UiSettings:
         consumer: keyword arguments of the consumers that read messages.
         parse_position: makes a place in a log of a text: an offset, "earliest", "latest", a `datetime`, or a
             `timedelta` before now. Raises `ValueError`.
+        registry: options of `SchemaRegistryClient`; None: no schema registry is asked.
         spark: a file that `kafka.spark.watch` writes as ``json_lines``.
         allow_writes: whether topics may be made, and groups moved.
         names: host names by which browsers may ask for the page, beside addresses and "localhost".
@@ -27,6 +28,7 @@ class UiSettings:
     admin: Mapping[str, Any] = dataclasses.field(repr=False)
     consumer: Mapping[str, Any] = dataclasses.field(repr=False)
     parse_position: Callable[[str], Any]
+    registry: Mapping[str, Any] | None = dataclasses.field(default=None, repr=False)
     spark: pathlib.Path | None = None
     allow_writes: bool = False
     names: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""What all requests share: one admin client, one observer, the searches, the file of Spark's queries."""
+"""What all requests share: one admin client, one observer, the searches, the schema registry, Spark's file."""
 
 import asyncio
 import contextlib
@@ -8,6 +8,7 @@ from kafka.admin import AsyncKafkaAdminClient
 from kafka.ui.guard import Forms
 from kafka.ui.looking import look
 from kafka.ui.observer import Observer
+from kafka.ui.registry import PageRegistry
 from kafka.ui.search import Searches
 from kafka.ui.settings import UiSettings
 from kafka.ui.spark_log import Batch, SparkLog
@@ -22,6 +23,7 @@ class Ui:
         self.observer = Observer(lambda time: look(admin, time), settings.interval_s)
         self.searches = Searches(settings.consumer, settings.searches, settings.search_s, settings.search_records)
         self.spark = SparkLog(settings.spark) if settings.spark is not None else None
+        self.registry = PageRegistry(settings.registry) if settings.registry is not None else None
         self.forms = Forms()
         self._reading = asyncio.Lock()
 
@@ -42,3 +44,5 @@ async def connected(settings: UiSettings) -> AsyncIterator[Ui]:
             yield ui
         finally:
             await ui.observer.close()
+            if ui.registry is not None:
+                ui.registry.close()

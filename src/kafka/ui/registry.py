@@ -1,0 +1,168 @@
+"""The schema registry behind the page: decodes keys and values whose schema it knows, and answers the schema pages."""
+
+import asyncio
+import json
+import time
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple, TypeVar
+
+from kafka.errors import KafkaError, error_text
+from kafka.formats.registry.client import SchemaRegistryClient
+from kafka.formats.registry.errors import SchemaRegistryConnectionError, SchemaRegistryError
+from kafka.schema_registry.avro import AvroDeserializer
+from kafka.schema_registry.schema_ids import SchemaId, dual_schema_id_deserializer
+from kafka.serialization import MessageField, SerializationContext, SerializationError
+from kafka.ui.search import Found
+
+T = TypeVar("T")
+LARGEST = 256 << 10
+"""Longer keys and values are not decoded."""
+_DEFAULTS: Mapping[str, Any] = {"timeout": 5, "max.retries": 0, "cache.latest.ttl.sec": 5}
+_THREADS = 4
+_MOST_LOOKUPS = 20
+"""So many ids that are not known yet are asked for at once: bytes that are not framed may look like any id."""
+_MEMORY_S = 60.0
+"""So long an id that the registry does not know is not asked for again."""
+_PAUSE_S = 10.0
+"""So long a registry that did not answer is not asked for schemas again."""
+_NOT_FOUND = 404
+
+
+class Decoded(NamedTuple):
+    """What the registry's schema makes of a key or a value.
+
+    Attributes:
+        text: JSON; None: it could not be decoded, and `note` says why.
+        schema: names the schema, such as "AVRO, schema 7".
+        schema_id: its id; None where a GUID names it.
+    """
+
+    text: str | None
+    schema: str
+    schema_id: int | None
+    note: str = ""
+
+
+class RecordText(NamedTuple):
+    """The key and the value of a record, as far as schemas tell; None: no schema is named."""
+
+    key: Decoded | None = None
+    value: Decoded | None = None
+
+
+class PageRegistry:
+    """Asks a registry in threads of its own, so that one that is slow keeps nothing else waiting.
+
+    Arguments:
+        conf: options of `SchemaRegistryClient`.
+    """
+
+    def __init__(self, conf: Mapping[str, Any]) -> None:
+        self.client = SchemaRegistryClient({**_DEFAULTS, **conf})
+        self._threads = ThreadPoolExecutor(_THREADS, "kafka-ui-registry")
+        self._avro = AvroDeserializer(self.client)
+        self._kinds: dict[int | str, str] = {}
+        self._unknown: dict[int | str, tuple[float, Decoded]] = {}
+        self._silent_until = 0.0
+        self._silence = ""
+
+    async def ask(self, question: Callable[..., T], *given: Any) -> T:
+        """What a call of the client gives. Raises what it does."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads, question, *given)
+
+    async def decoded(self, topic: str, records: Iterable[Found]) -> list[RecordText]:
+        """Decode the keys and values of records that name a schema."""
+        return await self.ask(self._decode_all, topic, list(records))
+
+    def close(self) -> None:
+        """Close the client. What is being asked ends within its time limit."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        self.client.close()
+
+    def _decode_all(self, topic: str, records: list[Found]) -> list[RecordText]:
+        lookups = [_MOST_LOOKUPS]
+        return [
+            RecordText(
+                self._decode(topic, MessageField.KEY, each.key, each, lookups),
+                self._decode(topic, MessageField.VALUE, each.value, each, lookups),
+            )
+            for each in records
+        ]
+
+    def _decode(
+        self, topic: str, field: MessageField, data: bytes | None, record: Found, lookups: list[int]
+    ) -> Decoded | None:
+        if data is None:
+            return None
+        context = SerializationContext(topic, field, record.headers)
+        schema_id = SchemaId("AVRO")
+        try:
+            payload = dual_schema_id_deserializer(data, context, schema_id)
+        except SerializationError:
+            return None
+        name: int | str = schema_id.id if schema_id.id is not None else str(schema_id.guid)
+        if len(data) > LARGEST:
+            return Decoded(None, f"schema {name}", schema_id.id, "too long to be decoded here")
+        now = time.monotonic()
+        if (kept := self._unknown.get(name)) is not None and kept[0] > now:
+            return kept[1]
+        if now < self._silent_until:
+            return Decoded(None, f"schema {name}", schema_id.id, self._silence)
+        try:
+            kind = self._kind(name, lookups)
+        except SchemaRegistryConnectionError as error:
+            self._silent_until = time.monotonic() + _PAUSE_S
+            self._silence = f"the schema registry does not answer: {error_text(error)}"
+            return Decoded(None, f"schema {name}", schema_id.id, self._silence)
+        except SchemaRegistryError as error:
+            found = Decoded(None, f"schema {name}", schema_id.id, _why(error))
+            self._unknown[name] = (time.monotonic() + _MEMORY_S, found)
+            return found
+        if kind is None:
+            return None
+        shown = f"{kind}, schema {name}"
+        try:
+            return Decoded(self._text(kind, data, payload.read(), context), shown, schema_id.id)
+        except (KafkaError, ValueError, RecursionError) as error:
+            return Decoded(None, shown, schema_id.id, error_text(error))
+
+    def _kind(self, name: int | str, lookups: list[int]) -> str | None:
+        """The type of a schema; None where no more may be asked for."""
+        if name not in self._kinds:
+            if lookups[0] == 0:
+                return None
+            lookups[0] -= 1
+            if isinstance(name, int):
+                schema = self.client.get_schema(name)
+            else:
+                schema = self.client.get_schema_by_guid(name)
+            self._kinds[name] = schema.schema_type or "AVRO"
+        return self._kinds[name]
+
+    def _text(self, kind: str, data: bytes, payload: bytes, context: SerializationContext) -> str:
+        """JSON of bytes. Raises `SerializationError` and `ValueError`, which say what is wrong."""
+        if kind == "AVRO":
+            return as_json(self._avro(data, context))
+        if kind == "JSON":
+            text = payload.decode()
+            json.loads(text)
+            return text
+        raise SerializationError(f"values of the type {kind} are not decoded here")
+
+
+def _why(error: SchemaRegistryError) -> str:
+    if error.http_status_code == _NOT_FOUND:
+        return "the schema registry does not know this id"
+    return f"the schema registry refuses: {error_text(error)}"
+
+
+def as_json(value: Any) -> str:
+    """A decoded value as JSON: bytes are hexadecimal, and dates, decimals and the like are their text."""
+    return json.dumps(value, ensure_ascii=False, default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (bytes, bytearray)):
+        return value.hex()
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)

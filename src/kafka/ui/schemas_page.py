@@ -1,0 +1,188 @@
+"""Schemas: the subjects of the registry; one schema with its versions and settings, and how it differs from another."""
+
+import difflib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from kafka.errors import KafkaError, error_text
+from kafka.formats.registry.errors import SchemaRegistryError
+from kafka.formats.registry.schemas import RegisteredSchema
+from kafka.ui.layout import page, trouble
+from kafka.ui.markup import Html, facts, html, joined, link, sent_back, table
+from kafka.ui.registry import PageRegistry
+from kafka.ui.state import Ui
+
+_COLUMNS = ("subject", "type", "versions", "newest", "id")
+_REFERENCES = ("name", "subject", "version")
+_ON_A_PAGE = 100
+_LARGEST = 1 << 20
+"""Characters of a schema that are shown at most."""
+_NOT_FOUND = 404
+_NO_REGISTRY = (
+    "no schema registry is asked: start kafka ui with --registry URL, or with the variable KAFKA_SCHEMA_REGISTRY_URL"
+)
+
+
+async def schemas_page(ui: Ui, given: Mapping[str, str]) -> Html:
+    """The subjects whose names begin with a text, a hundred of them."""
+    prefix = given.get("begins", "").strip()
+    after = given.get("after", "")
+    if ui.registry is None:
+        return page(ui, "Schemas", "/schemas", trouble(_NO_REGISTRY))
+    found = await ui.registry.ask(_subjects, ui.registry, prefix, after)
+    names, more = found[:_ON_A_PAGE], len(found) > _ON_A_PAGE
+    rows = await ui.registry.ask(lambda registry: [_summary(registry, name) for name in names], ui.registry)
+    form = html(
+        '<form method="get" action="/schemas" role="search">'
+        '<label>Subject begins with<input name="begins" value="{}"></label><button>Show</button></form>',
+        sent_back(prefix),
+    )
+    onward = link("the next subjects", "/schemas", begins=prefix, after=names[-1]) if more else Html("")
+    return page(ui, "Schemas", "/schemas", joined([form, table(_COLUMNS, rows, _COLUMNS[2:], "Subjects"), onward]))
+
+
+def _subjects(registry: PageRegistry, prefix: str, after: str) -> list[str]:
+    """The names of subjects, in order, from the one behind a name on."""
+    names = registry.client.get_subjects()
+    return sorted(name for name in names if name.startswith(prefix) and name > after)[: _ON_A_PAGE + 1]
+
+
+def _summary(registry: PageRegistry, subject: str) -> list[Any]:
+    try:
+        versions = registry.client.get_versions(subject)
+        newest = registry.client.get_latest_version(subject)
+    except SchemaRegistryError as error:
+        if error.http_status_code == _NOT_FOUND:  # it was deleted meanwhile
+            return [subject, "deleted", "", "", ""]
+        raise
+    shown = link(subject, "/schema", subject=subject)
+    return [shown, newest.schema.schema_type, len(versions), newest.version, newest.schema_id]
+
+
+async def schema_page(ui: Ui, given: Mapping[str, str]) -> Html | None:
+    """One version of a subject, or the schema with an id; None: there is none.
+
+    Raises `ValueError` for a version or an id that is no number, and `KafkaError`.
+    """
+    registry = ui.registry
+    if registry is None:
+        return page(ui, "Schemas", "/schemas", trouble(_NO_REGISTRY))
+    subject = given.get("subject", "")
+    try:
+        if not subject:
+            schema_id = _number("id", given.get("id", ""))
+            content = await registry.ask(_by_id, registry, schema_id)
+            return page(ui, f"Schema {schema_id}", "/schemas", content)
+        version = _number("version", given["version"]) if given.get("version") else None
+        other = _number("version", given["with"]) if given.get("with") else None
+        content = await registry.ask(_of_subject, registry, subject, version, other)
+    except SchemaRegistryError as error:
+        if error.http_status_code == _NOT_FOUND:
+            return None
+        raise
+    return page(ui, subject, "/schemas", content)
+
+
+def no_schema(given: Mapping[str, str]) -> str:
+    """What there is none of."""
+    if not given.get("subject"):
+        return f"the schema registry has no schema with the id {given.get('id', '')!r:.60}"
+    version = f"version {given['version']} of " if given.get("version") else ""
+    return (
+        f"the schema registry has no {version}subject {given['subject']!r:.300}; the page of schemas lists those it has"
+    )
+
+
+def _number(name: str, text: str) -> int:
+    if not text.isascii() or not text.isdecimal() or len(text) > 10:
+        raise ValueError(f"expected a number as {name}, got {text!r:.60}")
+    return int(text)
+
+
+def _by_id(registry: PageRegistry, schema_id: int) -> Html:
+    schema = registry.client.get_schema(schema_id)
+    users = registry.client.get_schema_versions(schema_id)
+    rows = [[link(each.subject, "/schema", subject=each.subject, version=each.version), each.version] for each in users]
+    return joined(
+        [
+            facts([("id", schema_id), ("type", schema.schema_type)]),
+            _text(_readable(schema.schema_str)),
+            html("<h2>Subjects with it</h2>{}", table(("subject", "version"), rows, ("version",), "Subjects")),
+        ]
+    )
+
+
+def _of_subject(registry: PageRegistry, subject: str, version: int | None, other: int | None) -> Html:
+    versions = sorted(registry.client.get_versions(subject))
+    number = versions[-1] if version is None else version
+    shown = registry.client.get_version(subject, number)
+    before = max((each for each in versions if each < number), default=None)
+    pairs = [
+        ("version", number),
+        ("id", shown.schema_id),
+        ("type", shown.schema.schema_type),
+        ("compatibility", _compatibility(registry, subject)),
+        ("versions", joined((link(each, "/schema", subject=subject, version=each) for each in versions), " · ")),
+    ]
+    if before is not None and other is None:
+        text = f"from version {before} to {number}"
+        pairs.append(("difference", link(text, "/schema", subject=subject, version=number, with_=before)))
+    parts = [facts(pairs)]
+    if other is None:
+        parts += [_text(_readable(shown.schema.schema_str)), _references(shown)]
+    else:
+        parts.append(_difference(registry.client.get_version(subject, other), shown))
+    return joined(parts)
+
+
+def _compatibility(registry: PageRegistry, subject: str) -> str:
+    """The subject's setting, or else that of all."""
+    try:
+        return registry.client.get_compatibility(subject)
+    except SchemaRegistryError as error:
+        if error.http_status_code != _NOT_FOUND:
+            return error_text(error)
+    try:
+        return f"{registry.client.get_compatibility()}, as of all subjects"
+    except KafkaError as error:
+        return error_text(error)
+
+
+def _references(shown: RegisteredSchema) -> Html:
+    rows = [
+        [each.name, link(each.subject, "/schema", subject=each.subject, version=each.version), each.version]
+        for each in shown.schema.references or ()
+    ]
+    if not rows:
+        return Html("")
+    return html("<h2>Schemas that it refers to</h2>{}", table(_REFERENCES, rows, ("version",), "References"))
+
+
+def _difference(old: RegisteredSchema, new: RegisteredSchema) -> Html:
+    """Both schemas line by line: what was taken away, what was added, and what is around it."""
+    before, after = (_readable(each.schema.schema_str).splitlines() for each in (old, new))
+    lines = list(difflib.unified_diff(before, after, n=8, lineterm=""))[2:]
+    title = html("<h2>From version {} to version {}</h2>", old.version, new.version)
+    if not lines:
+        return html('{}<p class="quiet">Their texts are the same.</p>', title)
+    return html('{}<pre tabindex="0">\n{}</pre>', title, joined(map(_line, lines), "\n"))
+
+
+def _line(line: str) -> Html:
+    if line.startswith("+"):
+        return html("<ins>{}</ins>", line)
+    return html("<del>{}</del>" if line.startswith("-") else "{}", line)
+
+
+def _text(text: str) -> Html:
+    note = f"the first {_LARGEST:,} of {len(text):,} characters" if len(text) > _LARGEST else ""
+    return html('<pre tabindex="0">\n{}</pre><p class="note">{}</p>', text[:_LARGEST], note)
+
+
+def _readable(text: str | None) -> str:
+    """JSON with line breaks; other text as it is."""
+    try:
+        return json.dumps(json.loads(text or ""), indent=2, ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return text or ""

@@ -1,0 +1,226 @@
+"""Pages about a schema registry, and messages that are decoded by its schemas."""
+
+import datetime
+import json
+import socket
+from collections.abc import AsyncIterator, Callable, Iterator
+from decimal import Decimal
+
+import pytest
+
+from kafka import KafkaProducer
+from kafka.broker import EmbeddedBroker
+from kafka.schema_registry import Schema, SchemaReference, SchemaRegistryClient, header_schema_id_serializer
+from kafka.schema_registry.avro import AvroSerializer
+from kafka.ui.registry import as_json
+from unit.ui.ui_support import HOSTILE, Pages, pages_of, rows_of, settings, text_of
+
+pytestmark = pytest.mark.once
+
+ORDER = {
+    "type": "record",
+    "name": "Order",
+    "fields": [
+        {"name": "id", "type": "long"},
+        {"name": "note", "type": "string"},
+        {"name": "amount", "type": {"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2}},
+        {"name": "day", "type": {"type": "int", "logicalType": "date"}},
+    ],
+}
+LATER = {**ORDER, "fields": [*ORDER["fields"], {"name": "currency", "type": "string", "default": "EUR"}]}
+VALUE = {"id": 7, "note": HOSTILE, "amount": Decimal("12.50"), "day": datetime.date(2026, 1, 31)}
+
+
+@pytest.fixture(scope="module")
+def broker() -> Iterator[EmbeddedBroker]:
+    """A broker with a registry."""
+    with EmbeddedBroker(registry=True) as embedded:
+        yield embedded
+
+
+@pytest.fixture(scope="module")
+def registry(broker: EmbeddedBroker) -> Iterator[SchemaRegistryClient]:
+    """Its client; there are two versions of orders-value, and a schema that refers to the first."""
+    with SchemaRegistryClient({"url": broker.registry_url}) as client:
+        client.register_schema("orders-value", Schema(json.dumps(ORDER)))
+        client.register_schema("orders-value", Schema(json.dumps(LATER)))
+        basket = {"type": "record", "name": "Basket", "fields": [{"name": "first", "type": "Order"}]}
+        client.register_schema(
+            "baskets-value", Schema(json.dumps(basket), references=[SchemaReference("Order", "orders-value", 1)])
+        )
+        client.register_schema(HOSTILE, Schema('"string"'))
+        yield client
+
+
+@pytest.fixture
+async def pages(broker: EmbeddedBroker, registry: SchemaRegistryClient) -> AsyncIterator[Pages]:
+    """Pages that ask the registry."""
+    async with pages_of(settings(broker.bootstrap_servers, registry={"url": broker.registry_url})) as made:
+        yield made
+
+
+async def test_subjects_with_their_newest_version(pages: Pages) -> None:
+    page = await pages.get("/schemas")
+    rows = {row[0]: row[1:3] for row in rows_of(page, "Subjects")}
+    assert rows["orders-value"] == ["AVRO", "2"]
+    assert rows["baskets-value"] == ["AVRO", "1"]
+    assert "<script>" not in page
+    some = await pages.get("/schemas", begins="ord")
+    assert [row[0] for row in rows_of(some, "Subjects")] == ["orders-value"]
+
+
+async def test_subjects_come_some_at_a_time(
+    pages: Pages, registry: SchemaRegistryClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kafka.ui.schemas_page._ON_A_PAGE", 2)
+    for number in range(3):
+        registry.register_schema(f"many-{number}", Schema('"string"'))
+    first = await pages.get("/schemas", begins="many-")
+    assert [row[0] for row in rows_of(first, "Subjects")] == ["many-0", "many-1"]
+    assert 'href="/schemas?begins=many-&amp;after=many-1">the next subjects' in first
+    second = await pages.get("/schemas", begins="many-", after="many-1")
+    assert [row[0] for row in rows_of(second, "Subjects")] == ["many-2"]
+    assert "the next subjects" not in second
+
+
+async def test_a_schema_with_its_versions_settings_and_references(pages: Pages) -> None:
+    newest = text_of(await pages.get("/schema", subject="orders-value"))
+    assert "version 2" in newest
+    assert "compatibility BACKWARD, as of all subjects" in newest
+    assert '"currency"' in newest
+    first = text_of(await pages.get("/schema", subject="orders-value", version="1"))
+    assert '"currency"' not in first
+    basket = await pages.get("/schema", subject="baskets-value")
+    assert rows_of(basket, "References") == [["Order", "orders-value", "1"]]
+    hostile = await pages.get("/schema", subject=HOSTILE)
+    assert "<script>" not in hostile
+
+
+async def test_the_difference_of_two_versions(pages: Pages) -> None:
+    page = await pages.get("/schema", subject="orders-value", version="2", **{"with": "1"})
+    assert "<ins>+" in page
+    assert "currency" in page
+    back = await pages.get("/schema", subject="orders-value", version="1", **{"with": "2"})
+    assert "<del>-" in back
+    same = await pages.get("/schema", subject="orders-value", version="1", **{"with": "1"})
+    assert "Their texts are the same." in same
+
+
+async def test_a_schema_by_its_id(pages: Pages, registry: SchemaRegistryClient) -> None:
+    number = registry.get_version("orders-value", 1).schema_id
+    page = await pages.get("/schema", id=number)
+    assert ["orders-value", "1"] in rows_of(page, "Subjects")
+
+
+async def test_what_the_registry_has_not_is_said(pages: Pages) -> None:
+    missing = text_of(await pages.get("/schema", 404, subject=HOSTILE + "?"))
+    assert f"the schema registry has no subject {HOSTILE + '?'!r}" in missing
+    assert "has no version 9 of subject" in text_of(
+        await pages.get("/schema", 404, subject="orders-value", version="9")
+    )
+    assert "no schema with the id '99999'" in text_of(await pages.get("/schema", 404, id="99999"))
+    assert "expected a number as id, got 'x'" in text_of(await pages.get("/schema", 400, id="x"))
+
+
+@pytest.fixture
+def orders(broker: EmbeddedBroker, registry: SchemaRegistryClient, topic: Callable[..., str]) -> Callable[..., str]:
+    """Makes a topic with a value that a schema describes, and with values of bytes behind it."""
+
+    def make(*more: bytes, conf: dict[str, object] | None = None) -> str:
+        name = topic()
+        registry.register_schema(f"{name}-value", Schema(json.dumps(ORDER)))
+        serializer = AvroSerializer(registry, json.dumps(ORDER), conf=conf)
+        with KafkaProducer(bootstrap_servers=broker.bootstrap_servers, value_serializer=serializer) as producer:
+            producer.send(name, VALUE, headers=[], timestamp_ms=1)
+        with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
+            for at, each in enumerate(more):
+                producer.send(name, each, timestamp_ms=2 + at)
+        return name
+
+    return make
+
+
+@pytest.mark.parametrize("conf", [None, {"schema.id.serializer": header_schema_id_serializer}])
+async def test_messages_are_decoded_by_their_schema(
+    pages: Pages, orders: Callable[..., str], conf: dict[str, object] | None
+) -> None:
+    name = orders(b"text", conf=conf)
+    page = await pages.get("/messages", topic=name)
+    values = [row[4] for row in rows_of(page, "Messages found")]
+    assert values[0] == "text"
+    assert json.loads(values[1]) == {"id": 7, "note": HOSTILE, "amount": "12.50", "day": "2026-01-31"}
+    assert "<script>" not in page
+    one = await pages.get("/message", topic=name, partition="0", offset="0")
+    assert "AVRO, schema" in text_of(one)
+    assert ('href="/schema?id=' in one) == (conf is None)
+    as_hex = await pages.get("/messages", topic=name, as_="hex", **{"as": "hex"})
+    assert "12.50" not in text_of(as_hex)
+
+
+async def test_a_value_that_cannot_be_decoded_is_bytes_with_the_reason(
+    pages: Pages, orders: Callable[..., str], registry: SchemaRegistryClient
+) -> None:
+    number = registry.get_version("orders-value", 1).schema_id
+    assert number is not None
+    name = orders(b"\0" + number.to_bytes(4) + b"\x02\x08ab", b"\0\0\x01\x86\x9fxyz", b"\0\0")
+    page = await pages.get("/messages", topic=name)
+    short, unknown, damaged, good = (row[4] for row in rows_of(page, "Messages found"))
+    assert damaged.startswith(f"00{number:08x}"[:8])
+    assert f"AVRO, schema {number}: " in damaged
+    assert "note" in damaged
+    assert "schema 99999: the schema registry does not know this id" in unknown
+    assert short == "0000"
+    assert '"amount"' in good
+    shown = text_of(await pages.get("/messages", topic=name, **{"as": "schema"}))
+    assert "no schema is named" in shown
+
+
+async def test_a_registry_that_does_not_answer_keeps_no_message_back(
+    broker: EmbeddedBroker, orders: Callable[..., str]
+) -> None:
+    name = orders(b"text")
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+    own = {"url": f"http://user:hidden@127.0.0.1:{port}"}
+    async with pages_of(settings(broker.bootstrap_servers, registry=own)) as pages:
+        for _ in range(2):
+            found = text_of(await pages.get("/messages", topic=name))
+            assert "the schema registry does not answer" in found
+            assert "text" in found
+        page = text_of(await pages.get("/schemas", 400))
+        assert f"127.0.0.1:{port}" in page
+        assert "hidden" not in found + page
+
+
+async def test_bytes_that_look_framed_ask_for_a_few_ids_only(
+    pages: Pages, topic: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = topic(*(b"\0" + (1_000_000 + number).to_bytes(4) + b"x" for number in range(40)))
+    asked: list[int] = []
+    assert pages.ui.registry is not None
+    client = pages.ui.registry.client
+    get_schema = client.get_schema
+    monkeypatch.setattr(client, "get_schema", lambda number: (asked.append(number), get_schema(number))[1])
+    page = await pages.get("/messages", topic=name)
+    assert len(rows_of(page, "Messages found")) == 40
+    assert len(set(asked)) == len(asked) == 20
+    await pages.get("/messages", topic=name)
+    assert len(set(asked)) == len(asked) == 40, "an id that is not known is remembered"
+
+
+async def test_without_a_registry_the_page_says_how_to_name_one(broker: EmbeddedBroker) -> None:
+    async with pages_of(settings(broker.bootstrap_servers)) as pages:
+        for path in ("/schemas", "/schema"):
+            assert "start kafka ui with --registry URL" in text_of(await pages.get(path))
+
+
+def test_values_that_json_has_not_are_their_text() -> None:
+    value = {"bytes": b"\x01\xff", "when": datetime.datetime(2026, 1, 31, tzinfo=datetime.UTC), "n": Decimal("1.10")}
+    assert as_json(value) == '{"bytes": "01ff", "when": "2026-01-31T00:00:00+00:00", "n": "1.10"}'
+
+
+async def test_a_deleted_subject_is_not_listed(pages: Pages, registry: SchemaRegistryClient) -> None:
+    registry.register_schema("gone-value", Schema('"string"'))
+    assert [row[0] for row in rows_of(await pages.get("/schemas", begins="gone-value"), "Subjects")] == ["gone-value"]
+    registry.delete_subject("gone-value")
+    assert rows_of(await pages.get("/schemas", begins="gone-value"), "Subjects") == [["none"]]
