@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _ALL_ONCE = re.compile(r"^pytestmark = (\[[^\]]*|[^\n\[]*)\bonce\b", re.MULTILINE)
 TESTS = Path(__file__).resolve().parent
+LOG_LINES = 80
 if plain_is_forced():  # who has no compiler has no Cython either; its `cast` and types are not those of `kafka._cython`
     sys.modules["cython"] = None  # type: ignore[assignment]
 
@@ -131,6 +132,17 @@ def mark_one_broker_of_two(items: list[pytest.Item]) -> None:
     pairs = [pair for pair in runs.values() if len(pair) == 2]
     for number, pair in enumerate(pairs):
         pair[number % 2].add_marker("exhaustive")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    """Show with a failed test what the broker has logged last: by then nothing else tells what it was busy with."""
+    report: pytest.TestReport = yield  # type: ignore[assignment]
+    if report.failed:
+        for broker in {id(each): each for each in getattr(item, "funcargs", {}).values()}.values():
+            if getattr(broker, "kind", "") == "apache" and hasattr(broker, "log_text"):
+                report.sections.append(("Apache Kafka's log", "\n".join(broker.log_text().splitlines()[-LOG_LINES:])))
+    return report  # type: ignore[return-value]
 
 
 def pytest_collection_finish() -> None:

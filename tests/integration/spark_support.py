@@ -87,6 +87,10 @@ def spark() -> Iterator[Any]:
     }
     with environment_of_spark():
         running = session("kafka-columnar-tests", **settings)
+    # Why the producer of Spark's own connector tries again is told in warnings alone.
+    log4j = running._jvm.org.apache.logging.log4j
+    sender = "org.apache.kafka.clients.producer.internals.Sender"
+    log4j.core.config.Configurator.setLevel(sender, log4j.Level.WARN)
     yield running
     running.stop()
 
