@@ -51,5 +51,8 @@ def test_whoever_waits_is_told_and_the_next_clients_work(
     with pytest.raises(IllegalStateError, match="make a new one"):
         producer.send("t", b"refused")
     monkeypatch.undo()
+    for client in (producer, consumer):  # both are let go of, and say what they could not do
+        with pytest.raises(IllegalStateError, match="the event loop of this client has failed"):
+            client.close()
     with KafkaProducer(bootstrap_servers=servers) as again:
         assert again.send("t", b"sent").get(60).offset == 0
