@@ -12,6 +12,7 @@ from kafka.formats.registry.client import SchemaRegistryClient
 from kafka.formats.registry.errors import SchemaRegistryConnectionError, SchemaRegistryError
 from kafka.schema_registry.avro import AvroDeserializer
 from kafka.schema_registry.schema_ids import SchemaId, dual_schema_id_deserializer
+from kafka.schema_registry.serde import described
 from kafka.serialization import MessageField, SerializationContext, SerializationError
 from kafka.ui.search import Found
 
@@ -125,7 +126,7 @@ class PageRegistry:
         try:
             return Decoded(self._text(kind, data, payload.read(), context), shown, schema_id.id)
         except (KafkaError, ValueError, RecursionError) as error:
-            return Decoded(None, shown, schema_id.id, error_text(error))
+            return Decoded(None, shown, schema_id.id, error_text(error).removeprefix(f"{described(schema_id)}: "))
 
     def _kind(self, name: int | str, lookups: list[int]) -> str | None:
         """The type of a schema; None where no more may be asked for."""
