@@ -88,6 +88,22 @@ _REGISTRY_NAMES = {
     "async_requests": "requests",
 }
 
+_SERDES = ("avro", "json_schema")
+_SERDE_NAMES = {
+    "AsyncDeserializer": "SyncDeserializer",
+    "AsyncRegistry": "Registry",
+    "AsyncSchemaRegistryClient": "SchemaRegistryClient",
+    "AsyncSerializer": "SyncSerializer",
+    "AsyncWritingSchemas": "WritingSchemas",
+    "async_lookup": "lookup",
+    "checked_async_registry": "checked_registry",
+    **{
+        f"Async{kind}{end}": f"{kind}{end}"
+        for kind in ("Avro", "JSON", "Protobuf")
+        for end in ("Serializer", "Deserializer")
+    },
+}
+
 TWINS: tuple[Twin, ...] = (
     *(Twin(f"admin/async_calls/{name}.py", f"admin/calls/{name}.py", _ADMIN_NAMES) for name in _ADMIN_SUBJECTS),
     Twin(
@@ -144,6 +160,8 @@ TWINS: tuple[Twin, ...] = (
         },
     ),
     *(Twin(f"formats/registry/async_{name}.py", f"formats/registry/{name}.py", _REGISTRY_NAMES) for name in _REGISTRY),
+    Twin("schema_registry/async_lookup.py", "schema_registry/lookup.py", _SERDE_NAMES),
+    *(Twin(f"schema_registry/async_{name}.py", f"schema_registry/sync_{name}.py", _SERDE_NAMES) for name in _SERDES),
     Twin(
         "producer/async_calls.py",
         "producer/calls.py",

@@ -17,6 +17,7 @@ MODULES: dict[str, str] = {
     "kafka.formats": "Formats of values",
     "kafka.schema_registry": "The client of a schema registry",
     "kafka.schema_registry.avro": "Avro serializers",
+    "kafka.schema_registry.json_schema": "JSON serializers",
     "kafka.serialization": "confluent-kafka's serializers of plain values",
     "kafka.partitioner": "Partitioners",
     "kafka.interceptor": "Interceptors",

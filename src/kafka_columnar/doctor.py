@@ -26,6 +26,7 @@ LIBRARIES = {
     "cryptography": "key stores (PKCS#12): pip install 'kafka-columnar[keystores]'",
     "python_socks": "proxies: pip install 'kafka-columnar[socks]'",
     "httpx2": "the schema registry client: pip install 'kafka-columnar[schema-registry]'",
+    "jsonschema": "JSON serializers that check values: pip install 'kafka-columnar[json-schema]'",
     "authlib": "OAuth token endpoints: pip install 'kafka-columnar[oauth]'",
     "botocore": "AWS_MSK_IAM: pip install 'kafka-columnar[aws]'",
     "gssapi": "Kerberos: pip install 'kafka-columnar[kerberos]'",

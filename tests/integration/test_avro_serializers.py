@@ -27,7 +27,7 @@ from kafka.schema_registry import (
     record_subject_name_strategy,
     topic_record_subject_name_strategy,
 )
-from kafka.schema_registry.avro import AvroDeserializer, AvroSerializer
+from kafka.schema_registry.avro import AsyncAvroDeserializer, AsyncAvroSerializer, AvroDeserializer, AvroSerializer
 from kafka.serialization import MessageField, SerializationContext, SerializationError, StringSerializer
 
 original = pytest.importorskip("confluent_kafka.schema_registry")
@@ -251,6 +251,28 @@ def test_the_client_for_asyncio_is_refused() -> None:
     for kind in (AvroSerializer, AvroDeserializer):
         with pytest.raises(KafkaConfigurationError, match="expected a SchemaRegistryClient"):
             kind(client)
+
+
+async def test_awaited(broker_and_registry: EmbeddedBroker, registry: SchemaRegistryClient, topic: str) -> None:
+    ctx, value = SerializationContext(topic, "value"), {"id": "a", "amount": 1}
+    async with AsyncSchemaRegistryClient({"url": broker_and_registry.registry_url}) as client:
+        serializer = await AsyncAvroSerializer(client, ORDER)
+        data = await serializer(value, ctx)
+        assert await AsyncAvroSerializer(client, ORDER)(value, ctx) == data
+        assert await (await AsyncAvroDeserializer(client))(data, ctx) == value
+        assert await AsyncAvroDeserializer(client, ORDER.replace('"int"', '"long"'))(data, ctx) == value
+        with pytest.raises(SerializationError, match="amount"):
+            await serializer({"id": "a", "amount": "x"}, ctx)
+        with pytest.raises(ValueError, match="Avro schema"):
+            await AsyncAvroSerializer(client, "{")
+        with pytest.raises(KafkaConfigurationError, match="give them the synchronous AvroDeserializer"):
+            KafkaConsumer(
+                bootstrap_servers=broker_and_registry.bootstrap_servers,
+                value_deserializer=AsyncAvroDeserializer(client),
+            )
+    with pytest.raises(KafkaConfigurationError, match="expected an AsyncSchemaRegistryClient"):
+        AsyncAvroSerializer(registry, ORDER)  # type: ignore[arg-type]
+    assert AvroSerializer(registry, ORDER)(value, ctx) == data
 
 
 def test_a_value_that_does_not_fit_is_told_with_its_path(registry: SchemaRegistryClient, topic: str) -> None:

@@ -241,6 +241,40 @@ def test_names_with_every_kind_of_character(registry: SchemaRegistryClient, subj
     assert odd in registry.get_subjects()
 
 
+# -- other types of schema --------------------------------------------------------------------------------------------
+
+
+def closed(**types: str) -> Schema:
+    """A JSON Schema of an object that has no other properties."""
+    properties = {name: {"type": type_} for name, type_ in types.items()}
+    return Schema(json.dumps({"type": "object", "properties": properties, "additionalProperties": False}), "JSON")
+
+
+def test_json_schemas(registry: SchemaRegistryClient, subject: str) -> None:
+    first, second = closed(a="integer"), closed(a="integer", b="string")
+    number = registry.register_schema(subject, first)
+    registry.clear_caches()
+    assert registry.register_schema(subject, first) == number
+    found = registry.get_schema(number)
+    assert (found.schema_type, as_json(found)) == ("JSON", as_json(first))
+    registry.set_compatibility(subject, "BACKWARD")
+    assert refusal(registry.register_schema, subject, closed(a="string")).http_status_code == 409
+    assert not registry.test_compatibility(subject, closed())
+    assert registry.register_schema(subject, second) != number
+    assert registry.get_versions(subject) == [1, 2]
+    assert refusal(registry.register_schema, f"{subject}-2", Schema("{", "JSON")).error_code == 42201
+
+
+def test_a_json_schema_refers_to_another(registry: SchemaRegistryClient, subject: str) -> None:
+    registry.register_schema(f"{subject}-money", closed(cents="integer"))
+    references = [SchemaReference("money.json", f"{subject}-money", 1)]
+    text = '{"type":"object","properties":{"price":{"$ref":"money.json"}}}'
+    schema = Schema(text, "JSON", references)
+    number = registry.register_schema(subject, schema)
+    assert registry.get_schema(number).references == references
+    assert registry.get_referenced_by(f"{subject}-money", 1) == [number]
+
+
 async def test_the_asyncio_client_asks_the_same(url: str, subject: str) -> None:
     schema = record(field("amount"))
     async with AsyncSchemaRegistryClient({"url": url, "timeout": 60}) as registry:
@@ -275,7 +309,7 @@ def test_confluent_kafkas_client_works_with_the_embedded_registry(embedded_regis
         assert client.get_subjects_by_schema_id(number) == [subject]
         assert [(each.subject, each.version) for each in client.get_schema_versions(number)] == [(subject, 1)]
         assert client.get_referenced_by(subject, 1) == []
-        assert client.get_schema_types() == ["AVRO"]
+        assert client.get_schema_types() == ["AVRO", "JSON"]
         assert client.test_compatibility(subject, first)
         assert client.test_compatibility_all_versions(subject, first)
         client.set_compatibility(subject, "FULL")

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol, Self, cast
 
 from kafka.broker.registry.avro import AvroSchema
+from kafka.broker.registry.json_schema import JsonSchema
 from kafka.broker.registry.refusals import Refused, invalid_schema
 
 
@@ -24,7 +25,7 @@ class ParsedSchema(Protocol):
         """Why values of another schema cannot be read with this one; nothing where they can."""
 
 
-_TYPES: Mapping[str, Any] = {"AVRO": AvroSchema}
+_TYPES: Mapping[str, Any] = {"AVRO": AvroSchema, "JSON": JsonSchema}
 TYPES = tuple(_TYPES)
 
 
@@ -40,6 +41,9 @@ def parsed(kind: str, text: str, references: Mapping[str, ParsedSchema]) -> Pars
         raise Refused(
             42201, f"The embedded schema registry takes schemas of the types {', '.join(TYPES)}, not {kind[:40]!r}"
         )
+    for name, each in references.items():
+        if not isinstance(each, _TYPES[kind]):
+            raise invalid_schema(f"the reference {name!r} is to a schema of another type than {kind}")
     try:
         return cast("ParsedSchema", _TYPES[kind](text, references))
     except (ValueError, RecursionError) as error:

@@ -1,0 +1,118 @@
+"""Whether objects are what a JSON Schema describes, by the library jsonschema: drafts 3 to 2020-12."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import urljoin
+
+from kafka.errors import KafkaConfigurationError
+from kafka.formats.json.errors import JsonSchemaError, place
+
+_MAX_REASON = 300
+
+
+class JsonInvalidError(ValueError):
+    """An object is not what its schema describes.
+
+    Attributes:
+        path: of the part that is not, such as ``lines[1].price``; empty for the whole.
+        reason: what was expected and found.
+    """
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{place(path)}{reason}")
+        self.path = path
+        self.reason = reason
+
+
+class JsonValidator:
+    """Checks objects. Several threads may use it."""
+
+    def __init__(self, schema: str, references: Mapping[str, str] | None = None) -> None:
+        """Parse a schema.
+
+        Args:
+            schema: its text. Without ``$schema`` it is one of draft 2020-12.
+            references: the texts of the schemas that it and they refer to, by the names in ``$ref``; nothing is
+                fetched. Those without ``$schema`` are of draft 7.
+
+        Raises:
+            JsonSchemaError: a text is no JSON Schema.
+            KafkaConfigurationError: the library is not installed.
+        """
+        jsonschema, referencing = _library("jsonschema"), _library("referencing")
+        default = importlib.import_module("referencing.jsonschema").DRAFT7
+        root = parse_json_schema(schema)
+        base = root.get("$id", "") if isinstance(root, dict) else ""
+        registry = referencing.Registry()
+        for name, text in (references or {}).items():
+            resource = referencing.Resource.from_contents(parse_json_schema(text), default_specification=default)
+            names = {name, urljoin(base, name) if isinstance(base, str) else name}
+            registry = registry.with_resources((each, resource) for each in names)
+        kind = jsonschema.validators.validator_for(root)
+        try:
+            kind.check_schema(root)
+        except jsonschema.SchemaError as error:
+            at = path_text(error.absolute_path)
+            raise JsonSchemaError(f"{place(at)}expected a JSON Schema: {error.message:.{_MAX_REASON}}") from None
+        self._validator = kind(root, registry=registry)
+        self._unresolvable = referencing.exceptions.Unresolvable
+        self._best = jsonschema.exceptions.best_match
+
+    def check(self, value: Any) -> None:
+        """Raise `JsonInvalidError` for an object that is not what the schema describes.
+
+        Args:
+            value: as `json.loads` makes it.
+
+        Raises:
+            JsonSchemaError: the schema refers to what is not known.
+        """
+        try:
+            found = self._best(self._validator.iter_errors(value))
+        except self._unresolvable as error:
+            raise JsonSchemaError(f"the schema refers to {error.ref!r}, which is not among its references") from error
+        if found is not None:
+            raise JsonInvalidError(path_text(found.absolute_path), f"{found.message:.{_MAX_REASON}}")
+
+
+def parse_json_schema(text: str) -> Any:
+    """Return what the text of a JSON Schema holds: a dict, or a truth value; raises `JsonSchemaError`."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise JsonSchemaError(f"expected a JSON Schema, which is JSON: {error}") from error
+    if not isinstance(value, (dict, bool)):
+        raise JsonSchemaError(f"expected a JSON Schema as an object or a truth value, got {text:.60}")
+    return value
+
+
+def path_text(parts: Iterable[Any]) -> str:
+    """Write names and positions as ``lines[1].price``."""
+    return "".join(f"[{each}]" if isinstance(each, int) else f".{each}" for each in parts).removeprefix(".")
+
+
+def plain_object(value: Any) -> Any:
+    """Return a dict of an object of a dataclass, or of a class of attrs or pydantic; anything else as it is."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return dataclasses.asdict(value)
+    if hasattr(value, "model_dump"):
+        return value.model_dump(mode="json")
+    if hasattr(type(value), "__attrs_attrs__"):
+        return importlib.import_module("attr").asdict(value)
+    return value
+
+
+def _library(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        raise KafkaConfigurationError(
+            "validation by a JSON Schema needs the library jsonschema: pip install 'kafka-columnar[json-schema]'"
+        ) from error

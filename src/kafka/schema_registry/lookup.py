@@ -1,0 +1,166 @@
+# Written by scripts/twins.py from kafka/schema_registry/async_lookup.py: change that file, not this one.
+"""Which schema a value is written with, and which one it was written with: what serializers ask the registry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol
+
+from kafka.errors import KafkaConfigurationError
+from kafka.formats.registry.errors import SchemaRegistryError
+from kafka.formats.registry.schemas import RegisteredSchema, Schema
+from kafka.schema_registry.schema_ids import SchemaId
+from kafka.schema_registry.serde import Options, described
+from kafka.serialization import SerializationError
+
+_MISSING = 404
+_MAX_DEPTH = 50
+
+
+class Registered(NamedTuple):
+    """A schema, and how records name it."""
+
+    schema: Schema
+    schema_id: SchemaId
+
+
+class Registry(Protocol):
+    """What serializers ask of the `SchemaRegistryClient`."""
+
+    def register_schema_full_response(
+        self, subject_name: str, schema: Schema, normalize_schemas: bool = False
+    ) -> RegisteredSchema:
+        """See `SchemaRegistryClient`."""
+
+    def lookup_schema(
+        self,
+        subject_name: str,
+        schema: Schema,
+        normalize_schemas: bool = False,
+        fmt: str | None = None,
+        deleted: bool = False,
+    ) -> RegisteredSchema:
+        """See `SchemaRegistryClient`."""
+
+    def get_schema(self, schema_id: int, subject_name: str | None = None, fmt: str | None = None) -> Schema:
+        """See `SchemaRegistryClient`."""
+
+    def get_schema_by_guid(self, guid: str, fmt: str | None = None) -> Schema:
+        """See `SchemaRegistryClient`."""
+
+    def get_latest_version(self, subject_name: str, fmt: str | None = None) -> RegisteredSchema:
+        """See `SchemaRegistryClient`."""
+
+    def get_latest_with_metadata(
+        self, subject_name: str, metadata: Mapping[str, str], deleted: bool = False, fmt: str | None = None
+    ) -> RegisteredSchema:
+        """See `SchemaRegistryClient`."""
+
+    def get_version(
+        self, subject_name: str, version: Any = "latest", deleted: bool = False, fmt: str | None = None
+    ) -> RegisteredSchema:
+        """See `SchemaRegistryClient`."""
+
+
+class WritingSchemas:
+    """Which schema values of a subject are written with.
+
+    Arguments:
+        registry: knows schemas.
+        options: of the serializer.
+        schema: that of the serializer; None where options name another.
+        kind: the type of schema.
+
+    Raises `KafkaConfigurationError` for options that contradict each other.
+    """
+
+    def __init__(self, registry: Registry, options: Options, schema: Schema | None, kind: str) -> None:
+        self._registry = registry
+        self._schema = schema
+        self._kind = kind
+        self._registers = options.flag("auto.register.schemas")
+        self._normalizes = options.flag("normalize.schemas")
+        self._id = options.number("use.schema.id")
+        self._latest = options.flag("use.latest.version")
+        self._metadata = options.mapping("use.latest.with.metadata")
+        self._known: dict[str, Registered] = {}
+        if self._latest and self._registers:
+            raise KafkaConfigurationError(
+                "'use.latest.version' and 'auto.register.schemas' are both on: set 'auto.register.schemas' to False"
+            )
+
+    def of(self, subject: str | None) -> Registered:
+        """The schema of a subject, registered if need be; raises what the registry does."""
+        if subject is None:
+            raise SerializationError("the subject name strategy gave no subject for the schema to be registered in")
+        known = self._known.get(subject)
+        if known is not None:
+            return known
+        if self._id is not None:
+            schema = self._registry.get_schema(self._id, subject)
+            registered = self._registry.lookup_schema(subject, schema, deleted=True)
+        elif self._metadata is not None:
+            return self._named(self._registry.get_latest_with_metadata(subject, self._metadata, deleted=True))
+        elif self._latest:  # it may be another one soon; the registry's client keeps it for a while
+            return self._named(self._registry.get_latest_version(subject))
+        else:
+            if self._schema is None:
+                raise SerializationError(
+                    "the serializer has no schema: give it one, or set 'use.latest.version' or 'use.schema.id'"
+                )
+            ask = self._registry.register_schema_full_response if self._registers else self._registry.lookup_schema
+            found = ask(subject, self._schema, normalize_schemas=self._normalizes)
+            registered = RegisteredSchema(found.subject, found.version, found.schema_id, found.guid, self._schema)
+        known = self._known[subject] = self._named(registered)
+        return known
+
+    def _named(self, registered: RegisteredSchema) -> Registered:
+        return Registered(registered.schema, SchemaId(self._kind, registered.schema_id, registered.guid))
+
+
+def written_schema(registry: Registry, schema_id: SchemaId, subject: str | None) -> Schema:
+    """The schema that a record was written with.
+
+    Raises:
+        SerializationError: the registry does not know it.
+        SchemaRegistryError: the registry does not answer, or refuses.
+    """
+    try:
+        if schema_id.id is not None:
+            in_context = subject if subject is not None and subject.startswith(":.") else None
+            return registry.get_schema(schema_id.id, in_context)
+        return registry.get_schema_by_guid(str(schema_id.guid))
+    except SchemaRegistryError as error:
+        if error.http_status_code != _MISSING or error.error_code == SchemaRegistryError.UNKNOWN:
+            raise
+        raise SerializationError(f"{described(schema_id)} is not in the registry: {error}") from error
+
+
+def newest_schema(
+    registry: Registry, subject: str | None, metadata: Mapping[str, str] | None, fmt: str | None = None
+) -> Schema | None:
+    """The newest schema of a subject, or the newest with properties of its metadata; None without a subject."""
+    if subject is None:
+        return None
+    if metadata is not None:
+        return (registry.get_latest_with_metadata(subject, metadata, deleted=True, fmt=fmt)).schema
+    return (registry.get_latest_version(subject, fmt)).schema
+
+
+def referenced_schemas(
+    schema: Schema, registry: Registry, kind: str, fmt: str | None = None, depth: int = 0
+) -> dict[str, Schema]:
+    """What a schema refers to, and what that refers to, by their names: first what others refer to.
+
+    Raises `SerializationError` for a schema of another type, and for references that are nested too deep.
+    """
+    if schema.schema_type not in (kind, None):
+        raise SerializationError(f"expected a schema of the type {kind}, got {schema.schema_type}")
+    if depth > _MAX_DEPTH:
+        raise SerializationError(f"expected references at most {_MAX_DEPTH} levels deep")
+    found: dict[str, Schema] = {}
+    for reference in schema.references or ():
+        target = (registry.get_version(str(reference.subject), reference.version, deleted=True, fmt=fmt)).schema
+        found.update(referenced_schemas(target, registry, kind, fmt, depth + 1))
+        found[str(reference.name)] = target
+    return found

@@ -1,0 +1,264 @@
+# Written by scripts/twins.py from kafka/schema_registry/async_json_schema.py: change that file, not this one.
+"""JSON values with the id of their schema."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from kafka.errors import KafkaConfigurationError
+from kafka.formats.json.errors import JsonSchemaError
+from kafka.formats.json.validation import JsonInvalidError, JsonValidator, parse_json_schema, plain_object
+from kafka.formats.registry.schemas import Schema
+from kafka.schema_registry.faces import SyncDeserializer, SyncSerializer
+from kafka.schema_registry.lookup import (
+    Registry,
+    WritingSchemas,
+    newest_schema,
+    referenced_schemas,
+    written_schema,
+)
+from kafka.schema_registry.schema_ids import SchemaId
+from kafka.schema_registry.serde import (
+    READING,
+    WRITING,
+    Options,
+    checked_function,
+    checked_registry,
+    described,
+)
+from kafka.serialization import SerializationContext, SerializationError
+
+_TYPE = "JSON"
+_WRITING = {**WRITING, "validate": True}
+_READING = {**READING, "validate": True}
+
+
+class JSONSerializer(SyncSerializer):
+    """Objects as JSON values, with the id of their schema before them; the schema is registered if need be.
+
+    It may be called by several threads. ``KafkaProducer(value_serializer=JSONSerializer(schema, registry))`` uses it,
+    for keys as well as for values; by hand it is called with a `SerializationContext`.
+
+    Arguments:
+        schema_str: the schema, as text or, if it has references, as a `Schema`; None where options name one.
+        schema_registry_client: the `SchemaRegistryClient`.
+        to_dict: makes of an object, and of the context, what JSON has: dicts, lists, texts, numbers. Objects of
+            dataclasses, and of classes of attrs and pydantic, need none.
+        conf: options by confluent-kafka's names.
+        json_encode: makes text or bytes of what is written; None: compact JSON.
+
+    Raises `KafkaConfigurationError` for options, and `JsonSchemaError` for a schema, that cannot be used.
+    """
+
+    __slots__ = (
+        "_json_encode",
+        "_name",
+        "_pending",
+        "_registry",
+        "_schemas",
+        "_strategy",
+        "_to_dict",
+        "_validates",
+        "_validators",
+        "_write_id",
+    )
+
+    def __init__(
+        self,
+        schema_str: str | Schema | None,
+        schema_registry_client: Registry,
+        to_dict: Callable[[Any, SerializationContext], Any] | None = None,
+        conf: Mapping[str, Any] | None = None,
+        *,
+        json_encode: Callable[[Any], str | bytes] | None = None,
+    ) -> None:
+        options = Options("JSONSerializer", _WRITING, conf)
+        self._registry = checked_registry(schema_registry_client)
+        schema = None if schema_str is None else _schema_of(schema_str)
+        self._schemas = WritingSchemas(schema_registry_client, options, schema, _TYPE)
+        self._strategy = options.strategy()
+        self._write_id = options.function("schema.id.serializer")
+        self._validates = options.flag("validate")
+        self._to_dict = checked_function("to_dict", to_dict)
+        self._json_encode = checked_function("json_encode", json_encode) or _encoded
+        self._validators: dict[Schema, JsonValidator] = {}
+        self._name = None if schema is None else _title(schema)
+        self._pending = schema
+        self._begin()
+
+    def __call__(self, obj: Any, ctx: SerializationContext | None = None) -> bytes | None:
+        """Return the bytes of an object; None stays None.
+
+        Arguments:
+            obj: the object.
+            ctx: the topic, and whether it is a key or a value.
+
+        Raises `SerializationError` for what does not fit the schema, with the path of the field,
+        `SchemaRegistryError` for what the registry refuses.
+        """
+        if obj is None:
+            return None
+        if self._pending is not None:
+            self._prepare()
+        subject = self._strategy(ctx, self._name)
+        schema, schema_id = self._schemas.of(subject)
+        value = plain_object(obj) if self._to_dict is None else self._to_dict(obj, ctx)
+        validator = self._validator(schema) if self._validates else None
+        try:
+            if validator is not None:
+                validator.check(value)
+            data = self._json_encode(value)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise SerializationError(f"subject {subject!r}, {described(schema_id)}: {error}") from error
+        made: bytes = self._write_id(data.encode() if isinstance(data, str) else data, ctx, schema_id)
+        return made
+
+    def _prepare(self) -> None:
+        if self._pending is not None and self._validates:
+            self._validator(self._pending)
+        self._pending = None
+
+    def _validator(self, schema: Schema) -> JsonValidator:
+        made = self._validators.get(schema)
+        if made is None:
+            made = self._validators[schema] = _validator_of(schema, self._registry)
+        return made
+
+
+class JSONDeserializer(SyncDeserializer):
+    """JSON values as objects, checked by the schema whose id stands before them or in a header.
+
+    It may be called by several threads. ``KafkaConsumer(value_deserializer=JSONDeserializer(None,
+    schema_registry_client=registry))`` uses it, for keys as well as for values; by hand it is called with a
+    `SerializationContext`.
+
+    Arguments:
+        schema_str: the schema that values are checked by, as text or as a `Schema`; None: the one they were written
+            with.
+        from_dict: makes of what was read, and of the context, what is returned.
+        schema_registry_client: the `SchemaRegistryClient`; None if there is a schema without references.
+        conf: options by confluent-kafka's names.
+        json_decode: makes an object of bytes; None: Python's `json.loads`.
+
+    Raises `KafkaConfigurationError` for options, and `JsonSchemaError` for a schema, that cannot be used.
+    """
+
+    __slots__ = (
+        "_from_dict",
+        "_json_decode",
+        "_latest",
+        "_metadata",
+        "_pending",
+        "_read_id",
+        "_reader",
+        "_registry",
+        "_strategy",
+        "_validates",
+        "_validators",
+    )
+
+    def __init__(
+        self,
+        schema_str: str | Schema | None,
+        from_dict: Callable[[Any, SerializationContext], Any] | None = None,
+        schema_registry_client: Registry | None = None,
+        conf: Mapping[str, Any] | None = None,
+        *,
+        json_decode: Callable[[bytes], Any] | None = None,
+    ) -> None:
+        options = Options("JSONDeserializer", _READING, conf)
+        self._reader = None if schema_str is None else _schema_of(schema_str)
+        if schema_registry_client is None and (self._reader is None or self._reader.references):
+            raise KafkaConfigurationError("schema_registry_client is missing: without it, a schema is needed")
+        self._registry = None if schema_registry_client is None else checked_registry(schema_registry_client)
+        self._latest = options.flag("use.latest.version")
+        self._metadata = options.mapping("use.latest.with.metadata")
+        self._strategy = options.strategy()
+        self._read_id = options.function("schema.id.deserializer")
+        self._validates = options.flag("validate")
+        self._from_dict = checked_function("from_dict", from_dict)
+        self._json_decode = checked_function("json_decode", json_decode) or json.loads
+        self._validators: dict[Schema, JsonValidator] = {}
+        self._pending = self._reader
+        self._begin()
+
+    def __call__(self, value: bytes | None, ctx: SerializationContext | None = None) -> Any:
+        """Return the object of bytes; None stays None.
+
+        Arguments:
+            value: the bytes.
+            ctx: the topic, whether it is a key or a value, and the headers.
+
+        Raises `SerializationError` for bytes that cannot be read, and for what does not fit the schema, with the path
+        of the field, `SchemaRegistryError` where the registry does not answer or refuses.
+        """
+        if value is None:
+            return None
+        if self._pending is not None:
+            self._prepare()
+        schema_id = SchemaId(_TYPE)
+        payload = self._read_id(value, ctx, schema_id)
+        schema = self._schema(schema_id, ctx)
+        try:
+            validator = self._validator(schema) if self._validates else None
+            found = self._json_decode(payload if isinstance(payload, bytes) else payload.read())
+            if validator is not None:
+                validator.check(found)
+        except (ValueError, RecursionError) as error:
+            why = str(error) if isinstance(error, (JsonInvalidError, JsonSchemaError)) else f"not JSON: {error}"
+            raise SerializationError(f"{described(schema_id)}: {why}") from error
+        return found if self._from_dict is None else self._from_dict(found, ctx)
+
+    def _schema(self, schema_id: SchemaId, ctx: SerializationContext | None) -> Schema:
+        """The schema that a value is checked by."""
+        if self._registry is None:
+            assert self._reader is not None
+            return self._reader
+        subject = None if ctx is None else self._strategy(ctx, None)
+        written = written_schema(self._registry, schema_id, subject)
+        if self._latest or self._metadata is not None:
+            if subject is None and ctx is not None:
+                subject = self._strategy(ctx, _title(written))
+            newest = newest_schema(self._registry, subject, self._metadata)
+            if newest is not None:
+                return newest
+        return written if self._reader is None else self._reader
+
+    def _prepare(self) -> None:
+        if self._pending is not None and self._validates:
+            self._validator(self._pending)
+        self._pending = None
+
+    def _validator(self, schema: Schema) -> JsonValidator:
+        made = self._validators.get(schema)
+        if made is None:
+            made = self._validators[schema] = _validator_of(schema, self._registry)
+        return made
+
+
+def _validator_of(schema: Schema, registry: Registry | None) -> JsonValidator:
+    """The validator of a schema with what it refers to; raises `JsonSchemaError`."""
+    found = {} if registry is None else referenced_schemas(schema, registry, _TYPE)
+    return JsonValidator(schema.schema_str or "", {name: each.schema_str or "" for name, each in found.items()})
+
+
+def _schema_of(given: str | Schema) -> Schema:
+    """The schema as it is registered; raises `KafkaConfigurationError` for what is neither text nor a `Schema`."""
+    if isinstance(given, Schema):
+        return given
+    if not isinstance(given, str):
+        raise KafkaConfigurationError(f"expected the schema as a str or a Schema, got {type(given).__name__}")
+    return Schema(given, _TYPE)
+
+
+def _title(schema: Schema) -> str | None:
+    """The name by which strategies know a schema."""
+    parsed = parse_json_schema(schema.schema_str or "")
+    title = parsed.get("title") if isinstance(parsed, dict) else None
+    return title if isinstance(title, str) else None
+
+
+def _encoded(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
