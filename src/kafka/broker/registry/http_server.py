@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import ipaddress
 import json
 import logging
@@ -79,12 +78,17 @@ class HttpServer:
         except (OSError, asyncio.IncompleteReadError):
             pass  # the client has gone
         except asyncio.CancelledError:
+            writer.transport.abort()  # a client that reads nothing would keep its answers, and the end, waiting
             if self._server is not None:
                 raise
         finally:
             writer.close()
-            with contextlib.suppress(OSError, asyncio.CancelledError):
+            try:
                 await writer.wait_closed()
+            except OSError:
+                pass
+            except asyncio.CancelledError:
+                writer.transport.abort()
 
     async def _serve_one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         """Answer one request; whether another may follow on this connection."""

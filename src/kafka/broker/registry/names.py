@@ -17,7 +17,9 @@ class Subject(NamedTuple):
     name: str
 
     def __str__(self) -> str:
-        return self.name if self.context == DEFAULT_CONTEXT else f":{self.context}:{self.name}"
+        """The text that `subject_of` reads as this subject, whatever its name looks like."""
+        is_plain = self.context == DEFAULT_CONTEXT and subject_of(self.name) == self
+        return self.name if is_plain else f":{self.context}:{self.name}"
 
 
 def subject_of(text: str, default: str = DEFAULT_CONTEXT) -> Subject:
@@ -32,6 +34,6 @@ def subject_of(text: str, default: str = DEFAULT_CONTEXT) -> Subject:
 def checked_subject(text: str, default: str = DEFAULT_CONTEXT) -> Subject:
     """As `subject_of`, for a schema that is registered there; raises `Refused` for what is no name."""
     subject = subject_of(text, default)
-    if not subject.name or subject.name in _RESERVED or any(ord(each) < 32 for each in text):
+    if not subject.name or subject.name in _RESERVED or any(ord(each) < 32 for each in str(subject)):
         raise invalid_subject(text)
     return subject

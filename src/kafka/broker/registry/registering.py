@@ -16,7 +16,7 @@ from kafka.broker.registry.refusals import (
 )
 from kafka.broker.registry.schema_types import ParsedSchema, parsed
 from kafka.broker.registry.settings import Settings
-from kafka.broker.registry.store import Content, Store, Version
+from kafka.broker.registry.store import MAX_NUMBER, Content, Store, Version
 
 _MAX_REFERENCES = 1000
 _MAX_DEPTH = 50
@@ -95,6 +95,8 @@ class Registering:
                 raise incompatible(str(subject), reasons)
             known = context.ids.get(given.content.key)
             schema_id = context.next_id if known is None else known
+        if schema_id > MAX_NUMBER:
+            raise not_permitted(f"There is no schema id left after {MAX_NUMBER}.")
         before = self._store.versions(subject, with_deleted=True)
         number = max((each.number for each in before), default=0) + 1
         if given.version is not None and given.version != number:
@@ -194,17 +196,33 @@ class Registering:
             )
         return given["name"], str(target), versions[0].number
 
-    def _resolved(self, references: tuple[tuple[str, str, int], ...], depth: int) -> dict[str, ParsedSchema]:
-        """Parse what is referred to, and what that refers to."""
+    def _resolved(
+        self,
+        references: tuple[tuple[str, str, int], ...],
+        depth: int,
+        known: dict[tuple[str, int], ParsedSchema] | None = None,
+    ) -> dict[str, ParsedSchema]:
+        """Parse what is referred to, and what that refers to: each once, however many ways lead there."""
         if depth > _MAX_DEPTH:
             raise invalid_schema(f"expected references at most {_MAX_DEPTH} levels deep")
+        known = {} if known is None else known
         made = {}
-        for name, subject_text, number in references:
-            subject = subject_of(subject_text)
-            version = next(each for each in self._store.versions(subject, with_deleted=True) if each.number == number)
-            content = self._store.content(subject, version)
-            made[name] = parsed(content.kind, content.schema, self._resolved(content.references, depth + 1))
+        for name, subject, number in references:
+            where = (subject, number)
+            if where not in known:
+                content = self._referred(*where)
+                known[where] = parsed(
+                    content.kind, content.schema, self._resolved(content.references, depth + 1, known)
+                )
+            made[name] = known[where]
         return made
+
+    def _referred(self, subject_text: str, number: int) -> Content:
+        subject = subject_of(subject_text)
+        for each in self._store.versions(subject, with_deleted=True):
+            if each.number == number:
+                return self._store.content(subject, each)
+        raise invalid_schema(f"version {number} of subject '{subject}', which is referred to, was deleted for good")
 
 
 def _property(content: Content, name: str) -> Any:
@@ -220,4 +238,8 @@ def _object(body: Mapping[str, Any], name: str) -> Mapping[str, Any] | None:
 
 def _number(body: Mapping[str, Any], name: str) -> int | None:
     value = body.get(name)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+    if not isinstance(value, int) or isinstance(value, bool) or value <= 0:
+        return None
+    if value > MAX_NUMBER:
+        raise Refused(422, f"Expected {name!r} as a number of at most {MAX_NUMBER}")
+    return value

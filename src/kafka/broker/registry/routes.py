@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from kafka.broker.registry.names import DEFAULT_CONTEXT, Subject, checked_subject, subject_of
-from kafka.broker.registry.refusals import Refused, schema_not_found
+from kafka.broker.registry.refusals import Refused, invalid_subject, schema_not_found
 from kafka.broker.registry.registering import Registering
 from kafka.broker.registry.schema_types import TYPES
 from kafka.broker.registry.settings import Settings
@@ -306,6 +306,8 @@ def _without_context(path: str) -> tuple[str, str]:
     if match is None:
         return path, DEFAULT_CONTEXT
     name = unquote(match[1]).strip(":")
+    if ":" in name:
+        raise invalid_subject(f":{name}:")
     return match[2], name if name.startswith(".") else f".{name}"
 
 

@@ -19,6 +19,9 @@ from kafka.broker.registry.names import Subject, subject_of
 
 log = logging.getLogger(__name__)
 
+MAX_NUMBER = (1 << 31) - 1
+"""The largest id of a schema, as records have four bytes for it, and the largest version."""
+
 
 @dataclass(frozen=True)
 class Content:
@@ -60,8 +63,9 @@ class Context:
 
     def put(self, schema_id: int, content: Content) -> None:
         """Keep a schema under an id."""
+        key = content.key
         self.schemas[schema_id] = content
-        self.ids[content.key] = schema_id
+        self.ids[key] = schema_id
         self.next_id = max(self.next_id, schema_id + 1)
 
 
@@ -120,9 +124,17 @@ class Store:
     # -- the file -----------------------------------------------------------------------------------------------------
 
     def save(self) -> None:
-        """Write the state; raises OSError, and then the file is as before, and the state is what the file has."""
+        """Write the state. Whatever is raised, the file is as before then, and the state is what the file has."""
         if self._path is None:
             return
+        try:
+            replace_file(self._path, self._written(), sync=self._sync, sync_name=self._sync)
+        except Exception:  # such as a full disk, or settings that are nested too deep
+            self._clear()  # else the next request would find what no restart brings back
+            self._load(self._path)
+            raise
+
+    def _written(self) -> bytes:
         state = {
             "schemas": [
                 {"context": name, "id": number, **asdict(content)}
@@ -138,12 +150,7 @@ class Store:
             "configs": {_text(subject): config for subject, config in self.configs.items()},
             "modes": {_text(subject): mode for subject, mode in self.modes.items()},
         }
-        try:
-            replace_file(self._path, json.dumps(state, indent=1).encode(), sync=self._sync, sync_name=self._sync)
-        except OSError:
-            self._clear()  # else the next request would find what no restart brings back
-            self._load(self._path)
-            raise
+        return json.dumps(state, indent=1).encode()
 
     def _clear(self) -> None:
         self.contexts, self.subjects, self.configs, self.modes = {}, {}, {}, {}
@@ -155,7 +162,7 @@ class Store:
             return
         try:
             self._take(json.loads(data))
-        except (ValueError, LookupError, TypeError, AttributeError) as error:
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             self._clear()
             log.error(
                 "%s is damaged (%s: %s); it is kept as %s, and the schema registry begins empty",

@@ -18,10 +18,9 @@ from kafka.broker.registry.refusals import (
     version_soft_deleted,
 )
 from kafka.broker.registry.settings import Settings
-from kafka.broker.registry.store import Content, Store, Version
+from kafka.broker.registry.store import MAX_NUMBER, Content, Store, Version
 
 T = TypeVar("T")
-_MAX_VERSION = (1 << 31) - 1
 ALL_CONTEXTS = ":*:"
 
 
@@ -152,11 +151,10 @@ class Subjects:
         gone = versions if permanent else living
         for each in gone:
             self._check_unreferenced(subject, each)
-        self._delete(subject, gone, permanent)
         if permanent:
             self._store.configs.pop(subject, None)
             self._store.modes.pop(subject, None)
-            self._store.save()
+        self._delete(subject, gone, permanent)
         return [each.number for each in gone]
 
     def delete_version(self, subject: Subject, text: str, permanent: bool) -> int:
@@ -204,7 +202,7 @@ def _version_number(text: str) -> int | None:
     """The number of a version; None for the newest. Raises `Refused`."""
     if text in ("latest", "-1"):
         return None
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text[:12]) <= _MAX_VERSION:
+    if not text.isascii() or not text.isdigit() or len(text) > 10 or not 1 <= int(text) <= MAX_NUMBER:
         raise invalid_version(text[:40])
     return int(text)
 

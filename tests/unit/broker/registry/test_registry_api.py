@@ -404,3 +404,37 @@ def test_lists_come_in_parts(api: Api) -> None:
     assert api("GET", "/subjects?subjectPrefix=a") == ["a"]
     assert [each["subject"] for each in api("GET", "/schemas?latestOnly=true&limit=2")] == ["a", "b"]
     assert api.refused("GET", "/subjects?offset=x") == 400
+
+
+def test_schemas_that_are_referred_to_in_many_ways_are_read_once_each(api: Api) -> None:
+    """Two references a level are a thousand million ways after thirty levels."""
+    api.register("s0", record(name="R0"))
+    for number in range(1, 31):
+        references = [{"name": f"R{number - 1}{way}", "subject": f"s{number - 1}", "version": 1} for way in "ab"]
+        schema = record(field("a", f"R{number - 1}"), field("b", f"R{number - 1}"), name=f"R{number}")
+        assert api.register(f"s{number}", schema, references=references)["id"] == number + 1
+
+
+def test_a_reference_whose_target_is_gone_is_refused(api: Api) -> None:
+    api.register("a", A)
+    api.register("b", record(field("r", "R"), name="B"), references=[{"name": "R", "subject": "a", "version": 1}])
+    for path in ("/subjects/b", "/subjects/a", "/subjects/a?permanent=true"):
+        api("DELETE", path)
+    schema = record(field("b", "B"), name="C")
+    body = {"schema": json.dumps(schema), "references": [{"name": "B", "subject": "b", "version": 1}]}
+    assert api.refused("POST", "/subjects/c/versions", body) == 42201
+
+
+def test_ids_and_versions_that_records_have_no_room_for(api: Api) -> None:
+    most = 2**31 - 1
+    api("PUT", "/mode/s", {"mode": "IMPORT"})
+    assert api.refused("POST", "/subjects/s/versions", {"schema": '"int"', "id": most + 1}) == 422
+    assert api.refused("POST", "/subjects/s/versions", {"schema": '"int"', "id": 1, "version": most + 1}) == 422
+    assert api.register("s", "int", id=most, version=most)["id"] == most
+    assert api.refused("POST", "/subjects/t/versions", {"schema": '"long"'}) == 42205, "no id is left"
+    assert api.refused("GET", f"/subjects/s/versions/{'0' * 12}{'9' * 5000}") == 42202
+
+
+def test_a_context_whose_name_would_be_read_as_another_one(api: Api) -> None:
+    assert api.refused("POST", "/contexts/.a%3Ab/subjects/s/versions", {"schema": '"int"'}) == 42208
+    assert api.refused("POST", "/contexts/.a%0Ab/subjects/s/versions", {"schema": '"int"'}) == 42208

@@ -5,9 +5,11 @@ from __future__ import annotations
 import http.client
 import json
 import socket
+import sys
+import threading
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import pytest
 from click.testing import CliRunner
@@ -233,3 +235,77 @@ def test_what_could_not_be_written_is_not_known_either(monkeypatch: pytest.Monke
         assert ask(url, "GET", "/subjects")[1] == ["kept"]
         assert ask(url, "POST", "/subjects/lost/versions", INT)[0] == 200
         assert ask(url, "GET", "/subjects")[1] == ["kept", "lost"]
+
+
+@pytest.mark.parametrize(
+    "name", [":.::.y:z", ":.y:z", ":y", "::", ":.y", "a:b", ":.::", "/", ".", "..", "%2e", "\N{SNOWMAN}", "__GLOBAL:"]
+)
+def test_subjects_of_any_name_are_there_after_a_restart(tmp_path: Path, name: str) -> None:
+    path = f"/subjects/{quote(name, safe='').replace('.', '%2E')}/versions"
+    with EmbeddedBroker(tmp_path, registry=True) as broker:
+        assert ask(broker.registry_url, "POST", "/subjects/other/versions", INT)[0] == 200
+        assert ask(broker.registry_url, "POST", path, INT)[0] == 200
+        assert ask(broker.registry_url, "PUT", f"/config/{quote(name, safe='')}", {"compatibility": "FULL"})[0] == 200
+        named = ask(broker.registry_url, "GET", "/subjects")
+        assert len(named[1]) == 2
+        broker.restart()
+        assert ask(broker.registry_url, "GET", "/subjects") == named
+        assert ask(broker.registry_url, "GET", path) == (200, [1])
+        assert ask(broker.registry_url, "GET", f"/config/{quote(name, safe='')}")[1] == {"compatibilityLevel": "FULL"}
+
+
+def test_a_subject_is_deleted_for_good_in_one_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Settings that a kill leaves behind would apply to the next subject of that name."""
+    path = tmp_path / "schema-registry.json"
+    with EmbeddedBroker(tmp_path, registry=True) as broker:
+        url = broker.registry_url
+        ask(url, "POST", "/subjects/s/versions", INT)
+        ask(url, "PUT", "/config/s", {"compatibility": "NONE"})
+        ask(url, "PUT", "/mode/s", {"mode": "IMPORT"})
+        ask(url, "DELETE", "/subjects/s")
+        states = []
+
+        def note(*given: Any, **named: Any) -> None:
+            replace_file(*given, **named)
+            state = json.loads(path.read_bytes())
+            states.append([len(state[each]) for each in ("versions", "configs", "modes")])
+
+        replace_file = store.replace_file
+        monkeypatch.setattr(store, "replace_file", note)
+        assert ask(url, "DELETE", "/subjects/s?permanent=true") == (200, [1])
+    assert states == [[0, 0, 0]]
+
+
+def test_settings_that_cannot_be_written_are_forgotten(tmp_path: Path) -> None:
+    """JSON can be read at depths at which it cannot be written; kept, it would keep the rest from being written."""
+    with EmbeddedBroker(tmp_path, registry=True) as broker:
+        url, depth, statuses = broker.registry_url, sys.getrecursionlimit(), []
+        for missing in range(0, 100, 2):
+            body = b'{"defaultMetadata":' + b'{"a":' * (depth - missing) + b"1" + b"}" * (depth - missing) + b"}"
+            head = (
+                f"PUT /config HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {len(body)}\r\n\r\n"
+            )
+            statuses.append(exchange(url, head.encode() + body)[9:12])
+            if statuses[-1] == b"200":
+                break
+            assert ask(url, "POST", f"/subjects/s{missing}/versions", INT)[0] == 200
+        assert b"500" in statuses
+        assert ask(url, "POST", "/subjects/last/versions", INT)[0] == 200
+
+
+def test_it_ends_while_a_client_does_not_take_its_answers() -> None:
+    text = json.dumps({"type": "record", "name": "R", "doc": "x" * 8_000_000, "fields": []})
+    broker = EmbeddedBroker(registry=True)
+    broker.start()
+    ending = threading.Thread(target=broker.stop, daemon=True)
+    try:
+        assert ask(broker.registry_url, "POST", "/subjects/s/versions", {"schema": text})[0] == 200
+        address = ("127.0.0.1", urlsplit(broker.registry_url).port or 0)
+        with socket.create_connection(address, timeout=30) as silent:
+            silent.sendall(b"GET /schemas/ids/1 HTTP/1.1\r\nHost: localhost\r\n\r\n" * 4)
+            assert silent.recv(1) == b"H"
+            ending.start()
+            ending.join(30)
+            assert not ending.is_alive()
+    finally:
+        ending.join(30)
