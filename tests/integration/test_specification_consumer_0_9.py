@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 import uuid
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -47,12 +48,23 @@ def send(broker: Broker, topic: str, *values: bytes, partition: int = 0) -> None
             producer.send(topic, value, b"key", partition=partition)
 
 
-def rest(consumer: Any) -> list[KafkaMessage]:
-    """What iteration gives until ``consumer_timeout_ms``, which is an exception."""
+PATIENCE_S = 60
+
+
+def rest(consumer: Any, count: int) -> list[KafkaMessage]:
+    """What iteration gives until ``consumer_timeout_ms``, which is an exception, once it has given that many."""
     found: list[KafkaMessage] = []
-    with pytest.raises(ConsumerTimeout):
-        found.extend(iter(lambda: consumer.next(), None))
-    return found
+    deadline = time.monotonic() + PATIENCE_S
+
+    def read() -> None:
+        for message in iter(lambda: consumer.next(), None):
+            found.append(message)
+
+    while True:  # a fetch may take longer than it is waited for
+        with pytest.raises(ConsumerTimeout):
+            read()
+        if len(found) >= count or time.monotonic() > deadline:
+            return found
 
 
 def test_a_tail_consumer_without_stored_offsets(broker: Broker, make_topic: MakeTopic, open_consumer: Open) -> None:
@@ -96,9 +108,9 @@ def test_several_topics_and_automatic_commits(broker: Broker, make_topic: MakeTo
             processed.append(m.value)
             kafka.task_done(m)
     assert sorted(processed) == [b"0", b"1", b"2", b"3", b"4", b"5"]
-    assert len(rest(open_consumer(topic1, topic2, **options))) == 3
+    assert len(rest(open_consumer(topic1, topic2, **options), 3)) == 3
     assert kafka.commit()
-    assert rest(open_consumer(topic1, topic2, **options)) == []
+    assert rest(open_consumer(topic1, topic2, **options), 0) == []
 
 
 def test_forms_of_topics_and_offsets(broker: Broker, make_topic: MakeTopic, open_consumer: Open) -> None:
@@ -108,19 +120,19 @@ def test_forms_of_topics_and_offsets(broker: Broker, make_topic: MakeTopic, open
             send(broker, topic, b"0", b"1", partition=partition)
     kafka = open_consumer(auto_offset_reset="smallest", consumer_timeout_ms=2_000)
 
-    def places() -> set[tuple[str, int, int]]:
-        return {(m.topic, m.partition, m.offset) for m in rest(kafka)}
+    def places(count: int) -> set[tuple[str, int, int]]:
+        return {(m.topic, m.partition, m.offset) for m in rest(kafka, count)}
 
     kafka.set_topic_partitions(topic1, (topic2, 2), {topic3: 0})
     chosen = [(topic1, 0), (topic1, 1), (topic2, 2), (topic3, 0)]
-    assert places() == {(*place, offset) for place in chosen for offset in (0, 1)}
+    assert places(8) == {(*place, offset) for place in chosen for offset in (0, 1)}
     kafka.set_topic_partitions((topic1, 0, 1), (topic2, 1, 2))
     assert kafka.offsets("fetch") == {(topic1, 0): 1, (topic2, 1): 2}
-    assert places() == {(topic1, 0, 1)}
+    assert places(1) == {(topic1, 0, 1)}
     kafka.set_topic_partitions({(topic1, 0): 1, (topic2, 1): 0})
-    assert places() == {(topic1, 0, 1), (topic2, 1, 0), (topic2, 1, 1)}
+    assert places(3) == {(topic1, 0, 1), (topic2, 1, 0), (topic2, 1, 1)}
     kafka.set_topic_partitions({topic3: [0, 1]}, {topic1: (1,)})
-    assert {place[:2] for place in places()} == {(topic3, 0), (topic3, 1), (topic1, 1)}
+    assert {place[:2] for place in places(6)} == {(topic3, 0), (topic3, 1), (topic1, 1)}
     for wrong in (5, {topic1: "0"}, (topic1, "0")):
         with pytest.raises(KafkaConfigurationError, match=r"Unknown (topic|partition) type"):
             kafka.set_topic_partitions(wrong)
@@ -187,7 +199,7 @@ def test_an_offset_out_of_range_goes_where_auto_offset_reset_says(
     topic = make_topic()
     send(broker, topic, b"0", b"1")
     kafka = open_consumer((topic, 0, 99), auto_offset_reset=reset, consumer_timeout_ms=2_000)
-    assert [m.value for m in rest(kafka)] == expected
+    assert [m.value for m in rest(kafka, len(expected))] == expected
 
 
 def test_an_offset_out_of_range_without_a_policy_is_raised(

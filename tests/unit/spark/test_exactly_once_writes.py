@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pytest
 
-from kafka import KafkaConsumer
+import kafka
 from kafka.broker import EmbeddedBroker
 from kafka.producer.transactions.requests import TransactionRequests
 from kafka.spark.exactly_once import driver, prefix_access
@@ -58,14 +58,8 @@ class Writes:
         self.commit(self.batch_task(*values))
 
     def committed(self) -> list[str]:
-        with KafkaConsumer(
-            "out",
-            bootstrap_servers=self.broker.bootstrap_servers,
-            isolation_level="read_committed",
-            auto_offset_reset="earliest",
-            consumer_timeout_ms=500,
-        ) as consumer:
-            return sorted(record.value.decode() for record in consumer)
+        committed = kafka.read("out", bootstrap_servers=self.broker.bootstrap_servers, isolation_level="read_committed")
+        return sorted(record.value.decode() for record in committed)
 
 
 @pytest.fixture
