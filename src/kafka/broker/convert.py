@@ -5,11 +5,10 @@ The log holds magic 2 only. Converting decodes and encodes every record, so it i
 
 import struct
 
-from crc32c import crc32c
-
 from kafka.broker.log.layout import HEAD_SIZE, PREFIX_SIZE, Buffer
 from kafka.errors import UnsupportedCompressionTypeError
 from kafka.record import BatchBuilder, BatchHeader, Compression, batch_headers, decode_batches
+from kafka.record.checksum import crc32c
 from kafka.record.codecs import compress, decompress
 
 _NO_LIMIT = 2**31 - 1

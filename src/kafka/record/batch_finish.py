@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from crc32c import crc32c
-
+from kafka.record.checksum import crc32c
 from kafka.record.codecs import compress
 from kafka.record.layout import (
     ATTRIBUTES_AT,

@@ -11,9 +11,8 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from crc32c import crc32c
-
 from kafka.errors import CorruptRecordException, UnsupportedForMessageFormatError
+from kafka.record.checksum import crc32c
 from kafka.record.codecs import CodecError, decompress
 from kafka.record.layout import (
     ATTRIBUTES_AT,

@@ -12,9 +12,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable
 
-from crc32c import crc32c
-
 from kafka.errors import CorruptRecordException, UnsupportedCompressionTypeError
+from kafka.record.checksum import crc32c
 from kafka.record.codecs import MAX_DECOMPRESSED_SIZE, SMALL_CODECS, SMALL_SIZE
 from kafka.record.collector import Collector
 from kafka.record.columns import Columns

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from crc32c import crc32c
-
+from kafka.record.checksum import crc32c
 from kafka.record.codecs import SMALL_SIZE
 from kafka.record.types import ROW_BYTES
 

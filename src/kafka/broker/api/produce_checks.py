@@ -2,12 +2,11 @@
 
 import struct
 
-from crc32c import crc32c
-
 from kafka.broker.codes import ErrorCode, RequestFailed
 from kafka.broker.topic_configs import NO_LIMIT_MS, TopicSettings
 from kafka.broker.topics import Topic
 from kafka.record import BatchHeader, decode_batches, validate_batch
+from kafka.record.checksum import crc32c
 
 _NO_TIMESTAMP = -1
 _MAX_TIMESTAMP_AT = 35

@@ -3,10 +3,9 @@
 from struct import Struct
 from typing import Final, NamedTuple
 
-from crc32c import crc32c
-
 from kafka.broker.log.layout import HEAD_SIZE, Buffer
 from kafka.record import BatchBuilder
+from kafka.record.checksum import crc32c
 
 _KEY: Final = Struct(">hh")
 _VALUE: Final = Struct(">hi")
