@@ -251,18 +251,22 @@ class AsyncAvroDeserializer(AsyncDeserializer):
 
 async def parsed(schema: Schema, registry: AsyncRegistry) -> ParsedSchema:
     """Parse a schema with what it refers to; raises `AvroSchemaError`, `SerializationError` for another type."""
-    return (await _parsed_named(schema, registry, 0))[0]
+    return (await _parsed_named(schema, registry, 0, {}))[0]
 
 
 async def _parsed_named(
-    schema: Schema, registry: AsyncRegistry, depth: int
+    schema: Schema, registry: AsyncRegistry, depth: int, known: dict[Any, dict[str, ParsedSchema]]
 ) -> tuple[ParsedSchema, dict[str, ParsedSchema]]:
+    """Likewise, with the named types that it brings; `known` has those of subjects and versions that were parsed."""
     if schema.schema_type not in (_TYPE, None):
         raise SerializationError(f"expected a schema of the type AVRO, got {schema.schema_type}")
     if depth > _MAX_DEPTH:
         raise AvroSchemaError(f"Expected references at most {_MAX_DEPTH} levels deep")
     named: dict[str, ParsedSchema] = {}
     for reference in schema.references or ():
-        found = await registry.get_version(str(reference.subject), reference.version, deleted=True)
-        named.update((await _parsed_named(found.schema, registry, depth + 1))[1])
+        place = (reference.subject, reference.version)
+        if place not in known:
+            found = await registry.get_version(str(reference.subject), reference.version, deleted=True)
+            known[place] = (await _parsed_named(found.schema, registry, depth + 1, known))[1]
+        named.update(known[place])
     return parse_named(schema.schema_str or "", named)

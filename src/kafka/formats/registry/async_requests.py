@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
+from kafka.errors import IllegalArgumentError
+from kafka.formats.registry.answers import items_of
 from kafka.formats.registry.errors import SchemaRegistryError
 
 
@@ -25,7 +27,16 @@ class AsyncRegistryRequests:
             )
         return answer
 
+    async def _listed(self, kind: type, method: str, path: str, query: Any = None) -> list[Any]:
+        """A list of texts, or of numbers; raises `SchemaRegistryError` for an answer that is none."""
+        return items_of(await self._asked(list, method, path, query), kind, f"{method} /{path}")
+
 
 def quoted(part: str) -> str:
-    """One part of a path."""
-    return quote(part, safe="")
+    """One part of a path. An empty one, or a step of dots, would lead elsewhere: to the settings of all subjects.
+
+    Raises `IllegalArgumentError` for a name that is empty.
+    """
+    if not part:
+        raise IllegalArgumentError("expected the name of a subject, or a GUID, got an empty text")
+    return part.replace(".", "%2E") if part in (".", "..") else quote(part, safe="")

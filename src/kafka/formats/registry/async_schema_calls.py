@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Literal
 
+from kafka.formats.registry.answers import registered, version_of
 from kafka.formats.registry.async_requests import AsyncRegistryRequests, quoted
 from kafka.formats.registry.cache import Cache
-from kafka.formats.registry.errors import SchemaRegistryError
 from kafka.formats.registry.options import RegistryOptions
 from kafka.formats.registry.schemas import RegisteredSchema, Schema, SchemaVersion
 
@@ -39,10 +39,9 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
             schema: the schema.
             normalize_schemas: have the registry bring it into a normal form first.
         """
-        registered = await self.register_schema_full_response(subject_name, schema, normalize_schemas)
-        if registered.schema_id is None:
-            raise SchemaRegistryError(0, -1, f"the answer has no id for the schema of subject {subject_name!r}")
-        return registered.schema_id
+        made = await self.register_schema_full_response(subject_name, schema, normalize_schemas)
+        assert made.schema_id is not None
+        return made.schema_id
 
     async def register_schema_full_response(
         self, subject_name: str, schema: Schema, normalize_schemas: bool = False
@@ -60,7 +59,7 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
             return kept
         path = f"subjects/{quoted(subject_name)}/versions"
         answer = await self._asked(dict, "POST", path, {"normalize": normalize_schemas}, schema.to_dict())
-        found = RegisteredSchema.from_dict(answer)
+        found = registered(answer, f"POST /{path}", "id")
         told = found.schema if found.schema.schema_str is not None else schema
         made = RegisteredSchema(found.subject or subject_name, found.version, found.schema_id, found.guid, told)
         self._by_schema.put(key, made)
@@ -86,7 +85,8 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
         kept = self._by_id.get(key)
         if kept is None:
             query = {"subject": subject_name, "format": fmt, "reference_format": reference_format}
-            kept = RegisteredSchema.from_dict(await self._asked(dict, "GET", f"schemas/ids/{schema_id:d}", query))
+            path = f"schemas/ids/{schema_id:d}"
+            kept = registered(await self._asked(dict, "GET", path, query), f"GET /{path}", "schema")
             self._by_id.put(key, kept)
         return kept.schema
 
@@ -99,13 +99,14 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
         """
         kept = self._by_guid.get((guid, fmt))
         if kept is None:
-            kept = Schema.from_dict(await self._asked(dict, "GET", f"schemas/guids/{quoted(guid)}", {"format": fmt}))
+            path = f"schemas/guids/{quoted(guid)}"
+            kept = registered(await self._asked(dict, "GET", path, {"format": fmt}), f"GET /{path}", "schema").schema
             self._by_guid.put((guid, fmt), kept)
         return kept
 
     async def get_schema_types(self) -> list[str]:
         """The types of schema that the registry takes."""
-        return list(await self._asked(list, "GET", "schemas/types"))
+        return await self._listed(str, "GET", "schemas/types")
 
     async def get_subjects_by_schema_id(
         self, schema_id: int, subject_name: str | None = None, deleted: bool = False, offset: int = 0, limit: int = -1
@@ -120,7 +121,7 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
             limit: how many to give; less than 0: all.
         """
         query = {"subject": subject_name, "deleted": deleted or None, "offset": offset, "limit": limit}
-        return list(await self._asked(list, "GET", f"schemas/ids/{schema_id:d}/subjects", query))
+        return await self._listed(str, "GET", f"schemas/ids/{schema_id:d}/subjects", query)
 
     async def get_schema_versions(
         self, schema_id: int, subject_name: str | None = None, deleted: bool = False, offset: int = 0, limit: int = -1
@@ -135,8 +136,8 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
             limit: how many to give; less than 0: all.
         """
         query = {"subject": subject_name, "deleted": deleted or None, "offset": offset, "limit": limit}
-        found = await self._asked(list, "GET", f"schemas/ids/{schema_id:d}/versions", query)
-        return [SchemaVersion.from_dict(each) for each in found]
+        path = f"schemas/ids/{schema_id:d}/versions"
+        return [version_of(each, f"GET /{path}") for each in await self._asked(list, "GET", path, query)]
 
     # -- subjects and versions ----------------------------------------------------------------------------------------
 
@@ -161,8 +162,8 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
         kept = self._looked_up.get(key)
         if kept is None:
             query = {"normalize": normalize_schemas, "deleted": deleted, "format": fmt}
-            answer = await self._asked(dict, "POST", f"subjects/{quoted(subject_name)}", query, schema.to_dict())
-            found = RegisteredSchema.from_dict(answer)
+            path = f"subjects/{quoted(subject_name)}"
+            found = registered(await self._asked(dict, "POST", path, query, schema.to_dict()), f"POST /{path}", "id")
             kept = RegisteredSchema(found.subject, found.version, found.schema_id, found.guid, schema)
             self._looked_up.put(key, kept)
         return kept
@@ -191,7 +192,7 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
             "offset": offset,
             "limit": limit,
         }
-        return list(await self._asked(list, "GET", "subjects", query))
+        return await self._listed(str, "GET", "subjects", query)
 
     async def delete_subject(self, subject_name: str, permanent: bool = False) -> list[int]:
         """Delete a subject; the versions that it had. The ids of its schemas stay known until it is deleted for good.
@@ -201,9 +202,9 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
             permanent: for good; it has to be deleted the other way before.
         """
         path = f"subjects/{quoted(subject_name)}"
-        versions = await self._asked(list, "DELETE", path, {"permanent": permanent or None})
+        versions = await self._listed(int, "DELETE", path, {"permanent": permanent or None})
         self._forget_subject(subject_name)
-        return list(versions)
+        return versions
 
     async def get_latest_version(self, subject_name: str, fmt: str | None = None) -> RegisteredSchema:
         """The newest version of a subject, asked for again after ``cache.latest.ttl.sec``.
@@ -216,7 +217,7 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
         kept = self._latest.get(key)
         if kept is None:
             path = f"subjects/{quoted(subject_name)}/versions/latest"
-            kept = RegisteredSchema.from_dict(await self._asked(dict, "GET", path, {"format": fmt}))
+            kept = registered(await self._asked(dict, "GET", path, {"format": fmt}), f"GET /{path}", "schema")
             self._latest.put(key, kept)
         return kept
 
@@ -237,7 +238,7 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
             names = list(metadata)
             query = {"deleted": deleted, "format": fmt, "key": names, "value": [metadata[name] for name in names]}
             path = f"subjects/{quoted(subject_name)}/metadata"
-            kept = RegisteredSchema.from_dict(await self._asked(dict, "GET", path, query))
+            kept = registered(await self._asked(dict, "GET", path, query), f"GET /{path}", "schema")
             self._latest.put(key, kept)
         return kept
 
@@ -257,7 +258,7 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
         if kept is None:
             path = f"subjects/{quoted(subject_name)}/versions/{quoted(str(version))}"
             answer = await self._asked(dict, "GET", path, {"deleted": deleted, "format": fmt})
-            kept = RegisteredSchema.from_dict(answer)
+            kept = registered(answer, f"GET /{path}", "schema")
             if version not in ("latest", -1):
                 self._by_version.put(key, kept)
         return kept
@@ -274,7 +275,7 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
             limit: how many to give; less than 0: all.
         """
         path = f"subjects/{quoted(subject_name)}/versions/{quoted(str(version))}/referencedby"
-        return list(await self._asked(list, "GET", path, {"offset": offset, "limit": limit}))
+        return await self._listed(int, "GET", path, {"offset": offset, "limit": limit})
 
     async def get_versions(
         self, subject_name: str, deleted: bool = False, deleted_only: bool = False, offset: int = 0, limit: int = -1
@@ -289,7 +290,7 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
             limit: how many to give; less than 0: all.
         """
         query = {"deleted": deleted, "deleted_only": deleted_only, "offset": offset, "limit": limit}
-        return list(await self._asked(list, "GET", f"subjects/{quoted(subject_name)}/versions", query))
+        return await self._listed(int, "GET", f"subjects/{quoted(subject_name)}/versions", query)
 
     async def delete_version(self, subject_name: str, version: Version, permanent: bool = False) -> int:
         """Delete a version of a subject; its number.

@@ -3,6 +3,7 @@
 from typing import Any, Literal
 
 from kafka.errors import IllegalArgumentError
+from kafka.formats.registry.answers import settings_of
 from kafka.formats.registry.async_requests import AsyncRegistryRequests, quoted
 from kafka.formats.registry.errors import SchemaRegistryError
 from kafka.formats.registry.schemas import Schema, ServerConfig
@@ -111,7 +112,8 @@ class AsyncSettingCalls(AsyncRegistryRequests):
         Arguments:
             subject_name: the subject; None: those that hold for subjects without.
         """
-        return ServerConfig.from_dict(await self._asked(dict, "GET", _setting("config", subject_name)))
+        path = _setting("config", subject_name)
+        return settings_of(await self._asked(dict, "GET", path), f"GET /{path}")
 
     async def delete_config(self, subject_name: str | None = None) -> ServerConfig:
         """Delete settings; what they were.
@@ -119,7 +121,8 @@ class AsyncSettingCalls(AsyncRegistryRequests):
         Arguments:
             subject_name: the subject; None: those that hold for subjects without.
         """
-        return ServerConfig.from_dict(await self._asked(dict, "DELETE", _setting("config", subject_name)))
+        path = _setting("config", subject_name)
+        return settings_of(await self._asked(dict, "DELETE", path), f"DELETE /{path}")
 
     # -- modes and contexts -------------------------------------------------------------------------------------------
 
@@ -170,7 +173,7 @@ class AsyncSettingCalls(AsyncRegistryRequests):
             offset: how many to leave out.
             limit: how many to give; less than 0: all.
         """
-        return list(await self._asked(list, "GET", "contexts", {"offset": offset, "limit": limit}))
+        return await self._listed(str, "GET", "contexts", {"offset": offset, "limit": limit})
 
 
 def _setting(kind: str, subject_name: str | None) -> str:

@@ -50,12 +50,22 @@ class Credentials:
             raise KafkaConfigurationError(
                 "'bearer.auth.custom.provider.function' has to give a dict with 'bearer.auth.token'"
             )
-        headers = {"Authorization": f"Bearer {token}"}
+        headers = {"Authorization": f"Bearer {_sendable(token, 'bearer.auth.token')}"}
         if cluster is not None:
-            headers["target-sr-cluster"] = cluster
+            headers["target-sr-cluster"] = _sendable(cluster, "bearer.auth.logical.cluster")
         if pool is not None:
-            headers["Confluent-Identity-Pool-Id"] = pool
+            headers["Confluent-Identity-Pool-Id"] = _sendable(pool, "bearer.auth.identity.pool.id")
         return headers
+
+
+def _sendable(value: Any, name: str) -> str:
+    """A value of a header. The HTTP library's errors would show what is none, tokens too, also in the log."""
+    if not isinstance(value, str) or not value.isascii() or not value.isprintable() or value != value.strip():
+        raise KafkaConfigurationError(
+            f"{name!r} has to be a text without line breaks, blanks at its ends and letters beyond ASCII; one that is "
+            "read from a file often ends with a line break"
+        )
+    return value
 
 
 async def _fields(bearer: BearerOptions) -> Mapping[str, Any]:

@@ -11,7 +11,8 @@ from typing import Any
 
 from kafka.cluster.backoff import Backoff
 from kafka.cluster.retry import RetryPolicy
-from kafka.errors import KafkaConfigurationError, KafkaError
+from kafka.errors import IllegalStateError, KafkaConfigurationError, KafkaError
+from kafka.formats.registry.answers import ACCEPTED, body_of
 from kafka.formats.registry.credentials import Credentials
 from kafka.formats.registry.errors import SchemaRegistryConnectionError, SchemaRegistryError
 from kafka.formats.registry.http_library import http_library
@@ -47,6 +48,7 @@ class Exchange:
         self._session: Any = None
         self._replaced: list[Any] = []
         self._context: ssl.SSLContext | None = None
+        self._is_closed = False
         self._urls = options.urls
         backoff = Backoff(options.retries_wait_ms, options.retries_max_wait_ms)
         self._policy = RetryPolicy(backoff, log, fatal=lambda error: not _may_pass(error))
@@ -69,6 +71,8 @@ class Exchange:
             try:
                 answer = await self._ask_each(method, path, query, body)
             except Exception as error:
+                if self._is_closed:
+                    raise _closed() from error
                 if attempts.failures >= self._options.max_retries:
                     attempts.ended()
                     raise
@@ -78,7 +82,8 @@ class Exchange:
                 return answer
 
     async def close(self) -> None:
-        """Close the connections."""
+        """Close the connections. What is asked now fails, and is not tried again."""
+        self._is_closed = True
         sessions, self._replaced, self._session = [*self._replaced, self._session], [], None
         for session in sessions:
             if session is not None:
@@ -106,6 +111,7 @@ class Exchange:
             async with asyncio.timeout(limit_s):
                 headers = {
                     "Accept": _ACCEPT,
+                    "Accept-Encoding": ACCEPTED,
                     "Confluent-Client-Version": f"kafka-columnar/{__version__}",
                     **await self._credentials.headers(url),
                 }
@@ -131,6 +137,8 @@ class Exchange:
             if isinstance(error, KafkaError):
                 raise
             raise SchemaRegistryConnectionError(0, -1, f"the registry cannot be asked: {_why(error)}", asked) from error
+        except self._http.InvalidURL as error:
+            raise KafkaConfigurationError(f"'url' cannot be used: {url.address}: {_why(error)}") from error
         except ValueError as error:
             if isinstance(error, KafkaError):
                 raise
@@ -140,13 +148,26 @@ class Exchange:
     async def _opened(self) -> Any:
         """The connections; new ones where a file of the TLS options has changed."""
         context = await self._tls()
+        if self._is_closed:
+            raise _closed()
         if self._session is None or context is not self._context:
             if self._session is not None:
                 self._replaced.append(self._session)  # another task may be waiting for an answer there
             self._context = context
-            further = {} if self._options.proxy is None else {"proxy": self._options.proxy}
-            self._session = self._http.AsyncClient(verify=context, timeout=self._options.timeout_s, **further)
+            self._session = self._made(context)
         return self._session
+
+    def _made(self, context: ssl.SSLContext) -> Any:
+        further = {} if self._options.proxy is None else {"proxy": self._options.proxy}
+        try:
+            return self._http.AsyncClient(verify=context, timeout=self._options.timeout_s, **further)
+        except ImportError as error:
+            raise KafkaConfigurationError(f"the proxy cannot be used: {error}") from error
+        except (self._http.InvalidURL, ValueError):  # whose texts may have parts of a password
+            raise KafkaConfigurationError(
+                "the proxy, of the option 'proxy' or of the environment, cannot be used: expected http://HOST:PORT, "
+                "https://HOST:PORT or socks5://HOST:PORT"
+            ) from None
 
     async def _tls(self) -> ssl.SSLContext:
         if self._options.uses_tls and self._options.verify:
@@ -172,13 +193,12 @@ class Exchange:
 
 async def _sent(session: Any, method: str, address: str, **parts: Any) -> tuple[int, bytes]:
     """Send a request; the status and what was answered, of which a limited part is taken in."""
-    data = bytearray()
     async with session.stream(method, address, **parts) as response:
-        async for part in response.aiter_bytes():
-            data += part
-            if len(data) > MAX_ANSWER_BYTES:
-                raise ValueError(f"it has more than {MAX_ANSWER_BYTES:,} bytes")
-        return response.status_code, bytes(data)
+        return response.status_code, await body_of(response, MAX_ANSWER_BYTES)
+
+
+def _closed() -> IllegalStateError:
+    return IllegalStateError("the schema registry client was closed")
 
 
 def _parameters(query: Mapping[str, Any] | None) -> dict[str, Any] | None:

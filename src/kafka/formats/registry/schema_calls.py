@@ -4,8 +4,8 @@
 from collections.abc import Mapping
 from typing import Literal
 
+from kafka.formats.registry.answers import registered, version_of
 from kafka.formats.registry.cache import Cache
-from kafka.formats.registry.errors import SchemaRegistryError
 from kafka.formats.registry.options import RegistryOptions
 from kafka.formats.registry.requests import RegistryRequests, quoted
 from kafka.formats.registry.schemas import RegisteredSchema, Schema, SchemaVersion
@@ -40,10 +40,9 @@ class SchemaCalls(RegistryRequests):
             schema: the schema.
             normalize_schemas: have the registry bring it into a normal form first.
         """
-        registered = self.register_schema_full_response(subject_name, schema, normalize_schemas)
-        if registered.schema_id is None:
-            raise SchemaRegistryError(0, -1, f"the answer has no id for the schema of subject {subject_name!r}")
-        return registered.schema_id
+        made = self.register_schema_full_response(subject_name, schema, normalize_schemas)
+        assert made.schema_id is not None
+        return made.schema_id
 
     def register_schema_full_response(
         self, subject_name: str, schema: Schema, normalize_schemas: bool = False
@@ -61,7 +60,7 @@ class SchemaCalls(RegistryRequests):
             return kept
         path = f"subjects/{quoted(subject_name)}/versions"
         answer = self._asked(dict, "POST", path, {"normalize": normalize_schemas}, schema.to_dict())
-        found = RegisteredSchema.from_dict(answer)
+        found = registered(answer, f"POST /{path}", "id")
         told = found.schema if found.schema.schema_str is not None else schema
         made = RegisteredSchema(found.subject or subject_name, found.version, found.schema_id, found.guid, told)
         self._by_schema.put(key, made)
@@ -87,7 +86,8 @@ class SchemaCalls(RegistryRequests):
         kept = self._by_id.get(key)
         if kept is None:
             query = {"subject": subject_name, "format": fmt, "reference_format": reference_format}
-            kept = RegisteredSchema.from_dict(self._asked(dict, "GET", f"schemas/ids/{schema_id:d}", query))
+            path = f"schemas/ids/{schema_id:d}"
+            kept = registered(self._asked(dict, "GET", path, query), f"GET /{path}", "schema")
             self._by_id.put(key, kept)
         return kept.schema
 
@@ -100,13 +100,14 @@ class SchemaCalls(RegistryRequests):
         """
         kept = self._by_guid.get((guid, fmt))
         if kept is None:
-            kept = Schema.from_dict(self._asked(dict, "GET", f"schemas/guids/{quoted(guid)}", {"format": fmt}))
+            path = f"schemas/guids/{quoted(guid)}"
+            kept = registered(self._asked(dict, "GET", path, {"format": fmt}), f"GET /{path}", "schema").schema
             self._by_guid.put((guid, fmt), kept)
         return kept
 
     def get_schema_types(self) -> list[str]:
         """The types of schema that the registry takes."""
-        return list(self._asked(list, "GET", "schemas/types"))
+        return self._listed(str, "GET", "schemas/types")
 
     def get_subjects_by_schema_id(
         self, schema_id: int, subject_name: str | None = None, deleted: bool = False, offset: int = 0, limit: int = -1
@@ -121,7 +122,7 @@ class SchemaCalls(RegistryRequests):
             limit: how many to give; less than 0: all.
         """
         query = {"subject": subject_name, "deleted": deleted or None, "offset": offset, "limit": limit}
-        return list(self._asked(list, "GET", f"schemas/ids/{schema_id:d}/subjects", query))
+        return self._listed(str, "GET", f"schemas/ids/{schema_id:d}/subjects", query)
 
     def get_schema_versions(
         self, schema_id: int, subject_name: str | None = None, deleted: bool = False, offset: int = 0, limit: int = -1
@@ -136,8 +137,8 @@ class SchemaCalls(RegistryRequests):
             limit: how many to give; less than 0: all.
         """
         query = {"subject": subject_name, "deleted": deleted or None, "offset": offset, "limit": limit}
-        found = self._asked(list, "GET", f"schemas/ids/{schema_id:d}/versions", query)
-        return [SchemaVersion.from_dict(each) for each in found]
+        path = f"schemas/ids/{schema_id:d}/versions"
+        return [version_of(each, f"GET /{path}") for each in self._asked(list, "GET", path, query)]
 
     # -- subjects and versions ----------------------------------------------------------------------------------------
 
@@ -162,8 +163,8 @@ class SchemaCalls(RegistryRequests):
         kept = self._looked_up.get(key)
         if kept is None:
             query = {"normalize": normalize_schemas, "deleted": deleted, "format": fmt}
-            answer = self._asked(dict, "POST", f"subjects/{quoted(subject_name)}", query, schema.to_dict())
-            found = RegisteredSchema.from_dict(answer)
+            path = f"subjects/{quoted(subject_name)}"
+            found = registered(self._asked(dict, "POST", path, query, schema.to_dict()), f"POST /{path}", "id")
             kept = RegisteredSchema(found.subject, found.version, found.schema_id, found.guid, schema)
             self._looked_up.put(key, kept)
         return kept
@@ -192,7 +193,7 @@ class SchemaCalls(RegistryRequests):
             "offset": offset,
             "limit": limit,
         }
-        return list(self._asked(list, "GET", "subjects", query))
+        return self._listed(str, "GET", "subjects", query)
 
     def delete_subject(self, subject_name: str, permanent: bool = False) -> list[int]:
         """Delete a subject; the versions that it had. The ids of its schemas stay known until it is deleted for good.
@@ -202,9 +203,9 @@ class SchemaCalls(RegistryRequests):
             permanent: for good; it has to be deleted the other way before.
         """
         path = f"subjects/{quoted(subject_name)}"
-        versions = self._asked(list, "DELETE", path, {"permanent": permanent or None})
+        versions = self._listed(int, "DELETE", path, {"permanent": permanent or None})
         self._forget_subject(subject_name)
-        return list(versions)
+        return versions
 
     def get_latest_version(self, subject_name: str, fmt: str | None = None) -> RegisteredSchema:
         """The newest version of a subject, asked for again after ``cache.latest.ttl.sec``.
@@ -217,7 +218,7 @@ class SchemaCalls(RegistryRequests):
         kept = self._latest.get(key)
         if kept is None:
             path = f"subjects/{quoted(subject_name)}/versions/latest"
-            kept = RegisteredSchema.from_dict(self._asked(dict, "GET", path, {"format": fmt}))
+            kept = registered(self._asked(dict, "GET", path, {"format": fmt}), f"GET /{path}", "schema")
             self._latest.put(key, kept)
         return kept
 
@@ -238,7 +239,7 @@ class SchemaCalls(RegistryRequests):
             names = list(metadata)
             query = {"deleted": deleted, "format": fmt, "key": names, "value": [metadata[name] for name in names]}
             path = f"subjects/{quoted(subject_name)}/metadata"
-            kept = RegisteredSchema.from_dict(self._asked(dict, "GET", path, query))
+            kept = registered(self._asked(dict, "GET", path, query), f"GET /{path}", "schema")
             self._latest.put(key, kept)
         return kept
 
@@ -258,7 +259,7 @@ class SchemaCalls(RegistryRequests):
         if kept is None:
             path = f"subjects/{quoted(subject_name)}/versions/{quoted(str(version))}"
             answer = self._asked(dict, "GET", path, {"deleted": deleted, "format": fmt})
-            kept = RegisteredSchema.from_dict(answer)
+            kept = registered(answer, f"GET /{path}", "schema")
             if version not in ("latest", -1):
                 self._by_version.put(key, kept)
         return kept
@@ -275,7 +276,7 @@ class SchemaCalls(RegistryRequests):
             limit: how many to give; less than 0: all.
         """
         path = f"subjects/{quoted(subject_name)}/versions/{quoted(str(version))}/referencedby"
-        return list(self._asked(list, "GET", path, {"offset": offset, "limit": limit}))
+        return self._listed(int, "GET", path, {"offset": offset, "limit": limit})
 
     def get_versions(
         self, subject_name: str, deleted: bool = False, deleted_only: bool = False, offset: int = 0, limit: int = -1
@@ -290,7 +291,7 @@ class SchemaCalls(RegistryRequests):
             limit: how many to give; less than 0: all.
         """
         query = {"deleted": deleted, "deleted_only": deleted_only, "offset": offset, "limit": limit}
-        return list(self._asked(list, "GET", f"subjects/{quoted(subject_name)}/versions", query))
+        return self._listed(int, "GET", f"subjects/{quoted(subject_name)}/versions", query)
 
     def delete_version(self, subject_name: str, version: Version, permanent: bool = False) -> int:
         """Delete a version of a subject; its number.

@@ -4,6 +4,7 @@
 from typing import Any, Literal
 
 from kafka.errors import IllegalArgumentError
+from kafka.formats.registry.answers import settings_of
 from kafka.formats.registry.errors import SchemaRegistryError
 from kafka.formats.registry.requests import RegistryRequests, quoted
 from kafka.formats.registry.schemas import Schema, ServerConfig
@@ -110,7 +111,8 @@ class SettingCalls(RegistryRequests):
         Arguments:
             subject_name: the subject; None: those that hold for subjects without.
         """
-        return ServerConfig.from_dict(self._asked(dict, "GET", _setting("config", subject_name)))
+        path = _setting("config", subject_name)
+        return settings_of(self._asked(dict, "GET", path), f"GET /{path}")
 
     def delete_config(self, subject_name: str | None = None) -> ServerConfig:
         """Delete settings; what they were.
@@ -118,7 +120,8 @@ class SettingCalls(RegistryRequests):
         Arguments:
             subject_name: the subject; None: those that hold for subjects without.
         """
-        return ServerConfig.from_dict(self._asked(dict, "DELETE", _setting("config", subject_name)))
+        path = _setting("config", subject_name)
+        return settings_of(self._asked(dict, "DELETE", path), f"DELETE /{path}")
 
     # -- modes and contexts -------------------------------------------------------------------------------------------
 
@@ -169,7 +172,7 @@ class SettingCalls(RegistryRequests):
             offset: how many to leave out.
             limit: how many to give; less than 0: all.
         """
-        return list(self._asked(list, "GET", "contexts", {"offset": offset, "limit": limit}))
+        return self._listed(str, "GET", "contexts", {"offset": offset, "limit": limit})
 
 
 def _setting(kind: str, subject_name: str | None) -> str:

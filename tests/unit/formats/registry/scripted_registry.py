@@ -26,12 +26,14 @@ Answer = tuple[int, Any] | Callable[[Request], tuple[int, Any]]
 class ScriptedRegistry:
     """Answers with what `answers` holds, one after another, and then with the last one for good.
 
-    A value that is bytes is sent as it is, all others as JSON. An answer may be a function of the request.
+    A value that is bytes is sent as it is, all others as JSON. An answer may be a function of the request. `headers`
+    are sent with each answer.
     """
 
     def __init__(self, *answers: Answer, context: ssl.SSLContext | None = None) -> None:
         self.answers = list(answers)
         self.requests: list[Request] = []
+        self.headers: dict[str, str] = {}
         scripted = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -51,6 +53,8 @@ class ScriptedRegistry:
                 content = value if isinstance(value, bytes) else json.dumps(value).encode()
                 self.send_response(status)
                 self.send_header("Content-Length", str(len(content)))
+                for name, text in scripted.headers.items():
+                    self.send_header(name, text)
                 self.end_headers()
                 self.wfile.write(content)
 

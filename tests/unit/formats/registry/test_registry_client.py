@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import base64
+import concurrent.futures
+import gzip
 import logging
 import socket
 import threading
+import traceback
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from kafka.errors import IllegalStateError, KafkaConfigurationError
+from kafka.broker import EmbeddedBroker
+from kafka.errors import IllegalArgumentError, IllegalStateError, KafkaConfigurationError
 from kafka.formats.registry import exchange
 from kafka.schema_registry import (
     AsyncSchemaRegistryClient,
@@ -106,7 +110,7 @@ def test_what_changes_a_subject_forgets_what_was_known_of_it() -> None:
 
 def test_requests_are_as_the_api_has_them() -> None:
     def echoed(request: Request) -> tuple[int, Any]:
-        return 200, {"id": 1, "mode": "IMPORT", "compatibility": "FULL"}
+        return 200, {"schema": "{}", "id": 1, "mode": "IMPORT", "compatibility": "FULL"}
 
     with ScriptedRegistry(echoed) as registry, client_of(registry) as client:
         client.register_schema("a/b", Schema('"int"'), normalize_schemas=True)
@@ -351,3 +355,152 @@ def test_importing_it_loads_no_http_library() -> None:
     code = "import kafka.schema_registry, sys; print([n for n in sys.modules if n.startswith(('httpx', 'h11'))])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("name", [".", "..", "../x", "a/b", "a?b#c", "%2e", ""])
+def test_a_subjects_name_stays_one_part_of_the_path(name: str) -> None:
+    """An HTTP library takes the step that dots are: with ".", setting a subject's level set that of all subjects."""
+    with EmbeddedBroker(registry=True) as broker, SchemaRegistryClient({"url": broker.registry_url}) as client:
+        if name:
+            client.set_compatibility(name, "NONE")
+            assert client.get_compatibility(name) == "NONE"
+            assert client.register_schema(name, Schema('"int"')) == 1
+            assert (client.get_subjects(), client.get_versions(name)) == ([name], [1])
+        else:
+            with pytest.raises(IllegalArgumentError, match="got an empty text"):
+                client.set_compatibility(name, "NONE")
+        assert client.get_compatibility() == "BACKWARD"
+
+
+SCHEMA = {"schema": '"int"', "id": 1, "version": 1, "subject": "s"}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {},
+        {"schema": 7},
+        SCHEMA | {"id": "seven"},
+        SCHEMA | {"id": True},
+        SCHEMA | {"id": -1},
+        SCHEMA | {"id": 2**32},
+        SCHEMA | {"id": 1.5},
+        SCHEMA | {"version": "1"},
+        SCHEMA | {"subject": 5},
+        SCHEMA | {"references": 5},
+        SCHEMA | {"references": [5]},
+        SCHEMA | {"references": [{"name": 5}]},
+        SCHEMA | {"metadata": 5},
+        SCHEMA | {"metadata": {"tags": 5}},
+        SCHEMA | {"ruleSet": {"domainRules": [5]}},
+    ],
+    ids=str,
+)
+def test_an_answer_that_is_no_schema_is_an_error_and_not_kept(answer: Any) -> None:
+    calls: list[Callable[[SchemaRegistryClient], Any]] = [
+        lambda client: client.get_schema(7),
+        lambda client: client.get_schema_by_guid("g"),
+        lambda client: client.get_version("s", 1),
+        lambda client: client.get_latest_version("s"),
+        lambda client: client.get_latest_with_metadata("s", {}),
+        lambda client: client.lookup_schema("s", Schema('"int"')),
+        lambda client: client.register_schema("s", Schema('"int"')),
+    ]
+    with ScriptedRegistry((200, answer)) as registry, client_of(registry) as client:
+        for call in calls:
+            with pytest.raises(SchemaRegistryError, match=r"expected|cannot be read") as caught:
+                call(client)
+            assert caught.value.request.split()[0] in ("GET", "POST")
+        registry.answers = [(200, SCHEMA)]
+        for call in calls:
+            call(client)
+
+
+@pytest.mark.parametrize("answer", [[5], ["a", None], [{"subject": 5}], [[]], [True]], ids=str)
+def test_a_list_of_other_things_is_an_error(answer: Any) -> None:
+    with ScriptedRegistry((200, answer)) as registry, client_of(registry) as client:
+        with pytest.raises(SchemaRegistryError, match="expected 'item' of type str"):
+            client.get_subjects()
+        with pytest.raises(SchemaRegistryError, match=r"expected '(version|subject)'"):
+            client.get_schema_versions(1)
+        registry.answers = [(200, {"defaultMetadata": 5})]
+        with pytest.raises(SchemaRegistryError, match="settings that cannot be read"):
+            client.get_config()
+
+
+def test_what_is_compressed_is_taken_in_up_to_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bombs: a part of an answer may be a thousand times as large decompressed, and again if that is compressed too."""
+    monkeypatch.setattr(exchange, "MAX_ANSWER_BYTES", 100_000)
+    with ScriptedRegistry((200, gzip.compress(b'["s"]'))) as registry, client_of(registry) as client:
+        registry.headers = {"Content-Encoding": "gzip"}
+        assert client.get_subjects() == ["s"]
+        assert registry.requests[0].headers["accept-encoding"] == "gzip"
+        registry.answers = [(200, gzip.compress(b" " * 99_998 + b"[]"))]
+        assert client.get_subjects() == []
+        bad: list[tuple[bytes, str]] = [
+            (gzip.compress(b" " * 99_999 + b"[]"), "more than 100,000 bytes"),
+            (gzip.compress(b'["s"]')[:-4], "ends before what is compressed does"),
+            (b"no gzip", "cannot be decompressed"),
+        ]
+        for data, why in bad:
+            registry.answers = [(200, data)]
+            with pytest.raises(SchemaRegistryError, match=why):
+                client.get_subjects()
+        for encoding in ("gzip, gzip", "zstd", "br"):
+            registry.headers = {"Content-Encoding": encoding}
+            with pytest.raises(SchemaRegistryError, match=f"compressed as '{encoding}', which was not asked for"):
+                client.get_subjects()
+
+
+@pytest.mark.parametrize("token", ["s3cret\n", "s3cret\r\nX: y", "s3cret\N{SNOWMAN}", " s3cret"], ids=ascii)
+def test_a_token_that_no_header_can_carry_is_not_shown(token: str, caplog: pytest.LogCaptureFixture) -> None:
+    conf = {"bearer.auth.credentials.source": "STATIC_TOKEN", "bearer.auth.token": token}
+    with (
+        ScriptedRegistry((200, [])) as registry,
+        client_of(registry, **conf) as client,
+        pytest.raises(KafkaConfigurationError, match=r"'bearer\.auth\.token' has to be a text without") as caught,
+    ):
+        client.get_subjects()
+    assert "s3cret" not in "".join(traceback.format_exception(caught.value)) + caplog.text
+    assert registry.requests == []
+
+
+@pytest.mark.parametrize(
+    ("conf", "expected"),
+    [
+        ({"url": "http://localhost\x7f"}, "'url' cannot be used: http://localhost"),
+        ({"url": "http://\N{SNOWMAN}.\N{ZERO WIDTH SPACE}"}, "'url' cannot be used"),
+        ({"proxy": "nonsense"}, "the proxy, .* cannot be used: expected http"),
+        ({"proxy": "ftp://u:s3cret@host"}, "the proxy, .* cannot be used: expected http"),
+        ({"proxy": "http://u:s3cret/@host"}, "the proxy, .* cannot be used: expected http"),
+    ],
+    ids=str,
+)
+def test_addresses_that_the_http_library_refuses(conf: dict[str, Any], expected: str) -> None:
+    with (
+        SchemaRegistryClient({"url": "http://127.0.0.1:9", **QUICK, **conf}) as client,
+        pytest.raises(KafkaConfigurationError, match=expected) as caught,
+    ):
+        client.get_subjects()
+    assert "s3cret" not in "".join(traceback.format_exception(caught.value))
+
+
+def test_what_is_asked_as_the_client_is_closed_ends() -> None:
+    """It went on trying by connections of its own, which nobody closed."""
+    arrived = threading.Event()
+
+    def hold(connection: socket.socket) -> None:
+        with connection:
+            connection.recv(65536)
+            arrived.set()
+            connection.recv(65536)
+
+    with socket.create_server(("127.0.0.1", 0)) as silent, concurrent.futures.ThreadPoolExecutor() as pool:
+        client = SchemaRegistryClient({"url": f"http://127.0.0.1:{silent.getsockname()[1]}", "timeout": 60, **QUICK})
+        asked = pool.submit(client.get_subjects)
+        held = pool.submit(hold, silent.accept()[0])
+        assert arrived.wait(30)
+        client.close()
+        with pytest.raises(IllegalStateError, match="was closed"):
+            asked.result(30)
+        held.result(30)

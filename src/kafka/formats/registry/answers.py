@@ -1,0 +1,117 @@
+"""Reads what a registry answers: its bytes up to a limit, and its JSON where it has the types that it is to have."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+from kafka.formats.registry.errors import SchemaRegistryError
+from kafka.formats.registry.schemas import RegisteredSchema, SchemaVersion, ServerConfig
+from kafka.net.foreign_text import shown_text
+
+ACCEPTED = "gzip"
+"""How an answer may be compressed. What the HTTP library decompresses has no limit."""
+_GZIP = 16 + zlib.MAX_WBITS
+_LARGEST = (1 << 32) - 1
+_TYPES = {
+    "subject": str,
+    "version": int,
+    "id": int,
+    "guid": str,
+    "schema": str,
+    "schemaType": str,
+    "references": list,
+    "metadata": dict,
+    "ruleSet": dict,
+}
+_REFERENCE_TYPES = {"name": str, "subject": str, "version": int}
+
+
+async def body_of(response: Any, limit: int) -> bytes:
+    """The body of a response of the HTTP library, decompressed.
+
+    Arguments:
+        response: whose body has not been read.
+        limit: the most bytes that it may have.
+
+    Raises ValueError for more, and for what cannot be decompressed.
+    """
+    encoding = response.headers.get("content-encoding", "").strip().lower() or "identity"
+    if encoding not in ("gzip", "x-gzip", "identity"):
+        raise ValueError(f"it is compressed as {shown_text(encoding, 40)!r}, which was not asked for")
+    inflater = None if encoding == "identity" else zlib.decompressobj(_GZIP)
+    data = bytearray()
+    is_empty = True
+    async for part in response.aiter_raw():
+        is_empty = False
+        try:
+            data += part if inflater is None else inflater.decompress(part, limit - len(data) + 1)
+        except zlib.error as error:
+            raise ValueError(f"it cannot be decompressed: {error}") from error
+        if len(data) > limit:
+            raise ValueError(f"it has more than {limit:,} bytes")
+    if inflater is not None and not inflater.eof and not is_empty:
+        raise ValueError("it ends before what is compressed does")
+    return bytes(data)
+
+
+def registered(answer: Mapping[str, Any], asked: str, *needed: str) -> RegisteredSchema:
+    """A schema as it is registered.
+
+    Arguments:
+        answer: what came.
+        asked: the request, for errors.
+        needed: what has to be there, such as "schema" or "id".
+
+    Raises `SchemaRegistryError` for what is none: such an answer must not be kept.
+    """
+    for name in needed:
+        if answer.get(name) is None:
+            raise _unexpected(
+                asked, f"expected an answer with {name!r}, got {', '.join(map(repr, answer)) or 'nothing'}"
+            )
+    _check(answer, _TYPES, asked)
+    for each in answer.get("references") or ():
+        _check(_of_type(each, dict, "reference", asked), _REFERENCE_TYPES, asked)
+    try:
+        return RegisteredSchema.from_dict(answer)
+    except (AttributeError, TypeError, ValueError) as error:  # metadata and rules of another form
+        raise _unexpected(asked, f"the answer has metadata or rules that cannot be read: {error}") from error
+
+
+def version_of(answer: Any, asked: str) -> SchemaVersion:
+    """A subject and the number of a version; raises `SchemaRegistryError` for what is none."""
+    _check(_of_type(answer, dict, "version", asked), _REFERENCE_TYPES, asked)
+    return SchemaVersion.from_dict(answer)
+
+
+def settings_of(answer: Mapping[str, Any], asked: str) -> ServerConfig:
+    """Settings; raises `SchemaRegistryError` for what are none."""
+    try:
+        return ServerConfig.from_dict(answer)
+    except (AttributeError, TypeError, ValueError) as error:
+        raise _unexpected(asked, f"the answer has settings that cannot be read: {error}") from error
+
+
+def items_of(answer: list[Any], kind: type, asked: str) -> list[Any]:
+    """A list of texts or numbers; raises `SchemaRegistryError` for one that has others."""
+    return [_of_type(each, kind, "item", asked) for each in answer]
+
+
+def _check(answer: Mapping[str, Any], types: Mapping[str, type], asked: str) -> None:
+    for name, kind in types.items():
+        if answer.get(name) is not None:
+            _of_type(answer[name], kind, name, asked)
+
+
+def _of_type(value: Any, kind: type, name: str, asked: str) -> Any:
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise _unexpected(asked, f"expected {name!r} of type {kind.__name__}, got {shown_text(repr(value), 100)}")
+    if isinstance(value, int) and not 0 <= value <= _LARGEST:
+        raise _unexpected(asked, f"expected {name!r} from 0 to {_LARGEST}, got {shown_text(repr(value), 40)}")
+    return value
+
+
+def _unexpected(asked: str, text: str) -> SchemaRegistryError:
+    return SchemaRegistryError(0, SchemaRegistryError.UNKNOWN, text, asked)
