@@ -229,7 +229,7 @@ def test_a_program_whose_signals_handler_sends_goes_on(broker: EmbeddedBroker) -
         [sys.executable, "-c", _PROGRAM, broker.bootstrap_servers],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert (done.stderr, done.returncode) == ("", 0)
