@@ -54,10 +54,12 @@ GUIDES = {
         "3 values of binary\nstruct<id: int64, customer: string>\n[BadValue(row=3, schema_id=None, cause='id: expect",
         "[{'year': 2013, 'carrier': 'UA', 'dep_delay': 2.0}, None, None]\nBadValue(row=1, schema_id=None, cause='year:",
         "struct<id: double, at: timestamp[us, tz=UTC], tags: list<item: string>>\n",
+        "7 alice\n{'id': 7, 'customer': 'alice', 'lines': [], 'kind': 'GIFT'}\nBadValue(row=1, sch",
     ],
     "SCHEMA_REGISTRY.md": [
         "1\n2\n[1, 2] 2\n{errorType:'READER_FIELD_MISSING_DEFAULT_VALUE'",
         "{'id': 'a-1', 'amount': 3}\n['orders-value']\n",
+        "{'id': 'a-1', 'lines': [{'price': 2.5}]}\nsubject 'orders-value', schema id 1: At lines[1].price: '3' is not",
     ],
     "LOGGING.md": ['"kafka_group_id": "json-lines"', '"kafka_group_id": "structured"'],
     "TUNING.md": ["read 40000"],

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from kafka.formats.json.encoder import JsonEncodeError
     from kafka.formats.json.errors import JsonSchemaError
     from kafka.formats.json.rows import json_syntax_error
+    from kafka.formats.protobuf.codec import Protobuf
+    from kafka.formats.protobuf.errors import ProtobufDecodeError, ProtobufEncodeError, ProtobufSchemaError
 
 __all__ = [
     "Avro",
@@ -40,6 +42,10 @@ __all__ = [
     "Json",
     "JsonEncodeError",
     "JsonSchemaError",
+    "Protobuf",
+    "ProtobufDecodeError",
+    "ProtobufEncodeError",
+    "ProtobufSchemaError",
     "json_syntax_error",
 ]
 
@@ -56,6 +62,8 @@ _HOMES = {
         "json.encoder": ("JsonEncodeError",),
         "json.errors": ("JsonSchemaError",),
         "json.rows": ("json_syntax_error",),
+        "protobuf.codec": ("Protobuf",),
+        "protobuf.errors": ("ProtobufDecodeError", "ProtobufEncodeError", "ProtobufSchemaError"),
     }.items()
     for name in names
 }

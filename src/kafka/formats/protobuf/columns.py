@@ -1,0 +1,301 @@
+"""Protobuf values as Arrow columns and back, by the library ptars.
+
+ptars takes more than can be read again: numbers of enums that have no name, texts that name no value of an enum, null
+in lists, several fields of a oneof, times beyond its range. All that is checked here, and a batch that it refuses is
+halved until the bad values are found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute
+
+from kafka.formats.protobuf.damage import damage
+from kafka.formats.protobuf.errors import ProtobufEncodeError, ProtobufSchemaError, library
+from kafka.formats.protobuf.files import descriptor_proto
+
+pc: Any = pyarrow.compute
+_TIMES = (-62_135_596_800_000_000, 253_402_300_799_999_999)
+"""Years 1 to 9999, in microseconds: what a Timestamp may be."""
+_SPANS = (-315_576_000_000_000_000, 315_576_000_000_000_000)
+"""10,000 years in microseconds: what a Duration may be."""
+
+
+class ProtobufColumns:
+    """Decodes and encodes values of one message.
+
+    Args:
+        descriptor: of the message.
+
+    Raises:
+        ProtobufSchemaError: the schema cannot be columns.
+    """
+
+    def __init__(self, descriptor: Any) -> None:
+        ptars = library("ptars")
+        for file in _files(descriptor.file, {}):
+            if descriptor_proto(file).syntax == "editions":
+                raise ProtobufSchemaError(f"{file.name} is of an edition: its values can be objects, not columns")
+        config = ptars.PtarsConfig(enum_repr="string", timestamp_unit="us", duration_unit="us", time_unit="us")
+        self._handler = ptars.HandlerPool([descriptor.file], config).get_for_message(descriptor)
+        self._descriptor = descriptor
+        schema = self._handler.schema()
+        self.type: pa.DataType = pa.struct(list(schema))
+        self._schema: pa.Schema = schema
+        self._leaves = list(_leaves(descriptor, self.type, "", ()))
+
+    # -- bytes to columns ---------------------------------------------------------------------------------------------
+
+    def decode(self, values: Any, fail: Callable[[int, str], None]) -> Any:
+        """Return a column of values, an array of binary; `fail` gets the row of each that is bad, and why."""
+        if len(values) == 0:
+            return pa.array([], self.type)
+        valid = None if not values.null_count else pc.is_valid(values)
+        bad: list[int] = []
+
+        def failed(row: int, why: str) -> None:
+            bad.append(row)
+            fail(row, why)
+
+        batches = list(self._decoded(values, 0, failed))
+        columns = [
+            pa.concat_arrays([each.column(at) for each in batches]) if len(batches) > 1 else batches[0].column(at)
+            for at in range(len(self._schema))
+        ]
+        mask = None if valid is None else pc.invert(valid)
+        if bad:
+            flags = [False] * len(values)
+            for row in bad:
+                flags[row] = True
+            mask = pa.array(flags) if mask is None else pc.or_(mask, pa.array(flags))
+        if not columns:
+            return pa.array(
+                [None if mask is not None and mask[at].as_py() else {} for at in range(len(values))], self.type
+            )
+        return pa.StructArray.from_arrays(columns, fields=list(self._schema), mask=mask)
+
+    def _decoded(self, values: Any, start: int, fail: Callable[[int, str], None]) -> Iterator[Any]:
+        """Decode values, in halves where one is bad; a bad one is decoded as if it were empty."""
+        why = None
+        try:
+            batch = self._handler.array_to_record_batch(values)
+            why = self._out_of_range(batch)
+        except BaseException as error:
+            if not isinstance(error, ValueError) and not _is_panic(error):
+                raise
+            batch, why = None, str(error).removeprefix("failed to decode Protobuf message: ")
+        if why is None:
+            yield batch
+        elif len(values) == 1:
+            fail(start, damage(self._descriptor, values[0].as_py()) or why)
+            yield self._handler.array_to_record_batch(pa.array([b""], pa.binary()))
+        else:
+            half = len(values) // 2
+            yield from self._decoded(values.slice(0, half), start, fail)
+            yield from self._decoded(values.slice(half), start + half, fail)
+
+    def _out_of_range(self, batch: Any) -> str | None:
+        for path, steps, descriptor in self._leaves:
+            if descriptor.enum_type is None:
+                found = _leaf(batch.to_struct_array(), steps)
+                lowest, highest = _TIMES if pa.types.is_timestamp(found.type) else _SPANS
+                span = pc.min_max(found.cast(pa.int64())).as_py()
+                if span["min"] is not None and (span["min"] < lowest or span["max"] > highest):
+                    return f"At {path}: expected a time within the range of Protobuf"
+        return None
+
+    # -- columns to bytes ---------------------------------------------------------------------------------------------
+
+    def encode(self, rows: Any) -> Any:
+        """Return a value for each row of a struct array, or of a record batch; null for null.
+
+        Raises:
+            ProtobufEncodeError: a row is no message.
+        """
+        array = rows.to_struct_array() if isinstance(rows, pa.RecordBatch) else rows
+        if not pa.types.is_struct(array.type):
+            raise ProtobufEncodeError(f"expected rows of a struct, got {array.type}")
+        for field in array.type:
+            if self._schema.get_field_index(field.name) < 0:
+                raise ProtobufEncodeError(f"{self._descriptor.full_name} has no field {field.name!r}")
+        given = {field.name: array.field(at) for at, field in enumerate(array.type)}
+        columns = []
+        for field in self._schema:
+            if field.name not in given:
+                continue
+            try:
+                columns.append((field, _of_type(given[field.name], field)))
+            except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError, KeyError) as error:
+                raise ProtobufEncodeError(f"At {field.name}: expected {field.type}: {error}") from error
+        _check_oneofs(array, self._descriptor, "")
+        if not columns:
+            empty = pa.array([b""] * len(array), pa.binary())
+            return pc.if_else(array.is_valid(), empty, None) if array.null_count else empty
+        self._check_written(columns)
+        batch = pa.RecordBatch.from_arrays([each for _, each in columns], names=[field.name for field, _ in columns])
+        self._check_leaves(batch)
+        try:
+            values = self._handler.record_batch_to_array(batch)
+        except BaseException as error:
+            if isinstance(error, (ValueError, TypeError)) or _is_panic(error):
+                raise ProtobufEncodeError(str(error)) from error
+            raise
+        return pc.if_else(array.is_valid(), values, None) if array.null_count else values
+
+    def _check_written(self, columns: list[tuple[Any, Any]]) -> None:
+        """Refuse messages within themselves, which are bytes in columns, and which ptars leaves out."""
+        for field, column in columns:
+            for path, steps in _nested_bytes(self._descriptor.fields_by_name[field.name], field.type):
+                found = _leaf(column, steps)
+                if found.null_count < len(found):
+                    raise ProtobufEncodeError(
+                        f"At {path}: a message that contains itself cannot be written from a column: encode messages"
+                    )
+
+    def _check_leaves(self, batch: Any) -> None:
+        whole = batch.to_struct_array()
+        for path, steps, descriptor in self._leaves:
+            if batch.schema.get_field_index(steps[0]) < 0:
+                continue
+            found = _leaf(whole, steps)
+            if descriptor.enum_type is not None:
+                names = pa.array([each.name for each in descriptor.enum_type.values])
+                wrong = pc.and_(pc.is_valid(found), pc.invert(pc.is_in(found, names)))
+                at = pc.index(pc.fill_null(wrong, False), True).as_py()
+                if at >= 0:
+                    raise ProtobufEncodeError(
+                        f"At {path}: {found[at].as_py()!r} is no value of the enum {descriptor.enum_type.full_name}"
+                    )
+            else:
+                lowest, highest = _TIMES if pa.types.is_timestamp(found.type) else _SPANS
+                span = pc.min_max(found.cast(pa.int64())).as_py()
+                if span["min"] is not None and (span["min"] < lowest or span["max"] > highest):
+                    raise ProtobufEncodeError(f"At {path}: expected a time within the range of Protobuf")
+
+
+def _check_oneofs(array: Any, descriptor: Any, path: str) -> None:
+    """Raise `ProtobufEncodeError` for several fields of a oneof in one message."""
+    for oneof in descriptor.oneofs:
+        flags = [
+            (each.name, array.field(at).is_valid()) for each in oneof.fields if (at := _position(array, each)) >= 0
+        ]
+        for count, (name, flag) in enumerate(flags):
+            for other, others in flags[:count]:
+                row = pc.index(pc.and_(pc.and_(flag, others), array.is_valid()), True).as_py()
+                if row >= 0:
+                    where = f"At {path}: " if path else f"row {row}: "
+                    raise ProtobufEncodeError(
+                        f"{where}expected one field of the oneof {oneof.name!r}, got {other} and {name}"
+                    )
+    for field in descriptor.fields:
+        place = _position(array, field)
+        if place < 0 or field.message_type is None:
+            continue
+        inner, target = array.field(place), field.message_type
+        if pa.types.is_map(inner.type):
+            target, inner = target.fields_by_name["value"].message_type, _leaf(inner, ("{}",))
+        elif pa.types.is_list(inner.type):
+            inner = pc.list_flatten(inner)
+        if target is not None and pa.types.is_struct(inner.type):
+            _check_oneofs(inner, target, f"{path}.{field.name}".strip("."))
+
+
+def _position(array: Any, field: Any) -> int:
+    return int(array.type.get_field_index(field.name))
+
+
+def _of_type(column: Any, field: Any) -> Any:
+    """Cast a column safely; null is a field that is not set, and refused in lists and maps."""
+    made = column if column.type == field.type else column.cast(field.type)
+    _check_items(made, field.name)
+    return made
+
+
+def _check_items(array: Any, path: str) -> None:
+    """Raise `ProtobufEncodeError` for null in lists and maps."""
+    type_ = array.type
+    if pa.types.is_struct(type_):
+        for at, field in enumerate(type_):
+            _check_items(array.field(at), f"{path}.{field.name}")
+    elif pa.types.is_map(type_):
+        items = pc.list_flatten(array.cast(pa.list_(pa.struct([type_.key_field, type_.item_field]))))
+        if items.field(1).null_count:
+            raise ProtobufEncodeError(f"At {path}: expected no null in a map")
+        _check_items(items.field(1), f"{path}[]")
+    elif pa.types.is_list(type_):
+        items = pc.list_flatten(array)
+        if items.null_count:
+            raise ProtobufEncodeError(f"At {path}: expected no null in a list")
+        _check_items(items, f"{path}[]")
+
+
+def _leaves(
+    descriptor: Any, type_: Any, path: str, steps: tuple[str, ...]
+) -> Iterator[tuple[str, tuple[str, ...], Any]]:
+    """The enums and times in a message, each with its path, and the fields that lead to it."""
+    for field in descriptor.fields:
+        at = type_.get_field_index(field.name)
+        if at < 0:
+            continue
+        inner, way, where = type_.field(at).type, (*steps, field.name), f"{path}.{field.name}".strip(".")
+        target = field
+        if pa.types.is_map(inner):
+            target, inner, way = field.message_type.fields_by_name["value"], inner.item_type, (*way, "{}")
+        elif pa.types.is_list(inner):
+            inner, way = inner.value_type, (*way, "[]")
+        if (target.enum_type is not None and pa.types.is_string(inner)) or (
+            pa.types.is_timestamp(inner) or pa.types.is_duration(inner)
+        ):
+            yield where, way, target
+        elif target.message_type is not None and pa.types.is_struct(inner):
+            yield from _leaves(target.message_type, inner, where, way)
+
+
+def _nested_bytes(field: Any, type_: Any, path: str = "") -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The messages that are bytes, each with its path, and what leads to it from the field's column."""
+    path, target = f"{path}.{field.name}".strip("."), field
+    steps: tuple[str, ...] = ()
+    if pa.types.is_map(type_):
+        target, type_, steps = field.message_type.fields_by_name["value"], type_.item_type, ("{}",)
+    elif pa.types.is_list(type_):
+        type_, steps = type_.value_type, ("[]",)
+    message = target.message_type
+    if message is None:
+        return
+    if pa.types.is_binary(type_) and message.full_name != "google.protobuf.BytesValue":
+        yield path, steps
+    elif pa.types.is_struct(type_):
+        for inner in message.fields:
+            at = type_.get_field_index(inner.name)
+            if at >= 0:
+                for where, way in _nested_bytes(inner, type_.field(at).type, path):
+                    yield where, (*steps, inner.name, *way)
+
+
+def _is_panic(error: BaseException) -> bool:
+    """Whether it is what ptars raises where it should not come to; no subclass of `Exception`."""
+    return type(error).__name__ == "PanicException"
+
+
+def _leaf(array: Any, steps: tuple[str, ...]) -> Any:
+    """All values at a place, of all rows together."""
+    for step in steps:
+        if step == "[]":
+            array = pc.list_flatten(array)
+        elif step == "{}":
+            type_ = array.type
+            array = pc.list_flatten(array.cast(pa.list_(pa.struct([type_.key_field, type_.item_field])))).field(1)
+        else:
+            array = array.field(array.type.get_field_index(step))
+    return array
+
+
+def _files(file: Any, found: dict[str, Any]) -> list[Any]:
+    if file.name not in found:
+        found[file.name] = file
+        for each in file.dependencies:
+            _files(each, found)
+    return list(found.values())

@@ -1,0 +1,32 @@
+"""The errors of Protobuf schemas and values."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from kafka.errors import KafkaConfigurationError
+
+
+class ProtobufSchemaError(ValueError):
+    """A schema that is none, or that cannot be used so. The text says where."""
+
+
+class ProtobufDecodeError(ValueError):
+    """Bytes that are no message of the type."""
+
+
+class ProtobufEncodeError(ValueError):
+    """A value that is no message of the type. The text names row and field."""
+
+
+def library(name: str) -> Any:
+    """Import a part of the optional libraries; raises `KafkaConfigurationError`, which says what to install."""
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
+            raise
+        raise KafkaConfigurationError(
+            f"Protobuf needs the library {name.partition('.')[0]}: pip install 'kafka-columnar[protobuf]'"
+        ) from error

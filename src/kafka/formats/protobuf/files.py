@@ -1,0 +1,231 @@
+"""Descriptors of Protobuf schemas: of text, of serialized descriptors, of message classes."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import importlib.util
+import re
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from kafka.formats.protobuf.errors import ProtobufSchemaError, library
+
+MAIN = "schema.proto"
+"""The name of a schema's file, which has none itself where it is text."""
+_BASE64 = re.compile(r"[A-Za-z0-9+/\s]+={0,2}\s*")
+_COMPILING = threading.Lock()
+_MAX_FILES = 1000
+
+
+def is_known(name: str) -> bool:
+    """Whether a file is part of every Protobuf library, so that no schema has to bring it."""
+    return name.startswith(("google/protobuf/", "google/type/", "confluent/"))
+
+
+def file_of(schema: Any, references: Mapping[str, Any] | None = None) -> Any:
+    """The `FileDescriptor` of a schema, in a pool of its own.
+
+    Args:
+        schema: text of a .proto file; a `FileDescriptorProto` or a `FileDescriptorSet` (its last file), or one
+            serialized, or serialized in base64 as registries have it.
+        references: the schemas that it and they import, by the names in ``import``. Google's well-known types need
+            none.
+
+    Raises:
+        ProtobufSchemaError: it is no schema, or imports what is missing.
+        KafkaConfigurationError: a library is not installed.
+    """
+    protos = {name: _parsed(each, name) for name, each in (references or {}).items()}
+    main = _parsed(schema, None)
+    files: dict[str, Any] = {}
+    for each in (*protos.values(), main):
+        if not isinstance(each, str):
+            files.update((proto.name, proto) for proto in each)
+    for name, each in protos.items():
+        if not isinstance(each, str):
+            each[-1].name = name
+            files[name] = each[-1]
+    name = MAIN if isinstance(main, str) else main[-1].name
+    texts = {each: text for each, text in protos.items() if isinstance(text, str)}
+    if isinstance(main, str):
+        texts[MAIN] = main
+    if texts:
+        files.update(_compiled(texts, files, name))
+    return _pooled(files, name)
+
+
+def message_of(file: Any, message: str | Sequence[int] | None) -> Any:
+    """The descriptor of a message in a file.
+
+    Args:
+        file: the `FileDescriptor`.
+        message: its full name, its name within the package, its position (and those of the messages it stands in,
+            from the outside); None: the first one.
+
+    Raises `ProtobufSchemaError` where there is none.
+    """
+    proto = descriptor_proto(file)
+    if not proto.message_type:
+        raise ProtobufSchemaError("expected a Protobuf schema with a message, got one without")
+    if isinstance(message, str):
+        for name in (message, f"{file.package}.{message}"):
+            try:
+                return file.pool.FindMessageTypeByName(name)
+            except KeyError:
+                continue
+        known = ", ".join(each.name for each in proto.message_type)
+        raise ProtobufSchemaError(f"the schema has no message {message!r}; it has {known}")
+    parts, messages = [], proto.message_type
+    for position in [0] if message is None else message:
+        if not 0 <= position < len(messages):
+            raise ProtobufSchemaError(f"the schema has no message at position {list(message or ())}")
+        parts.append(messages[position].name)
+        messages = messages[position].nested_type
+    return file.pool.FindMessageTypeByName(".".join([file.package, *parts] if file.package else parts))
+
+
+def indexes_of(descriptor: Any) -> list[int]:
+    """The position of a message in its file, after those of the messages that it stands in."""
+    found: list[int] = []
+    while descriptor.containing_type is not None:
+        outer = descriptor.containing_type
+        found.insert(0, [each.name for each in outer.nested_types].index(descriptor.name))
+        descriptor = outer
+    found.insert(0, list(descriptor.file.message_types_by_name).index(descriptor.name))
+    return found
+
+
+def descriptor_proto(file: Any) -> Any:
+    """The `FileDescriptorProto` of a `FileDescriptor`."""
+    proto = library("google.protobuf.descriptor_pb2").FileDescriptorProto()
+    file.CopyToProto(proto)
+    return proto
+
+
+def _parsed(schema: Any, name: str | None) -> Any:
+    """The text of a schema, or its files, the last of which is it."""
+    pb = library("google.protobuf.descriptor_pb2")
+    if isinstance(schema, pb.FileDescriptorSet):
+        schema = schema.SerializeToString()
+    if isinstance(schema, pb.FileDescriptorProto):
+        return [pb.FileDescriptorProto.FromString(schema.SerializeToString())]
+    if isinstance(schema, str):
+        if not _BASE64.fullmatch(schema):
+            return schema
+        try:
+            schema = base64.b64decode(schema, validate=False)
+        except binascii.Error as error:
+            raise ProtobufSchemaError(f"expected text of a .proto file, or base64, got {schema:.60}") from error
+    if not isinstance(schema, (bytes, bytearray, memoryview)):
+        raise ProtobufSchemaError(
+            f"expected a Protobuf schema as text, as a message class or as a descriptor, got {type(schema).__name__}"
+        )
+    data = bytes(schema)
+    damaged = library("google.protobuf.message").DecodeError
+    try:
+        files = list(pb.FileDescriptorSet.FromString(data).file)
+        if files and all(each.name.isprintable() and each.name for each in files):
+            return files
+    except damaged:
+        pass
+    try:
+        file = pb.FileDescriptorProto.FromString(data)
+    except damaged as cause:
+        raise ProtobufSchemaError(f"expected a serialized descriptor of a Protobuf file: {cause}") from cause
+    file.name = name or file.name or MAIN
+    return [file]
+
+
+def _compiled(texts: Mapping[str, str], files: Mapping[str, Any], main: str) -> dict[str, Any]:
+    """Have the compiler read texts, which may import one another and files that are known."""
+    from kafka.formats.protobuf.text import proto_text
+
+    compiler = library("grpc_tools._protoc_compiler")
+    pb = library("google.protobuf.descriptor_pb2")
+    written = {**{name: proto_text(each) for name, each in files.items() if not is_known(name)}, **texts}
+    include = str(resources.files("grpc_tools") / "_proto")
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in written.items():
+            place = PurePosixPath(name)
+            if place.is_absolute() or ".." in place.parts:
+                raise ProtobufSchemaError(f"expected the name of an import as a relative path, got {name!r}")
+            path = Path(folder, *place.parts)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, "utf-8")
+        paths = [folder, include, *_google_types()]
+        wanted = main if main in texts else next(iter(texts))
+        with _COMPILING:
+            try:
+                compiler.get_protos(wanted.encode(), [each.encode() for each in paths])
+            except compiler.ProtocErrors as error:
+                raise ProtobufSchemaError(_reason(error)) from None
+            output = Path(folder, "descriptors.bin")
+            named = [*texts] if main not in texts else [main]
+            arguments = ["protoc", *(f"-I{each}" for each in paths), "--include_imports"]
+            status = compiler.run_main(
+                [each.encode() for each in (*arguments, f"--descriptor_set_out={output}", *named)]
+            )
+        if status or not output.exists():
+            raise ProtobufSchemaError("expected a Protobuf schema: the compiler refuses it")
+        return {each.name: each for each in pb.FileDescriptorSet.FromString(output.read_bytes()).file}
+
+
+def _google_types() -> list[str]:
+    """Where the files of google/type are, if they are installed."""
+    spec = importlib.util.find_spec("google.type")
+    places = [] if spec is None else spec.submodule_search_locations or []
+    return [str(Path(each).parent.parent) for each in places]
+
+
+def _reason(error: Any) -> str:
+    found = []
+    for each in error.args[0]:
+        where = f"line {each.line + 1}, column {each.column + 1}" if each.line >= 0 else "the file"
+        name = each.filename.decode(errors="replace")
+        message = each.message.decode(errors="replace")
+        found.append(f"{where}: {message}" if name == MAIN else f"{where} of {name}: {message}")
+    return f"expected a Protobuf schema: {'; '.join(found[:5])}"
+
+
+def _pooled(files: Mapping[str, Any], main: str) -> Any:
+    """Put a file and what it imports into a pool of their own."""
+    pool = library("google.protobuf.descriptor_pool").DescriptorPool()
+    done: set[str] = set()
+
+    def add(name: str, importer: str) -> None:
+        if name in done:
+            return
+        done.add(name)
+        proto = files.get(name) or _known(name)
+        if proto is None:
+            raise ProtobufSchemaError(f"{importer} imports {name!r}, which is not among its references")
+        if len(done) > _MAX_FILES:
+            raise ProtobufSchemaError(f"expected at most {_MAX_FILES} imported files")
+        for each in proto.dependency:
+            add(each, name)
+        try:
+            pool.Add(proto)
+        except (TypeError, ValueError) as error:
+            raise ProtobufSchemaError(f"expected a Protobuf schema: {error}") from error
+
+    try:
+        add(main, main)
+        return pool.FindFileByName(main)
+    except (KeyError, RecursionError) as error:
+        raise ProtobufSchemaError(f"expected a Protobuf schema: {error}") from error
+
+
+def _known(name: str) -> Any:
+    """The descriptor of a well-known file, from its module."""
+    if not is_known(name) or not re.fullmatch(r"[\w/]+\.proto", name):
+        return None
+    try:
+        module = library(name.removesuffix(".proto").replace("/", ".") + "_pb2")
+    except Exception:
+        return None
+    return descriptor_proto(module.DESCRIPTOR)
