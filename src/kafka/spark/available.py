@@ -1,7 +1,9 @@
 """Runs a streaming query to where its topics ended at the start, in bounded micro-batches, with each PySpark."""
 
 import datetime
+import itertools
 import json
+import logging
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +14,8 @@ from kafka.spark.starting import start
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
+
+log = logging.getLogger(__name__)
 
 Report = Mapping[str, Any]
 
@@ -35,15 +39,20 @@ def run_available(writer: "DataStreamWriter") -> "StreamingQuery":
     from kafka.spark.versions import TELLS_TRIGGER
 
     goal = Goal()
-    while True:
+    for number in itertools.count(1):
         query = start(writer.trigger(availableNow=True))
+        log.info("query %s runs to what is there now (start %d, run %s)", query.id, number, query.runId)
         try:
             query.awaitTermination()
         finally:
             if query.isActive:  # the wait was interrupted
                 query.stop()
-        if TELLS_TRIGGER or goal.is_reached([json.loads(each.json) for each in query.recentProgress]):
+        reports = [json.loads(each.json) for each in query.recentProgress]
+        is_over = TELLS_TRIGGER or goal.is_reached(reports)
+        _tell(query, reports, is_over)
+        if is_over:
             return query
+    raise AssertionError("it counts for ever")
 
 
 class Goal:
@@ -58,17 +67,17 @@ class Goal:
         Arguments:
             reports: of a query that has ended, taken apart.
         """
-        batches = [each for each in reports if "addBatch" in (each.get("durationMs") or {})]
+        batches = _batches(reports)
         if not batches:
             return True  # there was nothing to read
         is_first = self._began_ms is None
         if self._began_ms is None:
             began = datetime.datetime.fromisoformat(batches[0]["timestamp"])
             self._began_ms = int(began.timestamp() * 1_000)
-        ends = [report_layout(each.get("endOffset")) or {} for each in batches[-1].get("sources") or ()]
-        if any(map(backlog, ends)):
-            return False
+        ends = _ends(batches)
         read = _read(batches)
+        if any(map(backlog, ends)):
+            return not (is_first or read)  # a query that moves nothing would do so for ever
         if not read:
             return not (is_first and any(map(offsets_of, ends)))
         return all(self._is_new(planned_ms(end), is_first) for end in read)
@@ -77,6 +86,45 @@ class Goal:
         """Whether a micro-batch was planned since the start; in the first query, one that does not say was not."""
         assert self._began_ms is not None
         return not is_first if planned is None else planned >= self._began_ms
+
+
+def _batches(reports: Sequence[Report]) -> list[Report]:
+    """The reports of micro-batches that ran."""
+    return [each for each in reports if "addBatch" in (each.get("durationMs") or {})]
+
+
+def _ends(batches: Sequence[Report]) -> list[Mapping[str, Any]]:
+    """Where the sources ended."""
+    return [report_layout(each.get("endOffset")) or {} for each in batches[-1].get("sources") or ()]
+
+
+def _tell(query: "StreamingQuery", reports: Sequence[Report], is_over: bool) -> None:
+    """Log what a query has done."""
+    batches = _batches(reports)
+    rows = sum(each.get("numInputRows") or 0 for each in batches)
+    waiting = 0
+    for end in _ends(batches) if batches else ():
+        offsets = offsets_of(end) or {}
+        waiting += sum(offset - offsets.get(each, 0) for each, offset in backlog(end).items())
+    numbers = f"{batches[0].get('batchId')} to {batches[-1].get('batchId')}" if batches else "none"
+    if is_over and waiting:
+        log.warning(
+            "query %s ends though %d offset(s) wait that were there at its start: its last micro-batch read nothing",
+            query.id,
+            waiting,
+        )
+    log.info(
+        "query %s has ended: micro-batches %s, %d row(s), %d offset(s) wait; %s",
+        query.id,
+        numbers,
+        rows,
+        waiting,
+        "starting it again"
+        if not is_over
+        else "that was all there was at the start"
+        if not waiting
+        else "it ends here",
+    )
 
 
 def _read(batches: Sequence[Report]) -> list[Mapping[str, Any]]:

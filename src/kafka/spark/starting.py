@@ -41,8 +41,12 @@ def start(
         raise IllegalArgumentError(f"Expected tries of at least 1, got {tries}")
     for left in reversed(range(tries)):
         query = writer.start()
-        while query.isActive and query.status["message"].startswith(_BEFORE):
-            sleep(_LOOK_S)
+        try:
+            while query.isActive and query.status["message"].startswith(_BEFORE):
+                sleep(_LOOK_S)
+        except BaseException:  # interrupted: nobody has the query yet who could stop it
+            query.stop()
+            raise
         if query.isActive or GAVE_UP not in str(query.exception()) or not left:
             break
         log.warning("Spark gave up on a Python process of query %s that was slow to start; starting it again", query.id)

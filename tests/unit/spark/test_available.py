@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import logging
 from typing import Any
 
 import pytest
@@ -77,6 +78,14 @@ def test_sources_of_other_kinds_are_done_after_a_batch() -> None:
     assert goal.is_reached([batch(files, source(end(5), end(5)))])
 
 
+def test_queries_that_move_nothing_come_to_an_end() -> None:
+    """Such as micro-batches without rows, which Spark runs to close windows, while a limit holds the rest back."""
+    waits = end(5, waits=12, planned=OLD)
+    goal = Goal()
+    assert not goal.is_reached([batch(source(waits, waits))])
+    assert goal.is_reached([batch(source(waits, waits))])
+
+
 @dataclasses.dataclass
 class Report:
     report: dict[str, Any]
@@ -92,6 +101,8 @@ class Query:
     error: Exception | None = None
     isActive: bool = False  # noqa: N815  # Spark's name
     stopped: bool = False
+    id: str = "the-id"
+    runId: str = "the-run"  # noqa: N815  # Spark's name
 
     def awaitTermination(self) -> None:  # noqa: N802  # Spark's name
         if self.error is not None:
@@ -131,6 +142,35 @@ def test_queries_run_one_after_the_other_to_the_end(run: Any) -> None:
     writer = Writer(Query([batch(source(None, end(5, waits=12)))]), last, Query([]))
     assert run(writer, told=False) is last
     assert writer.triggers == [{"availableNow": True}] * 2
+
+
+def test_the_log_has_what_each_query_did(run: Any, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "kafka.spark.available")
+    numbers = [{"batchId": 7, "numInputRows": 5}, {"batchId": 8, "numInputRows": 7}]
+    run(
+        Writer(
+            Query([batch(source(None, end(5, waits=12))) | numbers[0], IDLE]),
+            Query([batch(source(end(5, waits=12), end(12))) | numbers[1]]),
+        ),
+        told=False,
+    )
+    assert [each.getMessage() for each in caplog.records] == [
+        "query the-id runs to what is there now (start 1, run the-run)",
+        "query the-id has ended: micro-batches 7 to 7, 5 row(s), 7 offset(s) wait; starting it again",
+        "query the-id runs to what is there now (start 2, run the-run)",
+        "query the-id has ended: micro-batches 8 to 8, 7 row(s), 0 offset(s) wait; that was all there was at the start",
+    ]
+    caplog.clear()
+    run(Writer(Query([])), told=True)
+    assert "micro-batches none, 0 row(s)" in caplog.text
+
+
+def test_an_end_before_the_end_is_a_warning(run: Any, caplog: pytest.LogCaptureFixture) -> None:
+    waits = end(5, waits=12, planned=OLD)
+    run(Writer(*[Query([batch(source(waits, waits))]) for _ in range(2)]), told=False)
+    assert [each.getMessage() for each in caplog.records if each.levelno >= logging.WARNING] == [
+        "query the-id ends though 7 offset(s) wait that were there at its start: its last micro-batch read nothing"
+    ]
 
 
 def test_a_spark_that_tells_the_trigger_needs_one_query(run: Any) -> None:

@@ -23,6 +23,10 @@ class Query:
     goes_on: bool = False
     id: str = "some-id"
     isActive: bool = True  # noqa: N815  # Spark's name
+    stopped: bool = False
+
+    def stop(self) -> None:
+        self.stopped = True
 
     @property
     def status(self) -> dict[str, str]:
@@ -80,3 +84,15 @@ def test_a_query_is_not_started_more_often_than_asked_for() -> None:
 def test_a_query_that_has_ended_otherwise_is_returned(error: str | None) -> None:
     ended = Query(["Initializing sources"], error)
     assert Writer(ended, gave_up()).run() is ended
+
+
+def test_a_query_is_stopped_where_the_wait_for_its_start_is_interrupted() -> None:
+    """Whoever started it has not got it yet, and could not stop it."""
+
+    def interrupt(seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    query = Query(["Initializing sources"])
+    with pytest.raises(KeyboardInterrupt):
+        start(Writer(query), sleep=interrupt)  # type: ignore[arg-type]  # a fake
+    assert query.stopped
