@@ -250,7 +250,12 @@ class AsyncAvroDeserializer(AsyncDeserializer):
 
 
 async def parsed(schema: Schema, registry: AsyncRegistry) -> ParsedSchema:
-    """Parse a schema with what it refers to; raises `AvroSchemaError`, `SerializationError` for another type."""
+    """Parse a schema with what it refers to; raises `AvroSchemaError`, `SerializationError` for another type.
+
+    Arguments:
+        schema: the schema.
+        registry: has what it refers to.
+    """
     return (await _parsed_named(schema, registry, 0, {}))[0]
 
 

@@ -251,7 +251,12 @@ class AvroDeserializer(SyncDeserializer):
 
 
 def parsed(schema: Schema, registry: Registry) -> ParsedSchema:
-    """Parse a schema with what it refers to; raises `AvroSchemaError`, `SerializationError` for another type."""
+    """Parse a schema with what it refers to; raises `AvroSchemaError`, `SerializationError` for another type.
+
+    Arguments:
+        schema: the schema.
+        registry: has what it refers to.
+    """
     return (_parsed_named(schema, registry, 0, {}))[0]
 
 

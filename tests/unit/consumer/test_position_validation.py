@@ -173,6 +173,100 @@ def test_a_broker_too_old_to_be_asked_is_fetched_from() -> None:
     play(scenario, {0: 1})
 
 
+def test_brokers_too_old_are_asked_once_an_epoch() -> None:
+    async def scenario(bench: Bench) -> None:
+        await read_ten(bench)
+        bench.leaders.epoch_errors = [UnsupportedVersionError("1 to 2")] * 10
+        elect(bench)
+        await asyncio.sleep(5)
+        bench.leaders.ends[0] = 12
+        assert len(await bench.read(2)) == 2
+        assert len(bench.leaders.epochs_asked) == 1
+
+    play(scenario, {0: 1})
+
+
+def test_nobody_is_asked_again_while_the_answer_is_on_its_way() -> None:
+    async def scenario(bench: Bench) -> None:
+        await read_ten(bench)
+        elect(bench)
+        await asyncio.sleep(0.0005)
+        bench.fetcher.refresh_all()
+        await asyncio.sleep(5)
+        assert len(bench.leaders.epochs_asked) == 1
+
+    play(scenario, {0: 1})
+
+
+def test_the_pauses_between_tries_grow() -> None:
+    async def scenario(bench: Bench) -> None:
+        await read_ten(bench)
+        bench.leaders.epoch_errors = [KafkaConnectionError("gone")] * 1000
+        elect(bench)
+        await asyncio.sleep(30)
+        assert 20 < len(bench.leaders.epochs_asked) < 60
+
+    play(scenario, {0: 1})
+
+
+def test_failures_before_a_success_do_not_count_towards_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario(bench: Bench) -> None:
+        await read_ten(bench)
+        for epoch in range(1, 6):
+            bench.leaders.epoch_errors = [KafkaConnectionError("gone")]
+            elect(bench, epoch=epoch)
+            await asyncio.sleep(5)
+        assert len(bench.leaders.epochs_asked) == 10
+
+    with caplog.at_level(logging.WARNING):
+        play(scenario, {0: 1})
+    assert [each.getMessage() for each in caplog.records] == []
+
+
+def test_a_partition_that_is_given_up_before_the_leader_is_asked_is_not_asked_about() -> None:
+    async def scenario(bench: Bench) -> None:
+        await read_ten(bench)
+        elect(bench)
+        bench.assign()
+        await asyncio.sleep(5)
+        assert bench.leaders.epochs_asked == []
+
+    play(scenario, {0: 1})
+
+
+def test_an_answer_about_the_same_offset_before_a_seek_to_it_is_dropped() -> None:
+    """A seek may be what the caller does about the divergence that the answer tells of."""
+
+    async def scenario(bench: Bench) -> None:
+        await read_ten(bench)
+        (state,) = bench.subscription.states()
+        bench.leaders.epoch_ends[0] = (0, 7)
+        elect(bench)
+        await asyncio.sleep(0.0005)
+        bench.seek(state, 10, leader_epoch=0)
+        await asyncio.sleep(0.0001)
+        assert bench.divergences == []
+        await asyncio.sleep(5)
+        (told,) = bench.divergences
+        assert told.generation == state.generation
+        assert len(bench.leaders.epochs_asked) == 2
+
+    play(scenario, {0: 1})
+
+
+def test_questions_end_with_the_fetcher() -> None:
+    async def scenario(bench: Bench) -> None:
+        await read_ten(bench)
+        elect(bench)
+        await asyncio.sleep(0.0005)
+        assert len(bench.leaders.epochs_asked) == 1
+        bench.fetcher.close()
+        await asyncio.sleep(0)
+        assert [each for each in asyncio.all_tasks() if each.get_name() == "check positions"] == []
+
+    play(scenario, {0: 1})
+
+
 def test_a_missing_right_is_told_to_the_caller() -> None:
     async def scenario(bench: Bench) -> None:
         await read_ten(bench)

@@ -257,3 +257,140 @@ def test_what_is_no_longer_subscribed_to_is_forgotten() -> None:
     scene.subscription.subscribe(["t"])
     scene.see(4, NEW)
     assert scene.added() == []
+
+
+THIRD = uuid.UUID(int=3)
+FIRST = TopicPartition("t", 0)
+
+
+def give(scene: Scene, offset: int) -> None:
+    """The first partition is assigned and has a position."""
+    scene.subscription.assign_from_membership([FIRST])
+    scene.subscription.assigned(FIRST).go_to(FetchPosition(offset), None)
+    scene.history.located(FIRST)
+
+
+def take(scene: Scene) -> None:
+    scene.history.given_up(scene.subscription.assign_from_membership([]))
+
+
+def positions(scene: Scene) -> dict[TopicPartition, int]:
+    error = scene.errors[-1]
+    assert isinstance(error, TopicRecreatedError)
+    return dict(error.positions)
+
+
+def test_a_topic_that_was_away_and_is_back_has_its_partitions_given_up_like_any_other() -> None:
+    scene = Scene("raise")
+    scene.see(2)
+    give(scene, 5)
+    scene.see(None)
+    scene.see(2)
+    take(scene)
+    scene.see(2, NEW)
+    assert positions(scene) == {}
+
+
+def test_a_position_of_a_topic_before_is_none_of_the_one_that_was_read_since() -> None:
+    scene = Scene("raise")
+    scene.see(2)
+    give(scene, 5)
+    scene.see(None)
+    take(scene)
+    scene.see(2, NEW)
+    assert positions(scene) == {FIRST: 5}
+    give(scene, 7)
+    take(scene)
+    scene.see(2, THIRD)
+    assert positions(scene) == {}
+
+
+def test_the_error_has_positions_of_its_topics_alone() -> None:
+    scene = Scene("raise")
+    scene.subscription.subscribe(["t", "u"])
+    scene.see(2)
+    scene.see(2, THIRD, "u")
+    give(scene, 5)
+    scene.history.located(TopicPartition("u", 0))
+    scene.see(None)
+    take(scene)
+    scene.see(2, uuid.UUID(int=4), "u")
+    assert positions(scene) == {}
+
+
+@pytest.mark.parametrize("policy", ["reset", "raise"])
+def test_what_the_coordinator_does_matters_to_the_policy_continue_alone(
+    policy: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    scene = Scene(policy, reassigned=True)
+    scene.see(2)
+    scene.history.located(FIRST)
+    scene.see(2, NEW)
+    assert "reading goes on at the beginning of the new topic" in caplog.text
+
+
+def test_what_was_read_before_the_topic_was_unsubscribed_is_forgotten() -> None:
+    scene = Scene("raise")
+    scene.see(2)
+    scene.history.located(FIRST)
+    unsubscribe(scene)
+    scene.subscription.subscribe(["t"])
+    scene.see(2)
+    scene.see(2, NEW)
+    assert scene.errors == []
+
+
+def test_an_assigned_topic_is_one_that_is_read_before_a_position_is_found() -> None:
+    scene = Scene("raise")
+    scene.see(2)
+    scene.subscription.assign_from_membership([FIRST])
+    scene.see(2, NEW)
+    assert positions(scene) == {}
+
+
+def test_that_a_topic_was_missing_is_forgotten_with_its_subscription() -> None:
+    scene = Scene()
+    scene.see(None)
+    unsubscribe(scene)
+    scene.subscription.subscribe(["t"])
+    scene.see(2)
+    assert scene.added() == []
+
+
+def test_that_a_topic_is_away_is_forgotten_with_its_subscription() -> None:
+    scene = Scene("raise")
+    scene.see(2)
+    scene.see(None)
+    unsubscribe(scene)
+    scene.subscription.subscribe(["t"])
+    give(scene, 5)
+    take(scene)
+    scene.see(2)
+    scene.see(2, NEW)
+    assert positions(scene) == {}
+
+
+def test_a_topic_of_a_pattern_that_was_away_is_told_by_that_where_there_are_no_ids() -> None:
+    """While it is away no topic matches, and nothing is wanted."""
+    scene = Scene(pattern="^t")
+    scene.see(2, None, is_complete=True)
+    scene.see(None, None, is_complete=True)
+    scene.see(2, None, is_complete=True)
+    assert scene.added() == [0, 1]
+
+
+def test_all_topics_that_another_pattern_matches_at_first_are_old() -> None:
+    scene = Scene(pattern="^t")
+    scene.see(2, is_complete=True)
+    scene.subscription.subscribe((), "^u")
+    scene.history.subscription_changed()
+    scene.see(2, NEW, "u", is_complete=True)
+    assert scene.added(topic="u") == []
+
+
+def test_once_all_topics_were_seen_those_that_match_later_are_new_whatever_metadata_name_them() -> None:
+    scene = Scene(pattern="^t")
+    scene.see(None, topic="x", is_complete=True)
+    scene.see(2, topic="x", is_complete=False)
+    scene.see(2, is_complete=False)
+    assert scene.added() == [0, 1]

@@ -15,7 +15,7 @@ from kafka.producer.arrow.encoder import ArrowEncoder
 from kafka.producer.batch.memory_pool import Reservation
 from unit.producer.fake_producer import FakeProducer, producing
 from unit.producer.producing_cluster import Fault, ProducingCluster
-from unit.producer.test_recreated_topics import BY_NAME, KEYS, send_round, written
+from unit.producer.test_recreated_topics import BY_NAME, KEYS, place_of, send_round, written
 from unit.producer.test_transactions import both_versions, run
 from unit.producer.transaction_cluster import TransactionalCluster
 from unit.virtual_loop import simulate
@@ -105,6 +105,39 @@ def test_brokers_that_are_never_done_compressing_for_other_topics_hold_nothing_u
         while True:
             await producer.send(bytes(38_000), topic="busy", partition=partition)
             await asyncio.sleep(0.9)
+
+    simulate(scenario)
+
+
+KEY_OF_1 = next(key for key in KEYS if place_of(key, 3) == 1)
+"""Of a record for partition 1 of 3, whose leader is not that of partition 0."""
+
+
+def test_what_is_being_compressed_is_moved_once_that_is_done() -> None:
+    """In another thread: its records would be sent to another broker from memory that is being written to."""
+
+    async def scenario() -> None:
+        cluster = ProducingCluster({"t": 3}, brokers=2)
+        async with producing(cluster, compression_type="gzip", batch_size=400_000, linger_ms=0) as producer:
+            sent_before: list[bool] = []
+            """Whether anything had been written each time that compressing was done."""
+
+            async def compress_for_a_second(work: Callable[[], None]) -> None:
+                await asyncio.sleep(1)
+                sent_before.append(any(each.is_done for each in sent))
+                work()
+
+            assert producer.core._sender is not None
+            await (await producer.send(b"0"))
+            producer.core._sender._compressor._elsewhere = compress_for_a_second
+            sent = [await producer.send(bytes(10_000), KEY_OF_1) for _ in range(4)]
+            await asyncio.sleep(0.1)
+            cluster.make_anew("t", 1)
+            cluster.publish()
+            await asyncio.gather(*sent)
+            assert sent_before
+            assert not sent_before[0]
+            assert {each.get().partition for each in sent} == {0}
 
     simulate(scenario)
 
