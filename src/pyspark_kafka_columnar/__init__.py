@@ -25,6 +25,7 @@ else:
 
             super().__init__(options)
             default_source.begin(self.options)
+            self._schemas: str | None = None
 
         @classmethod
         def name(cls) -> str:
@@ -35,19 +36,20 @@ else:
             """The columns of a read without a user schema."""
             from kafka.spark import default_source
 
-            return default_source.schema(self.options)
+            columns, self._schemas = default_source.schema(self.options)  # Spark's copies for other processes keep it
+            return columns
 
         def reader(self, schema: Any) -> Any:
             """The batch source."""
             from kafka.spark.batch import KafkaBatchReader
 
-            return KafkaBatchReader(self.options, schema)
+            return KafkaBatchReader(self.options, schema, self._schemas)
 
         def streamReader(self, schema: Any) -> Any:  # noqa: N802  # Spark's name
             """The streaming source."""
             from kafka.spark.stream import KafkaStreamReader
 
-            return KafkaStreamReader(self.options, schema)
+            return KafkaStreamReader(self.options, schema, self._schemas)
 
         def writer(self, schema: Any, overwrite: bool) -> Any:
             """The batch sink."""

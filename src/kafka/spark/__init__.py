@@ -9,7 +9,8 @@ is there.
 Planning (`batch_plan`, `stream_plan`, `first_batch`, `ranges`, `limits`, `offsets`, `lookup`, `options`,
 `client_options`) is pure and knows neither PySpark nor a client. `cluster_lookup` asks the cluster for it; `read_task`
 and `write_task` move the data in Spark's worker processes, over clients that `cache` keeps between tasks; `batch`,
-`stream` and `sink` are what Spark calls. `exactly_once` are the sink's transactions; `transactions` shows what a query
+`stream` and `sink` are what Spark calls. `typed` are keys and values of other types than bytes.
+`exactly_once` are the sink's transactions; `transactions` shows what a query
 has open.
 """
 

@@ -9,19 +9,31 @@ from kafka.spark.batch_plan import plan_batch
 from kafka.spark.cluster_lookup import ClusterLookup
 from kafka.spark.failures import rows_told_plainly, told_plainly
 from kafka.spark.gc_freeze import begin_call
-from kafka.spark.options import parse_read, requested_columns, tell
+from kafka.spark.options import ReadOptions, parse_read, requested_columns, tell
 from kafka.spark.pickled import travelling
 from kafka.spark.read_task import read_task
-from kafka.spark.schema import not_null
+from kafka.spark.schema import COLUMNS, not_null
 from kafka.spark.versions import task_of
 
 if TYPE_CHECKING:
     import pyarrow
 
+    from kafka.spark.typed.decoding import TypedRead
+
 
 def schema_fields(schema: Any) -> list[tuple[str, str, bool]]:
     """The fields of a Spark schema: name, type in Spark's notation, whether it may be null."""
     return [(field.name, field.dataType.simpleString(), field.nullable) for field in schema.fields]
+
+
+def planned_types(options: ReadOptions, schemas: str | None) -> "tuple[TypedRead | None, Mapping[str, str]]":
+    """What is typed of a read, and the types of the columns that it may have."""
+    if not options.typed.fields:
+        return None, COLUMNS
+    from kafka.spark.typed.planned import column_types, typed_read
+
+    typed = typed_read(options, schemas)
+    return typed, column_types(typed)
 
 
 class KafkaBatchReader(DataSourceReader):  # type: ignore[misc]  # PySpark's classes are untyped here
@@ -30,15 +42,18 @@ class KafkaBatchReader(DataSourceReader):  # type: ignore[misc]  # PySpark's cla
     Arguments:
         options: as Spark hands them over.
         schema: the columns to read, a `StructType`.
+        schemas: those of typed keys and values, as they were when the source was made; None where a schema of the
+            user's stands for them.
 
     Raises `KafkaConfigurationError` that names the option.
     """
 
     @told_plainly
-    def __init__(self, options: Mapping[str, str], schema: Any) -> None:
+    def __init__(self, options: Mapping[str, str], schema: Any, schemas: str | None = None) -> None:
         self._options = parse_read(options, streaming=False)
         fields = schema_fields(schema)
-        self._columns = requested_columns(options, fields)
+        self._typed, types = planned_types(self._options, schemas)
+        self._columns = requested_columns(options, fields, types)
         self._not_null = not_null(fields)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -55,4 +70,6 @@ class KafkaBatchReader(DataSourceReader):  # type: ignore[misc]  # PySpark's cla
     def read(self, partition: InputPartition | None) -> Iterator["pyarrow.RecordBatch"]:
         """The rows of one task, as Arrow batches."""
         begin_call()
-        return rows_told_plainly(read_task(self._options, self._columns, task_of(partition), self._not_null))
+        return rows_told_plainly(
+            read_task(self._options, self._columns, task_of(partition), self._not_null, self._typed)
+        )

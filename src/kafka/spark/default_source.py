@@ -18,7 +18,14 @@ def begin(options: Mapping[str, str]) -> None:
 
 
 @told_plainly
-def schema(options: Mapping[str, str]) -> str:
-    """The columns of a read without a user schema; raises `KafkaConfigurationError` if no read can be so."""
-    check_read(options)
-    return ddl(read_columns(options))
+def schema(options: Mapping[str, str]) -> tuple[str, str | None]:
+    """The columns of a read without a user schema, and the schemas of typed ones, found now, as text.
+
+    Raises `KafkaConfigurationError` if no read can be so.
+    """
+    read = check_read(options)
+    if not read.typed.fields:
+        return ddl(read_columns(options)), None
+    from kafka.spark.typed.planned import typed_schema
+
+    return typed_schema(options, read)

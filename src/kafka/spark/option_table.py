@@ -250,6 +250,72 @@ OPTIONS: tuple[SparkOption, ...] = (
         "Whether a column `timestamp` of that type becomes the records' time, or else is left out as with Spark's "
         "connector.",
     ),
+    SparkOption(
+        "valueFormat",
+        "bytes",
+        Use.ALL,
+        values.format_of_field,
+        "What values are: avro, json, json-schema, string, short, int, long, float or double; `value` is a column of "
+        "that type then. See Typed keys and values.",
+    ),
+    SparkOption(
+        "keyFormat", "bytes", Use.ALL, values.format_of_field, "The same of keys, and so are the options below."
+    ),
+    SparkOption(
+        "schemaRegistryUrl",
+        "",
+        Use.ALL,
+        values.text,
+        "Schema registries, with commas between; values of avro and json-schema then begin with a schema id.",
+    ),
+    SparkOption("schemaRegistryUser", "", Use.ALL, values.text, "The user there."),
+    SparkOption("schemaRegistryPassword", "", Use.ALL, values.text, "The user's password."),
+    SparkOption("schemaRegistryToken", "", Use.ALL, values.text, "A bearer token, instead of a user."),
+    SparkOption(
+        "schemaRegistryWait",
+        "10m",
+        Use.ALL,
+        values.delay_ms,
+        "How long a task, or a write that is planned, waits for a registry that does not answer, with warnings. Ids "
+        "that are known already need no registry.",
+    ),
+    *(
+        row
+        for field in ("value", "key")
+        for row in (
+            SparkOption(
+                f"{field}Schema",
+                "",
+                Use.ALL,
+                values.text,
+                "The schema: Avro, JSON Schema, or for json columns as in SQL or the JSON of a Spark type.",
+            ),
+            SparkOption(f"{field}SchemaFile", "", Use.ALL, values.text, "A file with it, where the query is planned."),
+            SparkOption(
+                f"{field}Subject",
+                "",
+                Use.ALL,
+                values.text,
+                f"The subject with the schema, else that of the topic: TOPIC-{field}.",
+            ),
+            SparkOption(f"{field}Version", "latest", Use.ALL, values.version, "The version of the subject, a number."),
+            SparkOption(
+                f"{field}Errors",
+                "fail",
+                Use.READ,
+                values.errors_of_field,
+                f"What a {field} is that cannot be read: fail; null, with a warning; or column: null, with cause and "
+                f"bytes in a column {field}_error.",
+            ),
+        )
+    ),
+    SparkOption(
+        "autoRegister",
+        "true",
+        Use.SINK,
+        values.boolean,
+        "Whether a write registers its schema, or else only looks it up.",
+    ),
     SparkOption("topic", "", Use.SINK, values.text, "The topic to write to; takes precedence over a column `topic`."),
     SparkOption(
         "exactlyOnce",
@@ -281,8 +347,8 @@ BY_KEY: dict[str, SparkOption] = {row.name.lower(): row for row in OPTIONS}
 KAFKA_PREFIX = "kafka."
 """Options with this prefix are the clients' own, in the spelling of Kafka's Java clients."""
 
-_BINARY = "key and value are read as binary: cast or parse them in Spark"
-_STRINGS = "key and value are written as they are, string or binary: serialize them in Spark"
+_BINARY = "valueFormat and keyFormat say what values and keys are; without these they are read as binary"
+_STRINGS = "valueFormat and keyFormat say what values and keys are written as; without these, as they are"
 _CHECKPOINT = "the offsets of a query are kept in its checkpoint"
 _INTERCEPTORS = "interceptors are Java classes"
 

@@ -12,6 +12,7 @@ from kafka.errors import KafkaConfigurationError
 from kafka.spark.client_options import client_configs, tell_idle
 from kafka.spark.option_table import BY_KEY, KAFKA_PREFIX, OTHERS, SPARKS_OWN, USE_NAMES, SparkOption, Use
 from kafka.spark.schema import COLUMNS, HEADERS, TIMESTAMP, check_columns, check_user_schema
+from kafka.spark.typed.field_options import NOTHING_TYPED, REGISTRY_PREFIX, TypedOptions, parse_typed
 from kafka.spark.values import (
     EARLIEST,
     LATEST,
@@ -78,6 +79,7 @@ class ReadOptions:
     max_time_ahead_ms: int | None
     configs: tuple[tuple[str, Any], ...] = dataclasses.field(repr=False)
     warnings: tuple[str, ...] = ()
+    typed: TypedOptions = NOTHING_TYPED
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -112,12 +114,13 @@ class WriteOptions:
     warnings: tuple[str, ...] = ()
     timestamps: bool = False
     exactly_once: ExactlyOnceOptions | None = None
+    typed: TypedOptions = NOTHING_TYPED
 
 
 def check_names(options: Mapping[str, str]) -> None:
     """Raise `KafkaConfigurationError` for an option that neither source nor sink has; it names the nearest."""
     for key in options:
-        if key in BY_KEY or key.startswith(KAFKA_PREFIX) or key in SPARKS_OWN:
+        if key in BY_KEY or key.startswith((KAFKA_PREFIX, REGISTRY_PREFIX)) or key in SPARKS_OWN:
             continue
         if key == "path":
             raise KafkaConfigurationError(
@@ -192,6 +195,7 @@ def parse_read(options: Mapping[str, str], *, streaming: bool) -> ReadOptions:
     warnings: list[str] = []
     parsed = _parse(options, use, warnings)
     value = functools.partial(_value, parsed)
+    typed = _typed(parsed, options)
     configs, idle = client_configs(options, "consumer")
     warnings += tell_idle(idle, "consumer")
     start, end = _boundaries(parsed, streaming, warnings)
@@ -212,7 +216,7 @@ def parse_read(options: Mapping[str, str], *, streaming: bool) -> ReadOptions:
         min_partitions=parsed.get("minPartitions"),
         max_records=parsed.get("maxRecordsPerPartition"),
         fail_on_data_loss=value("failOnDataLoss"),
-        columns=_columns(parsed),
+        columns=_columns(parsed, typed),
         poll_timeout_ms=value("kafkaConsumer.pollTimeoutMs"),
         retries=value("fetchOffset.numRetries"),
         retry_interval_ms=value("fetchOffset.retryIntervalMs"),
@@ -222,7 +226,13 @@ def parse_read(options: Mapping[str, str], *, streaming: bool) -> ReadOptions:
         report_log_bytes=value("reportLogBytes"),
         configs=tuple(sorted({**_READER_FETCH, **configs}.items())),
         warnings=tuple(warnings),
+        typed=typed,
     )
+
+
+def _typed(parsed: Mapping[str, Any], options: Mapping[str, str]) -> TypedOptions:
+    """What is typed."""
+    return parse_typed(parsed, options, _value(parsed, "schemaRegistryWait"), _value(parsed, "autoRegister"))
 
 
 def parse_write(options: Mapping[str, str], *, streaming: bool = False) -> WriteOptions:
@@ -243,6 +253,7 @@ def parse_write(options: Mapping[str, str], *, streaming: bool = False) -> Write
         warnings=tuple(warnings),
         timestamps=_value(parsed, "includeTimestamp"),
         exactly_once=exactly_once,
+        typed=_typed(parsed, options),
     )
 
 
@@ -332,11 +343,11 @@ def _uses(boundary: Boundary, where: int) -> bool:
     return where in given.values() or where in boundary.topics.values()
 
 
-def _columns(parsed: Mapping[str, Any]) -> tuple[str, ...]:
+def _columns(parsed: Mapping[str, Any], typed: TypedOptions) -> tuple[str, ...]:
     headers = parsed.get("includeHeaders")
     if "columns" in parsed:
         columns: tuple[str, ...] = parsed["columns"]
-        check_columns("option 'columns'", columns)
+        check_columns("option 'columns'", columns, (*COLUMNS, *typed.error_columns))
         if headers is not None and headers != (HEADERS in columns):
             verb = "leaves out" if headers else "names"
             raise KafkaConfigurationError(
@@ -344,7 +355,7 @@ def _columns(parsed: Mapping[str, Any]) -> tuple[str, ...]:
                 "'columns' alone is enough"
             )
         return columns
-    return tuple(name for name in COLUMNS if name != HEADERS or headers)
+    return (*(name for name in COLUMNS if name != HEADERS or headers), *typed.error_columns)
 
 
 def _given_or_default(options: Mapping[str, str], name: str) -> Any:
@@ -352,35 +363,38 @@ def _given_or_default(options: Mapping[str, str], name: str) -> Any:
     return row.parse(name, options.get(name.lower(), row.default))
 
 
-def check_read(options: Mapping[str, str]) -> None:
-    """Raise `KafkaConfigurationError` if no read can have these options, before it is known whether it is a stream."""
+def check_read(options: Mapping[str, str]) -> ReadOptions:
+    """Parse options before it is known whether it is a stream; raises `KafkaConfigurationError` where none can be."""
     for name in options:
         if name in BY_KEY and not (BY_KEY[name].uses | BY_KEY[name].tolerated) & Use.READ:
             raise _misplaced(BY_KEY[name], Use.READ)
     streaming = not any(name.startswith("ending") for name in options)
     try:
-        parse_read(options, streaming=streaming)
+        return parse_read(options, streaming=streaming)
     except KafkaConfigurationError as error:
         try:
-            parse_read(options, streaming=not streaming)
+            return parse_read(options, streaming=not streaming)
         except KafkaConfigurationError:
             raise error from None
 
 
 def read_columns(options: Mapping[str, str]) -> tuple[str, ...]:
     """The columns that the options ask for."""
-    given = {name: options[name.lower()] for name in ("columns", "includeHeaders") if name.lower() in options}
-    return _columns({name: BY_KEY[name.lower()].parse(name, text) for name, text in given.items()})
+    parsed = {row.name: row.parse(row.name, options[key]) for key, row in BY_KEY.items() if key in options}
+    return _columns(parsed, _typed(parsed, options))
 
 
-def requested_columns(options: Mapping[str, str], fields: Sequence[tuple[str, str, bool]]) -> tuple[str, ...]:
+def requested_columns(
+    options: Mapping[str, str], fields: Sequence[tuple[str, str, bool]], types: Mapping[str, str] = COLUMNS
+) -> tuple[str, ...]:
     """The columns of the schema that Spark hands to a reader: the user's own, or what `read_columns` gave.
 
     Arguments:
         options: of the read.
         fields: each a name, a type in Spark's notation and whether it may be null.
+        types: of all columns that there are.
     """
-    names = check_user_schema(fields)
+    names = check_user_schema(fields, types)
     declared = {name for name, _, nullable in fields if not nullable}
     if TIMESTAMP in declared and _given_or_default(options, "invalidTimestamp"):
         raise KafkaConfigurationError(

@@ -52,6 +52,7 @@ class PlannedRows:
         not_null: those of them that Spark's schema declares so.
         clock: seconds that only grow.
         read: gives the rows of ranges, as `read_task` does.
+        is_typed: whether keys or values are typed: Spark's driver would make objects of what they consist of.
     """
 
     def __init__(
@@ -61,12 +62,15 @@ class PlannedRows:
         not_null: Collection[str],
         clock: Callable[[], float],
         read: Callable[..., Iterator["pyarrow.RecordBatch"]] = read_task,
+        *,
+        is_typed: bool = False,
     ) -> None:
         self._options = dataclasses.replace(options, poll_timeout_ms=options.poll_timeout_ms // PATIENCE_SHARE)
         self._columns = columns
         self._not_null = not_null
         self._clock = clock
         self._read = read
+        self._is_typed = is_typed
         self._offset_bytes = 0.0
         self._not_before = clock()
         self._begun: tuple[tuple[Task, ...], Rows] | None = None
@@ -98,7 +102,7 @@ class PlannedRows:
         return self._read_plan(tasks)
 
     def _read_plan(self, tasks: Sequence[Task]) -> list["pyarrow.RecordBatch"] | None:
-        if SPARKS_READER is None or len(tasks) != 1 or HEADERS in self._columns:
+        if SPARKS_READER is None or len(tasks) != 1 or HEADERS in self._columns or self._is_typed:
             return None
         count = sum(map(len, tasks[0]))
         if not 0 < count <= MOST_OFFSETS or count * self._offset_bytes > MOST_BYTES or self._clock() < self._not_before:

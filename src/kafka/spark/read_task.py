@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from kafka import KafkaConsumer
     from kafka.record import Columns
+    from kafka.spark.typed.decoding import TypedRead
 
 log = logging.getLogger(__name__)
 
@@ -44,6 +45,7 @@ def read_task(
     columns: Sequence[str],
     ranges: Sequence[OffsetRange],
     not_null: Collection[str] = (),
+    typed: "TypedRead | None" = None,
 ) -> Iterator["pyarrow.RecordBatch"]:
     """The records of the ranges, exactly, as Arrow batches of up to 8 MiB in the types that Spark asks for.
 
@@ -52,29 +54,48 @@ def read_task(
         columns: names from `schema.COLUMNS`, in order.
         ranges: no partition twice.
         not_null: those of the columns that the batches' schema declares so; Spark compares it with its own.
+        typed: how keys and values are decoded; None: they are bytes.
 
     Raises `KafkaTimeoutError` where no data come in time, `DataLossError` where they are gone and `failOnDataLoss`
-    is on, `RecordTimeError` for a time that Spark cannot hold, and what the consumer raises; each names topic,
+    is on, `RecordTimeError` for a time that Spark cannot hold, `RecordDecodingError` for a key or value that is not of
+    its type, and what the consumer raises; each names topic,
     partition and offset.
     """
     if not ranges:
         return iter(())
-    return _read(options, tuple(columns), tuple(ranges), not_null)
+    return _read(options, tuple(columns), tuple(ranges), not_null, typed)
 
 
 def _read(
-    options: ReadOptions, columns: tuple[str, ...], ranges: tuple[OffsetRange, ...], not_null: Collection[str]
+    options: ReadOptions,
+    columns: tuple[str, ...],
+    ranges: tuple[OffsetRange, ...],
+    not_null: Collection[str],
+    typed: "TypedRead | None",
 ) -> Iterator["pyarrow.RecordBatch"]:
     times = RecordTimes(options.invalid_time_as_null, options.max_time_ahead_ms)
     with CONSUMERS.borrow(options.configs) as consumer, ClusterLookup(options, consumer) as lookup:
         fetch = RangeFetch(consumer, lookup, options, ranges)
         try:
-            yield from prefetched(lambda: to_batches(fetch.columns(), columns, not_null, times), BATCHES_AHEAD)
+            yield from prefetched(lambda: _batches(fetch.columns(), columns, not_null, times, typed), BATCHES_AHEAD)
         except Exception as error:
             error.add_note(f"while reading {describe(ranges)} of Kafka for Spark")
             raise
         finally:
             consumer.assign([])
+
+
+def _batches(
+    found: Iterator["Columns"],
+    names: Sequence[str],
+    not_null: Collection[str],
+    times: RecordTimes,
+    typed: "TypedRead | None",
+) -> Iterator["pyarrow.RecordBatch"]:
+    if typed is None:
+        return to_batches(found, names, not_null, times)
+    raw = to_batches(found, typed.raw_columns(names), not_null, times)
+    return typed.decoder(names, not_null).batches(raw)
 
 
 class RangeFetch:

@@ -1,6 +1,6 @@
 """The columns of a read, as Spark's own connector names and types them, and the checks of schemas. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from kafka.config.option import nearest
 from kafka.errors import KafkaConfigurationError
@@ -24,33 +24,33 @@ HEADERS = "headers"
 TIMESTAMP = "timestamp"
 
 
-def ddl(columns: Sequence[str]) -> str:
+def ddl(columns: Sequence[str], types: Mapping[str, str] = COLUMNS) -> str:
     """The schema of these columns in Spark's notation."""
-    return ", ".join(f"{name} {COLUMNS[name]}" for name in columns)
+    return ", ".join(f"{name} {types[name]}" for name in columns)
 
 
-def check_columns(option: str, columns: Sequence[str]) -> None:
+def check_columns(option: str, columns: Sequence[str], there: Collection[str] = COLUMNS) -> None:
     """Raise `KafkaConfigurationError` for the first name that is no column of a read."""
     for name in columns:
-        if name not in COLUMNS:
+        if name not in there:
             raise KafkaConfigurationError(
-                f"{option} names {name!r}, which a read from Kafka does not have{nearest(name, COLUMNS)}; "
-                f"there are {', '.join(COLUMNS)}"
+                f"{option} names {name!r}, which a read from Kafka does not have"
+                f"{nearest(name, there)}; there are {', '.join(there)}"
             )
 
 
-def check_user_schema(fields: Sequence[tuple[str, str, bool]]) -> tuple[str, ...]:
+def check_user_schema(fields: Sequence[tuple[str, str, bool]], types: Mapping[str, str] = COLUMNS) -> tuple[str, ...]:
     """Check the fields of a user's schema, each a name, a type in Spark's notation and whether it may be null.
 
     Gives the names, or raises `KafkaConfigurationError`: the source reads columns as they are, and casting them is
     Spark's work.
     """
     names = tuple(name for name, _, _ in fields)
-    check_columns("the schema", names)
+    check_columns("the schema", names, types)
     for name, given, nullable in fields:
-        if given != COLUMNS[name]:
+        if given != types[name]:
             raise KafkaConfigurationError(
-                f"the schema gives column {name!r} the type {given}, but it is {COLUMNS[name]}; read it as that and "
+                f"the schema gives column {name!r} the type {given}, but it is {types[name]}; read it as that and "
                 "cast or parse it in Spark"
             )
         if not nullable and name not in NEVER_NULL:
@@ -68,7 +68,11 @@ def not_null(fields: Sequence[tuple[str, str, bool]]) -> frozenset[str]:
 
 
 def check_sink_schema(
-    fields: Sequence[tuple[str, str]], topic: str | None, *, timestamps: bool = False
+    fields: Sequence[tuple[str, str]],
+    topic: str | None,
+    *,
+    timestamps: bool = False,
+    typed: Mapping[str, str] | None = None,
 ) -> tuple[str, ...]:
     """Check the fields of the rows to write, each a name and a type in Spark's notation; gives those to be written.
 
@@ -77,6 +81,7 @@ def check_sink_schema(
         topic: the option of that name.
         timestamps: whether a column `timestamp` of Spark's type timestamp becomes the records' time; of another type it
             is left out, as with Spark's connector.
+        typed: the formats of the columns that are typed.
 
     Raises `KafkaConfigurationError` where `value` is missing, the topic is nowhere said, or a type is wrong.
     """
@@ -88,7 +93,11 @@ def check_sink_schema(
         )
     if topic is None and "topic" not in types:
         raise KafkaConfigurationError("a write to Kafka needs the option 'topic' or a column 'topic'")
+    for name, format_ in (typed or {}).items():
+        _check_typed(name, format_, types)
     for name, allowed in _SINK_TYPES.items():
+        if name in (typed or {}):
+            continue
         if name in types and types[name] not in allowed and not (name == "topic" and topic is not None):
             raise KafkaConfigurationError(
                 f"column {name!r} has to be {' or '.join(allowed)} to be written to Kafka, not {types[name]}"
@@ -99,6 +108,25 @@ def check_sink_schema(
     return tuple(name for name in types if name in written)
 
 
+def _check_typed(name: str, format_: str, types: Mapping[str, str]) -> None:
+    """Raise where a column that is typed is missing, or cannot be written in its format."""
+    if name not in types:
+        raise KafkaConfigurationError(f"option {name + 'Format'!r} is given, but there is no column {name!r} to write")
+    allowed = _PLAIN_TYPES.get(format_)
+    if allowed is not None and types[name] not in allowed:
+        raise KafkaConfigurationError(
+            f"column {name!r} has to be {' or '.join(allowed)} to be written as {format_}, not {types[name]}"
+        )
+
+
+_PLAIN_TYPES = {
+    "string": ("string",),
+    "short": ("tinyint", "smallint"),
+    "int": ("tinyint", "smallint", "int"),
+    "long": ("tinyint", "smallint", "int", "bigint"),
+    "float": ("float",),
+    "double": ("float", "double"),
+}
 _SINK_TYPES = {
     "topic": ("string",),
     "key": ("string", "binary"),

@@ -23,6 +23,8 @@ from kafka.spark.write_task import write_task
 if TYPE_CHECKING:
     import pyarrow
 
+    from kafka.spark.typed.writer_schema import WriterSchema
+
 log = logging.getLogger(__name__)
 
 
@@ -59,18 +61,60 @@ class _AtLeastOnce:
         )
 
 
+class _Typed:
+    """Encodes typed keys and values before another writer writes them.
+
+    Their schemas are found, and registered, when Spark pickles it for the tasks, in a process of the driver: other
+    objects of it only commit or abort.
+    """
+
+    def __init__(self, options: WriteOptions, schema: Any, writer: Any) -> None:
+        self._options = options
+        self._types = {field.name: field.dataType.jsonValue() for field in schema.fields}
+        self._writer = writer
+        self._schemas: Sequence[WriterSchema] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        if self._schemas is None:
+            self._schemas = _writer_schemas(self._options, self._types)
+        return self.__dict__
+
+    def write(self, batches: Iterator["pyarrow.RecordBatch"]) -> Any:
+        assert self._schemas is not None, "it was pickled"
+        from kafka.spark.typed.encoding import encoded
+
+        return self._writer.write(encoded(batches, self._schemas))
+
+    def commit(self, messages: Sequence[Any]) -> None:
+        self._writer.commit(messages)
+
+    def abort(self, messages: Sequence[Any]) -> None:
+        self._writer.abort(messages)
+
+
+def _writer_schemas(options: WriteOptions, types: Mapping[str, Any]) -> "Sequence[WriterSchema]":
+    from kafka.formats.json.spark_types import type_of_spark
+    from kafka.spark.typed.writer_schema import find_writer_schema
+
+    typed = options.typed
+    return [find_writer_schema(each, typed, options.topic, type_of_spark(types[each.field])) for each in typed.fields]
+
+
 def _writer(given: Mapping[str, str], schema: Any, *, streaming: bool) -> Any:
     """What does the work of both writers."""
     options = parse_write(given, streaming=streaming)
     tell(options.warnings)
     fields = [(field.name, field.dataType.simpleString()) for field in schema.fields]
-    columns = check_sink_schema(fields, options.topic, timestamps=options.timestamps)
+    formats = {each.field: each.format for each in options.typed.fields}
+    columns = check_sink_schema(fields, options.topic, timestamps=options.timestamps, typed=formats)
     if options.exactly_once is None:
-        return _AtLeastOnce(options, columns)
+        writer: Any = _AtLeastOnce(options, columns)
+        return _Typed(options, schema, writer) if formats else writer
     from kafka.spark.exactly_once.writers import TransactionalWriter
 
     checkpoint = given.get("checkpointlocation", "") if streaming else ""
-    return TransactionalWriter(options, columns, streaming=streaming, checkpoint=checkpoint)
+    writer = TransactionalWriter(options, columns, streaming=streaming, checkpoint=checkpoint)
+    return _Typed(options, schema, writer) if formats else writer
 
 
 class KafkaBatchWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark's classes are untyped here

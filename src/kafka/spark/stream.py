@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 
-from kafka.errors import KafkaConfigurationError
+from kafka.errors import KafkaConfigurationError, KafkaError
+from kafka.formats.registry.errors import SchemaRegistryError
 from kafka.spark.backlog import backlog
-from kafka.spark.batch import schema_fields
+from kafka.spark.batch import planned_types, schema_fields
 from kafka.spark.cluster_lookup import ClusterLookup
 from kafka.spark.failures import rows_told_plainly, told_plainly
 from kafka.spark.gc_freeze import begin_call
@@ -39,6 +40,8 @@ from kafka.spark.versions import (
 if TYPE_CHECKING:
     import pyarrow
 
+    from kafka.spark.typed.decoding import TypedRead
+
 log = logging.getLogger(__name__)
 
 ONE_BATCH = (
@@ -55,19 +58,23 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
     Arguments:
         options: as Spark hands them over.
         schema: the columns to read, a `StructType`.
+        schemas: those of typed keys and values, as they were when the source was made; None where a schema of the
+            user's stands for them.
 
     Every call raises `KafkaConfigurationError` that names the option, if one is wrong. The constructor does not: Spark
     would report an error of its own about the reader that it did not get.
     """
 
-    def __init__(self, options: Mapping[str, str], schema: Any) -> None:
-        self._wrong: KafkaConfigurationError | None = None
+    def __init__(self, options: Mapping[str, str], schema: Any, schemas: str | None = None) -> None:
+        self._wrong: KafkaError | None = None
+        self._typed: TypedRead | None = None
         try:
             self._read = parse_read(options, streaming=True)
             fields = schema_fields(schema)
-            self._columns = requested_columns(options, fields)
+            self._typed, types = planned_types(self._read, schemas)
+            self._columns = requested_columns(options, fields, types)
             self._not_null = not_null(fields)
-        except KafkaConfigurationError as error:
+        except (KafkaConfigurationError, SchemaRegistryError) as error:
             self._wrong = error
         self._lookup: ClusterLookup | None = None
         self._planner: StreamPlanner | None = None
@@ -133,10 +140,13 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
             start = self._plan().initial() if self._end is None else self._end
             limit = self.getDefaultReadLimit()
             now_ms = time.time_ns() // 1_000_000
+        self._check_schemas(start)
         rows = limit.max_rows if isinstance(limit, ReadMaxRows) else None
         end = self._plan().latest(start, rows, everything=isinstance(limit, ReadAllAvailable), now_ms=now_ms)
         if now_ms is not None:
             self._warn_of_backlog(start, end)
+        if end != start:
+            end = self._beside_schemas(end)
         self._end = self._asked = end
         if end != start:
             self._planned_rows().begin(self._plan().tasks(start, end))
@@ -145,6 +155,21 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
             if self._available_now and end == start:  # the query ends here, and Spark does not say so
                 self._commits.flush(LAST_COMMIT_S)
         return end
+
+    def _check_schemas(self, start: Layout) -> None:
+        """Raise `KafkaConfigurationError` where the checkpoint was read with other schemas than it is now."""
+        if self._typed is not None:
+            from kafka.spark.typed.reader_schema import check_unchanged
+
+            check_unchanged(self._typed.schemas, start)
+
+    def _beside_schemas(self, end: Layout) -> Layout:
+        """The end of a micro-batch with the schemas that it is read with."""
+        if self._typed is None:
+            return end
+        from kafka.spark.typed.reader_schema import beside_offsets
+
+        return beside_offsets(self._typed.schemas, end)
 
     def _warn_of_backlog(self, start: Layout, end: Layout) -> None:
         """Warn of what the first batch of a query leaves; Spark does not say whether there will be others."""
@@ -162,6 +187,8 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
         """The tasks of a micro-batch, which after a restart may have been planned before it."""
         if not TELLS_TRIGGER and end not in (start, self._asked):
             log.warning(ONE_BATCH, "a micro-batch that was not finished is done again, as it was planned")
+        self._check_schemas(start)
+        self._check_schemas(end)
         self._end = end
         tasks = self._plan().tasks(start, end)
         self._rows = self._planned_rows().of(tasks)
@@ -169,7 +196,9 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
 
     def _planned_rows(self) -> PlannedRows:
         if self._planned is None:
-            self._planned = PlannedRows(self._options, self._columns, self._not_null, time.monotonic)
+            self._planned = PlannedRows(
+                self._options, self._columns, self._not_null, time.monotonic, is_typed=self._typed is not None
+            )
         return self._planned
 
     @property  # type: ignore[misc]  # it is what others ask, as with proxies
@@ -185,7 +214,9 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
     def read(self, partition: InputPartition | None) -> Iterator["pyarrow.RecordBatch"]:
         """The rows of one task, as Arrow batches."""
         begin_call()
-        return rows_told_plainly(read_task(self._options, self._columns, task_of(partition), self._not_null))
+        return rows_told_plainly(
+            read_task(self._options, self._columns, task_of(partition), self._not_null, self._typed)
+        )
 
     def commit(self, end: Layout) -> None:
         """Nothing to do: `latestOffset` knows sooner what is done."""

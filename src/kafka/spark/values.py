@@ -12,6 +12,7 @@ from typing import Any
 
 from kafka.errors import KafkaConfigurationError
 from kafka.spark.java_regex import translate
+from kafka.spark.typed.field_options import FORMATS
 from kafka.structs import TopicPartition
 
 LATEST = -1
@@ -118,6 +119,25 @@ def invalid(name: str, expected: str, value: str) -> KafkaConfigurationError:
     """The error of a value that an option cannot take. None of these options holds a secret; JSON may be long."""
     given = value if len(value) <= _LONGEST_SHOWN else f"{value[:_LONGEST_SHOWN]}..."
     return KafkaConfigurationError(f"option {name!r} expects {expected}, not {given!r}")
+
+
+def format_of_field(name: str, value: str) -> str:
+    """A format of keys or values."""
+    if value.strip().lower() not in FORMATS:
+        raise invalid(name, f"one of {', '.join(FORMATS)}", value)
+    return value.strip().lower()
+
+
+def version(name: str, value: str) -> int | str:
+    """The number of a version, or latest."""
+    return "latest" if value.strip().lower() == "latest" else positive(name, value)
+
+
+def errors_of_field(name: str, value: str) -> str:
+    """What becomes of a key or value that cannot be read."""
+    if value.strip().lower() not in ("fail", "null", "column"):
+        raise invalid(name, "fail, null or column", value)
+    return value.strip().lower()
 
 
 def text(name: str, value: str) -> str:

@@ -72,16 +72,28 @@ def test_every_option_of_the_table_is_understood_where_it_is_for():
         "kafka.sasl.oauth.token.provider": "json:loads",
         "columns": "value,headers",
         "exactlyOnce": "false",
+        "autoRegister": "false",
+        "valueFormat": "long",
+        "keyFormat": "string",
+        "valueErrors": "null",
+        "keyErrors": "column",
+        "schemaRegistryUrl": "http://h:1",
     }
+    typed = {"valueFormat": "avro", "keyFormat": "avro", "schemaRegistryUrl": "http://h:1"}
+    together = {"schemaRegistryUser": "schemaRegistryPassword", "schemaRegistryPassword": "schemaRegistryUser"}
     for row in OPTIONS:
         value = samples.get(row.name, "1")
         base = SINK if row.name in ("subscribePattern", "assign") else BASE
+        beside: dict[str, str] = {}
+        if row.name.startswith(("schemaRegistry", "value", "key")) and not row.name.endswith("Format"):
+            beside = {**typed, **({together[row.name]: "1"} if row.name in together else {})}
+        base = {**base, **beside}
         for use, streaming in ((Use.STREAM, True), (Use.BATCH, False)):
             if use in row.uses:
                 parse_read(lowered({**base, row.name: value}), streaming=streaming)
         if Use.SINK in row.uses:
             needed = {"exactlyOnce": "true", "transactionalIdPrefix": "p"} if "transactional" in row.name else {}
-            parse_write(lowered({**SINK, **needed, row.name: value}))
+            parse_write(lowered({**SINK, **beside, **needed, row.name: value}))
 
 
 def test_selections():

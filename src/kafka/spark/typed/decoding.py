@@ -1,0 +1,186 @@
+"""Decoding the keys and values of a task's records into columns of Spark's types."""
+
+import dataclasses
+import logging
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from kafka.errors import KafkaError
+from kafka.spark.typed.field_options import PLAIN_FORMATS, REGISTRY_FORMATS, FieldOptions, TypedOptions
+from kafka.spark.typed.reader_schema import ReaderSchema
+from kafka.spark.typed.registry import writers_schema
+
+if TYPE_CHECKING:
+    import pyarrow
+
+    from kafka.formats.bad_values import BadValue
+
+log = logging.getLogger(__name__)
+
+PLACE = ("topic", "partition", "offset")
+"""Columns that say where a record is."""
+
+Decode = Callable[[Any], "tuple[Any, list[BadValue]]"]
+
+
+class RecordDecodingError(KafkaError):
+    """A record's key or value cannot be decoded; says which record, and why."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class TypedRead:
+    """A read whose keys or values are typed.
+
+    Arguments:
+        options: what is typed.
+        schemas: of each.
+    """
+
+    options: TypedOptions
+    schemas: tuple[ReaderSchema, ...]
+
+    def raw_columns(self, names: Sequence[str]) -> tuple[str, ...]:
+        """The columns to fetch so that these columns can be made."""
+        wanted = [name for name in names if name not in self.options.error_columns]
+        for each in self.options.fields:
+            if f"{each.field}_error" in names and each.field not in wanted:
+                wanted.append(each.field)
+        if any(each.field in names for each in self.options.fields):
+            wanted += [name for name in PLACE if name not in wanted]
+        return tuple(wanted)
+
+    def decoder(self, names: Sequence[str], not_null: Collection[str] = ()) -> "TypedBatches":
+        """What makes these columns of those that `raw_columns` names, for one task."""
+        return TypedBatches(self, names, not_null)
+
+
+class TypedBatches:
+    """Makes the batches of one task.
+
+    Arguments:
+        read: what is typed.
+        names: the columns to make, in order.
+        not_null: those of them that Spark's schema declares so.
+    """
+
+    def __init__(self, read: TypedRead, names: Sequence[str], not_null: Collection[str] = ()) -> None:
+        self._names = tuple(names)
+        self._not_null = not_null
+        wanted = {*names, *(name.removesuffix("_error") for name in names if name in read.options.error_columns)}
+        self._fields = [
+            _FieldColumns(options, schema, read.options)
+            for options, schema in zip(read.options.fields, read.schemas, strict=True)
+            if options.field in wanted
+        ]
+
+    def batches(self, raw: Iterator["pyarrow.RecordBatch"]) -> Iterator["pyarrow.RecordBatch"]:
+        """The batches, of those with the columns as they were fetched; raises `RecordDecodingError`."""
+        for batch in raw:
+            yield self.of(batch)
+
+    def of(self, batch: "pyarrow.RecordBatch") -> "pyarrow.RecordBatch":
+        """One batch."""
+        import pyarrow as pa
+
+        columns: dict[str, Any] = dict(zip(batch.schema.names, batch.columns, strict=True))
+        for each in self._fields:
+            columns |= each.columns(columns)
+        arrays = [columns[name] for name in self._names]
+        fields = [
+            pa.field(name, array.type, name not in self._not_null)
+            for name, array in zip(self._names, arrays, strict=True)
+        ]
+        return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
+
+
+class _FieldColumns:
+    """The column of keys or of values, and that of its errors."""
+
+    def __init__(self, options: FieldOptions, schema: ReaderSchema, typed: TypedOptions) -> None:
+        self._options = options
+        self._type: Any = schema.spark()
+        self._decode = decoder_of(schema, typed)
+        self._told: set[tuple[str, int]] = set()
+
+    def columns(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The columns of records; raises `RecordDecodingError` for one that cannot be decoded, if that is to be so."""
+        name = self._options.field
+        values = given[name]
+        decoded, bad = self._decode(values)
+        failures = {each.row: (each.cause, each.schema_id) for each in bad}
+        column = self._as_spark(decoded, failures)
+        if failures and self._options.errors != "column":
+            self._tell(given, failures)
+        made = {name: column}
+        if self._options.errors == "column":
+            made[f"{name}_error"] = _errors(values, failures)
+        return made
+
+    def _as_spark(self, decoded: Any, failures: "dict[int, tuple[str, int | None]]") -> Any:
+        import pyarrow as pa
+
+        from kafka.spark.typed.spark_types import as_spark, rows_that_fail
+
+        try:
+            return as_spark(decoded, self._type)
+        except pa.ArrowInvalid:
+            pass
+        out_of_range = rows_that_fail(decoded, self._type)
+        failures |= {row: (f"Spark cannot hold it: {cause}", None) for row, cause in out_of_range.items()}
+        kept = [None if row in out_of_range else row for row in range(len(decoded))]
+        return as_spark(decoded.take(pa.array(kept, pa.int32())), self._type)
+
+    def _tell(self, given: Mapping[str, Any], failures: "dict[int, tuple[str, int | None]]") -> None:
+        options = self._options
+        row = min(failures)
+        cause, schema_id = failures[row]
+        topic, partition, offset = (given[name][row].as_py() for name in PLACE)
+        text = (
+            f"the {options.field} of the record at topic {topic}, partition {partition}, offset {offset}"
+            f"{'' if schema_id is None else f' with schema id {schema_id}'} cannot be read as {options.format}: {cause}"
+        )
+        if options.errors == "fail":
+            raise RecordDecodingError(
+                f"{text}; with the option {options.option('Errors')} such {options.field}s are null (null), or stand "
+                f"in a column {options.field}_error (column)"
+            )
+        if (topic, partition) not in self._told:
+            self._told.add((topic, partition))
+            log.warning("%s; it is read as null (%s=null), as are others like it", text, options.option("Errors"))
+
+
+def _errors(values: Any, failures: "Mapping[int, tuple[str, int | None]]") -> Any:
+    import pyarrow as pa
+
+    type_ = pa.struct([pa.field("cause", pa.string()), pa.field("bytes", pa.binary())])
+    if not failures:
+        return pa.nulls(len(values), type_)
+    rows: list[dict[str, Any] | None] = [None] * len(values)
+    for row, (cause, schema_id) in failures.items():
+        id_ = "" if schema_id is None else f"schema id {schema_id}: "
+        rows[row] = {"cause": id_ + cause, "bytes": values[row].as_py()}
+    return pa.array(rows, type_)
+
+
+def decoder_of(schema: ReaderSchema, typed: TypedOptions) -> Decode:
+    """What decodes values of a format, for one task: it is not for several threads."""
+    framed = bool(typed.registry) and schema.format in REGISTRY_FORMATS
+    if schema.format in PLAIN_FORMATS:
+        from kafka.formats.plain import PlainColumns
+
+        return PlainColumns(schema.format).decode
+    if schema.format != "avro":
+        from kafka.formats.json.columns import JsonColumnDecoder
+
+        json_decoder = JsonColumnDecoder(schema.text, references=dict(schema.references))
+        return lambda values: json_decoder.decode(values, framed=framed)
+    from kafka.formats.avro.columns import AvroColumnDecoder
+
+    avro = schema.avro()
+    avro_decoder = AvroColumnDecoder(avro)
+    if not framed:
+        avro_decoder.use(None, avro)
+        return lambda values: avro_decoder.decode(values, framed=False)
+    return lambda values: avro_decoder.decode(
+        values, framed=True, find=lambda number: writers_schema(typed.registry, number, typed.registry_wait_ms)
+    )

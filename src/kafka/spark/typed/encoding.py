@@ -1,0 +1,133 @@
+"""Encoding the typed columns of a task's rows as bytes."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from kafka.errors import KafkaError
+from kafka.spark.typed.field_options import PLAIN_FORMATS
+from kafka.spark.typed.writer_schema import WriterSchema
+
+if TYPE_CHECKING:
+    import pyarrow
+
+
+class RowEncodingError(KafkaError):
+    """A row's key or value cannot be written in its format; says why."""
+
+
+def encoded(
+    batches: Iterator["pyarrow.RecordBatch"], schemas: Sequence[WriterSchema]
+) -> Iterator["pyarrow.RecordBatch"]:
+    """The batches, with typed columns as bytes; raises `RowEncodingError`."""
+    encoders = [Encoder(each) for each in schemas]
+    for batch in batches:
+        made = batch
+        for each in encoders:
+            made = each.of(made)
+        yield made
+
+
+class Encoder:
+    """Encodes one column."""
+
+    def __init__(self, schema: WriterSchema) -> None:
+        self._schema = schema
+        self._avro: Any = None
+        self._json_type: Any = None
+        if schema.format == "avro":
+            from kafka.formats.avro.column_encoder import AvroColumnEncoder
+            from kafka.formats.avro.schema import Schema, parse_named
+
+            named: dict[str, Schema] = {}
+            for _, text in schema.references:
+                _, named = parse_named(text, named)
+            self._avro = AvroColumnEncoder(parse_named(schema.text, named)[0])
+
+    def of(self, batch: "pyarrow.RecordBatch") -> "pyarrow.RecordBatch":
+        """The batch with the column encoded."""
+        import pyarrow as pa
+
+        at = batch.schema.names.index(self._schema.field) if self._schema.field in batch.schema.names else -1
+        if at < 0:
+            return batch
+        return batch.set_column(at, pa.field(self._schema.field, pa.binary()), self.encode(batch.column(at)))
+
+    def encode(self, column: Any) -> Any:
+        """The values of the column's rows, an array of binary; raises `RowEncodingError`."""
+        try:
+            return self._values(column)
+        except (ValueError, TypeError, OverflowError) as error:
+            raise RowEncodingError(
+                f"column {self._schema.field!r} cannot be written as {self._schema.format}: {error}"
+            ) from error
+
+    def _values(self, column: Any) -> Any:
+        if self._avro is not None:
+            return self._avro.encode(column, self._schema.prefix)
+        if self._schema.format in PLAIN_FORMATS:
+            from kafka.formats.plain import PlainColumns
+
+            plain = PlainColumns(self._schema.format)
+            return plain.encode(column.cast(plain.type))
+        from kafka.formats.json.encoder import JsonColumnEncoder
+
+        return _prefixed(JsonColumnEncoder(column.type).encode(self._of_schema(column)), self._schema.prefix)
+
+    def _of_schema(self, column: Any) -> Any:
+        """The column, if its rows have what the JSON Schema asks for; raises ValueError."""
+        if not self._schema.text:
+            return column
+        from kafka.formats.json.schema import arrow_type
+
+        if self._json_type is None:
+            self._json_type = arrow_type(self._schema.text, dict(self._schema.references))
+        check_fits(column, self._json_type, "")
+        return column
+
+
+def check_fits(column: Any, wanted: Any, path: str) -> None:
+    """Raise ValueError where a column lacks what a JSON Schema requires, or is of another kind."""
+    import pyarrow as pa
+
+    if pa.types.is_struct(wanted):
+        if not pa.types.is_struct(column.type):
+            raise ValueError(f"{path[1:] or 'the column'} is {column.type}, and an object in the schema")
+        names = [each.name for each in column.type]
+        for each in wanted:
+            here = f"{path}.{each.name}"
+            if each.name not in names:
+                if not each.nullable:
+                    raise ValueError(f"{here[1:]} is required by the schema, and there is no such column")
+                continue
+            child = column.field(names.index(each.name))
+            if not each.nullable and any(
+                valid and missing
+                for valid, missing in zip(column.is_valid().to_pylist(), child.is_null().to_pylist(), strict=True)
+            ):
+                raise ValueError(f"{here[1:]} is required by the schema, and null in a row")
+            check_fits(child, each.type, here)
+    elif _kind(wanted) is not None and _kind(column.type) != _kind(wanted):
+        raise ValueError(f"{path[1:] or 'the column'} is {column.type}, and {_kind(wanted)} in the schema")
+
+
+def _kind(type_: Any) -> str | None:
+    """What a value of a type is in JSON; None where that is not looked at."""
+    import pyarrow as pa
+
+    if pa.types.is_integer(type_):
+        return "an integer"
+    if pa.types.is_boolean(type_):
+        return "a boolean"
+    if pa.types.is_list(type_) or pa.types.is_large_list(type_):
+        return "an array"
+    return "a string" if pa.types.is_string(type_) or pa.types.is_large_string(type_) else None
+
+
+def _prefixed(values: Any, prefix: bytes) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute
+
+    if not prefix:
+        return values
+    compute: Any = pyarrow.compute
+    return compute.binary_join_element_wise(pa.scalar(prefix, pa.binary()), values, pa.scalar(b"", pa.binary()))

@@ -1,0 +1,196 @@
+"""How keys or values are typed, from the options. Pure."""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from kafka.errors import KafkaConfigurationError
+
+FIELDS = ("key", "value")
+REGISTRY_PREFIX = "schemaregistry."
+"""Options with this prefix are those of `SchemaRegistryClient`."""
+SCHEMA_FORMATS = ("avro", "json", "json-schema")
+"""Formats that need a schema."""
+REGISTRY_FORMATS = ("avro", "json-schema")
+"""Formats whose values carry the id of a schema where there is a registry."""
+PLAIN_FORMATS = ("string", "short", "int", "long", "float", "double")
+FORMATS = (*SCHEMA_FORMATS, *PLAIN_FORMATS)
+
+_NOT_REDACTED = {
+    "basic.auth.user.info": "schemaRegistryUser and schemaRegistryPassword",
+    "url": "schemaRegistryUrl",
+    "bearer.auth.token": "schemaRegistryToken",
+}
+"""Options of the client that have one of their own here, whose value Spark redacts where it shows options."""
+_NUMBERS = (
+    "timeout",
+    "max.retries",
+    "retries.wait.ms",
+    "retries.max.wait.ms",
+    "cache.capacity",
+    "cache.latest.ttl.sec",
+)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class FieldOptions:
+    """The options of keys, or of values.
+
+    Arguments:
+        field: "key" or "value".
+        format: one of `FORMATS`.
+        schema: the option valueSchema.
+        schema_file: the option valueSchemaFile.
+        subject: the option valueSubject.
+        version: the option valueVersion; None: the latest.
+        errors: the option valueErrors: fail, null or column.
+    """
+
+    field: str
+    format: str
+    schema: str | None = None
+    schema_file: str | None = None
+    subject: str | None = None
+    version: int | None = None
+    errors: str = "fail"
+
+    def option(self, name: str) -> str:
+        """The name of an option of this field, such as valueSchema for Schema."""
+        return f"{self.field}{name}"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class TypedOptions:
+    """What is typed.
+
+    Arguments:
+        fields: keys, values, or both.
+        registry: options of `SchemaRegistryClient`, sorted, so that they can name a place in a cache; () without one.
+        registry_wait_ms: how long a registry that does not answer is waited for.
+        register: the option autoRegister.
+    """
+
+    fields: tuple[FieldOptions, ...] = ()
+    registry: tuple[tuple[str, Any], ...] = dataclasses.field(default=(), repr=False)
+    registry_wait_ms: int = 0
+    register: bool = True
+
+    def of(self, field: str) -> FieldOptions | None:
+        """The options of keys or values; None where they are bytes."""
+        return next((each for each in self.fields if each.field == field), None)
+
+    @property
+    def error_columns(self) -> tuple[str, ...]:
+        """The columns of errors that a read has, such as value_error."""
+        return tuple(f"{each.field}_error" for each in self.fields if each.errors == "column")
+
+
+NOTHING_TYPED = TypedOptions()
+
+
+def parse_typed(parsed: Mapping[str, Any], given: Mapping[str, str], wait_ms: int, register: bool) -> TypedOptions:
+    """Check the options about types.
+
+    Arguments:
+        parsed: the table's options that are given, by name.
+        given: all options, names in lower case.
+        wait_ms: the option schemaRegistryWait.
+        register: the option autoRegister.
+
+    Raises `KafkaConfigurationError` that names the option, and shows no secret.
+    """
+    fields = tuple(found for field in FIELDS if (found := _field(field, parsed)) is not None)
+    registry = _registry(parsed, given)
+    if registry and not any(each.format in REGISTRY_FORMATS for each in fields):
+        raise KafkaConfigurationError(
+            "option 'schemaRegistryUrl' needs 'valueFormat' or 'keyFormat' to be one of " + ", ".join(REGISTRY_FORMATS)
+        )
+    for each in fields:
+        _check_schema(each, has_registry=bool(registry))
+    return TypedOptions(fields, registry, wait_ms, register)
+
+
+def _field(field: str, parsed: Mapping[str, Any]) -> FieldOptions | None:
+    format_ = parsed.get(f"{field}Format")
+    names = {"schema": "Schema", "schema_file": "SchemaFile", "subject": "Subject", "version": "Version"}
+    names |= {"errors": "Errors"}
+    given = {name: parsed[field + option] for name, option in names.items() if field + option in parsed}
+    if format_ is None:
+        if given:
+            raise KafkaConfigurationError(f"option {field + names[next(iter(given))]!r} needs {field + 'Format'!r}")
+        return None
+    if given.get("version") == "latest":
+        del given["version"]
+    return FieldOptions(field, format_, **given)
+
+
+def _check_schema(field: FieldOptions, *, has_registry: bool) -> None:
+    """Raise where it is not said, or said twice, which schema values have."""
+    said = {
+        field.option("Schema"): field.schema,
+        field.option("SchemaFile"): field.schema_file,
+        field.option("Subject"): field.subject,
+        field.option("Version"): field.version,
+    }
+    given = [name for name, value in said.items() if value is not None]
+    if field.format not in SCHEMA_FORMATS:
+        if given:
+            raise KafkaConfigurationError(f"option {given[0]!r} is not for the format {field.format}")
+        return
+    texts = [name for name in given if name in (field.option("Schema"), field.option("SchemaFile"))]
+    if len(texts) == 2:
+        raise KafkaConfigurationError(f"options {texts[0]!r} and {texts[1]!r} are both given: leave out one")
+    others = [name for name in given if name not in texts]
+    if others and (field.format not in REGISTRY_FORMATS or not has_registry):
+        needs = "'schemaRegistryUrl'" if field.format in REGISTRY_FORMATS else "the format avro or json-schema"
+        raise KafkaConfigurationError(f"option {others[0]!r} needs {needs}")
+
+
+def _registry(parsed: Mapping[str, Any], given: Mapping[str, str]) -> tuple[tuple[str, Any], ...]:
+    prefixed = {name.removeprefix(REGISTRY_PREFIX): text for name, text in given.items() if _is_prefixed(name)}
+    for name in prefixed:
+        if name in _NOT_REDACTED:
+            raise KafkaConfigurationError(f"option 'schemaRegistry.{name}': use {_NOT_REDACTED[name]} instead")
+    conf: dict[str, Any] = dict(prefixed)
+    own = ("schemaRegistryUser", "schemaRegistryPassword", "schemaRegistryToken")
+    if "schemaRegistryUrl" not in parsed:
+        alone = [name for name in own if name in parsed] + [f"schemaRegistry.{name}" for name in prefixed]
+        if alone:
+            raise KafkaConfigurationError(f"option {alone[0]!r} needs 'schemaRegistryUrl'")
+        return ()
+    conf["url"] = parsed["schemaRegistryUrl"]
+    user, password = parsed.get("schemaRegistryUser"), parsed.get("schemaRegistryPassword")
+    if (user is None) != (password is None):
+        raise KafkaConfigurationError("options 'schemaRegistryUser' and 'schemaRegistryPassword' need each other")
+    if user is not None:
+        conf["basic.auth.user.info"] = f"{user}:{password}"
+    if user is not None and "schemaRegistryToken" in parsed:
+        raise KafkaConfigurationError(
+            "options 'schemaRegistryUser' and 'schemaRegistryToken' are both given: leave out one"
+        )
+    if "schemaRegistryToken" in parsed:
+        conf |= {"bearer.auth.credentials.source": "STATIC_TOKEN", "bearer.auth.token": parsed["schemaRegistryToken"]}
+    for name in _NUMBERS:
+        if name in conf:
+            conf[name] = _number(name, conf[name])
+    if conf.get("ssl.ca.location") in ("false", "False"):
+        conf["ssl.ca.location"] = False
+    from kafka.formats.registry.options import parse
+
+    try:
+        parse(conf)
+    except KafkaConfigurationError as error:
+        raise KafkaConfigurationError(f"options 'schemaRegistry...': {error.args[0]}") from None
+    return tuple(sorted(conf.items()))
+
+
+def _is_prefixed(name: str) -> bool:
+    return name.startswith(REGISTRY_PREFIX)
+
+
+def _number(name: str, text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        raise KafkaConfigurationError(f"option 'schemaRegistry.{name}' has to be a number, not {text!r}") from None
+    return int(number) if number.is_integer() else number

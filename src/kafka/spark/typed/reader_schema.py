@@ -1,0 +1,215 @@
+"""The schema that a typed read gives: found once, when the read is planned, and then the same for all its tasks.
+
+Spark makes the source in one process and plans it in others. What was found travels along as text, so that a newer
+version in the registry changes nothing until the program loads the frame again.
+"""
+
+import dataclasses
+import hashlib
+import json
+import pathlib
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from kafka.errors import KafkaConfigurationError
+from kafka.spark.typed.field_options import PLAIN_FORMATS, FieldOptions, TypedOptions
+from kafka.spark.typed.registry import client_of, texts_of_references
+from kafka.spark.values import Partitions, Selection, Topics
+
+if TYPE_CHECKING:
+    import pyarrow
+
+ERROR_TYPE = "struct<cause:string,bytes:binary>"
+"""Of the columns key_error and value_error."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ReaderSchema:
+    """The schema of keys or values.
+
+    Arguments:
+        field: "key" or "value".
+        format: one of `FORMATS`.
+        text: the schema; "" where the format has none.
+        references: schemas that it refers to, names and texts, each after those that it refers to itself.
+        origin: where it came from, for errors.
+        chosen: whether options name it, or else it was the latest version when the read was planned.
+    """
+
+    field: str
+    format: str
+    text: str = ""
+    references: tuple[tuple[str, str], ...] = ()
+    origin: str = ""
+    chosen: bool = True
+
+    @property
+    def fingerprint(self) -> str:
+        """What tells it from other schemas; letters and digits."""
+        content = json.dumps([self.format, self.text, self.references])
+        return hashlib.sha256(content.encode()).hexdigest()[:16]
+
+    def avro(self) -> Any:
+        """The schema of an Avro format, parsed; raises `AvroSchemaError`."""
+        from kafka.formats.avro.schema import Schema, parse_named
+
+        named: dict[str, Schema] = {}
+        for _, text in self.references:
+            _, named = parse_named(text, named)
+        return parse_named(self.text, named)[0]
+
+    def arrow(self) -> "pyarrow.DataType":
+        """The type of what is decoded; raises `AvroSchemaError` or `JsonSchemaError`."""
+        if self.format in PLAIN_FORMATS:
+            from kafka.formats.plain import PlainColumns
+
+            return PlainColumns(self.format).type
+        if self.format == "avro":
+            from kafka.formats.avro.types import target_of
+
+            return target_of(self.avro()).arrow
+        from kafka.formats.json.schema import arrow_type
+
+        return arrow_type(self.text, dict(self.references))
+
+    def spark(self) -> "pyarrow.DataType":
+        """The type of the column; raises `KafkaConfigurationError` where Spark has none."""
+        from kafka.spark.typed.spark_types import spark_arrow
+
+        try:
+            found: pyarrow.DataType = spark_arrow(self.arrow())
+        except ValueError as error:
+            raise KafkaConfigurationError(f"the {self.described} cannot be read as a column: {error}") from error
+        return found
+
+    @property
+    def described(self) -> str:
+        """The schema, for errors."""
+        return f"schema of {self.field}s{f' ({self.origin})' if self.origin else ''}"
+
+
+def find_reader_schemas(typed: TypedOptions, selection: Selection) -> tuple[ReaderSchema, ...]:
+    """The schemas that the options name, as they are now.
+
+    Raises `KafkaConfigurationError`, and `SchemaRegistryError` where the registry refuses or does not answer.
+    """
+    return tuple(_found(each, typed, selection) for each in typed.fields)
+
+
+def _found(field: FieldOptions, typed: TypedOptions, selection: Selection) -> ReaderSchema:
+    if field.format in PLAIN_FORMATS:
+        return ReaderSchema(field.field, field.format)
+    text = schema_text(field)
+    if text is not None:
+        found = ReaderSchema(field.field, field.format, text, origin="given as an option")
+    elif typed.registry and field.format != "json":
+        found = _registered(field, typed, selection)
+    else:
+        what = "or schemaRegistryUrl " if field.format != "json" else ""
+        raise KafkaConfigurationError(
+            f"option {field.option('Format')!r} {field.format} needs {field.option('Schema')}, "
+            f"{field.option('SchemaFile')} {what}to say which columns there are"
+        )
+    found.spark()
+    return found
+
+
+def schema_text(field: FieldOptions) -> str | None:
+    """The schema in the options or in the file that they name; None where they name none."""
+    if field.schema_file is None:
+        return field.schema
+    try:
+        return pathlib.Path(field.schema_file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise KafkaConfigurationError(
+            f"option {field.option('SchemaFile')!r}: the file cannot be read where the query is planned: {error}"
+        ) from error
+
+
+def _registered(field: FieldOptions, typed: TypedOptions, selection: Selection) -> ReaderSchema:
+    subject = field.subject
+    if subject is None:
+        topics = _topics(selection)
+        if len(topics) != 1:
+            raise KafkaConfigurationError(
+                f"option {field.option('Subject')!r} is needed, as the read is not of one topic alone: it names the "
+                "subject in the registry whose schema the column is to have"
+            )
+        subject = f"{topics[0]}-{field.field}"
+    client = client_of(typed.registry)
+    version: Any = "latest" if field.version is None else field.version
+    registered = client.get_version(subject, version)
+    kind = {"avro": ("AVRO", None), "json-schema": ("JSON",)}[field.format]
+    if registered.schema.schema_type not in kind:
+        raise KafkaConfigurationError(
+            f"option {field.option('Format')!r} is {field.format}, but subject {subject!r} has schemas of the type "
+            f"{registered.schema.schema_type}"
+        )
+    return ReaderSchema(
+        field.field,
+        field.format,
+        registered.schema.schema_str or "",
+        tuple(texts_of_references(client, registered.schema)),
+        f"version {registered.version} of subject {subject!r}",
+        chosen=field.version is not None,
+    )
+
+
+def _topics(selection: Selection) -> list[str]:
+    """The topics that are known by name."""
+    if isinstance(selection, Topics):
+        return sorted(set(selection.names))
+    return sorted({each.topic for each in selection.partitions}) if isinstance(selection, Partitions) else []
+
+
+def to_text(schemas: Sequence[ReaderSchema]) -> str:
+    """Schemas as text, which travels in Spark's copies of the source also to tasks without this package."""
+    return json.dumps([dataclasses.asdict(each) for each in schemas])
+
+
+def from_text(text: str) -> tuple[ReaderSchema, ...]:
+    """What `to_text` was given."""
+    found = []
+    for each in json.loads(text):
+        references = tuple((name, schema) for name, schema in each.pop("references"))
+        found.append(ReaderSchema(references=references, **each))
+    return tuple(found)
+
+
+# -- in a stream's checkpoint ------------------------------------------------------------------------------------------
+
+_MARK = " schema "
+
+
+def beside_offsets(schemas: Sequence[ReaderSchema], offsets: Mapping[str, Any]) -> dict[str, Any]:
+    """The end of a micro-batch with the schemas that it was read with: names with blanks, which no topic can have."""
+    kept = {name: value for name, value in offsets.items() if _fields_of(name) is None}
+    for each in schemas:
+        if each.text:
+            kept[f"{each.field}{_MARK}{each.fingerprint} {each.origin}"] = {}
+    return kept
+
+
+def check_unchanged(schemas: Sequence[ReaderSchema], offsets: Mapping[str, Any]) -> None:
+    """Raise `KafkaConfigurationError` where the latest schema is not the one that the checkpoint was read with.
+
+    One that the options name is the user's wish.
+    """
+    before = {found[0]: found for name in offsets if (found := _fields_of(name)) is not None}
+    for each in schemas:
+        _, fingerprint, origin = before.get(each.field, (each.field, each.fingerprint, ""))
+        if not each.chosen and fingerprint != each.fingerprint:
+            version = f"{each.field}Version"
+            raise KafkaConfigurationError(
+                f"the query has read {each.field}s with {origin}, and was now planned with {each.origin}, whose "
+                f"columns may be others: set {version} to the number of the former to go on as before (newer records "
+                "are read with it, too), or to that of the latter to read with that from now on"
+            )
+
+
+def _fields_of(name: str) -> tuple[str, str, str] | None:
+    field, mark, rest = name.partition(_MARK)
+    if not mark or field not in ("key", "value"):
+        return None
+    fingerprint, _, origin = rest.partition(" ")
+    return field, fingerprint, origin

@@ -1,0 +1,128 @@
+"""The schema that a typed write uses: found, and registered if need be, once, when the write is planned."""
+
+import dataclasses
+import re
+from typing import TYPE_CHECKING, Any
+
+from kafka.errors import KafkaConfigurationError
+from kafka.spark.typed.field_options import PLAIN_FORMATS, REGISTRY_FORMATS, FieldOptions, TypedOptions
+from kafka.spark.typed.reader_schema import schema_text
+from kafka.spark.typed.registry import client_of, parsed, patiently, texts_of_references
+
+if TYPE_CHECKING:
+    import pyarrow
+
+    from kafka.formats.registry.schemas import Schema
+
+_KINDS = {"avro": "AVRO", "json-schema": "JSON"}
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class WriterSchema:
+    """The schema of keys or values.
+
+    Arguments:
+        field: "key" or "value".
+        format: one of `FORMATS`.
+        text: the schema; "" where the format has none.
+        references: schemas that it refers to, names and texts, each after those that it refers to itself.
+        schema_id: what is written before each value; None: nothing is.
+    """
+
+    field: str
+    format: str
+    text: str = ""
+    references: tuple[tuple[str, str], ...] = ()
+    schema_id: int | None = None
+
+    @property
+    def prefix(self) -> bytes:
+        """What stands before each value."""
+        return b"" if self.schema_id is None else b"\0" + self.schema_id.to_bytes(4, "big")
+
+
+def find_writer_schema(
+    field: FieldOptions, typed: TypedOptions, topic: str | None, type_: "pyarrow.DataType | None"
+) -> WriterSchema:
+    """The schema with which a column is written.
+
+    Arguments:
+        field: of the column.
+        typed: all that is typed.
+        topic: to which is written; None: the rows say it.
+        type_: of the column; None where options name the schema.
+
+    Raises `KafkaConfigurationError`, and `SchemaRegistryError` where the registry refuses, or does not answer for as
+    long as schemaRegistryWait says.
+    """
+    if field.format in PLAIN_FORMATS:
+        return WriterSchema(field.field, field.format)
+    text = schema_text(field)
+    if field.format not in REGISTRY_FORMATS or not typed.registry:
+        if field.format == "avro":
+            text = text if text is not None else _derived(field, topic, type_)
+        return WriterSchema(field.field, field.format, text or "")
+    subject = field.subject
+    if subject is None:
+        if topic is None:
+            raise KafkaConfigurationError(
+                f"option {field.option('Subject')!r} is needed, as the rows' column 'topic' says where they go: it "
+                "names the subject in the registry for all of them"
+            )
+        subject = f"{topic}-{field.field}"
+    what = f"looking for the schema of subject {subject}"
+    return patiently(lambda: _registered(field, typed, subject, text, topic, type_), typed.registry_wait_ms, what)
+
+
+def _registered(
+    field: FieldOptions, typed: TypedOptions, subject: str, text: str | None, topic: str | None, type_: Any
+) -> WriterSchema:
+    from kafka.formats.registry.schemas import Schema
+
+    client = client_of(typed.registry)
+    if text is None and (field.version is not None or not typed.register or field.format != "avro"):
+        registered = client.get_version(subject, "latest" if field.version is None else field.version)
+        if registered.schema.schema_type not in (_KINDS[field.format], None):
+            raise KafkaConfigurationError(
+                f"option {field.option('Format')!r} is {field.format}, but subject {subject!r} has schemas of the type "
+                f"{registered.schema.schema_type}"
+            )
+        return _made(
+            field, registered.schema, registered.schema_id, tuple(texts_of_references(client, registered.schema))
+        )
+    schema = Schema(text if text is not None else _derived(field, topic, type_), _KINDS[field.format])
+    if field.format == "avro":
+        _check(field, client, schema)
+    ask = client.register_schema_full_response if typed.register else client.lookup_schema
+    found = ask(subject, schema)
+    return _made(field, schema, found.schema_id, ())
+
+
+def _check(field: FieldOptions, client: Any, schema: "Schema") -> None:
+    try:
+        parsed(client, schema)
+    except ValueError as error:
+        raise KafkaConfigurationError(f"option {field.option('Schema')!r}: {error}") from error
+
+
+def _made(
+    field: FieldOptions, schema: "Schema", schema_id: int | None, references: tuple[tuple[str, str], ...]
+) -> WriterSchema:
+    if schema_id is None:
+        raise KafkaConfigurationError(f"the registry gave no id for the schema of {field.field}s")
+    return WriterSchema(field.field, field.format, schema.schema_str or "", references, schema_id)
+
+
+def _derived(field: FieldOptions, topic: str | None, type_: Any) -> str:
+    """The Avro schema of a column, a record named after the topic."""
+    import json
+
+    from kafka.formats.avro.arrow_schema import avro_schema_of
+
+    name = re.sub(r"\W", "_", f"{topic or 'row'}_{field.field}", flags=re.ASCII)
+    if name[0].isdigit():
+        name = f"_{name}"
+    try:
+        return json.dumps(avro_schema_of(type_, name))
+    except ValueError as error:
+        raise KafkaConfigurationError(f"column {field.field!r} has no schema in Avro: {error}") from error
