@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import pickle
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,15 +13,17 @@ from crc32c import crc32c
 
 from fakes.cluster import Call
 from kafka.config import parse_consumer
+from kafka.consumer.fetch.position_validation import Divergence
 from kafka.consumer.handover.fetch_buffer import FetchBuffer
 from kafka.consumer.handover.fetch_position import FetchPosition
 from kafka.consumer.handover.fetched import Fetched
 from kafka.consumer.handover.partition_state import PartitionState
+from kafka.consumer.position.truncation import Truncations
 from kafka.consumer.records.build_records import Materializer
 from kafka.consumer.records.iteration import RecordCursor
 from kafka.errors import LogTruncationError
 from kafka.record import BatchBuilder, batch_headers, set_offsets
-from kafka.structs import OffsetAndMetadata
+from kafka.structs import OffsetAndMetadata, TopicPartition
 from kafka.wire.api.offset_for_leader_epoch import (
     EpochEndOffset,
     OffsetForLeaderEpochResponse,
@@ -156,6 +159,63 @@ def test_a_seek_that_comes_first_makes_it_void() -> None:
         assert await read(bench, 2) == [2, 3]
 
     play(scenario)
+
+
+def test_a_seek_to_where_the_position_is_makes_it_void_too() -> None:
+    """The caller has chosen: the leader is asked anew, and nothing is done about what was found before."""
+
+    async def scenario(bench: Bench) -> None:
+        bench.core.assign([T0])
+        await read(bench, 10)
+        elect(bench, Ends((0, 6)))
+        await asyncio.sleep(1)
+        bench.core.seek(bench.core.subscription.assigned(T0), 10)
+        assert position(bench) == (10, -1)
+        await bench.poll(0)
+        assert position(bench) == (10, -1)
+
+    play(scenario)
+
+
+def by_hand(read_from: Callable[[PartitionState, FetchPosition], None]) -> Truncations:
+    """Truncations that nobody else sees."""
+
+    def forbidden(*_: object) -> None:
+        raise AssertionError
+
+    buffer = FetchBuffer(parse_consumer({}).fetch, forbidden, forbidden, replaced=forbidden)
+    return Truncations(buffer, True, read_from, forbidden, lambda: None)
+
+
+def divergence(number: int, end: int) -> Divergence:
+    state = PartitionState(TopicPartition("t", number))
+    state.go_to(FetchPosition(10, 0), None)
+    return Divergence(state, state.generation, FetchPosition(10, 0), FetchPosition(end, 0))
+
+
+def test_a_position_that_is_to_be_found_anew_makes_it_void() -> None:
+    found: list[object] = []
+    truncations = by_hand(lambda state, end: found.append(end))
+    state = PartitionState(TopicPartition("t", 0))
+    truncations.found(Divergence(state, state.generation, FetchPosition(10, 0), FetchPosition(6, 0)))
+    truncations.act()
+    assert found == []
+
+
+def test_what_is_found_while_a_signals_handler_acts_is_not_forgotten() -> None:
+    """The handler polls within a poll, and is done with what the poll was about."""
+    ends: list[int] = []
+
+    def read_from(state: PartitionState, end: FetchPosition) -> None:
+        ends.append(end.offset)
+        if ends == [6]:
+            truncations.act()
+            truncations.found(divergence(1, 7))
+
+    truncations = by_hand(read_from)
+    truncations.found(divergence(0, 6))
+    truncations.act()
+    assert ends == [6, 6, 7]
 
 
 def test_an_interrupt_while_it_is_acted_on_leaves_it_to_the_next_poll(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,7 +50,9 @@ def _plain(array: Any) -> Any:
     """Return an array without what only says how values are stored."""
     if isinstance(array, pa.ExtensionArray):
         array = array.storage
-    if pa.types.is_dictionary(array.type) or pa.types.is_run_end_encoded(array.type):
+    if pa.types.is_run_end_encoded(array.type):
+        array = pc.run_end_decode(array)  # type: ignore[attr-defined]  # the stubs lack it
+    if pa.types.is_dictionary(array.type):
         array = array.cast(array.type.value_type)
     for is_view, made in ((pa.types.is_string_view, pa.large_string()), (pa.types.is_binary_view, pa.large_binary())):
         if is_view(array.type):
@@ -116,9 +118,10 @@ def _record(schema: Record, array: Any, path: str) -> ArrowWriter:
 def _list(schema: Array, array: Any, path: str) -> ArrowWriter:
     if pa.types.is_fixed_size_list(array.type):
         array = array.cast(pa.list_(array.type.value_field))
-    for is_view, make in ((pa.types.is_list_view, pa.list_), (pa.types.is_large_list_view, pa.large_list)):
-        if is_view(array.type):
-            array = array.cast(make(array.type.value_field))
+    if pa.types.is_list_view(array.type) or pa.types.is_large_list_view(array.type):
+        sizes = pc.fill_null(pc.list_value_length(array), 0).cast(pa.int64())
+        ends = pa.concat_arrays([pa.array([0], pa.int64()), pc.cumulative_sum(sizes)])
+        array = pa.LargeListArray.from_arrays(ends, array.flatten())  # casts leave the starts of nulls as they are
     if not pa.types.is_list(array.type) and not pa.types.is_large_list(array.type):
         raise _refused(schema, array.type, path)
     return ListRows(_ends(array), len(array.values), bind(schema.items, array.values, f"{path}[]"), None)

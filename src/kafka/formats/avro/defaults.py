@@ -19,6 +19,8 @@ from kafka.formats.avro.schema import (
     Union,
 )
 
+_MAX_DEPTH = 100
+_MAX_VALUES = 10_000
 _RANGES = {"int": 1 << 31, "long": 1 << 63}
 
 
@@ -36,10 +38,11 @@ def encoded_default(field: Field) -> tuple[Schema, bytes]:
         AvroSchemaError: it fits no type of the field.
     """
     branches = field.type.branches if isinstance(field.type, Union) else (field.type,)
+    budget = _Budget(field.name)
     for branch in branches:
         out = bytearray()
         try:
-            _encode(branch, field.default, out, 0)
+            _encode(branch, field.default, out, budget)
         except _UnfitError:
             continue
         return branch, bytes(out)
@@ -59,10 +62,33 @@ def zigzag(value: int) -> bytes:
     return bytes(out)
 
 
-def _encode(schema: Schema, value: Any, out: bytearray, depth: int) -> None:
+class _Budget:
+    """How many values a default may have yet: those of records have defaults again, whose number may be exponential."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.left = _MAX_VALUES
+        self.depth = 0
+
+    def __enter__(self) -> None:
+        self.depth += 1
+        self.left -= 1
+        if self.left < 0:
+            raise AvroSchemaError(f"Expected at most {_MAX_VALUES:,} values in the default of field {self.name!r}")
+
+    def __exit__(self, *exc: object) -> None:
+        self.depth -= 1
+
+
+def _encode(schema: Schema, value: Any, out: bytearray, budget: _Budget) -> None:
     """Append the encoding of a JSON value."""
-    if depth > 100:
-        raise _UnfitError
+    with budget:
+        if budget.depth > _MAX_DEPTH:
+            raise _UnfitError
+        _encode_value(schema, value, out, budget)
+
+
+def _encode_value(schema: Schema, value: Any, out: bytearray, budget: _Budget) -> None:
     if isinstance(schema, Primitive):
         out += _primitive(schema.kind, value)
     elif isinstance(schema, Fixed):
@@ -75,7 +101,7 @@ def _encode(schema: Schema, value: Any, out: bytearray, depth: int) -> None:
             raise _UnfitError
         out += zigzag(schema.symbols.index(value))
     elif isinstance(schema, Array):
-        _encode_items(schema, value, out, depth)
+        _encode_items(schema, value, out, budget)
     elif isinstance(schema, Map):
         if not isinstance(value, dict):
             raise _UnfitError
@@ -83,40 +109,40 @@ def _encode(schema: Schema, value: Any, out: bytearray, depth: int) -> None:
             out += zigzag(len(value))
         for key, each in value.items():
             out += _primitive("string", key)
-            _encode(schema.values, each, out, depth + 1)
+            _encode(schema.values, each, out, budget)
         out += b"\0"
     elif isinstance(schema, Record):
-        _encode_fields(schema, value, out, depth)
+        _encode_fields(schema, value, out, budget)
     else:
-        _encode_branch(schema, value, out, depth)
+        _encode_branch(schema, value, out, budget)
 
 
-def _encode_items(schema: Array, value: Any, out: bytearray, depth: int) -> None:
+def _encode_items(schema: Array, value: Any, out: bytearray, budget: _Budget) -> None:
     if not isinstance(value, list):
         raise _UnfitError
     if value:
         out += zigzag(len(value))
     for each in value:
-        _encode(schema.items, each, out, depth + 1)
+        _encode(schema.items, each, out, budget)
     out += b"\0"
 
 
-def _encode_fields(schema: Record, value: Any, out: bytearray, depth: int) -> None:
+def _encode_fields(schema: Record, value: Any, out: bytearray, budget: _Budget) -> None:
     if not isinstance(value, dict):
         raise _UnfitError
     for field in schema.fields:
         given = value.get(field.name, field.default)
         if given is NO_DEFAULT:
             raise _UnfitError
-        _encode(field.type, given, out, depth + 1)
+        _encode(field.type, given, out, budget)
 
 
-def _encode_branch(schema: Union, value: Any, out: bytearray, depth: int) -> None:
+def _encode_branch(schema: Union, value: Any, out: bytearray, budget: _Budget) -> None:
     """Append the first branch that the value fits, with its number."""
     for number, branch in enumerate(schema.branches):
         encoded = bytearray(zigzag(number))
         try:
-            _encode(branch, value, encoded, depth + 1)
+            _encode(branch, value, encoded, budget)
         except _UnfitError:
             continue
         out += encoded

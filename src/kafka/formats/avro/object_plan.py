@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kafka.formats.avro.cursor import ObjectReader, Reader
+from kafka.formats.avro.extent import least_size, too_deep
 from kafka.formats.avro.logical_objects import (
     DateObject,
     DecimalObject,
@@ -43,7 +44,6 @@ from kafka.formats.avro.resolution import (
     Leaf,
     Resolved,
     int_bounds,
-    least_size,
     long_bounds,
     resolve,
     units,
@@ -62,7 +62,10 @@ def object_plan(writer: Schema, reader: Schema, *, return_record_name: bool = Fa
         AvroResolutionError: the writer's type does not resolve to the reader's.
         AvroSchemaError: a default that is needed does not fit its field.
     """
-    return _Planner(return_record_name).reader(resolve(writer, reader))
+    try:
+        return _Planner(return_record_name).reader(resolve(writer, reader))
+    except RecursionError:
+        raise too_deep() from None
 
 
 class _Planner:

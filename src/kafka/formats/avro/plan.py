@@ -11,6 +11,7 @@ from kafka.formats.avro.byte_readers import (
     UuidReader,
 )
 from kafka.formats.avro.cursor import Reader
+from kafka.formats.avro.extent import least_size, too_deep
 from kafka.formats.avro.nested_readers import (
     BlockReader,
     ConstantReader,
@@ -38,7 +39,6 @@ from kafka.formats.avro.resolution import (
     Leaf,
     Resolved,
     int_bounds,
-    least_size,
     long_bounds,
     resolve,
 )
@@ -55,7 +55,10 @@ def plan(writer: Schema, target: Target) -> Reader:
         AvroResolutionError: the writer's type does not resolve to the reader's.
         AvroSchemaError: a default that is needed does not fit its field.
     """
-    return _reader(resolve(writer, target.schema), target)
+    try:
+        return _reader(resolve(writer, target.schema), target)
+    except RecursionError:
+        raise too_deep() from None
 
 
 def _reader(resolved: Resolved, target: Target) -> Reader:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from kafka.formats.avro.defaults import encoded_default
+from kafka.formats.avro.extent import check_values
 from kafka.formats.avro.matching import PROMOTIONS, branch_for, matches, same_name
 from kafka.formats.avro.schema import (
     NO_DEFAULT,
@@ -120,8 +121,9 @@ def resolve(writer: Schema, reader: Schema) -> Resolved:
     Raises:
         AvroResolutionError: it does not resolve to the reader's type. Branches of a writer's union that do not are an
             error of the values that have them.
-        AvroSchemaError: a default that is needed does not fit its field.
+        AvroSchemaError: a default that is needed does not fit its field, or few bytes would be a great many values.
     """
+    check_values(writer)
     return _Resolver().resolve(writer, reader, "")
 
 
@@ -273,16 +275,3 @@ def units(logical: Logical) -> int:
 
 def _time_kind(logical: Logical) -> str:
     return logical.name.rpartition("-")[0]
-
-
-def least_size(schema: Schema, inside: tuple[Schema, ...] = ()) -> int:
-    """Return how many bytes a value of a type takes at least."""
-    if isinstance(schema, Primitive):
-        return {"null": 0, "float": 4, "double": 8}.get(schema.kind, 1)
-    if isinstance(schema, Fixed):
-        return schema.size
-    if isinstance(schema, Record):
-        if schema in inside:
-            return 0
-        return sum(least_size(field.type, (*inside, schema)) for field in schema.fields)
-    return 1

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from kafka.formats.avro.cursor import Reader
+from kafka.formats.avro.extent import least_size
 from kafka.formats.avro.nested_readers import UnionReader
-from kafka.formats.avro.resolution import least_size
 from kafka.formats.avro.schema import Array, Enum, Fixed, Map, Primitive, Record, Schema, Union
 from kafka.formats.avro.skippers import BlockSkipper, BytesSkipper, IntegerSkipper, SequenceSkipper, SizeSkipper
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from kafka.formats.avro.extent import check_columns, too_deep
 from kafka.formats.avro.schema import (
     Array,
     AvroSchemaError,
@@ -76,12 +77,20 @@ _LOGICAL: dict[str, pa.DataType] = {
 }
 
 
-def target_of(schema: Schema, path: str = "", inside: tuple[str, ...] = ()) -> Target:
+def target_of(schema: Schema) -> Target:
     """Make the columns for values of a type.
 
     Raises:
-        AvroSchemaError: the type contains itself, or a decimal has more digits than Arrow's.
+        AvroSchemaError: the type contains itself or has too many parts, or a decimal has more digits than Arrow's.
     """
+    try:
+        check_columns(schema)
+        return _target(schema)
+    except RecursionError:
+        raise too_deep() from None
+
+
+def _target(schema: Schema, path: str = "", inside: tuple[str, ...] = ()) -> Target:
     if isinstance(schema, Primitive):
         if schema.logical is not None and schema.logical.name == "decimal":
             return _decimal(schema, schema.logical, path)
@@ -94,11 +103,11 @@ def target_of(schema: Schema, path: str = "", inside: tuple[str, ...] = ()) -> T
     if isinstance(schema, Enum):
         return Target(schema, pa.string(), BytesColumn())
     if isinstance(schema, Array):
-        items = target_of(schema.items, f"{path}[]", inside)
+        items = _target(schema.items, f"{path}[]", inside)
         arrow = pa.list_(pa.field("item", items.arrow, items.nullable))
         return Target(schema, arrow, ListColumn(items.column), parts=(items,))
     if isinstance(schema, Map):
-        keys, values = target_of(Primitive("string")), target_of(schema.values, f"{path}{{}}", inside)
+        keys, values = _target(Primitive("string")), _target(schema.values, f"{path}{{}}", inside)
         arrow = pa.map_(pa.string(), pa.field("value", values.arrow, values.nullable))  # type: ignore[call-overload]
         entries = StructColumn([keys.column, values.column])
         return Target(schema, arrow, ListColumn(entries), parts=(keys, values))
@@ -136,7 +145,7 @@ def _record(schema: Record, path: str, inside: tuple[str, ...]) -> Target:
             "of the reader's schema, or deserialize to objects"
         )
     within = (*inside, schema.name)
-    parts = tuple(target_of(field.type, f"{path}.{field.name}", within) for field in schema.fields)
+    parts = tuple(_target(field.type, f"{path}.{field.name}", within) for field in schema.fields)
     fields = [pa.field(field.name, part.arrow, part.nullable) for field, part in zip(schema.fields, parts, strict=True)]
     return Target(schema, pa.struct(fields), StructColumn([part.column for part in parts]), parts=parts)
 
@@ -147,17 +156,17 @@ def _union(schema: Union, path: str, inside: tuple[str, ...]) -> Target:
     plain = {branch.kind for branch in schema.branches if isinstance(branch, Primitive) and branch.logical is None}
     others = [branch for branch in schema.branches if branch.kind != "null"]
     if len(others) <= 1:
-        inner = target_of(others[0] if others else Primitive("null"), path, inside)
-        parts = tuple(inner if kind != "null" else target_of(Primitive("null")) for kind in kinds)
+        inner = _target(others[0] if others else Primitive("null"), path, inside)
+        parts = tuple(inner if kind != "null" else _target(Primitive("null")) for kind in kinds)
         return Target(schema, inner.arrow, inner.column, nullable or inner.nullable, parts)
     for narrow, wide in (("int", "long"), ("float", "double")):
         if len(others) == 2 and {narrow, wide} <= plain:
-            inner = target_of(Primitive(wide))
-            parts = tuple(inner if kind != "null" else target_of(Primitive("null")) for kind in kinds)
+            inner = _target(Primitive(wide))
+            parts = tuple(inner if kind != "null" else _target(Primitive("null")) for kind in kinds)
             return Target(schema, inner.arrow, inner.column, nullable, parts)
-    members = [target_of(branch, f"{path}.member{number}", inside) for number, branch in enumerate(others)]
+    members = [_target(branch, f"{path}.member{number}", inside) for number, branch in enumerate(others)]
     column = StructColumn([member.column for member in members])
     arrow = pa.struct([pa.field(f"member{number}", member.arrow) for number, member in enumerate(members)])
     left = iter(members)
-    parts = tuple(next(left) if kind != "null" else target_of(Primitive("null")) for kind in kinds)
+    parts = tuple(next(left) if kind != "null" else _target(Primitive("null")) for kind in kinds)
     return Target(schema, arrow, column, nullable, parts)

@@ -39,6 +39,7 @@ _SIMPLE: dict[str, pa.DataType] = {
     "number": pa.float64(),
     "string": pa.string(),
 }
+_MAX_COLUMNS = 100_000
 _STRUCTURE = ("properties", "items", "prefixItems", "additionalProperties", "patternProperties")
 _ANY = pa.json_()
 
@@ -61,9 +62,13 @@ class _Converter:
 
     def __init__(self, root: Any, references: Mapping[str, Any]) -> None:
         self._root, self._references = root, references
+        self._left = _MAX_COLUMNS
 
     def type_of(self, schema: Any, path: str, inside: tuple[str, ...]) -> tuple[pa.DataType, bool]:
         """Return a part's type, and whether it may be null; `inside` are the references that led here."""
+        self._left -= 1
+        if self._left < 0:  # what refers to others twice, level by level, grows exponentially
+            raise JsonSchemaError(f"the schema needs more than {_MAX_COLUMNS:,} columns, nested ones included")
         if schema is True or schema == {}:
             return _ANY, True
         if not isinstance(schema, dict):

@@ -65,7 +65,7 @@ def plan(type_: pa.DataType, nullable: bool, options: DecodeOptions, path: str =
     Raises:
         JsonSchemaError: JSON has no values of this type.
     """
-    simple = _SIMPLE.get(type_)
+    simple = None if isinstance(type_, pa.BaseExtensionType) else _SIMPLE.get(type_)  # those may have no hash
     if simple is not None:
         return simple(nullable)
     if pa.types.is_float32(type_):

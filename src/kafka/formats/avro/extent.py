@@ -1,0 +1,88 @@
+"""How much a schema makes of little: types that name others twice, level by level, grow exponentially."""
+
+from __future__ import annotations
+
+from kafka.formats.avro.schema import Array, AvroSchemaError, Fixed, Map, Primitive, Record, Schema, Union
+
+MAX_VALUES = 1_000
+"""The most values, nested ones included, that a value of a type may have for each byte that it takes at least."""
+MAX_COLUMNS = 100_000
+"""The most columns, nested ones included."""
+_SIZES = {"null": 0, "float": 4, "double": 8}
+_Extents = dict[int, tuple[int, int]]
+
+
+def least_size(schema: Schema) -> int:
+    """How many bytes a value of a type takes at least."""
+    return _extent(schema, {})[1]
+
+
+def check_values(schema: Schema) -> None:
+    """Raise `AvroSchemaError` where a few bytes would be read as a great many values."""
+    known: _Extents = {}
+    left = [schema]
+    seen: set[int] = set()
+    while left:
+        each = left.pop()
+        if id(each) in seen:
+            continue
+        seen.add(id(each))
+        left += _parts(each)
+        if isinstance(each, Record):
+            values, size = _extent(each, known)
+            if values > MAX_VALUES * max(size, 1):
+                raise AvroSchemaError(
+                    f"Record {each.name} has {_shown(values)} values in as few as {size} bytes: at most "
+                    f"{MAX_VALUES:,} a byte are read"
+                )
+
+
+def check_columns(schema: Schema) -> None:
+    """Raise `AvroSchemaError` where a type, which does not contain itself, needs a great many columns."""
+    count = _columns(schema, {})
+    if count > MAX_COLUMNS:
+        raise AvroSchemaError(
+            f"The schema needs {_shown(count)} columns, nested ones included: there can be {MAX_COLUMNS:,}. Leave "
+            "fields out of the reader's schema, or deserialize to objects"
+        )
+
+
+def too_deep() -> AvroSchemaError:
+    """The error for a RecursionError: each type names another one, and there are hundreds."""
+    return AvroSchemaError("The schema has too many types within one another")
+
+
+def _parts(schema: Schema) -> list[Schema]:
+    if isinstance(schema, Record):
+        return [field.type for field in schema.fields]
+    if isinstance(schema, Union):
+        return list(schema.branches)
+    if isinstance(schema, Array):
+        return [schema.items]
+    return [schema.values] if isinstance(schema, Map) else []
+
+
+def _extent(schema: Schema, known: _Extents) -> tuple[int, int]:
+    """How many values a value is that takes the least bytes, and those; what follows a byte counts for another one."""
+    if isinstance(schema, Primitive):
+        return 1, _SIZES.get(schema.kind, 1)
+    if isinstance(schema, Fixed):
+        return 1, schema.size
+    if not isinstance(schema, Record):
+        return 1, 1
+    if id(schema) not in known:
+        known[id(schema)] = (0, 0)  # inside itself: there is no such value
+        inner = [_extent(field.type, known) for field in schema.fields]
+        known[id(schema)] = (1 + sum(values for values, _ in inner), sum(size for _, size in inner))
+    return known[id(schema)]
+
+
+def _columns(schema: Schema, known: dict[int, int]) -> int:
+    if id(schema) not in known:
+        known[id(schema)] = 0  # inside itself: planning says so
+        known[id(schema)] = 1 + sum(_columns(each, known) for each in _parts(schema))
+    return known[id(schema)]
+
+
+def _shown(count: int) -> str:
+    return f"{count:,}" if count < 10**12 else "more than a million million"

@@ -1,0 +1,101 @@
+"""Schemas and values that ask for much more than they have bytes: they are refused, before anything grows."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from kafka.formats import Avro, AvroDecodeError, AvroSchemaError, Json, JsonSchemaError
+from kafka.formats.avro.compatibility import incompatibilities
+from kafka.formats.avro.extent import MAX_COLUMNS, MAX_VALUES
+from kafka.formats.avro.object_decoder import AvroObjectDecoder
+from kafka.formats.avro.schema import parse
+from kafka.formats.avro.types import target_of
+
+pytestmark = pytest.mark.timeout(60)
+LEVELS = 60
+
+
+def field(name: str, kind: Any) -> dict[str, Any]:
+    return {"name": name, "type": kind}
+
+
+def doubling(*fields: dict[str, Any], levels: int = LEVELS, **more: Any) -> dict[str, Any]:
+    """A record that has two of the one below: 2 ** levels of the lowest."""
+    made: dict[str, Any] = {"type": "record", "name": "R0", "fields": list(fields)}
+    for number in range(1, levels + 1):
+        inner = [{"name": "a", "type": made, **more}, {"name": "b", "type": f"R{number - 1}", **more}]
+        made = {"type": "record", "name": f"R{number}", "fields": inner}
+    return made
+
+
+def test_records_of_many_values_in_no_bytes() -> None:
+    avro = Avro(doubling())
+    with pytest.raises(AvroSchemaError, match=r"Record R\d+ has .* values in as few as 0 bytes"):
+        avro.decode(b"")
+    with pytest.raises(AvroSchemaError, match="bytes"):
+        Avro({"type": "record", "name": "S", "fields": [field("n", "int"), field("r", doubling())]}).decode(b"\0")
+    with pytest.raises(AvroSchemaError, match="bytes"):
+        Avro(["null", doubling()]).decode(b"\2")
+    nulls = [{"name": f"f{number}", "type": "null"} for number in range(MAX_VALUES - 1)]
+    assert len(Avro({"type": "record", "name": "N", "fields": nulls}).decode(b"")) == MAX_VALUES - 1
+
+
+def test_records_of_as_many_values_as_bytes_are_read() -> None:
+    value = Avro(doubling({"name": "x", "type": "boolean"}, levels=12)).decode(b"\1" * 4096)
+    for _ in range(12):
+        value = value["b"]
+    assert value == {"x": True}
+    with pytest.raises(AvroDecodeError, match="the data end within a value"):
+        Avro(doubling({"name": "x", "type": "boolean"})).decode(b"\1" * 100)
+
+
+def test_columns_without_number() -> None:
+    avro = Avro(doubling({"name": "x", "type": "boolean"}))
+    with pytest.raises(AvroSchemaError, match=rf"needs more than a million million columns.* can be {MAX_COLUMNS:,}"):
+        _ = avro.arrow_type
+    with pytest.raises(AvroSchemaError, match="columns, nested ones included"):
+        avro.decode_rows(pa.array([b""], pa.binary()))
+    optional = [{"name": name, "type": ["null", "R"]} for name in "ab"]
+    tree = {"type": "record", "name": "R", "fields": optional}
+    with pytest.raises(AvroSchemaError, match="contains itself"):
+        _ = Avro(tree).arrow_type
+
+
+@pytest.mark.parametrize("default", [{}, {"a": {}, "b": {}}], ids=str)
+def test_defaults_of_defaults(default: Any) -> None:
+    made = Avro(doubling({"name": "x", "type": "int", "default": 0}, levels=3, default=default))
+    assert made.encode({}) == bytes(8)
+    schema = json.dumps(doubling({"name": "x", "type": "int", "default": 0}, default=default))
+    with pytest.raises(AvroSchemaError, match="Expected at most 10,000 values in the default of field"):
+        Avro(schema)
+    with pytest.raises(AvroSchemaError, match="Expected at most 10,000 values in the default of field"):
+        AvroObjectDecoder(parse('{"type": "record", "name": "R60", "fields": []}'), parse(schema))
+
+
+def test_schemas_that_double_are_compared() -> None:
+    one, other = (parse(json.dumps(doubling({"name": "x", "type": kind}))) for kind in ("int", "string"))
+    assert incompatibilities(one, one) == []
+    assert incompatibilities(one, other)
+
+
+def test_chains_of_names_are_no_deeper_than_can_be_planned() -> None:
+    chain: list[Any] = [{"type": "record", "name": "R0", "fields": []}]
+    for number in range(1, 3000):
+        fields = [{"name": "n", "type": f"R{number - 1}"}]
+        chain.append({"type": "record", "name": f"R{number}", "fields": fields})
+    for plan in (AvroObjectDecoder, target_of):
+        with pytest.raises(AvroSchemaError, match=r"too many types within one another|needs .* columns"):
+            plan(parse(json.dumps(chain)))
+
+
+def test_a_json_schema_that_doubles() -> None:
+    definitions: dict[str, Any] = {"d0": {"type": "string"}}
+    for number in range(1, LEVELS + 1):
+        reference = {"$ref": f"#/$defs/d{number - 1}"}
+        definitions[f"d{number}"] = {"type": "object", "properties": {"a": reference, "b": reference}}
+    with pytest.raises(JsonSchemaError, match="more than 100,000 columns"):
+        Json({"$ref": f"#/$defs/d{LEVELS}", "$defs": definitions})
