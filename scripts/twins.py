@@ -88,7 +88,7 @@ _REGISTRY_NAMES = {
     "async_requests": "requests",
 }
 
-_SERDES = ("avro", "json_schema")
+_SERDES = ("avro", "json_schema", "protobuf")
 _SERDE_NAMES = {
     "AsyncDeserializer": "SyncDeserializer",
     "AsyncRegistry": "Registry",

@@ -18,6 +18,7 @@ MODULES: dict[str, str] = {
     "kafka.schema_registry": "The client of a schema registry",
     "kafka.schema_registry.avro": "Avro serializers",
     "kafka.schema_registry.json_schema": "JSON serializers",
+    "kafka.schema_registry.protobuf": "Protobuf serializers",
     "kafka.serialization": "confluent-kafka's serializers of plain values",
     "kafka.partitioner": "Partitioners",
     "kafka.interceptor": "Interceptors",

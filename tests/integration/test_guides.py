@@ -60,6 +60,7 @@ GUIDES = {
         "1\n2\n[1, 2] 2\n{errorType:'READER_FIELD_MISSING_DEFAULT_VALUE'",
         "{'id': 'a-1', 'amount': 3}\n['orders-value']\n",
         "{'id': 'a-1', 'lines': [{'price': 2.5}]}\nsubject 'orders-value', schema id 1: At lines[1].price: '3' is not",
+        "b'\\x00\\x00\\x00\\x00\\x01\\x00\\n\\x03a-1\\x10\\x03' 3\nsyntax = \"proto3\";\n\nmessage Order {\n",
     ],
     "LOGGING.md": ['"kafka_group_id": "json-lines"', '"kafka_group_id": "structured"'],
     "TUNING.md": ["read 40000"],

@@ -275,6 +275,37 @@ def test_a_json_schema_refers_to_another(registry: SchemaRegistryClient, subject
     assert registry.get_referenced_by(f"{subject}-money", 1) == [number]
 
 
+def proto(body: str) -> Schema:
+    return Schema(f'syntax = "proto3";\npackage shop;\n\n{body}\n', "PROTOBUF")
+
+
+def test_protobuf_schemas(registry: SchemaRegistryClient, subject: str) -> None:
+    first = proto("message Order {\n  int32 a = 1;\n}")
+    number = registry.register_schema(subject, first)
+    registry.clear_caches()
+    assert registry.register_schema(subject, first) == number
+    found = registry.get_schema(number)
+    assert found.schema_type == "PROTOBUF"
+    assert "message Order" in (found.schema_str or "")
+    registry.set_compatibility(subject, "BACKWARD")
+    assert not registry.test_compatibility(subject, proto("message Order {\n  string a = 1;\n}"))
+    assert (
+        refusal(registry.register_schema, subject, proto("message Order {\n  string a = 1;\n}")).http_status_code == 409
+    )
+    registry.register_schema(subject, proto("message Order {\n  int32 a = 1;\n  string b = 2;\n}"))
+    assert registry.get_versions(subject) == [1, 2]
+    assert refusal(registry.register_schema, f"{subject}-2", Schema("message {", "PROTOBUF")).error_code == 42201
+
+
+def test_a_protobuf_schema_imports_another(registry: SchemaRegistryClient, subject: str) -> None:
+    registry.register_schema(f"{subject}-money", proto("message Money {\n  int64 cents = 1;\n}"))
+    references = [SchemaReference("money.proto", f"{subject}-money", 1)]
+    text = 'syntax = "proto3";\npackage shop;\n\nimport "money.proto";\n\nmessage Sale {\n  Money price = 1;\n}\n'
+    number = registry.register_schema(subject, Schema(text, "PROTOBUF", references))
+    assert registry.get_schema(number).references == references
+    assert registry.get_referenced_by(f"{subject}-money", 1) == [number]
+
+
 async def test_the_asyncio_client_asks_the_same(url: str, subject: str) -> None:
     schema = record(field("amount"))
     async with AsyncSchemaRegistryClient({"url": url, "timeout": 60}) as registry:
@@ -309,7 +340,7 @@ def test_confluent_kafkas_client_works_with_the_embedded_registry(embedded_regis
         assert client.get_subjects_by_schema_id(number) == [subject]
         assert [(each.subject, each.version) for each in client.get_schema_versions(number)] == [(subject, 1)]
         assert client.get_referenced_by(subject, 1) == []
-        assert client.get_schema_types() == ["AVRO", "JSON"]
+        assert client.get_schema_types() == ["AVRO", "JSON", "PROTOBUF"]
         assert client.test_compatibility(subject, first)
         assert client.test_compatibility_all_versions(subject, first)
         client.set_compatibility(subject, "FULL")

@@ -41,6 +41,9 @@ class AsyncRegistry(Protocol):
     ) -> RegisteredSchema:
         """See `AsyncSchemaRegistryClient`."""
 
+    async def register_schema(self, subject_name: str, schema: Schema, normalize_schemas: bool = False) -> int:
+        """See `AsyncSchemaRegistryClient`."""
+
     async def get_schema(self, schema_id: int, subject_name: str | None = None, fmt: str | None = None) -> Schema:
         """See `AsyncSchemaRegistryClient`."""
 
@@ -82,14 +85,25 @@ class AsyncWritingSchemas:
         self._id = options.number("use.schema.id")
         self._latest = options.flag("use.latest.version")
         self._metadata = options.mapping("use.latest.with.metadata")
+        self.needs_own = self._id is None and self._metadata is None and not self._latest
+        """Whether the serializer's own schema is the one that is written with."""
         self._known: dict[str, Registered] = {}
         if self._latest and self._registers:
             raise KafkaConfigurationError(
                 "'use.latest.version' and 'auto.register.schemas' are both on: set 'auto.register.schemas' to False"
             )
 
-    async def of(self, subject: str | None) -> Registered:
-        """The schema of a subject, registered if need be; raises what the registry does."""
+    def known(self, subject: str | None) -> Registered | None:
+        """What `of` gave and will give again, or None."""
+        return None if subject is None else self._known.get(subject)
+
+    async def of(self, subject: str | None, own: Schema | None = None) -> Registered:
+        """The schema of a subject, registered if need be; raises what the registry does.
+
+        Arguments:
+            subject: where the schema is looked for, or registered.
+            own: that of the serializer, where it is known only now.
+        """
         if subject is None:
             raise SerializationError("the subject name strategy gave no subject for the schema to be registered in")
         known = self._known.get(subject)
@@ -103,13 +117,14 @@ class AsyncWritingSchemas:
         elif self._latest:  # it may be another one soon; the registry's client keeps it for a while
             return self._named(await self._registry.get_latest_version(subject))
         else:
-            if self._schema is None:
+            own = own or self._schema
+            if own is None:
                 raise SerializationError(
                     "the serializer has no schema: give it one, or set 'use.latest.version' or 'use.schema.id'"
                 )
             ask = self._registry.register_schema_full_response if self._registers else self._registry.lookup_schema
-            found = await ask(subject, self._schema, normalize_schemas=self._normalizes)
-            registered = RegisteredSchema(found.subject, found.version, found.schema_id, found.guid, self._schema)
+            found = await ask(subject, own, normalize_schemas=self._normalizes)
+            registered = RegisteredSchema(found.subject, found.version, found.schema_id, found.guid, own)
         known = self._known[subject] = self._named(registered)
         return known
 

@@ -7,6 +7,7 @@ import struct
 import uuid
 from typing import Any
 
+from kafka.formats.protobuf.prefix import PrefixError, index_bytes, read_indexes
 from kafka.serialization import MessageField, SerializationContext, SerializationError
 
 _BY_ID = 0
@@ -22,12 +23,20 @@ class SchemaId:
         schema_type: "AVRO", "JSON" or "PROTOBUF".
         schema_id: the schema's number in the registry, the attribute `id`.
         guid: its UUID, as text; a `uuid.UUID` as an attribute.
+        message_indexes: of Protobuf, the position of the message in its file, after those it stands in.
     """
 
-    __slots__ = ("guid", "id", "schema_type")
+    __slots__ = ("guid", "id", "message_indexes", "schema_type")
 
-    def __init__(self, schema_type: str, schema_id: int | None = None, guid: str | None = None) -> None:
+    def __init__(
+        self,
+        schema_type: str,
+        schema_id: int | None = None,
+        guid: str | None = None,
+        message_indexes: list[int] | None = None,
+    ) -> None:
         self.schema_type = schema_type
+        self.message_indexes = message_indexes
         self.id = schema_id
         self.guid = None if guid is None else uuid.UUID(guid)
 
@@ -46,13 +55,19 @@ class SchemaId:
             self.guid = uuid.UUID(bytes=guid)
         else:
             raise not_framed(payload.getvalue())
+        if self.schema_type == "PROTOBUF":
+            try:
+                self.message_indexes, end = read_indexes(payload.getbuffer(), payload.tell())
+            except PrefixError as error:
+                raise SerializationError(str(error)) from error
+            payload.seek(end)
         return payload
 
     def id_to_bytes(self) -> bytes:
         """The number with the byte before it that announces it."""
         if self.id is None:
             raise SerializationError("the registry gave no id for the schema")
-        return _ID.pack(_BY_ID, self.id)
+        return _ID.pack(_BY_ID, self.id) + self._index_bytes()
 
     def guid_to_bytes(self) -> bytes:
         """The GUID with the byte before it that announces it."""
@@ -60,7 +75,10 @@ class SchemaId:
             raise SerializationError(
                 "the registry gave no GUID for the schema; registries before Confluent's 8.0 do not"
             )
-        return bytes([_BY_GUID]) + self.guid.bytes
+        return bytes([_BY_GUID]) + self.guid.bytes + self._index_bytes()
+
+    def _index_bytes(self) -> bytes:
+        return b"" if self.message_indexes is None else index_bytes(self.message_indexes)
 
 
 def not_framed(data: bytes) -> SerializationError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from urllib.parse import unquote
 
 from kafka.broker.registry.names import DEFAULT_CONTEXT, Subject, checked_subject, subject_of
@@ -15,6 +15,9 @@ from kafka.broker.registry.schema_types import TYPES
 from kafka.broker.registry.settings import Settings
 from kafka.broker.registry.store import Content, Store, Version
 from kafka.broker.registry.subjects import ALL_CONTEXTS, Subjects, paged
+
+if TYPE_CHECKING:
+    from kafka.broker.registry.protobuf import ProtobufSchema
 
 
 class Asked(NamedTuple):
@@ -102,7 +105,7 @@ class Routes:
         prefix = asked.text("subjectPrefix", ALL_CONTEXTS if context == DEFAULT_CONTEXT else f":{context}:")
         found = self._subjects.all_versions(prefix, asked.flag("deleted"), asked.flag("latestOnly"))
         part = paged(found, asked.number("offset", 0), asked.number("limit", -1))
-        return [self._shown_version(subject, version) for subject, version in part]
+        return [self._shown_version(asked, subject, version) for subject, version in part]
 
     def schema(self, asked: Asked, context: str, schema_id: str) -> Any:
         """GET /schemas/ids/{id}"""
@@ -113,7 +116,7 @@ class Routes:
         if subject.name:
             users = self._subjects.users(subject.context, number, subject.name, with_deleted=True)
             where = {"subject": str(subject), "version": users[-1][1].number} if users else {}
-        return _shown(content) | {"guid": content.guid} | where
+        return self._shown(asked, content) | {"guid": content.guid} | where
 
     def schema_text(self, asked: Asked, context: str, schema_id: str) -> Any:
         """GET /schemas/ids/{id}/schema"""
@@ -138,7 +141,7 @@ class Routes:
     def guid(self, asked: Asked, context: str, guid: str) -> Any:
         """GET /schemas/guids/{guid}"""
         _, number, content = self._subjects.by_guid(guid)[0]
-        return _shown(content) | {"guid": content.guid, "id": number}
+        return self._shown(asked, content) | {"guid": content.guid, "id": number}
 
     def guid_ids(self, asked: Asked, context: str, guid: str) -> Any:
         """GET /schemas/guids/{guid}/ids"""
@@ -159,8 +162,10 @@ class Routes:
     def lookup(self, asked: Asked, context: str, name: str) -> Any:
         """POST /subjects/{subject}"""
         subject = subject_of(name, context)
-        given = self._registering.given(subject, asked.json(), asked.flag("normalize"))
-        return self._shown_version(subject, self._registering.lookup(subject, given, asked.flag("deleted")))
+        body = asked.json()
+        given = self._registering.given(subject, body, asked.flag("normalize"))
+        found = self._shown_version(asked, subject, self._registering.lookup(subject, given, asked.flag("deleted")))
+        return _in_given_form(found, body)
 
     def delete_subject(self, asked: Asked, context: str, name: str) -> Any:
         """DELETE /subjects/{subject}"""
@@ -174,15 +179,16 @@ class Routes:
     def register(self, asked: Asked, context: str, name: str) -> Any:
         """POST /subjects/{subject}/versions"""
         subject = checked_subject(name, context)
-        given = self._registering.given(subject, asked.json(), asked.flag("normalize"))
-        made = self._shown_version(subject, self._registering.register(subject, given))
+        body = asked.json()
+        given = self._registering.given(subject, body, asked.flag("normalize"))
+        made = self._shown_version(asked, subject, self._registering.register(subject, given))
         del made["subject"]
-        return made
+        return _in_given_form(made, body)
 
     def version(self, asked: Asked, context: str, name: str, version: str) -> Any:
         """GET /subjects/{subject}/versions/{version}"""
         subject = subject_of(name, context)
-        return self._shown_version(subject, self._subjects.version(subject, version, asked.flag("deleted")))
+        return self._shown_version(asked, subject, self._subjects.version(subject, version, asked.flag("deleted")))
 
     def version_text(self, asked: Asked, context: str, name: str, version: str) -> Any:
         """GET /subjects/{subject}/versions/{version}/schema"""
@@ -204,7 +210,7 @@ class Routes:
         """GET /subjects/{subject}/metadata"""
         subject = subject_of(name, context)
         wanted = dict(zip(asked.query.get("key", ()), asked.query.get("value", ()), strict=False))
-        return self._shown_version(subject, self._subjects.with_metadata(subject, wanted, asked.flag("deleted")))
+        return self._shown_version(asked, subject, self._subjects.with_metadata(subject, wanted, asked.flag("deleted")))
 
     # -- compatibility, settings, modes -------------------------------------------------------------------------------
 
@@ -245,7 +251,7 @@ class Routes:
         """DELETE /mode, /mode/{subject}"""
         return self._settings.delete_mode(_place(name, context))
 
-    def _shown_version(self, subject: Subject, version: Version) -> dict[str, Any]:
+    def _shown_version(self, asked: Asked, subject: Subject, version: Version) -> dict[str, Any]:
         content = self._store.content(subject, version)
         shown = {
             "subject": str(subject),
@@ -253,9 +259,15 @@ class Routes:
             "id": version.schema_id,
             "guid": content.guid,
             "schemaType": content.kind,
-            **_shown(content),
+            **self._shown(asked, content),
         }
         return shown | {"deleted": True} if version.is_deleted else shown
+
+    def _shown(self, asked: Asked, content: Content) -> dict[str, Any]:
+        shown = _shown(content)
+        if content.kind == "PROTOBUF" and asked.text("format", "") == "serialized":
+            shown["schema"] = cast("ProtobufSchema", self._registering.parsed_content(content)).serialized()
+        return shown
 
 
 def _shown(content: Content) -> dict[str, Any]:
@@ -270,6 +282,11 @@ def _shown(content: Content) -> dict[str, Any]:
     if content.rule_set is not None:
         shown["ruleSet"] = content.rule_set
     return shown | {"schema": content.schema}
+
+
+def _in_given_form(shown: dict[str, Any], body: Mapping[str, Any]) -> dict[str, Any]:
+    """A Protobuf schema as it came: clients that sent a descriptor keep the answer, and expect one there."""
+    return shown | {"schema": body["schema"]} if shown["schemaType"] == "PROTOBUF" else shown
 
 
 def _raw(content: Content) -> Any:

@@ -7,6 +7,7 @@ from typing import Any, Protocol, Self, cast
 
 from kafka.broker.registry.avro import AvroSchema
 from kafka.broker.registry.json_schema import JsonSchema
+from kafka.broker.registry.protobuf import ProtobufSchema
 from kafka.broker.registry.refusals import Refused, invalid_schema
 
 
@@ -25,7 +26,7 @@ class ParsedSchema(Protocol):
         """Why values of another schema cannot be read with this one; nothing where they can."""
 
 
-_TYPES: Mapping[str, Any] = {"AVRO": AvroSchema, "JSON": JsonSchema}
+_TYPES: Mapping[str, Any] = {"AVRO": AvroSchema, "JSON": JsonSchema, "PROTOBUF": ProtobufSchema}
 TYPES = tuple(_TYPES)
 
 

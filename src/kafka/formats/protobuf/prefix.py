@@ -18,7 +18,7 @@ def index_bytes(indexes: Sequence[int]) -> bytes:
     return b"".join(_varint(each << 1) for each in (len(indexes), *indexes))
 
 
-def read_indexes(data: bytes, at: int) -> tuple[list[int], int]:
+def read_indexes(data: bytes | memoryview, at: int) -> tuple[list[int], int]:
     """Read the position of a message; returns it and where it ends. Raises `PrefixError`."""
     size, at = _read(data, at)
     if size == 0:
@@ -50,7 +50,7 @@ def _varint(value: int) -> bytes:
     return bytes(made)
 
 
-def _read(data: bytes, at: int) -> tuple[int, int]:
+def _read(data: bytes | memoryview, at: int) -> tuple[int, int]:
     """A number in zigzag form."""
     value = shift = 0
     while True:

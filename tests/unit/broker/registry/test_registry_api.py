@@ -69,7 +69,7 @@ def test_registering_and_reading(api: Api) -> None:
     assert api("POST", "/subjects/s", {"schema": json.dumps(A)}) == {**made, "subject": "s"}
     assert api("GET", f"/schemas/guids/{made['guid']}")["id"] == 1
     assert api("GET", f"/schemas/guids/{made['guid']}/ids") == [{"context": ".", "id": 1}]
-    assert api("GET", "/schemas/types") == ["AVRO", "JSON"]
+    assert api("GET", "/schemas/types") == ["AVRO", "JSON", "PROTOBUF"]
     assert api("GET", "/") == {}
 
 
