@@ -280,7 +280,9 @@ def test_nodes_and_voters_are_told_what_is_wrong(admin):
 def test_the_directories_of_replicas_are_told(admin, topic):
     (broker,) = admin.describe_cluster()["brokers"]
     replica, other = (TopicPartitionReplica(topic, index, broker["node_id"]) for index in (0, 9))
-    until(lambda: admin.describe_replica_log_dirs([replica])[replica].current_replica_log_dir)
+    until(
+        lambda: admin.describe_replica_log_dirs([replica])[replica].current_replica_offset_lag == 0
+    )  # -1: not led yet
     found = admin.describe_replica_log_dirs([replica, other])
     assert (found[replica].current_replica_offset_lag, found[replica].future_replica_log_dir) == (0, None)
     assert found[other].current_replica_log_dir is None

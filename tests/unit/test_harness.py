@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from harness import ports
 from harness.cache import build_once, cache_folder
 from harness.ports import free_ports
 from harness.process import Supervised
@@ -68,6 +69,36 @@ def test_the_cache_is_in_the_tree_where_home_cannot_be_written(tmp_path: Path, m
 
 def test_ports_differ() -> None:
     assert len(set(free_ports(20))) == 20
+
+
+def test_no_other_process_gets_a_port_before_its_broker_listens(monkeypatch: pytest.MonkeyPatch) -> None:
+    script = """
+import sys
+from harness import ports
+ports.LOWEST, ports.HIGHEST, ports._TRIES = 14_000, 14_006, 500
+try:
+    while True:
+        print(*ports.free_ports(1), flush=True)
+except RuntimeError:
+    print("no more", flush=True)
+sys.stdin.read()
+"""
+    monkeypatch.setattr(ports, "LOWEST", 14_000)
+    monkeypatch.setattr(ports, "HIGHEST", 14_006)
+    monkeypatch.setattr(ports, "_TRIES", 500)
+    monkeypatch.setattr(ports, "_taken", set())
+    ours = {port for _ in range(2) for port in free_ports(1)}
+    with subprocess.Popen(
+        [sys.executable, "-c", script], cwd=TESTS, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout is not None
+        theirs = set(iter(other.stdout.readline, "no more\n"))
+        assert theirs
+        assert not {str(port) for port in ours} & {line.strip() for line in theirs}
+        with pytest.raises(RuntimeError, match="expected 6 free ports from 14000 to 14005"):
+            free_ports(6)
+        other.communicate()
+    assert ours.isdisjoint(free_ports(1)), "what ended with the other process is free again"
 
 
 def gone(pid: int) -> bool:
