@@ -12,6 +12,7 @@ from kafka.formats import Avro, AvroDecodeError, AvroSchemaError, Json, JsonSche
 from kafka.formats.avro.compatibility import incompatibilities
 from kafka.formats.avro.extent import MAX_COLUMNS, MAX_VALUES
 from kafka.formats.avro.object_decoder import AvroObjectDecoder
+from kafka.formats.avro.object_encoder import AvroObjectEncoder
 from kafka.formats.avro.schema import parse
 from kafka.formats.avro.types import target_of
 
@@ -87,9 +88,27 @@ def test_chains_of_names_are_no_deeper_than_can_be_planned() -> None:
     for number in range(1, 3000):
         fields = [{"name": "n", "type": f"R{number - 1}"}]
         chain.append({"type": "record", "name": f"R{number}", "fields": fields})
-    for plan in (AvroObjectDecoder, target_of):
+    for plan in (AvroObjectDecoder, AvroObjectEncoder, target_of):
         with pytest.raises(AvroSchemaError, match=r"too many types within one another|needs .* columns"):
             plan(parse(json.dumps(chain)))
+
+
+EMPTY = ["null", {"type": "fixed", "name": "F", "size": 0}, {"type": "record", "name": "E", "fields": []}]
+
+
+@pytest.mark.parametrize("items", EMPTY, ids=str)
+def test_items_without_bytes_are_limited_in_a_value(items: Any) -> None:
+    """Not in an array: four bytes for each million would be terabytes."""
+    avro = Avro({"type": "array", "items": {"type": "array", "items": items}})
+    million = b"\x80\x89\x7a\0"
+    assert [len(each) for each in avro.decode(b"\2" + million + b"\0")] == [1_000_000]
+    cause = "expected at most 1000000 items without bytes in a value, got 1000000 more"
+    with pytest.raises(AvroDecodeError, match=cause):
+        avro.decode(b"\4" + million * 2 + b"\0")
+    few = b"\2\2\0\0"
+    column, bad = avro.decode_rows(pa.array([few, b"\4\2\0" + million + b"\0", few], pa.binary()))
+    assert [(each.row, each.cause.endswith(cause)) for each in bad] == [(1, True)]
+    assert [len(each) for each in column.to_pylist()[::2]] == [1, 1]
 
 
 def test_a_json_schema_that_doubles() -> None:

@@ -8,6 +8,8 @@ cdef class Cursor:
     cdef public list path
     cdef public Py_ssize_t failed_at
     cdef int depth
+    cdef long long empty
+    cdef int begin(self, Py_ssize_t at) except? -1
     cdef int fail(self, str reason) except? -1
     cdef int fail_in(self, str part) except? -1
     cdef Cursor refuse(self, str reason)
@@ -24,4 +26,4 @@ cdef class ObjectReader:
 
 
 cdef Py_ssize_t read_length(Cursor cursor) except? -2
-cdef long long read_count(Cursor cursor, Py_ssize_t least_size, long long before) except? -2
+cdef long long read_count(Cursor cursor, Py_ssize_t least_size) except? -2

@@ -23,7 +23,7 @@ else:
 BAD = cython.declare(cython.int, 1)
 """Returned by a reader for bytes that are no value of its type."""
 MAX_EMPTY_ITEMS = cython.declare(cython.longlong, 1_000_000)
-"""Items that take no bytes (nulls, empty records) of one array or map: no length of the data limits their number."""
+"""Items that take no bytes (nulls, empty records) of the arrays of a value: its length does not limit their number."""
 MAX_DEPTH = cython.declare(cython.int, 300)
 """How deeply arrays, maps and records of a value may be nested: each level takes some of the thread's stack."""
 NO_INTEGER = "expected an integer of at most 10 bytes"
@@ -37,12 +37,20 @@ class Cursor:
 
     def __init__(self, data: Any) -> None:
         self.data = data
-        self.at = 0
         self.end = len(self.data)
         self.reason = ""
         self.path: list[str] = []
         self.failed_at = 0
+        self.begin(0)
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def begin(self, at: cython.Py_ssize_t) -> cython.int:
+        """Go to where a value begins."""
+        self.at = at
         self.depth = 0
+        self.empty = 0
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1)
@@ -88,7 +96,7 @@ class Cursor:
     def failure(self) -> str:
         """Return what went wrong, with the field's path, and forget it."""
         path = self.where()
-        reason, self.reason, self.path, self.depth = self.reason, "", [], 0
+        reason, self.reason, self.path = self.reason, "", []
         return f"{path}: {reason}" if path else reason
 
 
@@ -132,7 +140,7 @@ def read_length(cursor: Cursor) -> cython.Py_ssize_t:
 
 @cython.cfunc
 @cython.exceptval(-2)
-def read_count(cursor: Cursor, least_size: cython.Py_ssize_t, before: cython.longlong) -> cython.longlong:
+def read_count(cursor: Cursor, least_size: cython.Py_ssize_t) -> cython.longlong:
     """Read how many items a block has; -1 if that is no number, or so many cannot be in the bytes that are left."""
     count: cython.longlong
     size: cython.longlong
@@ -150,10 +158,15 @@ def read_count(cursor: Cursor, least_size: cython.Py_ssize_t, before: cython.lon
             cursor.fail(f"expected a block of at most {0x7FFFFFFF} items, got the count {count}")
             return -1
         count = -count
-    if count > (cursor.end - at if least_size > 0 else MAX_EMPTY_ITEMS - before):
+    if least_size > 0 and count > cursor.end - at:
         cursor.fail(
             f"expected a block whose items fit into the {cursor.end - at} bytes that are left, got {count} items"
         )
         return -1
+    if least_size <= 0:
+        if count > MAX_EMPTY_ITEMS - cursor.empty:
+            cursor.fail(f"expected at most {MAX_EMPTY_ITEMS} items without bytes in a value, got {count} more")
+            return -1
+        cursor.empty += count
     cursor.at = at
     return count

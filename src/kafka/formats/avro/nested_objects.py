@@ -121,13 +121,12 @@ class ListObject(ObjectReader):
     def read(self, cursor: Cursor) -> Any:
         count: cython.longlong
         _: cython.longlong
-        total: cython.longlong = 0
         made: list[Any] = []
         cursor.depth += 1
         if cursor.is_too_deep():
             return cursor
         while True:
-            count = read_count(cursor, self.least_size, total)
+            count = read_count(cursor, self.least_size)
             if count <= 0:
                 break
             for _ in range(count):
@@ -135,7 +134,6 @@ class ListObject(ObjectReader):
                 if value is cursor:
                     return cursor.refuse_in(f"[{len(made)}]")
                 made.append(value)
-            total += count
         cursor.depth -= 1
         return cursor if count < 0 else made
 
@@ -159,7 +157,7 @@ class MapObject(ObjectReader):
         if cursor.is_too_deep():
             return cursor
         while True:
-            count = read_count(cursor, 1, 0)
+            count = read_count(cursor, 1)
             if count <= 0:
                 break
             for _ in range(count):

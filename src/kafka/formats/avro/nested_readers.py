@@ -131,7 +131,7 @@ class BlockReader(Reader):
         index: cython.longlong
         total: cython.longlong = 0
         while True:
-            count = read_count(cursor, self.least_size, total)
+            count = read_count(cursor, self.least_size)
             if count < 0:
                 return BAD
             if count == 0:
@@ -163,7 +163,7 @@ class ConstantReader(Reader):
     @cython.cfunc
     @cython.exceptval(-1)
     def read(self, cursor: Cursor) -> cython.int:
-        self.source.at = 0
+        self.source.begin(0)
         if self.reader.read(self.source):
             return cursor.fail(self.source.failure())
         return 0

@@ -54,7 +54,7 @@ class AvroObjectDecoder:
         cursor: Cursor = Cursor(data if type(data) is bytes else memoryview(data).cast("B"))
         if start < 0 or start > cursor.end:
             raise AvroDecodeError("", cursor.end, f"expected a value from byte {start} on, got {cursor.end} bytes")
-        cursor.at = start
+        cursor.begin(start)
         value = self._reader.read(cursor)
         if value is cursor:
             raise AvroDecodeError(cursor.where(), cursor.failed_at, cursor.reason)

@@ -64,7 +64,8 @@ def read_rows(
         if has_nulls and not (valid[row >> 3] >> (row & 7)) & 1:
             root.append_null()
             continue
-        at = cursor.at = ends[row]
+        at = ends[row]
+        cursor.begin(at)
         cursor.end = ends[row + 1]
         if at < 0 or at > cursor.end or cursor.end > size:
             raise ValueError(f"Expected growing end positions within {size} bytes, got {at} and {cursor.end}")

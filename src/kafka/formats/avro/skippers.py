@@ -95,12 +95,11 @@ class BlockSkipper(Reader):
     def read(self, cursor: Cursor) -> cython.int:
         count: cython.longlong
         _: cython.longlong
-        total: cython.longlong = 0
         cursor.depth += 1
         if cursor.is_too_deep():
             return BAD
         while True:
-            count = read_count(cursor, self.least_size, total)
+            count = read_count(cursor, self.least_size)
             if count < 0:
                 return BAD
             if count == 0:
@@ -111,7 +110,6 @@ class BlockSkipper(Reader):
                     return BAD
                 if self.items.read(cursor):
                     return BAD
-            total += count
 
 
 @cython.final
