@@ -382,6 +382,24 @@ def test_bad_records_are_left_out(
     assert caplog.text.count("left out") == 3
 
 
+def test_a_record_whose_schema_cannot_be_used_names_its_id(
+    broker_and_registry: EmbeddedBroker, registry: Any, topic: str
+) -> None:
+    """With the reader's schema and without it, and with the newest of the subject."""
+    other = registry.register_schema(f"{topic}-json", Schema('{"type": "object"}', "JSON"))
+    registry.register_schema(f"{topic}-value", Schema('"long"'))
+    with KafkaProducer(bootstrap_servers=broker_and_registry.bootstrap_servers) as producer:
+        producer.send(topic, b"\0" + other.to_bytes(4, "big") + b"{}").get(10)
+    newest = AvroDeserializer(registry, conf={"use.latest.version": True})
+    for deserializer in (AvroDeserializer(registry), AvroDeserializer(registry, '"long"'), newest):
+        with reader(broker_and_registry, topic, deserializer) as consumer:
+            with pytest.raises(RecordDeserializationError) as caught:
+                next(consumer)
+            text = f"schema id {other}: expected a schema of the type AVRO, got JSON"
+            assert text in str(caught.value)
+            assert f"offset 0 of partition 0 of topic '{topic}'" in str(caught.value)
+
+
 def test_records_are_not_left_out_while_the_registry_is_down(
     broker_and_registry: EmbeddedBroker, registry: Any, topic: str
 ) -> None:

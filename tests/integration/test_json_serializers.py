@@ -244,8 +244,10 @@ def test_the_clients_name_a_bad_record(broker_and_registry: EmbeddedBroker, regi
         producer.send(topic, value={"id": "b"})
     number = registry.get_latest_version(f"{topic}-value").schema_id
     prefix = bytes([0, *number.to_bytes(4)])
+    avro = registry.register_schema(f"{topic}-avro", Schema('"string"'))
+    of_avro = bytes([0, *avro.to_bytes(4)]) + b"{}"
     with KafkaProducer(bootstrap_servers=servers) as producer:
-        for data in (prefix + b'{"id": 1}', prefix + b'{"id"', b"{}", b"\0\0\1\0\0{}"):
+        for data in (prefix + b'{"id": 1}', prefix + b'{"id"', b"{}", b"\0\0\1\0\0{}", of_avro):
             producer.send(topic, value=data)
     with KafkaConsumer(
         bootstrap_servers=servers, value_deserializer=JSONDeserializer(None, schema_registry_client=registry)
@@ -255,11 +257,13 @@ def test_the_clients_name_a_bad_record(broker_and_registry: EmbeddedBroker, regi
         consumer.seek_to_beginning()
         assert [next(consumer).value for _ in range(2)] == [{"id": "a"}, {"id": "b"}]
         texts = []
-        for offset in range(2, 6):
+        for offset in range(2, 7):
             with pytest.raises(RecordDeserializationError) as caught:
                 next(consumer)
             texts.append(str(caught.value))
             consumer.seek(partition, offset + 1)
-    for text, why in zip(texts, ("At id: 1 is not of type", "not JSON", "begins with 0", "is not in the"), strict=True):
+    expected = ("At id: 1 is not of type", "not JSON", "begins with 0", "is not in the", "of the type JSON, got AVRO")
+    for text, why in zip(texts, expected, strict=True):
         assert why in text
     assert f"schema id {number}" in texts[0]
+    assert f"schema id {avro}: expected a schema" in texts[4]

@@ -221,13 +221,11 @@ class AvroDeserializer(SyncDeserializer):
         if not self._latest and self._metadata is None:
             made = self._decoders.get(key)
             if made is None:
-                text = written_schema(self._registry, schema_id, self._subject(ctx, None))
-                written = parsed(text, self._registry)
+                written = self._written(schema_id, self._subject(ctx, None))
                 made = self._decoders[key] = self._planned(schema_id, written, self._reader)
             return made
         subject = self._subject(ctx, None)
-        written_text = written_schema(self._registry, schema_id, subject)
-        written = parsed(written_text, self._registry)
+        written = self._written(schema_id, subject)
         subject = self._subject(ctx, written) if subject is None else subject
         reader_text = newest_schema(self._registry, subject, self._metadata)
         made = self._decoders.get((key, reader_text))
@@ -236,6 +234,14 @@ class AvroDeserializer(SyncDeserializer):
             made = self._planned(schema_id, written, reader)
             self._decoders[(key, reader_text)] = made
         return made
+
+    def _written(self, schema_id: SchemaId, subject: str | None) -> ParsedSchema:
+        """The schema that a value was written with; raises `SerializationError` with its id where it cannot be used."""
+        schema = written_schema(self._registry, schema_id, subject)
+        try:
+            return parsed(schema, self._registry)
+        except (AvroSchemaError, SerializationError) as error:
+            raise SerializationError(f"{described(schema_id)}: {error}") from error
 
     def _planned(self, schema_id: SchemaId, written: ParsedSchema, reader: ParsedSchema | None) -> AvroValueDecoder:
         try:

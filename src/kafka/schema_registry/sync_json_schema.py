@@ -207,7 +207,8 @@ class JSONDeserializer(SyncDeserializer):
             if validator is not None:
                 validator.check(found)
         except (ValueError, RecursionError) as error:
-            why = str(error) if isinstance(error, (JsonInvalidError, JsonSchemaError)) else f"not JSON: {error}"
+            is_named = isinstance(error, (JsonInvalidError, JsonSchemaError, SerializationError))
+            why = str(error) if is_named else f"not JSON: {error}"
             raise SerializationError(f"{described(schema_id)}: {why}") from error
         return found if self._from_dict is None else self._from_dict(found, ctx)
 
