@@ -129,6 +129,8 @@ def _by_options(text: str) -> str:
 def _not_opened(error: OSError, host: str, port: int) -> str:
     """Why the broker could not be started, by the option that says otherwise."""
     code = error.errno or 0
+    if type(error) is OSError and error.errno is None:  # asyncio's since Python 3.13: no address could be bound
+        code = errno.EADDRNOTAVAIL
     why = os.strerror(code) if code in errno.errorcode else error.strerror or str(error)
     if isinstance(error, RegistryPortError):
         return f"{error.strerror}; --registry-port takes another one, 0 any that is free"
@@ -136,7 +138,7 @@ def _not_opened(error: OSError, host: str, port: int) -> str:
         return f"port {port} is taken; --port takes another one, 0 any that is free"
     if isinstance(error, socket.gaierror):
         return f"--host {host}: {error.strerror}; expected an address of this machine, or 0.0.0.0 for all of them"
-    if error.errno == errno.EADDRNOTAVAIL:
+    if code == errno.EADDRNOTAVAIL:
         return f"--host {host}: {why}; expected an address of this machine, or 0.0.0.0 for all of them"
     if error.filename is not None:
         return f"--data-dir: {error.filename}: {why}"

@@ -64,6 +64,7 @@ def test_columns_of_any_schema_are_encoded_as_fastavro_encodes_objects(data: Any
 
 
 @pytest.mark.exhaustive
+@pytest.mark.timeout(3600)
 @settings(max_examples=10_000, deadline=None)
 @given(st.data())
 def test_columns_of_10000_schemas_are_encoded_as_fastavro_encodes_objects(data: Any) -> None:

@@ -56,6 +56,7 @@ def test_bytes_are_those_of_fastavro(data: Any) -> None:
 
 
 @pytest.mark.exhaustive
+@pytest.mark.timeout(3600)
 @settings(max_examples=10_000, deadline=None)
 @given(st.data())
 def test_bytes_of_10000_schemas_are_those_of_fastavro(data: Any) -> None:

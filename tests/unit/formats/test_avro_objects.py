@@ -69,6 +69,7 @@ def test_values_of_an_older_schema_are_what_fastavro_reads(data: Any) -> None:
 
 
 @pytest.mark.exhaustive
+@pytest.mark.timeout(3600)
 @settings(max_examples=5_000, deadline=None)
 @given(st.data())
 def test_objects_of_5000_schemas_are_what_was_written(data: Any) -> None:
@@ -76,6 +77,7 @@ def test_objects_of_5000_schemas_are_what_was_written(data: Any) -> None:
 
 
 @pytest.mark.exhaustive
+@pytest.mark.timeout(3600)
 @settings(max_examples=5_000, deadline=None)
 @given(st.data())
 def test_values_of_5000_older_schemas_are_what_fastavro_reads(data: Any) -> None:

@@ -1,7 +1,6 @@
 """How far each micro-batch goes, and that it survives restarts."""
 
 import json
-import threading
 
 import pytest
 
@@ -321,9 +320,9 @@ def test_an_error_of_the_progress_report_is_logged_only(caplog):
 def sized(query):
     """What a report says once the thread that looks for sizes has ended."""
     query.planner.newest()
-    for thread in threading.enumerate():
-        if thread.name == "kafka-spark-log-sizes":
-            thread.join(60)
+    thread = query.planner._log_sizes._thread
+    if thread is not None:  # the list of threads lacks one that is about to end, and then no other is started
+        thread.join(60)
     return query.planner.newest()
 
 
