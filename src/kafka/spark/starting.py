@@ -42,7 +42,9 @@ def start(
     for left in reversed(range(tries)):
         query = writer.start()
         try:
-            while query.isActive and query.status["message"].startswith(_BEFORE):
+            while True:
+                if not (query.isActive and query.status["message"].startswith(_BEFORE)):
+                    break
                 sleep(_LOOK_S)
         except BaseException:  # interrupted: nobody has the query yet who could stop it
             query.stop()

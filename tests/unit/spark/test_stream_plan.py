@@ -320,9 +320,9 @@ def test_an_error_of_the_progress_report_is_logged_only(caplog):
 def sized(query):
     """What a report says once the thread that looks for sizes has ended."""
     query.planner.newest()
-    thread = query.planner._log_sizes._thread
-    if thread is not None:  # the list of threads lacks one that is about to end, and then no other is started
-        thread.join(60)
+    sizes = query.planner._log_sizes
+    if sizes is not None and sizes._thread is not None:
+        sizes._thread.join(60)  # the list of threads lacks one that is about to end, and then no other is started
     return query.planner.newest()
 
 

@@ -11,7 +11,6 @@ except ImportError:  # the plain variant needs no Cython
     from kafka import _cython as cython
 
 from kafka.formats.avro.errors import AvroEncodeError
-from kafka.formats.avro.extent import too_deep
 from kafka.formats.avro.schema import Schema
 from kafka.formats.avro.writer_plan import WriterPlan
 
@@ -38,12 +37,9 @@ class AvroObjectEncoder:
             strict_allow_default: records must have all fields that have no default, and no others.
 
         Raises:
-            AvroSchemaError: a default does not fit its field, or types are nested too deep.
+            AvroSchemaError: a default does not fit its field.
         """
-        try:
-            self._writer = WriterPlan(strict=strict, strict_allow_default=strict_allow_default).writer(schema)
-        except RecursionError:
-            raise too_deep() from None
+        self._writer = WriterPlan(strict=strict, strict_allow_default=strict_allow_default).writer(schema)
         self._spare = None
 
     def encode(self, value: Any, prefix: bytes = b"") -> bytes:
