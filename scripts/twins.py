@@ -80,9 +80,11 @@ _ADMIN_NAMES = {
     },
 }
 
-_REGISTRY = ("requests", "schema_calls", "setting_calls")
+_REGISTRY = ("references", "requests", "schema_calls", "setting_calls")
 _REGISTRY_NAMES = {
     "AsyncRegistryRequests": "RegistryRequests",
+    "AsyncSchemaRegistryClient": "SchemaRegistryClient",
+    "AsyncVersions": "Versions",
     "AsyncSchemaCalls": "SchemaCalls",
     "AsyncSettingCalls": "SettingCalls",
     "async_requests": "requests",
@@ -96,6 +98,7 @@ _SERDE_NAMES = {
     "AsyncSerializer": "SyncSerializer",
     "AsyncWritingSchemas": "WritingSchemas",
     "async_lookup": "lookup",
+    "async_references": "references",
     "checked_async_registry": "checked_registry",
     **{
         f"Async{kind}{end}": f"{kind}{end}"

@@ -8,8 +8,9 @@ from typing import Any
 from kafka.errors import KafkaConfigurationError
 from kafka.formats.avro.errors import AvroDecodeError, AvroEncodeError
 from kafka.formats.avro.resolution import AvroResolutionError
-from kafka.formats.avro.schema import AvroSchemaError, parse_named
+from kafka.formats.avro.schema import AvroSchemaError
 from kafka.formats.avro.schema import Schema as ParsedSchema
+from kafka.formats.registry.async_references import parsed_avro
 from kafka.formats.registry.schemas import Schema
 from kafka.schema_registry.async_lookup import (
     AsyncRegistry,
@@ -38,7 +39,6 @@ from kafka.serialization import SerializationContext, SerializationError
 
 _TYPE = "AVRO"
 _PREFIX_SIZE = 5
-_MAX_DEPTH = 50
 _WRITING = {**WRITING, "validate.strict": False, "validate.strict.allow.default": False}
 
 
@@ -121,7 +121,7 @@ class AsyncAvroSerializer(AsyncSerializer):
             self._pending = None
 
     async def _encoder(self, schema: Schema) -> AvroValueEncoder:
-        made = self._encoders[schema] = AvroValueEncoder(await parsed(schema, self._registry), *self._strict)
+        made = self._encoders[schema] = AvroValueEncoder(await parsed_avro(schema, self._registry), *self._strict)
         return made
 
 
@@ -212,7 +212,7 @@ class AsyncAvroDeserializer(AsyncDeserializer):
 
     async def _prepare(self) -> None:
         if self._pending is not None:
-            self._reader = await parsed(self._pending, self._registry)
+            self._reader = await parsed_avro(self._pending, self._registry)
             self._pending = None
 
     async def _decoder(self, schema_id: SchemaId, ctx: SerializationContext | None) -> AvroValueDecoder:
@@ -229,7 +229,7 @@ class AsyncAvroDeserializer(AsyncDeserializer):
         reader_text = await newest_schema(self._registry, subject, self._metadata)
         made = self._decoders.get((key, reader_text))
         if made is None:
-            reader = self._reader if reader_text is None else await parsed(reader_text, self._registry)
+            reader = self._reader if reader_text is None else await parsed_avro(reader_text, self._registry)
             made = self._planned(schema_id, written, reader)
             self._decoders[(key, reader_text)] = made
         return made
@@ -238,7 +238,7 @@ class AsyncAvroDeserializer(AsyncDeserializer):
         """The schema that a value was written with; raises `SerializationError` with its id where it cannot be used."""
         schema = await written_schema(self._registry, schema_id, subject)
         try:
-            return await parsed(schema, self._registry)
+            return await parsed_avro(schema, self._registry)
         except (AvroSchemaError, SerializationError) as error:
             raise SerializationError(f"{described(schema_id)}: {error}") from error
 
@@ -253,31 +253,3 @@ class AsyncAvroDeserializer(AsyncDeserializer):
     def _subject(self, ctx: SerializationContext | None, written: ParsedSchema | None) -> str | None:
         """The subject, as far as the context and the schema tell."""
         return None if ctx is None else self._strategy(ctx, None if written is None else name_of(written))
-
-
-async def parsed(schema: Schema, registry: AsyncRegistry) -> ParsedSchema:
-    """Parse a schema with what it refers to; raises `AvroSchemaError`, `SerializationError` for another type.
-
-    Arguments:
-        schema: the schema.
-        registry: has what it refers to.
-    """
-    return (await _parsed_named(schema, registry, 0, {}))[0]
-
-
-async def _parsed_named(
-    schema: Schema, registry: AsyncRegistry, depth: int, known: dict[Any, dict[str, ParsedSchema]]
-) -> tuple[ParsedSchema, dict[str, ParsedSchema]]:
-    """Likewise, with the named types that it brings; `known` has those of subjects and versions that were parsed."""
-    if schema.schema_type not in (_TYPE, None):
-        raise SerializationError(f"expected a schema of the type AVRO, got {schema.schema_type}")
-    if depth > _MAX_DEPTH:
-        raise AvroSchemaError(f"Expected references at most {_MAX_DEPTH} levels deep")
-    named: dict[str, ParsedSchema] = {}
-    for reference in schema.references or ():
-        place = (reference.subject, reference.version)
-        if place not in known:
-            found = await registry.get_version(str(reference.subject), reference.version, deleted=True)
-            known[place] = (await _parsed_named(found.schema, registry, depth + 1, known))[1]
-        named.update(known[place])
-    return parse_named(schema.schema_str or "", named)

@@ -1,6 +1,11 @@
 """Avro values with the id of their schema, under confluent-kafka's names."""
 
 from kafka.schema_registry.async_avro import AsyncAvroDeserializer, AsyncAvroSerializer
-from kafka.schema_registry.sync_avro import AvroDeserializer, AvroSerializer, parsed
+from kafka.schema_registry.sync_avro import AvroDeserializer, AvroSerializer
 
-__all__ = ["AsyncAvroDeserializer", "AsyncAvroSerializer", "AvroDeserializer", "AvroSerializer", "parsed"]
+__all__ = [
+    "AsyncAvroDeserializer",
+    "AsyncAvroSerializer",
+    "AvroDeserializer",
+    "AvroSerializer",
+]

@@ -14,7 +14,6 @@ from kafka.schema_registry.serde import Options, described
 from kafka.serialization import SerializationError
 
 _MISSING = 404
-_MAX_DEPTH = 50
 
 
 class Registered(NamedTuple):
@@ -160,35 +159,3 @@ def newest_schema(
     if metadata is not None:
         return (registry.get_latest_with_metadata(subject, metadata, deleted=True, fmt=fmt)).schema
     return (registry.get_latest_version(subject, fmt)).schema
-
-
-def referenced_schemas(schema: Schema, registry: Registry, kind: str, fmt: str | None = None) -> dict[str, Schema]:
-    """What a schema refers to, and what that refers to, by their names: first what others refer to.
-
-    Raises `SerializationError` for a schema of another type, and for references that are nested too deep.
-    """
-    return _referenced(schema, registry, kind, fmt, 0, {})
-
-
-def _referenced(
-    schema: Schema,
-    registry: Registry,
-    kind: str,
-    fmt: str | None,
-    depth: int,
-    known: dict[Any, dict[str, Schema]],
-) -> dict[str, Schema]:
-    """Likewise; `known` has what subjects and versions that were looked at bring."""
-    if schema.schema_type not in (kind, None):
-        raise SerializationError(f"expected a schema of the type {kind}, got {schema.schema_type}")
-    if depth > _MAX_DEPTH:
-        raise SerializationError(f"expected references at most {_MAX_DEPTH} levels deep")
-    found: dict[str, Schema] = {}
-    for reference in schema.references or ():
-        subject, version = str(reference.subject), reference.version
-        target = (registry.get_version(subject, version, deleted=True, fmt=fmt)).schema
-        if (subject, version) not in known:
-            known[subject, version] = _referenced(target, registry, kind, fmt, depth + 1, known)
-        found.update(known[subject, version])
-        found[str(reference.name)] = target
-    return found

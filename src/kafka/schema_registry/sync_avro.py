@@ -9,8 +9,9 @@ from typing import Any
 from kafka.errors import KafkaConfigurationError
 from kafka.formats.avro.errors import AvroDecodeError, AvroEncodeError
 from kafka.formats.avro.resolution import AvroResolutionError
-from kafka.formats.avro.schema import AvroSchemaError, parse_named
+from kafka.formats.avro.schema import AvroSchemaError
 from kafka.formats.avro.schema import Schema as ParsedSchema
+from kafka.formats.registry.references import parsed_avro
 from kafka.formats.registry.schemas import Schema
 from kafka.schema_registry.avro_values import AvroValueDecoder, AvroValueEncoder, name_of, schema_of
 from kafka.schema_registry.faces import SyncDeserializer, SyncSerializer
@@ -39,7 +40,6 @@ from kafka.serialization import SerializationContext, SerializationError
 
 _TYPE = "AVRO"
 _PREFIX_SIZE = 5
-_MAX_DEPTH = 50
 _WRITING = {**WRITING, "validate.strict": False, "validate.strict.allow.default": False}
 
 
@@ -122,7 +122,7 @@ class AvroSerializer(SyncSerializer):
             self._pending = None
 
     def _encoder(self, schema: Schema) -> AvroValueEncoder:
-        made = self._encoders[schema] = AvroValueEncoder(parsed(schema, self._registry), *self._strict)
+        made = self._encoders[schema] = AvroValueEncoder(parsed_avro(schema, self._registry), *self._strict)
         return made
 
 
@@ -213,7 +213,7 @@ class AvroDeserializer(SyncDeserializer):
 
     def _prepare(self) -> None:
         if self._pending is not None:
-            self._reader = parsed(self._pending, self._registry)
+            self._reader = parsed_avro(self._pending, self._registry)
             self._pending = None
 
     def _decoder(self, schema_id: SchemaId, ctx: SerializationContext | None) -> AvroValueDecoder:
@@ -230,7 +230,7 @@ class AvroDeserializer(SyncDeserializer):
         reader_text = newest_schema(self._registry, subject, self._metadata)
         made = self._decoders.get((key, reader_text))
         if made is None:
-            reader = self._reader if reader_text is None else parsed(reader_text, self._registry)
+            reader = self._reader if reader_text is None else parsed_avro(reader_text, self._registry)
             made = self._planned(schema_id, written, reader)
             self._decoders[(key, reader_text)] = made
         return made
@@ -239,7 +239,7 @@ class AvroDeserializer(SyncDeserializer):
         """The schema that a value was written with; raises `SerializationError` with its id where it cannot be used."""
         schema = written_schema(self._registry, schema_id, subject)
         try:
-            return parsed(schema, self._registry)
+            return parsed_avro(schema, self._registry)
         except (AvroSchemaError, SerializationError) as error:
             raise SerializationError(f"{described(schema_id)}: {error}") from error
 
@@ -254,31 +254,3 @@ class AvroDeserializer(SyncDeserializer):
     def _subject(self, ctx: SerializationContext | None, written: ParsedSchema | None) -> str | None:
         """The subject, as far as the context and the schema tell."""
         return None if ctx is None else self._strategy(ctx, None if written is None else name_of(written))
-
-
-def parsed(schema: Schema, registry: Registry) -> ParsedSchema:
-    """Parse a schema with what it refers to; raises `AvroSchemaError`, `SerializationError` for another type.
-
-    Arguments:
-        schema: the schema.
-        registry: has what it refers to.
-    """
-    return (_parsed_named(schema, registry, 0, {}))[0]
-
-
-def _parsed_named(
-    schema: Schema, registry: Registry, depth: int, known: dict[Any, dict[str, ParsedSchema]]
-) -> tuple[ParsedSchema, dict[str, ParsedSchema]]:
-    """Likewise, with the named types that it brings; `known` has those of subjects and versions that were parsed."""
-    if schema.schema_type not in (_TYPE, None):
-        raise SerializationError(f"expected a schema of the type AVRO, got {schema.schema_type}")
-    if depth > _MAX_DEPTH:
-        raise AvroSchemaError(f"Expected references at most {_MAX_DEPTH} levels deep")
-    named: dict[str, ParsedSchema] = {}
-    for reference in schema.references or ():
-        place = (reference.subject, reference.version)
-        if place not in known:
-            found = registry.get_version(str(reference.subject), reference.version, deleted=True)
-            known[place] = (_parsed_named(found.schema, registry, depth + 1, known))[1]
-        named.update(known[place])
-    return parse_named(schema.schema_str or "", named)

@@ -10,13 +10,13 @@ from typing import Any
 from kafka.errors import KafkaConfigurationError
 from kafka.formats.json.errors import JsonSchemaError
 from kafka.formats.json.validation import JsonInvalidError, JsonValidator, parse_json_schema, plain_object
+from kafka.formats.registry.references import referenced_schemas
 from kafka.formats.registry.schemas import Schema
 from kafka.schema_registry.faces import SyncDeserializer, SyncSerializer
 from kafka.schema_registry.lookup import (
     Registry,
     WritingSchemas,
     newest_schema,
-    referenced_schemas,
     written_schema,
 )
 from kafka.schema_registry.schema_ids import SchemaId

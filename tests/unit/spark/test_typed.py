@@ -6,14 +6,18 @@ import datetime
 import decimal
 import itertools
 import json
+import os
 import pickle
+import signal
 import struct
+import time
 from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
 import pytest
 from pyspark import cloudpickle
+from pyspark.sql.pandas.types import from_arrow_schema
 
 from kafka import read as kafka_read
 from kafka.broker import EmbeddedBroker
@@ -21,11 +25,12 @@ from kafka.errors import KafkaConfigurationError
 from kafka.formats import Avro
 from kafka.formats.registry.client import SchemaRegistryClient
 from kafka.formats.registry.errors import SchemaRegistryConnectionError, SchemaRegistryError
-from kafka.formats.registry.schemas import Schema
+from kafka.formats.registry.schemas import Schema, SchemaReference
 from kafka.spark.options import parse_read
 from kafka.spark.typed import registry as registries
 from kafka.spark.typed.decoding import RecordDecodingError
 from kafka.spark.typed.encoding import RowEncodingError
+from pyspark_kafka_columnar import DefaultSource
 
 from .typed_frames import Frame, Stream, lowered, send, write
 
@@ -407,18 +412,62 @@ def test_json_schema_values_have_what_the_schema_requires(kafka: Kafka) -> None:
         write(null, **options)
 
 
-def test_the_schema_of_a_write_travels_with_it(kafka: Kafka) -> None:
-    from pyspark.sql.pandas.types import from_arrow_schema
-
-    from pyspark_kafka_columnar import DefaultSource
-
+def test_the_schema_of_a_write_is_found_once_and_travels_with_it(kafka: Kafka, monkeypatch: pytest.MonkeyPatch) -> None:
     topic = kafka.topic()
     source = DefaultSource(lowered(kafka.sink(topic)))
     writer: Any = source.writer(from_arrow_schema(VALUES.schema), False)
-    assert f"{topic}-value" not in kafka.registry.get_subjects(), "objects that only commit register nothing"
+    assert kafka.registry.get_versions(f"{topic}-value") == [1]
+    monkeypatch.setattr(SchemaRegistryClient, "_send", None)
     first = cloudpickle.dumps(writer)
     assert pickle.loads(cloudpickle.dumps(writer))._writer._schemas == pickle.loads(first)._writer._schemas
+
+
+def test_a_stream_s_writer_that_only_commits_asks_no_registry(kafka: Kafka) -> None:
+    topic = kafka.topic()
+    source = DefaultSource(lowered({**kafka.sink(topic), "checkpointLocation": "/tmp/unused"}))
+    writer: Any = source.streamWriter(from_arrow_schema(VALUES.schema), False)
+    writer.commit([], 0)
+    assert f"{topic}-value" not in kafka.registry.get_subjects()
+    sent = pickle.loads(cloudpickle.dumps(writer))
     assert kafka.registry.get_versions(f"{topic}-value") == [1]
+    assert [each.field for each in sent._writer._schemas] == ["value"]
+
+
+def test_schemas_that_are_referred_to_in_many_ways_are_read_at_once(kafka: Kafka) -> None:
+    """Two references a level are a million million ways through forty levels."""
+    topic, levels = kafka.topic(), 40
+    for level in range(levels):
+        below = [{"name": name, "type": f"R{level - 1}"} for name in "ab"] if level else []
+        fields = [{"name": "x", "type": "long", "default": level}]
+        text = json.dumps({"type": "record", "name": f"R{level}", "fields": fields})
+        references = [SchemaReference(each["type"], f"{topic}-{each['type']}", 1) for each in below]
+        kafka.registry.register_schema(f"{topic}-R{level}", Schema(text, "AVRO", references))
+    top = '{"type":"record","name":"Top","fields":[{"name":"id","type":"long"},{"name":"r","type":["null","R39"]}]}'
+    above = Schema(top, "AVRO", [SchemaReference("R39", f"{topic}-R39", 1), SchemaReference("R38", f"{topic}-R38", 1)])
+    number = kafka.registry.register_schema(f"{topic}-value", above)
+    r39 = {"type": "record", "name": "R39", "fields": [{"name": "x", "type": "long"}]}
+    plain = Avro(json.loads(top.replace('"R39"', json.dumps(r39))))
+    send(kafka.servers, topic, [plain.encode({"id": 1, "r": {"x": 7}}, b"\0" + number.to_bytes(4, "big"))])
+    assert [row["value"] for row in Frame(**kafka.options(topic)).rows()] == [{"id": 1, "r": {"x": 7}}]
+
+
+def test_a_process_that_forked_while_a_client_was_looked_for_makes_its_own(kafka: Kafka) -> None:
+    conf = (("url", kafka.url),)
+    client = registries.client_of(conf)
+    with registries._CLIENTS._lock:
+        child = os.fork()
+        if not child:
+            try:
+                os._exit(0 if registries.client_of(conf) is not client else 1)
+            finally:
+                os._exit(2)
+    deadline = time.monotonic() + 30
+    while (ended := os.waitpid(child, os.WNOHANG)) == (0, 0):
+        if time.monotonic() > deadline:
+            os.kill(child, signal.SIGKILL)
+        time.sleep(0.01)
+    assert os.waitstatus_to_exitcode(ended[1]) == 0
+    assert registries.client_of(conf) is client
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from kafka.errors import KafkaError
 from kafka.spark.typed.field_options import PLAIN_FORMATS, REGISTRY_FORMATS, FieldOptions, TypedOptions
 from kafka.spark.typed.reader_schema import ReaderSchema
-from kafka.spark.typed.registry import writers_schema
+from kafka.spark.typed.registry import client_of, writers_schema
 
 if TYPE_CHECKING:
     import pyarrow
@@ -181,6 +181,7 @@ def decoder_of(schema: ReaderSchema, typed: TypedOptions) -> Decode:
     if not framed:
         avro_decoder.use(None, avro)
         return lambda values: avro_decoder.decode(values, framed=False)
+    client = client_of(typed.registry)  # held by the task, which finds the ids in it that it asked for before
     return lambda values: avro_decoder.decode(
-        values, framed=True, find=lambda number: writers_schema(typed.registry, number, typed.registry_wait_ms)
+        values, framed=True, find=lambda number: writers_schema(client, number, typed.registry_wait_ms)
     )

@@ -149,7 +149,7 @@ def _registered(field: FieldOptions, typed: TypedOptions, selection: Selection) 
         field.field,
         field.format,
         registered.schema.schema_str or "",
-        tuple(texts_of_references(client, registered.schema)),
+        texts_of_references(client, registered.schema, str(kind[0])),
         f"version {registered.version} of subject {subject!r}",
         chosen=field.version is not None,
     )

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kafka.formats.registry.errors import SchemaRegistryConnectionError, SchemaRegistryError
+from kafka.formats.registry.references import parsed_avro, referenced_schemas
 
 if TYPE_CHECKING:
     from kafka.formats.avro.schema import Schema as ParsedSchema
@@ -22,26 +23,34 @@ Answer = TypeVar("Answer")
 
 _MOST_CLIENTS = 8
 _PAUSE_S = 5.0
-_DEEPEST = 100
 _MISSING = 404
 
 
 class _Clients:
-    """Clients by their options, which a forked process makes anew."""
+    """Clients by their options.
+
+    A forked process has none: another thread of its parent may have held any lock of a client, or this one's.
+    """
 
     def __init__(self) -> None:
+        self._of_parent: list[object] = []
+        self._begin()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._begin_again)
+
+    def _begin(self) -> None:
         self._lock = threading.Lock()
-        self._pid = os.getpid()
         self._made: collections.OrderedDict[Conf, SchemaRegistryClient] = collections.OrderedDict()
 
+    def _begin_again(self) -> None:
+        self._of_parent.append(self._made)  # their connections are the parent's to close
+        self._begin()
+
     def of(self, conf: Conf) -> "SchemaRegistryClient":
-        """The client with these options."""
+        """The client with these options; it stays open for as long as somebody holds it."""
         from kafka.formats.registry.client import SchemaRegistryClient
 
         with self._lock:
-            if self._pid != os.getpid():
-                self._pid = os.getpid()
-                self._made.clear()
             found = self._made.get(conf)
             if found is None:
                 found = self._made[conf] = SchemaRegistryClient(dict(conf))
@@ -90,9 +99,8 @@ def patiently(
             sleep(min(_PAUSE_S, left))
 
 
-def writers_schema(conf: Conf, schema_id: int, wait_ms: int) -> "ParsedSchema":
+def writers_schema(client: "SchemaRegistryClient", schema_id: int, wait_ms: int) -> "ParsedSchema":
     """The Avro schema with an id, which is asked for once; raises LookupError where the registry does not know it."""
-    client = client_of(conf)
 
     def ask() -> "ParsedSchema":
         try:
@@ -101,35 +109,20 @@ def writers_schema(conf: Conf, schema_id: int, wait_ms: int) -> "ParsedSchema":
             if error.http_status_code != _MISSING or error.error_code == SchemaRegistryError.UNKNOWN:
                 raise
             raise LookupError(f"schema id {schema_id} is not in the registry: {error}") from error
-        return parsed(client, schema)[0]
+        return parsed_avro(schema, client)
 
     return patiently(ask, wait_ms, f"looking for schema id {schema_id}")
 
 
-def parsed(
-    client: "SchemaRegistryClient", schema: "Schema", depth: int = 0
-) -> "tuple[ParsedSchema, dict[str, ParsedSchema]]":
-    """An Avro schema with what it refers to, and all its types by name; raises ValueError for one that is none."""
-    from kafka.formats.avro.schema import AvroSchemaError, parse_named
+def texts_of_references(client: "SchemaRegistryClient", schema: "Schema", kind: str) -> tuple[tuple[str, str], ...]:
+    """The schemas that one refers to, each after those that it refers to itself: names and texts.
 
-    if schema.schema_type not in ("AVRO", None):
-        raise AvroSchemaError(f"Expected a schema of the type AVRO, got {schema.schema_type}")
-    if depth > _DEEPEST:
-        raise AvroSchemaError(f"Expected references at most {_DEEPEST} levels deep")
-    named: dict[str, ParsedSchema] = {}
-    for reference in schema.references or ():
-        found = client.get_version(str(reference.subject), reference.version or "latest", deleted=True)
-        named.update(parsed(client, found.schema, depth + 1)[1])
-    return parse_named(schema.schema_str or "", named)
+    Arguments:
+        client: has them.
+        schema: the schema.
+        kind: its type, and theirs.
 
-
-def texts_of_references(client: "SchemaRegistryClient", schema: "Schema", depth: int = 0) -> list[tuple[str, str]]:
-    """The schemas that one refers to, each after those that it refers to itself: names and texts."""
-    if depth > _DEEPEST:
-        raise ValueError(f"Expected references at most {_DEEPEST} levels deep")
-    texts: dict[str, str] = {}
-    for reference in schema.references or ():
-        found = client.get_version(str(reference.subject), reference.version or "latest", deleted=True)
-        texts.update(texts_of_references(client, found.schema, depth + 1))
-        texts[str(reference.name)] = found.schema.schema_str or ""
-    return list(texts.items())
+    Raises `SerializationError`, and `SchemaRegistryError`.
+    """
+    found = referenced_schemas(schema, client, kind)
+    return tuple((name, each.schema_str or "") for name, each in found.items())

@@ -5,9 +5,10 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from kafka.errors import KafkaConfigurationError
+from kafka.formats.registry.references import parsed_avro
 from kafka.spark.typed.field_options import PLAIN_FORMATS, REGISTRY_FORMATS, FieldOptions, TypedOptions
 from kafka.spark.typed.reader_schema import schema_text
-from kafka.spark.typed.registry import client_of, parsed, patiently, texts_of_references
+from kafka.spark.typed.registry import client_of, patiently, texts_of_references
 
 if TYPE_CHECKING:
     import pyarrow
@@ -87,9 +88,8 @@ def _registered(
                 f"option {field.option('Format')!r} is {field.format}, but subject {subject!r} has schemas of the type "
                 f"{registered.schema.schema_type}"
             )
-        return _made(
-            field, registered.schema, registered.schema_id, tuple(texts_of_references(client, registered.schema))
-        )
+        references = texts_of_references(client, registered.schema, _KINDS[field.format])
+        return _made(field, registered.schema, registered.schema_id, references)
     schema = Schema(text if text is not None else _derived(field, topic, type_), _KINDS[field.format])
     if field.format == "avro":
         _check(field, client, schema)
@@ -100,7 +100,7 @@ def _registered(
 
 def _check(field: FieldOptions, client: Any, schema: "Schema") -> None:
     try:
-        parsed(client, schema)
+        parsed_avro(schema, client)
     except ValueError as error:
         raise KafkaConfigurationError(f"option {field.option('Schema')!r}: {error}") from error
 

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
+from kafka.formats.registry.references import parsed_avro, referenced_schemas
 from kafka.schema_registry import Schema, SchemaReference, SchemaRegistryClient
-from kafka.schema_registry.avro import parsed
-from kafka.schema_registry.lookup import referenced_schemas
 from kafka.serialization import SerializationError
 
 from .scripted_registry import Request, ScriptedRegistry
@@ -39,7 +38,7 @@ def test_avro_schemas_that_are_referred_to_in_many_ways() -> None:
         ScriptedRegistry(answer("AVRO", lambda number: number - 1 if number else None)) as registry,
         SchemaRegistryClient({"url": registry.url}) as client,
     ):
-        assert parsed(client.get_schema(1), client).kind == "record"
+        assert parsed_avro(client.get_schema(1), client).kind == "record"
         assert len(registry.requests) == LEVELS + 1
 
 

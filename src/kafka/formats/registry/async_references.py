@@ -1,0 +1,93 @@
+"""What schemas refer to: each of those is asked for once, however many ways lead to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+
+from kafka.formats.registry.schemas import RegisteredSchema, Schema
+from kafka.serialization import SerializationError
+
+if TYPE_CHECKING:
+    from kafka.formats.avro.schema import Schema as AvroSchema
+
+MAX_DEPTH = 50
+"""How many levels deep schemas may refer to others."""
+
+_Found = tuple[Schema, dict[str, Schema]]
+_Parsed: TypeAlias = "tuple[AvroSchema, dict[str, AvroSchema]]"
+Made = TypeVar("Made")
+
+
+class AsyncVersions(Protocol):
+    """What is asked of the `AsyncSchemaRegistryClient`."""
+
+    async def get_version(
+        self, subject_name: str, version: Any = "latest", deleted: bool = False, fmt: str | None = None
+    ) -> RegisteredSchema:
+        """See `AsyncSchemaRegistryClient`."""
+
+
+async def referenced_schemas(
+    schema: Schema, registry: AsyncVersions, kind: str, fmt: str | None = None
+) -> dict[str, Schema]:
+    """What a schema refers to, and what that refers to, by their names: first what others refer to.
+
+    Arguments:
+        schema: the schema.
+        registry: has what it refers to.
+        kind: the type of all of them: AVRO, JSON or PROTOBUF.
+        fmt: as of `get_schema`.
+
+    Raises `SerializationError` for a schema of another type, and for references that are nested too deep, and
+    `SchemaRegistryError`.
+    """
+
+    def made(schema: Schema, below: Sequence[tuple[str, _Found]]) -> _Found:
+        found: dict[str, Schema] = {}
+        for name, (target, others) in below:
+            found.update(others)
+            found[name] = target
+        return schema, found
+
+    return (await _followed(schema, registry, (kind, fmt), made, 0, {}))[1]
+
+
+async def parsed_avro(schema: Schema, registry: AsyncVersions) -> AvroSchema:
+    """Parse an Avro schema with what it refers to.
+
+    Raises `AvroSchemaError`, and what `referenced_schemas` does.
+    """
+    from kafka.formats.avro.schema import parse_named
+
+    def made(schema: Schema, below: Sequence[tuple[str, _Parsed]]) -> _Parsed:
+        named: dict[str, AvroSchema] = {}
+        for _, (_, others) in below:
+            named.update(others)
+        return parse_named(schema.schema_str or "", named)
+
+    return (await _followed(schema, registry, ("AVRO", None), made, 0, {}))[0]
+
+
+async def _followed(
+    schema: Schema,
+    registry: AsyncVersions,
+    wanted: tuple[str, str | None],
+    made: Callable[[Schema, Sequence[tuple[str, Made]]], Made],
+    depth: int,
+    known: dict[tuple[str, Any], Made],
+) -> Made:
+    """What is made of a schema and of what was made of those that it refers to; `known` has that by their versions."""
+    kind, fmt = wanted
+    if schema.schema_type not in (kind, None):
+        raise SerializationError(f"expected a schema of the type {kind}, got {schema.schema_type}")
+    if depth > MAX_DEPTH:
+        raise SerializationError(f"expected references at most {MAX_DEPTH} levels deep")
+    below: list[tuple[str, Made]] = []
+    for reference in schema.references or ():
+        place = (str(reference.subject), reference.version)
+        if place not in known:
+            target = (await registry.get_version(*place, deleted=True, fmt=fmt)).schema
+            known[place] = await _followed(target, registry, wanted, made, depth + 1, known)
+        below.append((str(reference.name), known[place]))
+    return made(schema, below)
