@@ -5,10 +5,12 @@ Numbers are big-endian, of two, four or eight bytes; texts are UTF-8.
 
 from __future__ import annotations
 
+import array
 import sys
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute
 
 from kafka.formats.arrow import binary_buffers
 from kafka.formats.bad_values import BadValue
@@ -61,49 +63,63 @@ class PlainColumns:
         return fixed.cast(pa.binary())
 
 
+_TOGETHER = 64
+"""Of so few texts each is looked at, if one of them is not UTF-8."""
+
+
 def _texts(values: Any) -> tuple[Any, list[BadValue]]:
     try:
         return values.cast(pa.string()), []
     except pa.ArrowInvalid:
         pass
-    texts: list[str | None] = []
     bad: list[BadValue] = []
-    for row, value in enumerate(values.to_pylist()):
-        text = None
-        if value is not None:
-            try:
-                text = value.decode()
-            except UnicodeDecodeError as error:
-                bad.append(BadValue(row, None, f"byte {error.start} is not UTF-8"))
-        texts.append(text)
-    return pa.array(texts, pa.string()), bad
+    pending = [(0, len(values))]
+    while pending:
+        start, stop = pending.pop()
+        try:
+            values.slice(start, stop - start).cast(pa.string())
+        except pa.ArrowInvalid:
+            if stop - start > _TOGETHER:
+                middle = (start + stop) // 2
+                pending += [(middle, stop), (start, middle)]
+            else:
+                bad += _bad_texts(values, start, stop)
+    kept = memoryview(array.array("q", range(len(values))))
+    valid = bytearray(b"\1" * len(values))
+    for each in bad:
+        valid[each.row] = 0
+    flags: Any = pa.Array.from_buffers(pa.uint8(), len(values), [None, pa.py_buffer(valid)])
+    bits = flags.cast(pa.bool_()).buffers()[1]
+    rows: Any = pa.Array.from_buffers(pa.int64(), len(values), [bits, pa.py_buffer(kept)])
+    return values.take(rows).cast(pa.string()), bad
+
+
+def _bad_texts(values: Any, start: int, stop: int) -> list[BadValue]:
+    bad: list[BadValue] = []
+    for row in range(start, stop):
+        try:
+            (values[row].as_py() or b"").decode()
+        except UnicodeDecodeError as error:
+            bad.append(BadValue(row, None, f"byte {error.start} is not UTF-8"))
+    return bad
 
 
 def _numbers(values: Any, type_: pa.DataType, size: int, kind: str) -> tuple[Any, list[BadValue]]:
-    data, ends, _, has_nulls = binary_buffers(values)
-    rows = len(values)
-    if (
-        not has_nulls
-        and ends[rows] - ends[0] == size * rows
-        and all(ends[row] - ends[0] == size * row for row in range(rows))
-    ):
-        numbers = pa.py_buffer(_swapped(data[ends[0] : ends[rows]], size))
-        return pa.Array.from_buffers(type_, rows, [None, numbers]), []
-    kept = bytearray(size * rows)
-    nulls = [value is None for value in values.to_pylist()]
-    bad: list[BadValue] = []
-    for row in range(rows):
-        if nulls[row]:
-            continue
-        found = data[ends[row] : ends[row + 1]]
-        if len(found) == size:
-            kept[size * row : size * (row + 1)] = found
-        else:
-            nulls[row] = True
-            bad.append(BadValue(row, None, f"expected the {size} bytes of a {kind}, got {len(found)}"))
-    valid = pa.array([not null for null in nulls], pa.bool_()).buffers()[1]
-    swapped = pa.py_buffer(_swapped(memoryview(kept), size))
-    return pa.Array.from_buffers(type_, rows, [valid, swapped]), bad
+    compute: Any = pyarrow.compute
+    lengths = compute.binary_length(values)
+    fits = compute.equal(lengths, size)
+    bad = [
+        BadValue(row, None, f"expected the {size} bytes of a {kind}, got {lengths[row].as_py()}")
+        for row in compute.indices_nonzero(compute.invert(fits)).to_pylist()
+    ]
+    valid = None
+    if bad or values.null_count:
+        fits = fits.fill_null(False)
+        valid = fits.buffers()[1]
+        values = compute.if_else(fits, values, pa.scalar(bytes(size), values.type))
+    data, ends, _, _ = binary_buffers(values)
+    numbers = pa.py_buffer(_swapped(data[ends[0] : ends[len(values)]], size))
+    return pa.Array.from_buffers(type_, len(values), [valid, numbers]), bad
 
 
 def _swapped(data: memoryview, size: int) -> memoryview:

@@ -62,11 +62,7 @@ class _AtLeastOnce:
 
 
 class _Typed:
-    """Encodes typed keys and values before another writer writes them.
-
-    Their schemas are found, and registered, when Spark pickles it for the tasks, in a process of the driver: other
-    objects of it only commit or abort.
-    """
+    """Encodes typed keys and values before another writer writes them."""
 
     def __init__(self, options: WriteOptions, schema: Any, writer: Any) -> None:
         self._options = options
@@ -74,13 +70,13 @@ class _Typed:
         self._writer = writer
         self._schemas: Sequence[WriterSchema] | None = None
 
-    def __getstate__(self) -> dict[str, Any]:
+    def plan(self) -> None:
+        """Find the schemas that are written with, and register them where the options say so."""
         if self._schemas is None:
             self._schemas = _writer_schemas(self._options, self._types)
-        return self.__dict__
 
     def write(self, batches: Iterator["pyarrow.RecordBatch"]) -> Any:
-        assert self._schemas is not None, "it was pickled"
+        assert self._schemas is not None, "the write was planned"
         from kafka.spark.typed.encoding import encoded
 
         return self._writer.write(encoded(batches, self._schemas))
@@ -117,6 +113,12 @@ def _writer(given: Mapping[str, str], schema: Any, *, streaming: bool) -> Any:
     return _Typed(options, schema, writer) if formats else writer
 
 
+def _plan(writer: Any) -> None:
+    """Do what a write needs once, in the process that plans it."""
+    if isinstance(writer, _Typed):
+        writer.plan()
+
+
 class KafkaBatchWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark's classes are untyped here
     """Writes a frame to Kafka.
 
@@ -133,6 +135,7 @@ class KafkaBatchWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark'
         if overwrite:
             raise KafkaConfigurationError("kafka_columnar cannot overwrite a topic: use mode('append')")
         self._writer = _writer(options, schema, streaming=False)
+        _plan(self._writer)
 
     @told_plainly
     def __reduce__(self) -> tuple[Any, ...]:
@@ -171,6 +174,7 @@ class KafkaStreamWriter(DataSourceStreamArrowWriter):  # type: ignore[misc]  # P
 
     @told_plainly
     def __reduce__(self) -> tuple[Any, ...]:
+        _plan(self._writer)  # not before: of the two processes that make one, only the one that plans sends it anywhere
         return travelling(self, self.__dict__)
 
     @told_plainly

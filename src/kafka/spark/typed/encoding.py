@@ -88,6 +88,9 @@ class Encoder:
 def check_fits(column: Any, wanted: Any, path: str) -> None:
     """Raise ValueError where a column lacks what a JSON Schema requires, or is of another kind."""
     import pyarrow as pa
+    import pyarrow.compute
+
+    compute: Any = pyarrow.compute
 
     if pa.types.is_struct(wanted):
         if not pa.types.is_struct(column.type):
@@ -100,10 +103,7 @@ def check_fits(column: Any, wanted: Any, path: str) -> None:
                     raise ValueError(f"{here[1:]} is required by the schema, and there is no such column")
                 continue
             child = column.field(names.index(each.name))
-            if not each.nullable and any(
-                valid and missing
-                for valid, missing in zip(column.is_valid().to_pylist(), child.is_null().to_pylist(), strict=True)
-            ):
+            if not each.nullable and compute.any(compute.and_(column.is_valid(), child.is_null())).as_py():
                 raise ValueError(f"{here[1:]} is required by the schema, and null in a row")
             check_fits(child, each.type, here)
     elif _kind(wanted) is not None and _kind(column.type) != _kind(wanted):

@@ -1,0 +1,68 @@
+"""Plain values, as Java's serializers write them, to columns and back."""
+
+from __future__ import annotations
+
+import struct
+import sys
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from kafka.formats.plain import PlainColumns
+
+CODES = {"short": "h", "int": "i", "long": "q", "float": "f", "double": "d"}
+
+
+@pytest.mark.parametrize("kind", CODES)
+@pytest.mark.parametrize("with_nulls", [False, True])
+def test_numbers_are_what_struct_says(kind: str, with_nulls: bool) -> None:
+    numbers = [None if with_nulls and number % 7 == 3 else number - 100 for number in range(200)]
+    packed = [None if each is None else struct.pack(f">{CODES[kind]}", each) for each in numbers]
+    plain = PlainColumns(kind)
+    for start in (0, 3, 13):
+        column, bad = plain.decode(pa.array(packed, pa.binary()).slice(start, 150))
+        column.validate(full=True)
+        assert column.type == plain.type
+        assert (column.to_pylist(), bad) == (numbers[start : start + 150], [])
+        assert plain.encode(column).to_pylist() == packed[start : start + 150]
+    assert plain.decode(pa.array([], pa.binary()))[0].to_pylist() == []
+
+
+def test_bad_values_are_null_and_named_and_the_others_are_there() -> None:
+    values: list[bytes | None] = [b"\0\0\0\1", b"\0\0\1", None, b"", b"\0\0\0\0\2", b"\0\0\0\3"]
+    column, bad = PlainColumns("int").decode(pa.array(values, pa.binary()))
+    column.validate(full=True)
+    assert column.to_pylist() == [1, None, None, None, None, 3]
+    assert [(each.row, each.cause) for each in bad] == [
+        (1, "expected the 4 bytes of a int, got 3"),
+        (3, "expected the 4 bytes of a int, got 0"),
+        (4, "expected the 4 bytes of a int, got 5"),
+    ]
+
+
+@pytest.mark.parametrize("wrong", [(), (0,), (999,), (5, 6, 7, 300), range(1_000)])
+def test_texts_that_are_not_utf_8_are_named_in_order(wrong: Any) -> None:
+    values = [b"\xc3\xa4\xff" if row in wrong else None if row % 5 == 4 else b"\xc3\xa4" for row in range(1_000)]
+    column, bad = PlainColumns("string").decode(pa.array([b"x", *values], pa.binary()).slice(1))
+    column.validate(full=True)
+    assert column.to_pylist() == [None if row in wrong or row % 5 == 4 else "\u00e4" for row in range(1_000)]
+    assert [(each.row, each.cause) for each in bad] == [(row, "byte 2 is not UTF-8") for row in wrong]
+
+
+def test_a_null_and_a_bad_value_do_not_make_python_call_for_each_row() -> None:
+    numbers = pa.array([None, b"12", *(struct.pack(">q", number) for number in range(100_000))], pa.binary())
+    texts = pa.array([None, b"\xff", *(b"text" for _ in range(100_000))], pa.binary())
+    made = 0
+
+    def count(frame: Any, event: str, argument: Any) -> None:
+        nonlocal made
+        made += 1
+
+    sys.setprofile(count)
+    try:
+        found = [PlainColumns("long").decode(numbers), PlainColumns("string").decode(texts)]
+    finally:
+        sys.setprofile(None)
+    assert [len(bad) for _, bad in found] == [1, 1]
+    assert made < 5_000
