@@ -1,7 +1,7 @@
 # make demo      the flights through a broker and Spark
 # make test      everything that must hold: lint, types, unit tests, a hundred simulations, the integration tests on both brokers
 # make test-exhaustive   what make test tries at a sample of places, seeds, modules or brokers, at all the others
-# make test-pythons   the unit tests on the other Pythons from 3.11 that there are, compiled and plain
+# make test-pythons   the unit tests of make test on the other Pythons from 3.11 that there are, compiled and plain
 # make test-generations   the programs of examples/generations under the kafka-python of their time and under this
 # make test-matrix   the clients' integration tests on Apache Kafka 0.8.2 to 4.4.0 (MATRIX_ARGS='--releases 1.1.1,2.8.2')
 # make spark-trials   Spark where it runs (a standalone cluster, archives, Connect, declarative pipelines; PySpark 4.0, 4.1 and the next),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -29,6 +30,8 @@ IN_DEBIAN = {"3.14": "forky"}
 PACKAGES = ("{0}", "{0}-venv", "{0}-dev", "gcc", "libc6-dev", "procps", "ca-certificates")
 PASSED_ON = ("PIP_", "SSL_", "REQUESTS_", "HTTP_", "HTTPS_", "NO_", "http_", "https_", "no_")
 
+CHOICE = '-m "not exhaustive"'
+"""The tests that `make test` runs too."""
 VARIANTS = {"compiled": {"KAFKA_REQUIRE_COMPILED": "1"}, "plain": {"KAFKA_PURE": "1"}}
 """What the environment has while the tests of a variant run, both at once."""
 Run = Callable[[Sequence[str], Mapping[str, str], IO[str] | None], None]
@@ -44,14 +47,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     others = [version for version in VERSIONS if version != CHECKED]
     parser.add_argument("--versions", nargs="+", default=others, choices=VERSIONS, metavar="3.X")
-    parser.add_argument("--pytest", default="", help="further arguments for pytest, in one string")
+    parser.add_argument("--pytest", default=CHOICE, help="arguments for pytest, in one string [%(default)s]")
     arguments = parser.parse_args()
     demanded = DEMANDED if os.environ.get("CI", "").lower() in ("1", "true") else ()
     outcomes = {}
     for version in arguments.versions:
         print(f"== Python {version}", flush=True)
         try:
-            failed = run_tests(*environment(version), arguments.pytest.split())
+            failed = run_tests(*environment(version), shlex.split(arguments.pytest))
             outcomes[version] = f"FAILED: {' and '.join(failed)}" if failed else "passed, compiled and plain"
         except UnavailableError as error:
             outcomes[version] = f"{'MISSING' if version in demanded else 'skipped'}: {error}"
