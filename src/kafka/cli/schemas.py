@@ -1,6 +1,5 @@
 """``kafka schemas``: what a schema registry keeps."""
 
-import json
 from typing import IO, TYPE_CHECKING, Any
 
 import click
@@ -52,6 +51,8 @@ def show(
     deleted: bool,
 ) -> None:
     """Show the schema of SUBJECT, or the one with an id."""
+    from kafka.formats.registry.schemas import readable
+
     if (subject is None) == (schema_id is None):
         raise click.UsageError("expected SUBJECT or --id")
     if subject is None:
@@ -64,7 +65,7 @@ def show(
         references = [each.to_dict() for each in schema.references or ()]
         output.data({**details, "references": references, "schema": schema.schema_str})
     else:
-        click.echo(_readable(schema.schema_str or ""))
+        click.echo(readable(schema))
 
 
 def _schema_options(command: Any) -> Any:
@@ -182,11 +183,3 @@ def _reference(text: str) -> "SchemaReference":
     if not (name and equals and subject and colon and version.isdecimal()):
         raise click.UsageError(f"--reference expects NAME=SUBJECT:VERSION, got {text!r}")
     return SchemaReference(name, subject, int(version))
-
-
-def _readable(text: str) -> str:
-    """JSON with line breaks; other text as it is."""
-    try:
-        return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
-    except ValueError:
-        return text

@@ -1,13 +1,12 @@
 """Schemas: the subjects of the registry; one schema with its versions and settings, and how it differs from another."""
 
 import difflib
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from kafka.errors import KafkaError, error_text
 from kafka.formats.registry.errors import SchemaRegistryError
-from kafka.formats.registry.schemas import RegisteredSchema
+from kafka.formats.registry.schemas import RegisteredSchema, readable
 from kafka.ui.layout import page, trouble
 from kafka.ui.markup import Html, facts, html, joined, link, sent_back, table
 from kafka.ui.registry import PageRegistry
@@ -107,7 +106,7 @@ def _by_id(registry: PageRegistry, schema_id: int) -> Html:
     return joined(
         [
             facts([("id", schema_id), ("type", schema.schema_type)]),
-            _text(_readable(schema.schema_str)),
+            _text(readable(schema)),
             html("<h2>Subjects with it</h2>{}", table(("subject", "version"), rows, ("version",), "Subjects")),
         ]
     )
@@ -130,7 +129,7 @@ def _of_subject(registry: PageRegistry, subject: str, version: int | None, other
         pairs.append(("difference", link(text, "/schema", subject=subject, version=number, with_=before)))
     parts = [facts(pairs)]
     if other is None:
-        parts += [_text(_readable(shown.schema.schema_str)), _references(shown)]
+        parts += [_text(readable(shown.schema)), _references(shown)]
     else:
         parts.append(_difference(registry.client.get_version(subject, other), shown))
     return joined(parts)
@@ -161,7 +160,7 @@ def _references(shown: RegisteredSchema) -> Html:
 
 def _difference(old: RegisteredSchema, new: RegisteredSchema) -> Html:
     """Both schemas line by line: what was taken away, what was added, and what is around it."""
-    before, after = (_readable(each.schema.schema_str).splitlines() for each in (old, new))
+    before, after = (readable(each.schema).splitlines() for each in (old, new))
     lines = list(difflib.unified_diff(before, after, n=8, lineterm=""))[2:]
     title = html("<h2>From version {} to version {}</h2>", old.version, new.version)
     if not lines:
@@ -178,11 +177,3 @@ def _line(line: str) -> Html:
 def _text(text: str) -> Html:
     note = f"the first {_LARGEST:,} of {len(text):,} characters" if len(text) > _LARGEST else ""
     return html('<pre tabindex="0">\n{}</pre><p class="note">{}</p>', text[:_LARGEST], note)
-
-
-def _readable(text: str | None) -> str:
-    """JSON with line breaks; other text as it is."""
-    try:
-        return json.dumps(json.loads(text or ""), indent=2, ensure_ascii=False)
-    except (ValueError, RecursionError):
-        return text or ""

@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping
 
 from kafka.formats.json.compatibility import incompatibilities
-from kafka.formats.json.errors import JsonSchemaError
 from kafka.formats.json.schema_nodes import Document
+from kafka.formats.json.validation import parse_json_schema
 
 
 class JsonSchema:
@@ -27,9 +27,7 @@ class JsonSchema:
 
         Raises `JsonSchemaError` for what is no schema, or refers to what is not there.
         """
-        value = json.loads(text)
-        if not isinstance(value, (dict, bool)):
-            raise JsonSchemaError(f"expected a JSON Schema as an object or a truth value, got {text:.60}")
+        value = parse_json_schema(text)
         self._document: Document = Document(value, {name: each._document for name, each in references.items()})
         self.text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
         self.normalized = json.dumps(value, separators=(",", ":"), ensure_ascii=False, sort_keys=True)

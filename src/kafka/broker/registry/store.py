@@ -129,7 +129,7 @@ class Store:
             return
         try:
             replace_file(self._path, self._written(), sync=self._sync, sync_name=self._sync)
-        except Exception:  # such as a full disk, or settings that are nested too deep
+        except BaseException:  # such as a full disk, or settings that are nested too deep
             self._clear()  # else the next request would find what no restart brings back
             self._load(self._path)
             raise

@@ -22,6 +22,7 @@ _TIMES = (-62_135_596_800_000_000, 253_402_300_799_999_999)
 """Years 1 to 9999, in microseconds: what a Timestamp may be."""
 _SPANS = (-315_576_000_000_000_000, 315_576_000_000_000_000)
 """10,000 years in microseconds: what a Duration may be."""
+_OUT_OF_RANGE = "At {path}: expected a time within the range of Protobuf"
 
 
 class ProtobufColumns:
@@ -98,13 +99,10 @@ class ProtobufColumns:
             yield from self._decoded(values.slice(half), start + half, fail)
 
     def _out_of_range(self, batch: Any) -> str | None:
+        whole = batch.to_struct_array()
         for path, steps, descriptor in self._leaves:
-            if descriptor.enum_type is None:
-                found = _leaf(batch.to_struct_array(), steps)
-                lowest, highest = _TIMES if pa.types.is_timestamp(found.type) else _SPANS
-                span = pc.min_max(found.cast(pa.int64())).as_py()
-                if span["min"] is not None and (span["min"] < lowest or span["max"] > highest):
-                    return f"At {path}: expected a time within the range of Protobuf"
+            if descriptor.enum_type is None and not _is_in_range(_leaf(whole, steps)):
+                return _OUT_OF_RANGE.format(path=path)
         return None
 
     # -- columns to bytes ---------------------------------------------------------------------------------------------
@@ -169,11 +167,14 @@ class ProtobufColumns:
                     raise ProtobufEncodeError(
                         f"At {path}: {found[at].as_py()!r} is no value of the enum {descriptor.enum_type.full_name}"
                     )
-            else:
-                lowest, highest = _TIMES if pa.types.is_timestamp(found.type) else _SPANS
-                span = pc.min_max(found.cast(pa.int64())).as_py()
-                if span["min"] is not None and (span["min"] < lowest or span["max"] > highest):
-                    raise ProtobufEncodeError(f"At {path}: expected a time within the range of Protobuf")
+            elif not _is_in_range(found):
+                raise ProtobufEncodeError(_OUT_OF_RANGE.format(path=path))
+
+
+def _is_in_range(times: Any) -> bool:
+    lowest, highest = _TIMES if pa.types.is_timestamp(times.type) else _SPANS
+    span = pc.min_max(times.cast(pa.int64())).as_py()
+    return span["min"] is None or bool(span["min"] >= lowest and span["max"] <= highest)
 
 
 def _check_oneofs(array: Any, descriptor: Any, path: str) -> None:

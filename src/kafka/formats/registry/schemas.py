@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -211,3 +212,12 @@ class ServerConfig:
             rule_set("defaultRuleSet"),
             rule_set("overrideRuleSet"),
         )
+
+
+def readable(schema: Schema) -> str:
+    """Return a schema's text: JSON with line breaks, other text as it is."""
+    text = schema.schema_str or ""
+    try:
+        return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return text
