@@ -80,14 +80,18 @@ _ADMIN_NAMES = {
     },
 }
 
-_REGISTRY = ("references", "requests", "schema_calls", "setting_calls")
+_REGISTRY = ("column_calls", "references", "requests", "schema_calls", "setting_calls")
 _REGISTRY_NAMES = {
+    "AsyncColumnCalls": "ColumnCalls",
+    "AsyncRegistryReader": "RegistryReader",
     "AsyncRegistryRequests": "RegistryRequests",
     "AsyncSchemaRegistryClient": "SchemaRegistryClient",
     "AsyncVersions": "Versions",
     "AsyncSchemaCalls": "SchemaCalls",
     "AsyncSettingCalls": "SettingCalls",
+    "AsyncSchemaRegistryClient": "SchemaRegistryClient",
     "async_requests": "requests",
+    "async_schema_calls": "schema_calls",
 }
 
 _SERDES = ("avro", "json_schema", "protobuf")
@@ -119,6 +123,7 @@ TWINS: tuple[Twin, ...] = (
             "AsyncOffsetCalls": "OffsetCalls",
             "async_driver": "sync_driver",
             "async_offset_calls": "offset_calls",
+            "settled_async": "settled",
         },
     ),
     Twin(
@@ -145,6 +150,7 @@ TWINS: tuple[Twin, ...] = (
             "AsyncKafkaConsumer": "KafkaConsumer",
             "async_consumer": "kafka_consumer",
             "read_async": "read",
+            "settled_async": "settled",
         },
     ),
     Twin(

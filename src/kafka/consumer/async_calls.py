@@ -20,9 +20,11 @@ from kafka.consumer.records.build_records import Materializer
 from kafka.consumer.records.consumer_records import ConsumerRecords
 from kafka.consumer.records.deserializers import Deserializers
 from kafka.consumer.records.iteration import RecordCursor
+from kafka.consumer.records.typed_columns import ReadAs, TypedColumns, settled_async
 from kafka.errors import OffsetOutOfRangeError
+from kafka.formats.rows import SchemaNeeded
 from kafka.interceptor.chain import ConsumerInterceptors
-from kafka.record import Columns, ConsumerRecord, decode_batches
+from kafka.record import Columns, ConsumerRecord
 from kafka.record.type_variables import Key, Value
 from kafka.structs import TopicPartition
 
@@ -163,7 +165,14 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
         return await self._hand_over(columns, timeout_ms, most, COLUMNS_BYTES, one_each=True, max_each=max_each)
 
     async def poll_arrow(
-        self, timeout_ms: float = 0, max_records: int | None = None, *, max_records_per_partition: int | None = None
+        self,
+        timeout_ms: float = 0,
+        max_records: int | None = None,
+        *,
+        max_records_per_partition: int | None = None,
+        key: "ReadAs | None" = None,
+        value: "ReadAs | None" = None,
+        error_columns: bool = False,
     ) -> "pyarrow.RecordBatch":
         """As `poll_columns`, as one Arrow batch, empty if the time was up: much of one partition, or little of several.
 
@@ -171,20 +180,30 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
             timeout_ms: how long to wait, 0: not at all.
             max_records: at most so many rows; None: what has been fetched.
             max_records_per_partition: at most so many rows of each partition, as of `poll`.
+            key: makes keys a typed column: what ``reader()`` of a schema registry's client returns, an `Avro`, `Json`
+                or `Protobuf` object, or "string", "bytes", "short", "int", "long", "float" or "double". None: bytes.
+            value: the same for values.
+            error_columns: whether columns ``key_error`` and ``value_error`` (of ``cause`` and ``bytes``) say why a
+                typed key or value could not be read, and is null. Else ``on_deserialization_error`` applies; with a
+                function, the key and the value of the record that it returns stand in the row.
 
         Columns: topic, partition, offset, timestamp (ms, UTC), timestamp_type, key, value, headers; no Python object is
         made for a record. Needs the extra "arrow".
+
+        Raises `RecordDeserializationError` for a key or value that cannot be read when all before it were handed out,
+        `SchemaRegistryError` where a registry does not answer; the next call tries again.
         """
-        from kafka.record.arrow import concat_arrow
-
-        most = check_max_records(max_records, NO_LIMIT)
-
-        def batch(hand_out: HandOut) -> "pyarrow.RecordBatch":
-            batches = [piece.columns.to_arrow() for piece in hand_out.pieces]
-            return concat_arrow(batches) if batches else decode_batches(b"").to_arrow()
-
-        max_each = _max_each(max_records_per_partition)
-        return await self._hand_over(batch, timeout_ms, most, COLUMNS_BYTES, max_each=max_each)
+        most, max_each = check_max_records(max_records, NO_LIMIT), _max_each(max_records_per_partition)
+        typed = TypedColumns(key, value, error_columns, self._parsed.consumer.on_deserialization_error)
+        while True:
+            try:
+                batch: "pyarrow.RecordBatch" = await self._hand_over(
+                    typed.of_hand_out, timeout_ms, most, COLUMNS_BYTES, max_each=max_each
+                )
+            except SchemaNeeded as needed:
+                await settled_async(needed.look_up())
+            else:
+                return batch
 
     def __aiter__(self) -> Self:
         """Records one by one, for ever, or until there has been none for ``consumer_timeout_ms``."""

@@ -8,7 +8,8 @@ return objects (`object_readers`, `logical_objects`, `nested_objects`), `object_
 `writer_plan` makes what writes objects (`object_writers`, `logical_writers`, `nested_writers`, `union_writers`, into an
 `output`), `object_encoder` has the encoder; `arrow_binding` what writes the rows of Arrow columns
 (`arrow_writers`, `arrow_nested`), `column_encoder` has the encoder, and `arrow_schema` the schema of columns.
-`json` has JSON likewise.
+`json` has JSON likewise, `plain` what Kafka's own serializers write; `rows` is what readers and writers of columns have
+in common, whatever the format.
 
 What programs use is here: `Avro` and `Json`, and what they raise and return.
 """

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from kafka.display.progress import Tell
+    from kafka.formats.rows import WriteAs
     from kafka.metrics.kafka_metric import KafkaMetric
     from kafka.producer.arrow.data import ArrowData
     from kafka.producer.arrow.future import FutureArrowResult
@@ -24,7 +25,15 @@ if TYPE_CHECKING:
 class ProducerCalls(TransactionCalls):
     """The calls of `KafkaProducer`, which has the core and the runner."""
 
-    def send_arrow(self, topic: str, data: ArrowData, *, progress: bool | Tell = False) -> FutureArrowResult:
+    def send_arrow(
+        self,
+        topic: str,
+        data: ArrowData,
+        *,
+        key: WriteAs | None = None,
+        value: WriteAs | None = None,
+        progress: bool | Tell = False,
+    ) -> FutureArrowResult:
         """Send every row of an Arrow table or batch as a record, without making an object a row.
 
         What does not fit into `buffer_memory` waits, as in `send`. Rows of one partition keep their order, also among
@@ -38,12 +47,15 @@ class ProducerCalls(TransactionCalls):
                 of `key` and `value`), `partition` (integer; null lets the partitioner choose) and `timestamp`
                 (timestamp, or milliseconds since 1970-01-01 UTC). What `poll_arrow()` gives besides is passed over, so
                 that its batches can be sent as they are. Serializers and a user's partitioner do not apply.
+            key: writes the column `key`, of any type: what ``writer()`` of a schema registry's client returns, an
+                `Avro`, `Json` or `Protobuf` object, or "string", "bytes", "short", "int", "long", "float" or "double".
+            value: the same for `value`; without that column, the columns that are not named above are a value's fields.
             progress: True shows a bar (needs Rich); a function is called with the number of rows taken so far and in
                 all. Rows that are taken are on their way, and not yet acknowledged; what the function raises stops the
                 others.
 
         Returns a future of an `ArrowResult`, for all rows together. Raises as `send`; `ImportError` without pyarrow,
-        `TypeError` and `ValueError` for data that are no records.
+        `TypeError` and `ValueError` for data that are no records, and typed ones that do not fit: none is sent then.
         """
         from kafka.producer.arrow.sender import send_rows
 
@@ -51,7 +63,7 @@ class ProducerCalls(TransactionCalls):
         if topic not in core.buffer.topics:
             core.check_may_wait_for(topic)
             self._runner.run(core, core.find_topic(topic))
-        return send_rows(core, self._runner, topic, data, progress)
+        return send_rows(core, self._runner, topic, data, key, value, progress)
 
     def flush(self, timeout: float | None = None) -> None:
         """Send everything that is buffered now, without lingering, and wait until it is delivered or has failed.

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from kafka.formats.plain import PlainColumns
+from kafka.formats.plain import KINDS, PlainColumns
 
 CODES = {"short": "h", "int": "i", "long": "q", "float": "f", "double": "d"}
 
@@ -66,3 +66,31 @@ def test_a_null_and_a_bad_value_do_not_make_python_call_for_each_row() -> None:
         sys.setprofile(None)
     assert [len(bad) for _, bad in found] == [1, 1]
     assert made < 5_000
+
+
+CASES: dict[str, tuple[list[Any], list[bytes | None]]] = {
+    "string": (["a", "", "é", None], [b"a", b"", "é".encode(), None]),
+    "bytes": ([b"\0\xff", b"", None], [b"\0\xff", b"", None]),
+    "short": ([-(2**15), None, 2**15 - 1], [struct.pack(">h", -(2**15)), None, struct.pack(">h", 2**15 - 1)]),
+    "int": ([-(2**31), None, 258], [struct.pack(">i", -(2**31)), None, b"\0\0\1\2"]),
+    "long": ([-(2**63), None, 258], [struct.pack(">q", -(2**63)), None, b"\0\0\0\0\0\0\1\2"]),
+    "float": ([1.5, None, -0.25], [struct.pack(">f", 1.5), None, struct.pack(">f", -0.25)]),
+    "double": ([1.1, None, float("inf")], [struct.pack(">d", 1.1), None, struct.pack(">d", float("inf"))]),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_values_are_those_of_kafkas_serializers(kind: str) -> None:
+    objects, values = CASES[kind]
+    plain = PlainColumns(kind)
+    for first in (0, 1):
+        column = pa.array(objects, plain.type).slice(first)
+        encoded = pa.array(values, pa.binary()).slice(first)
+        assert plain.encode(column).to_pylist() == values[first:]
+        decoded, bad = plain.decode(encoded)
+        assert (decoded.type, decoded.to_pylist(), bad) == (plain.type, objects[first:], [])
+
+
+def test_another_kind_is_refused() -> None:
+    with pytest.raises(ValueError, match="Expected one of string, bytes, short, int, long, float, double, got 'word'"):
+        PlainColumns("word")

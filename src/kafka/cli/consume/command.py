@@ -13,6 +13,7 @@ from kafka.cli.options import at_least_one, complete_group, connected, topic_opt
 from kafka.cli.output import note
 from kafka.cli.positions import DURATION, POSITION, Position, instant
 from kafka.cli.session import Session
+from kafka.cli.typed_values import Typed, with_typed_values
 
 if TYPE_CHECKING:
     from kafka.cli.consume.selection import Selection
@@ -64,6 +65,7 @@ _OPTIONS = [
     click.option("--grep", metavar="REGEX", help="Only records in whose value this is found."),
     click.option("--read-committed", is_flag=True, help="Not the records of transactions that were aborted."),
     click.option("--idle-timeout", type=DURATION, help="End when nothing came for so long."),
+    click.option("--skip-bad", is_flag=True, help="Leave out records that --key-format and --value cannot read."),
     click.option("--progress/--no-progress", default=None, help="A bar on standard error."),
 ]
 
@@ -94,6 +96,7 @@ def _with_options(command: Callable[..., None]) -> Callable[..., None]:
 @click.command(name="consume")
 @topic_option
 @_with_options
+@with_typed_values
 @connected
 def command(
     session: Session,
@@ -105,6 +108,8 @@ def command(
     null: str,
     encoding: str | None,
     progress: bool | None,
+    skip_bad: bool,
+    typed: Typed,
     **where: Any,
 ) -> None:
     """Read records: those that topics hold now, unless --follow, --group or --share-group says otherwise.
@@ -124,6 +129,12 @@ def command(
         raise click.UsageError(str(error)) from None
     _check_group(where)
     sink = open_sink(name, output, session.output.as_json, end, between, as_typed(null), encoding)
+    if typed and sink.is_arrow:
+        raise click.UsageError(
+            "--value and --key-format are for text, json, csv and templates: parquet and arrow have bytes"
+        )
+    if skip_bad and not typed:
+        raise click.UsageError("--skip-bad expects --value or --key-format")
     if where["share_group"] is not None and not sink.is_safe:
         raise click.UsageError(
             "parquet and --share-group exclude each other: such a file is whole at its end, and records are locked "
@@ -137,7 +148,7 @@ def command(
     began = time.monotonic()
     source = _source(session, topics, where, progress, lambda: sink.is_safe)
     try:
-        _copy(source, selection, sink)
+        _copy(source, selection, sink, typed, skip_bad)
         if not sink.records:
             _explain_nothing(source, selection, where)
     finally:
@@ -170,17 +181,19 @@ def _check_order(start: Position | None, end: Position | None) -> None:
         raise click.UsageError("--from is behind --to: there is nothing between them")
 
 
-def _copy(source: "Source", selection: "Selection", sink: "Sink") -> None:
+def _copy(source: "Source", selection: "Selection", sink: "Sink", typed: Typed, skips: bool) -> None:
     """Write what is wanted, until there is no more or it is enough."""
     from kafka.cli.consume.source import closing
+    from kafka.cli.consume.typed import TypedRecords
 
     source.on_pause = sink.check_reader
-    with closing(source), sink:
+    with closing(source), TypedRecords(typed, skips) as records, sink:
         for columns in source.columns():
-            piece = selection.take(columns)
-            sink.write(piece, source.written)
-            if selection.complete:
-                return
+            for each in records.of(columns):
+                piece = selection.take(each)
+                sink.write(piece, source.written)
+                if selection.complete:
+                    return
 
 
 def _selection(where: dict[str, Any]) -> "Selection":

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 from kafka.cli.consume.selection import Piece
 from kafka.cli.escapes import as_typed, escaped
 from kafka.cli.terminal_text import bytes_without_controls, escaped_json
+from kafka.cli.typed_values import Document
 from kafka.config.option import nearest
+from kafka.record import Columns
 from kafka.record.lines import lines
 
 if TYPE_CHECKING:
@@ -62,7 +64,7 @@ class Lines:
 
     def encode(self, piece: Piece) -> bytes:
         """See `Format`."""
-        if piece.rows is None and self._change is None:
+        if piece.rows is None and self._change is None and isinstance(piece.columns, Columns):
             return lines(*piece.columns.buffers, self._delimiter, self._separator, self._null)
         columns, end = piece.columns, self._delimiter
         rows = range(len(columns)) if piece.rows is None else piece.rows
@@ -107,9 +109,11 @@ def json_line(record: "ConsumerRecord") -> bytes:
     return escaped_json(json.dumps(fields, ensure_ascii=False, separators=(",", ":"))).encode() + b"\n"
 
 
-def _text_or_base64(name: str, value: bytes | None) -> dict[str, str | None]:
+def _text_or_base64(name: str, value: bytes | None) -> dict[str, Any]:
     if value is None:
         return {name: None}
+    if isinstance(value, Document):
+        return {name: json.loads(value)}
     try:
         return {name: value.decode()}
     except UnicodeDecodeError:

@@ -30,6 +30,7 @@ class Sink:
     Attributes:
         records: how many were written.
         is_open: whether there is, or was, something to write to.
+        is_arrow: whether records are written as columns of Arrow.
         is_safe: whether what was written is with the operating system; a Parquet file is, once it is whole.
     """
 
@@ -37,6 +38,7 @@ class Sink:
         self.records = 0
         self.is_open = False
         self.is_safe = name != "parquet"
+        self.is_arrow = format is None
         self._name = name
         self._format = format
         self._file = file

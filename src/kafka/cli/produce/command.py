@@ -10,6 +10,7 @@ from kafka.cli.escapes import as_typed
 from kafka.cli.file_formats import LINES, check_installed, format_of
 from kafka.cli.options import complete_topic, connected, delivery, one
 from kafka.cli.session import Session
+from kafka.cli.typed_values import Translator, Typed, typed_bytes, with_typed_values
 
 _FORMATS = (*LINES, "json", "csv", "parquet", "arrow")
 
@@ -49,6 +50,7 @@ _FORMATS = (*LINES, "json", "csv", "parquet", "arrow")
 @click.option("-z", "--compression", type=click.Choice(["none", "gzip", "snappy", "lz4", "zstd"]), help="The codec.")
 @click.option("--acks", type=click.Choice(["0", "1", "all"]), help="Who has to have a record. [default: all]")
 @click.option("--progress/--no-progress", default=None, help="Count on standard error.")
+@with_typed_values
 @connected
 def command(
     session: Session,
@@ -59,6 +61,7 @@ def command(
     compression: str | None,
     acks: str | None,
     progress: bool | None,
+    typed: Typed,
     **form: Any,
 ) -> None:
     """Send records to a topic, from FILES or standard input.
@@ -78,8 +81,8 @@ def command(
         check_installed(each)
     if progress is None:
         progress = bool(files) and sys.stderr.isatty()
-    with session.producer(**delivery(compression, acks)) as producer:
-        sending = Sending(producer, topic, fixed, progress)
+    with Translator(typed) as translator, session.producer(**delivery(compression, acks)) as producer:
+        sending = Sending(producer, topic, fixed, progress, typed_bytes(translator, typed))
         for file, its_format in zip(files, formats, strict=False):
             with open(file, "rb") as opened:
                 _send(sending, opened, its_format, form)

@@ -11,6 +11,7 @@ from kafka.cli.output import Output, note
 from kafka.display.units import size
 
 if TYPE_CHECKING:
+    from kafka.cli.typed_values import ToBytes
     from kafka.producer import KafkaProducer
 
 Headers = Sequence[tuple[str, bytes | None]]
@@ -34,7 +35,15 @@ class Sending:
         size: the bytes of their keys and values.
     """
 
-    def __init__(self, producer: "KafkaProducer", topic: str, fixed: Fixed, progress: bool) -> None:
+    def __init__(
+        self,
+        producer: "KafkaProducer",
+        topic: str,
+        fixed: Fixed,
+        progress: bool,
+        typed: "tuple[ToBytes | None, ToBytes | None]" = (None, None),
+    ) -> None:
+        self._key_bytes, self._value_bytes = typed
         self._producer = producer
         self._topic = topic
         self.fixed = fixed
@@ -52,10 +61,16 @@ class Sending:
     ) -> None:
         """Send one record; what is None is as of `Fixed`. A record that fails is raised by `finish`."""
         fixed = self.fixed
+        if key is None:
+            key = fixed.key
+        if self._key_bytes is not None:
+            key = self._typed("key", self._key_bytes, key)
+        if self._value_bytes is not None:
+            value = self._typed("value", self._value_bytes, value)
         self._producer.send(
             self._topic,
             value,
-            key if key is not None else fixed.key,
+            key,
             [*fixed.headers, *headers] if headers else fixed.headers or None,
             fixed.partition if partition is None else partition,
             fixed.timestamp_ms if timestamp_ms is None else timestamp_ms,
@@ -65,8 +80,17 @@ class Sending:
         if self._progress and self.records % _REPORT_EVERY == 0:
             self._show()
 
+    def _typed(self, part: str, to_bytes: "ToBytes", text: bytes | None) -> bytes | None:
+        """The bytes of a text; raises `click.UsageError` where it does not fit."""
+        try:
+            return None if text is None else to_bytes(self._topic, text)
+        except (ValueError, RecursionError) as error:
+            raise click.UsageError(f"record {self.records + 1}: the {part} cannot be sent: {error}") from None
+
     def send_table(self, table: Any) -> None:
-        """Send rows of Arrow, without an object for each."""
+        """Send rows of Arrow, without an object for each. Raises `click.UsageError` where keys or values are typed."""
+        if self._key_bytes is not None or self._value_bytes is not None:
+            raise click.UsageError("these rows are records, whose keys and values are bytes: leave out --value")
         self._producer.send_arrow(self._topic, table)
         self.records += table.num_rows
         self.size += table.nbytes

@@ -27,9 +27,11 @@ from kafka.consumer.bounded.frames import check_installed
 from kafka.consumer.bounded.losses import Losses, OnMissing, parse_on_missing
 from kafka.consumer.bounded.sync_ranges import find_ranges
 from kafka.consumer.kafka_consumer import KafkaConsumer
+from kafka.consumer.records.typed_columns import Stop, TypedColumns, settled
 from kafka.display.progress import ProgressReport, Tell
 from kafka.errors import IllegalStateError, KafkaTimeoutError, OffsetOutOfRangeError
-from kafka.record import Columns, ConsumerRecord, decode_batches
+from kafka.formats.rows import ReadAs, SchemaNeeded
+from kafka.record import Columns, ConsumerRecord
 from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:
@@ -51,6 +53,9 @@ def read(
     progress: bool | Tell = False,
     timeout_ms: float = _TIMEOUT_MS,
     on_missing: OnMissing = "raise",
+    key: "ReadAs | None" = None,
+    value: "ReadAs | None" = None,
+    error_columns: bool = False,
     **configs: Unpack[ConsumerConfigs],
 ) -> "BoundedRead":
     """Take a snapshot of topics: exactly the records that they hold now, within bounds, and then the end.
@@ -70,8 +75,10 @@ def read(
         on_missing: what to do about records that are deleted (by retention, `delete_records`, or with their topic)
             after this call and before they are read. "raise": the read fails with `OffsetOutOfRangeError`, which names
             them; "skip": it goes on with what is left, logs a warning, and counts them in ``missing``.
-        configs: options of `KafkaConsumer`, such as ``bootstrap_servers``, ``isolation_level``, deserializers (for
-            records; Arrow has the bytes).
+        key: makes keys a typed column of Arrow, as of `poll_arrow`; deserializers are for records.
+        value: the same for values.
+        error_columns: as of `poll_arrow`.
+        configs: options of `KafkaConsumer`, such as ``bootstrap_servers``, ``isolation_level``, deserializers.
 
     What it returns, `BoundedRead`, is iterated over for records, or asked for Arrow, pandas or polars.
 
@@ -80,6 +87,7 @@ def read(
     """
     check_timeout(timeout_ms)
     check_options(configs)
+    typed = TypedColumns(key, value, error_columns, configs.get("on_deserialization_error") or "raise")
     chosen, most, skips = parse_topics(topics), parse_last(last), parse_on_missing(on_missing)
     now_ms = wall_clock_ns()() // 1_000_000
     bounds = parse_bound("start", start, now_ms), parse_bound("end", end, now_ms)
@@ -88,7 +96,7 @@ def read(
         ranges = find_ranges(consumer, chosen, *bounds)
         metadata = consumer._core.client.metadata
         ids = {tp.topic: metadata.topic_id(tp.topic) for tp in ranges}
-        read = BoundedRead(consumer, configs, ranges, progress, timeout_ms, skips, ids)
+        read = BoundedRead(consumer, configs, ranges, progress, timeout_ms, skips, ids, typed)
         if most is not None:
             read._keep_last(most)
     except BaseException:
@@ -118,6 +126,7 @@ class BoundedRead:
         timeout_ms: how long a read waits while nothing comes.
         skips: whether records that are gone are left out and counted.
         topic_ids: of the topics, where brokers have ids.
+        typed: makes batches of Arrow.
 
     Iterate over it for `ConsumerRecord` objects: those of a partition are in order. Each iteration, and each of the
     methods below, reads from the start; one after the other, not two at a time. The consumer is closed at the end of
@@ -140,6 +149,7 @@ class BoundedRead:
         timeout_ms: float,
         skips: bool,
         topic_ids: Mapping[str, UUID | None],
+        typed: TypedColumns,
     ) -> None:
         ProgressReport(progress, 0, "reading")  # what it cannot be is said at once
         self._consumer: KafkaConsumer | None = consumer
@@ -149,6 +159,7 @@ class BoundedRead:
         self._skips = skips
         self._topic_ids = topic_ids
         self._losses = Losses(skips, topic_ids)
+        self._typed = typed
         self._reading = False
         self.ranges = ranges
 
@@ -187,11 +198,26 @@ class BoundedRead:
                 yield columns
 
     def batches(self) -> "Generator[pyarrow.RecordBatch]":
-        """Arrow batches, each of one partition, with the columns of `poll_arrow`. Needs the extra "arrow"."""
+        """Arrow batches, each of one partition, with the columns of `poll_arrow`. Needs the extra "arrow".
+
+        Raises `RecordDeserializationError` for a typed key or value that cannot be read, behind what comes before it.
+        """
         check_installed("batches()", "pyarrow")
         with closing(self._columns(self.ranges, self._progress)) as found:
             for columns in found:
-                yield columns.to_arrow()
+                batch, stop = self._batch([columns])
+                if batch.num_rows:
+                    yield batch
+                if stop is not None:
+                    raise stop.error
+
+    def _batch(self, columns: list[Columns]) -> tuple[Any, Stop | None]:
+        """The batch of columns, as of `TypedColumns.of`."""
+        while True:
+            try:
+                return self._typed.of(columns)
+            except SchemaNeeded as needed:
+                settled(needed.look_up())
 
     def to_arrow(self) -> "pyarrow.Table":
         """All of it as one Arrow table, with the columns of `poll_arrow`, partition by partition in the order read.
@@ -202,7 +228,7 @@ class BoundedRead:
         import pyarrow
 
         found = [batch for batch in self.batches()]
-        return pyarrow.Table.from_batches(found or [decode_batches(b"").to_arrow()])
+        return pyarrow.Table.from_batches(found or [(self._batch([]))[0]])
 
     def to_pandas(self) -> "pandas.DataFrame":
         """All of it as a pandas data frame. Raises `ImportError` where pyarrow or pandas is not installed."""

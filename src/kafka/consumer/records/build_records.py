@@ -94,7 +94,7 @@ class Materializer:
         self._builder = RecordBuilder(key_deserializer, value_deserializer)
         self._on_error: ErrorHandler | None = None
         if on_error != "raise":
-            self._on_error = _skip if isinstance(on_error, str) else on_error
+            self._on_error = skip if isinstance(on_error, str) else on_error
 
     def records(self, piece: Slice) -> tuple[list[ConsumerRecord], Failure | None]:
         """The records of a slice up to the first that cannot be deserialized and may not be left out, and its error."""
@@ -147,6 +147,6 @@ def _is_about_record(cause: Exception) -> bool:
     return not isinstance(cause, KafkaError) or cause.about_record
 
 
-def _skip(error: RecordDeserializationError) -> None:
+def skip(error: RecordDeserializationError) -> None:
     """Leave it out, and say so."""
     log.warning("left out (on_deserialization_error='skip'): %s", error)

@@ -5,12 +5,12 @@ from types import TracebackType
 from typing import Any, Self
 
 from kafka.errors import IllegalStateError
-from kafka.formats.registry.async_schema_calls import AsyncSchemaCalls
+from kafka.formats.registry.async_column_calls import AsyncColumnCalls
 from kafka.formats.registry.async_setting_calls import AsyncSettingCalls
 from kafka.formats.registry.face import RegistryFace
 
 
-class AsyncSchemaRegistryClient(RegistryFace, AsyncSchemaCalls, AsyncSettingCalls):
+class AsyncSchemaRegistryClient(RegistryFace, AsyncColumnCalls, AsyncSettingCalls):
     """Asks a schema registry in asyncio: the options and calls of `SchemaRegistryClient`; what waits is awaited.
 
     Use it as ``async with AsyncSchemaRegistryClient(...) as registry``, or call `close` in the end. Several tasks of

@@ -7,16 +7,16 @@ from types import TracebackType
 from typing import Any, Self
 
 from kafka.errors import IllegalStateError, KafkaError
+from kafka.formats.registry.column_calls import ColumnCalls
 from kafka.formats.registry.face import RegistryFace
 from kafka.formats.registry.http_library import http_library
-from kafka.formats.registry.schema_calls import SchemaCalls
 from kafka.formats.registry.setting_calls import SettingCalls
 from kafka.net import LoopThread
 
 _CLOSE_TIMEOUT_S = 5.0
 
 
-class SchemaRegistryClient(RegistryFace, SchemaCalls, SettingCalls):
+class SchemaRegistryClient(RegistryFace, ColumnCalls, SettingCalls):
     """Asks a schema registry with Confluent's HTTP API; safe to use from several threads.
 
     Connections are made when they are needed. In a forked child it makes connections of its own.

@@ -7,13 +7,14 @@ from typing import Any
 from kafka.display.progress import ProgressReport, Tell
 from kafka.producer.arrow.encoder import ArrowEncoder
 from kafka.producer.arrow.future import FutureArrowResult
+from kafka.producer.arrow.typed_rows import typed_rows
 from kafka.producer.batch.memory_pool import Reservation
 from kafka.producer.core import ProducerCore
 from kafka.producer.loop_runner import LoopRunner
 
 
 async def send_rows(
-    core: ProducerCore, runner: LoopRunner, topic: str, data: Any, progress: bool | Tell
+    core: ProducerCore, runner: LoopRunner, topic: str, data: Any, key: Any, value: Any, progress: bool | Tell
 ) -> FutureArrowResult:
     """Send all rows; waits while there is no memory.
 
@@ -22,9 +23,12 @@ async def send_rows(
         runner: how it waits.
         topic: where the rows go; its partitions are known.
         data: the rows, see `as_rows`.
+        key, value: write typed columns, see `typed_rows`.
         progress: see `ProgressReport`.
     """
-    encoder = ArrowEncoder(core, topic, data)
+    typed = key is not None or value is not None
+    rows_given = await runner.work(typed_rows, data, key, value) if typed else data
+    encoder = ArrowEncoder(core, topic, rows_given)
     chunks = encoder.chunks()
     taken = 0
     with ProgressReport(progress, encoder.rows, "sending") as report:

@@ -1,0 +1,121 @@
+"""Records whose keys and values are more than text, as text."""
+
+from collections.abc import Iterator
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from kafka.cli.output import note
+from kafka.cli.typed_values import ToText, Translator, Typed
+from kafka.errors import KafkaError, RecordDeserializationError, error_text
+from kafka.formats.registry.errors import SchemaRegistryError
+from kafka.structs import TopicPartition
+
+if TYPE_CHECKING:
+    from kafka.record import Columns, ConsumerRecord
+
+_TOLD = 3
+_NOT_FOUND = 404
+
+
+class TextColumns:
+    """Columns whose keys and values were made texts; all else is theirs."""
+
+    def __init__(self, columns: "Columns", records: "list[ConsumerRecord]") -> None:
+        self._columns = columns
+        self._records = records
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._columns, name)
+
+    def key(self, row: int) -> bytes | None:
+        """The text of a key."""
+        key: bytes | None = self._records[row].key
+        return key
+
+    def value(self, row: int) -> bytes | None:
+        """The text of a value."""
+        value: bytes | None = self._records[row].value
+        return value
+
+    def to_records(self) -> "list[ConsumerRecord]":
+        """Records with these texts."""
+        return self._records
+
+
+class TypedRecords:
+    """Makes texts of what is read.
+
+    Arguments:
+        typed: what keys and values are.
+        skips: whether records that cannot be read are left out.
+    """
+
+    def __init__(self, typed: Typed, skips: bool) -> None:
+        self._translator = Translator(typed)
+        self._is_needed = bool(typed)
+        self._key = self._translator.to_text(typed.key)
+        self._value = self._translator.to_text(typed.value)
+        self._skips = skips
+        self._skipped = 0
+
+    def of(self, columns: "Columns") -> "Iterator[Any]":
+        """Columns with texts, in pieces: one ends before each record that cannot be read.
+
+        Raises `RecordDeserializationError` for such a record, behind those before it, unless they are left out.
+        """
+        if not self._is_needed:
+            yield columns
+            return
+        made: list[ConsumerRecord] = []
+        first = 0
+        for row, record in enumerate(columns.to_records()):
+            try:
+                key = self._text("key", self._key, record.key, record)
+                made.append(record._replace(key=key, value=self._text("value", self._value, record.value, record)))
+            except RecordDeserializationError as error:
+                if made:
+                    yield TextColumns(columns.slice(first, row), made)
+                if not self._skips:
+                    raise
+                self._skipped += 1
+                if self._skipped <= _TOLD:
+                    note(str(error))
+                made, first = [], row + 1
+        if made:
+            yield TextColumns(columns.slice(first, len(columns)), made)
+
+    def _text(self, part: str, to_text: ToText | None, data: bytes | None, record: Any) -> bytes | None:
+        if to_text is None or data is None:
+            return data
+        try:
+            return to_text(record.topic, data, record.headers)
+        except (KafkaError, ValueError, RecursionError) as error:
+            if not _is_about_record(error):
+                raise
+            why = error_text(error) if isinstance(error, KafkaError) else str(error)
+            tp = TopicPartition(record.topic, record.partition)
+            advice = "it is left out (--skip-bad)" if self._skips else "--skip-bad leaves such records out"
+            raise RecordDeserializationError(tp, record.offset, part, why, record, advice) from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the registry's client, and say how many records were left out."""
+        self._translator.close()
+        if self._skipped:
+            note(f"left out, as they could not be read: {self._skipped:,} records")
+
+
+def _is_about_record(error: Exception) -> bool:
+    """Whether a record is to blame: it is, too, where the registry does not know its schema id."""
+    if not isinstance(error, KafkaError) or error.about_record:
+        return True
+    return isinstance(error, SchemaRegistryError) and (
+        error.http_status_code == _NOT_FOUND and error.error_code != SchemaRegistryError.UNKNOWN
+    )

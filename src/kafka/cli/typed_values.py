@@ -1,0 +1,309 @@
+"""Options of commands for keys and values that are more than text, and what makes text of them and back."""
+
+import functools
+import json
+import pathlib
+import struct
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import Any, NamedTuple, Self, TypeVar
+
+import click
+
+from kafka.cli.registry_options import with_registry_if_given
+
+R = TypeVar("R")
+Headers = Any
+ToText = Callable[[str, bytes, Headers], bytes]
+"""Makes the text of bytes, given the topic and the headers; raises ValueError, or what a registry's client does."""
+ToBytes = Callable[[str, bytes], bytes]
+"""Makes the bytes of a text, given the topic."""
+
+_NUMBERS = {"short": ">h", "int": ">i", "long": ">q", "float": ">f", "double": ">d"}
+KINDS = ("string", "bytes", *_NUMBERS, "json", "avro")
+_INTEGERS = ("short", "int", "long")
+_PREFIX = 5
+
+
+class Document(bytes):
+    """The text of a value in JSON."""
+
+
+class Field(NamedTuple):
+    """What keys or values are.
+
+    Arguments:
+        part: "key" or "value".
+        kind: one of `KINDS`.
+        schema: its text; None: the registry has it.
+        subject: where the registry has it; None: named after the topic.
+    """
+
+    part: str
+    kind: str
+    schema: str | None
+    subject: str | None
+
+
+class Typed(NamedTuple):
+    """What keys and values are, None: bytes; and the options of the registry's client, if there is one."""
+
+    key: Field | None
+    value: Field | None
+    registry: Mapping[str, Any] | None
+
+    def __bool__(self) -> bool:
+        return self.key is not None or self.value is not None
+
+
+def with_typed_values(command: Callable[..., R]) -> Callable[..., R]:
+    """Add the options; the command gets a `Typed` as `typed`."""
+
+    @functools.wraps(command)
+    def run(
+        *args: Any,
+        registry: Mapping[str, Any] | None,
+        key_format: str | None,
+        key_schema: pathlib.Path | None,
+        key_subject: str | None,
+        value_format: str | None,
+        value_schema: pathlib.Path | None,
+        value_subject: str | None,
+        **given: Any,
+    ) -> R:
+        key = _field("key", key_format, key_schema, key_subject, registry)
+        value = _field("value", value_format, value_schema, value_subject, registry)
+        return command(*args, typed=Typed(key, value, registry), **given)
+
+    noted: Callable[..., R] = with_registry_if_given(run)
+    for part in ("key", "value"):
+        names = ["--value-format", "--value"] if part == "value" else ["--key-format"]
+        for option in (
+            click.option(f"--{part}-subject", metavar="NAME", help="In the registry. [default: TOPIC-" + part + "]"),
+            click.option(
+                f"--{part}-schema",
+                type=click.Path(exists=True, dir_okay=False, path_type=pathlib.Path),
+                help="Of Avro, or JSON Schema. [default: what the registry has]",
+            ),
+            click.option(*names, f"{part}_format", type=click.Choice(KINDS), help=f"What {part}s are."),
+        ):
+            noted = option(noted)
+    return noted
+
+
+def _field(
+    part: str, kind: str | None, file: pathlib.Path | None, subject: str | None, registry: Mapping[str, Any] | None
+) -> Field | None:
+    """Raises `click.UsageError`."""
+    if kind is None:
+        for name, given in (("schema", file), ("subject", subject)):
+            if given is not None:
+                raise click.UsageError(f"--{part}-{name} expects --{part}-format avro or json")
+        return None
+    if (file is not None or subject is not None) and kind not in ("avro", "json"):
+        raise click.UsageError(f"--{part}-schema and --{part}-subject are for avro and json, not {kind}")
+    if subject is not None and registry is None:
+        raise click.UsageError(f"--{part}-subject expects --registry URL")
+    if kind == "avro" and file is None and registry is None:
+        raise click.UsageError(
+            f"--{part}-format avro expects --registry URL, or --{part}-schema FILE for values without"
+        )
+    try:
+        return Field(part, kind, None if file is None else file.read_text("utf-8"), subject)
+    except (OSError, UnicodeDecodeError) as error:
+        raise click.UsageError(f"--{part}-schema {file} cannot be read: {error}") from None
+
+
+class Translator:
+    """Makes texts of keys and values, and back.
+
+    Arguments:
+        typed: what they are.
+
+    Attributes:
+        key, value: make the text of bytes; None: the bytes are text.
+    """
+
+    def __init__(self, typed: Typed) -> None:
+        self._typed = typed
+        self._client: Any = None
+
+    def to_text(self, field: Field | None) -> ToText | None:
+        """What makes texts of one part; None: it stays as it is. Raises `click.UsageError`."""
+        if field is None or field.kind in ("string", "bytes"):
+            return None
+        if field.kind == "json":
+            return _json_text
+        if field.kind != "avro":
+            return _number_text(field.kind)
+        with _schema_of(field):
+            if self._typed.registry is not None:
+                return self._avro_text(field)
+            from kafka.formats import Avro
+
+            avro = Avro(field.schema or "")
+        return lambda topic, data, headers: _document(avro.decode(data))
+
+    def to_bytes(self, field: Field | None) -> ToBytes | None:
+        """What makes bytes of the texts of one part; None: they stay as they are. Raises `click.UsageError`."""
+        if field is None or field.kind in ("string", "bytes"):
+            return None
+        if field.kind in _NUMBERS:
+            return _number_bytes(field.kind)
+        with _schema_of(field):
+            if self._typed.registry is not None and (field.kind == "avro" or field.schema or field.subject):
+                return self._registered_bytes(field)
+            if field.kind == "json":
+                if field.schema is not None:
+                    raise click.UsageError(f"--{field.part}-schema of JSON expects --registry URL")
+                return _json_bytes
+            from kafka.formats import Avro
+
+            avro = Avro(field.schema or "")
+        return lambda topic, text: avro.encode(_loaded(text))
+
+    def _registry(self) -> Any:
+        if self._client is None:
+            from kafka.schema_registry import SchemaRegistryClient
+
+            self._client = SchemaRegistryClient({"timeout": 10, "max.retries": 1, **(self._typed.registry or {})})
+        return self._client
+
+    def _avro_text(self, field: Field) -> ToText:
+        from kafka.schema_registry.avro import AvroDeserializer
+        from kafka.serialization import MessageField, SerializationContext
+
+        conf: dict[str, Any] = {}
+        if field.subject is not None:
+            conf["subject.name.strategy"] = lambda ctx, name: field.subject
+        read: Any = AvroDeserializer(self._registry(), field.schema, conf=conf)
+        part = MessageField(field.part)
+        return lambda topic, data, headers: _document(read(data, SerializationContext(topic, part, headers)))
+
+    def _registered_bytes(self, field: Field) -> ToBytes:
+        from kafka.serialization import MessageField, SerializationContext
+
+        conf: dict[str, Any] = {}
+        if field.subject is not None:
+            conf["subject.name.strategy"] = lambda ctx, name: field.subject
+        if field.schema is None:
+            conf |= {"auto.register.schemas": False, "use.latest.version": True}
+        write: Any
+        if field.kind == "avro":
+            from kafka.schema_registry.avro import AvroSerializer
+
+            write = AvroSerializer(self._registry(), field.schema, conf=conf)
+        else:
+            from kafka.schema_registry.json_schema import JSONSerializer
+
+            write = JSONSerializer(field.schema, self._registry(), conf=conf)
+        part = MessageField(field.part)
+        return lambda topic, text: write(_loaded(text), SerializationContext(topic, part))
+
+    def close(self) -> None:
+        """Close the registry's client."""
+        if self._client is not None:
+            self._client.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def typed_bytes(translator: Translator, typed: Typed) -> tuple[ToBytes | None, ToBytes | None]:
+    """What makes bytes of the texts of keys and of values. Raises `click.UsageError`."""
+    return translator.to_bytes(typed.key), translator.to_bytes(typed.value)
+
+
+class _schema_of:  # noqa: N801  # a context manager
+    """Tells of a schema that cannot be used by the option that gave it."""
+
+    def __init__(self, field: Field) -> None:
+        self._field = field
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, ValueError) and self._field.schema is not None:
+            raise click.UsageError(f"--{self._field.part}-schema: {error}") from None
+
+
+def _document(value: Any) -> Document:
+    """JSON: bytes are hexadecimal, and dates, decimals and the like are their text."""
+    return Document(json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_plain).encode())
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (bytes, bytearray)):
+        return value.hex()
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)
+
+
+def _json_text(topic: str, data: bytes, headers: Headers) -> Document:
+    """The text as it is, without a schema id; JSON has no zero byte that could be taken for one."""
+    text = data[_PREFIX:] if data[:1] == b"\0" else data
+    return _checked(text)
+
+
+def _json_bytes(topic: str, text: bytes) -> bytes:
+    return _checked(text)
+
+
+def _checked(text: bytes) -> Document:
+    from kafka.formats import json_syntax_error
+
+    why = json_syntax_error(text)
+    if why is not None:
+        raise ValueError(f"no JSON: {why}")
+    return Document(text)
+
+
+def _loaded(text: bytes) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise ValueError(f"expected JSON: {error}") from None
+
+
+def _number_text(kind: str) -> ToText:
+    form = struct.Struct(_NUMBERS[kind])
+
+    def text(topic: str, data: bytes, headers: Headers) -> Document:
+        if len(data) != form.size:
+            raise ValueError(f"expected the {form.size} bytes of {_article(kind)}, got {len(data)}")
+        [number] = form.unpack(data)
+        if kind == "float":
+            number = _shortest(number)
+        return Document(repr(number).encode())
+
+    return text
+
+
+def _shortest(number: float) -> float:
+    """The number of the fewest digits that is the same float of 32 bits."""
+    for digits in range(1, 9):
+        short = float(f"{number:.{digits}g}")
+        if struct.pack(">f", short) == struct.pack(">f", number):
+            return short
+    return number
+
+
+def _number_bytes(kind: str) -> ToBytes:
+    form = struct.Struct(_NUMBERS[kind])
+
+    def data(topic: str, text: bytes) -> bytes:
+        try:
+            return form.pack(int(text) if kind in _INTEGERS else float(text))
+        except (ValueError, struct.error, OverflowError):
+            raise ValueError(f"expected {_article(kind)}, got {text.decode(errors='backslashreplace')!r:.60}") from None
+
+    return data
+
+
+def _article(kind: str) -> str:
+    return f"an {kind}" if kind == "int" else f"a {kind}"

@@ -1,0 +1,171 @@
+"""Keys and values of Arrow batches as typed columns."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kafka.consumer.handover.hand_out import HandOut
+from kafka.consumer.records.build_records import ErrorHandler, skip
+from kafka.errors import RecordDeserializationError
+from kafka.formats.rows import ColumnReader, ReadAs, reader_of
+from kafka.record import Columns, ConsumerRecord, decode_batches
+from kafka.structs import TopicPartition
+
+if TYPE_CHECKING:
+    from kafka.formats.bad_values import BadValue
+    from kafka.record.arrow import Array
+
+    Bad = Mapping[str, Mapping[int, BadValue]]
+    """Why rows have no key or no value, by "key" and "value" and row."""
+
+
+__all__ = ["ReadAs", "TypedColumns", "settled", "settled_async"]
+
+
+class Stop(NamedTuple):
+    """Where a batch ends early, and what is to be raised when the caller gets there."""
+
+    piece: int
+    offset: int
+    error: Exception
+
+
+class TypedColumns:
+    """Makes Arrow batches in which keys or values, or both, are columns of a type.
+
+    Arguments:
+        key, value: what reads them, see `reader_of`; None: the bytes are kept.
+        error_columns: whether columns `key_error` and `value_error` say why a row is null, and nothing fails.
+        on_error: what to do with a record that cannot be read otherwise, as of ``on_deserialization_error``.
+    """
+
+    def __init__(self, key: Any, value: Any, error_columns: bool, on_error: str | ErrorHandler) -> None:
+        given = {"key": key, "value": value}
+        self._readers: dict[str, ColumnReader] = {
+            name: reader_of(each, name) for name, each in given.items() if each is not None
+        }
+        self._error_columns = error_columns
+        self._on_error = None if on_error == "raise" else skip if isinstance(on_error, str) else on_error
+
+    def of(self, pieces: Sequence[Columns]) -> tuple[Any, Stop | None]:
+        """One batch of columns, up to the first record that cannot be read and may not be left out.
+
+        Raises `SchemaNeeded` where a schema has to be looked up first: do that, and call this again.
+        """
+        from kafka.record.arrow import concat_arrow
+
+        batches = [each.to_arrow() for each in pieces]
+        raw = concat_arrow(batches) if batches else decode_batches(b"").to_arrow()
+        decoded: dict[str, Array] = {}
+        bad: dict[str, dict[int, BadValue]] = {}
+        for name, reader in self._readers.items():
+            decoded[name], failures = reader.decode_known(raw.column(name))
+            bad[name] = {each.row: each for each in failures}
+        batch = _replaced(raw, decoded)
+        if self._error_columns:
+            for name, rows in bad.items():
+                batch = batch.append_column(f"{name}_error", _error_column(raw.column(name), rows))
+            return batch, None
+        return self._without_bad(batch, pieces, bad) if any(bad.values()) else (batch, None)
+
+    def of_hand_out(self, hand_out: HandOut) -> Any:
+        """One batch of what is handed out; raises the error of the very first record, and `SchemaNeeded`."""
+        pieces = hand_out.pieces
+        batch, stop = self.of([piece.columns for piece in pieces])
+        if stop is not None:
+            if not batch.num_rows:
+                raise stop.error
+            hand_out.end_at(pieces[stop.piece], stop.offset)
+        return batch
+
+    def _without_bad(self, batch: Any, pieces: Sequence[Columns], bad: Bad) -> tuple[Any, Stop | None]:
+        """The rows that can be handed out."""
+        instead: dict[int, ConsumerRecord | None] = {}
+        for row in sorted({row for rows in bad.values() for row in rows}):
+            piece, at = _place(pieces, row)
+            part = next(name for name in ("key", "value") if row in bad.get(name, ()))
+            error = _error(pieces[piece].slice(at, at + 1), part, bad[part][row])
+            if self._on_error is None:
+                stop = Stop(piece, error.offset, error)
+            else:
+                try:
+                    instead[row] = self._on_error(error)
+                    continue
+                except Exception as refusal:  # a function of the user's
+                    stop = Stop(piece, error.offset, refusal)
+            return self._with(batch.slice(0, row), instead), stop
+        return self._with(batch, instead), None
+
+    def _with(self, batch: Any, instead: Mapping[int, ConsumerRecord | None]) -> Any:
+        """The batch with other keys and values in some rows, and without those that have none."""
+        import pyarrow as pa
+
+        records = {row: each for row, each in instead.items() if each is not None}
+        for name in ("key", "value") if records else ():
+            at = batch.schema.names.index(name)
+            column = batch.column(at)
+            pieces, first = [], 0
+            for row, record in records.items():
+                pieces += [column.slice(first, row - first), pa.array([getattr(record, name)], column.type)]
+                first = row + 1
+            batch = batch.set_column(at, name, pa.concat_arrays([*pieces, column.slice(first)]))
+        left_out = {row for row, each in instead.items() if each is None}
+        if not left_out:
+            return batch
+        return batch.take(pa.array([row for row in range(batch.num_rows) if row not in left_out], pa.int64()))
+
+
+def _replaced(batch: Any, columns: Mapping[str, Array]) -> Any:
+    for name, column in columns.items():
+        batch = batch.set_column(batch.schema.names.index(name), name, column)
+    return batch
+
+
+def _place(pieces: Sequence[Columns], row: int) -> tuple[int, int]:
+    """The piece that has a row of all of them, and the row in it."""
+    for number, piece in enumerate(pieces):
+        if row < len(piece):
+            return number, row
+        row -= len(piece)
+    raise IndexError(row)
+
+
+def _error(row: Columns, part: str, bad: BadValue) -> RecordDeserializationError:
+    [record] = row.to_records()
+    return RecordDeserializationError(
+        TopicPartition(record.topic, record.partition), record.offset, part, _cause(bad), record
+    )
+
+
+def _cause(bad: BadValue) -> str:
+    return bad.cause if bad.schema_id is None else f"schema id {bad.schema_id}: {bad.cause}"
+
+
+def _error_column(values: Array, bad: Mapping[int, BadValue]) -> Array:
+    import pyarrow as pa
+
+    type_ = pa.struct([("cause", pa.string()), ("bytes", pa.binary())])
+    if not bad:
+        return pa.nulls(len(values), type_)
+    rows: list[dict[str, Any] | None] = [None] * len(values)
+    for row, each in bad.items():
+        rows[row] = {"cause": _cause(each), "bytes": values[row].as_py()}
+    return pa.array(rows, type_)
+
+
+async def settled_async(outcome: Any) -> None:
+    """Wait for what a look-up returned, where it is to be awaited."""
+    if inspect.isawaitable(outcome):
+        await outcome
+
+
+def settled(outcome: Any) -> None:
+    """What a look-up returned; raises TypeError where it is to be awaited."""
+    if inspect.iscoroutine(outcome):
+        outcome.close()
+        raise TypeError(
+            "this reader is one of AsyncSchemaRegistryClient, which the asyncio clients take: make one with reader() "
+            "of SchemaRegistryClient"
+        )

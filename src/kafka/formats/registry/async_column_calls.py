@@ -1,0 +1,161 @@
+"""Readers and writers of columns, by the schemas of a registry."""
+
+from typing import TYPE_CHECKING, Any
+
+from kafka.formats.registry.async_schema_calls import AsyncSchemaCalls, Version
+from kafka.formats.registry.columns import DEEPEST, ReaderCore, RegistryWriter, is_avro, schema_of
+from kafka.formats.registry.errors import SchemaRegistryError
+from kafka.formats.registry.schemas import Schema
+from kafka.formats.rows import SchemaNeeded
+
+if TYPE_CHECKING:
+    import pyarrow
+
+    from kafka.formats.bad_values import BadValue
+
+_MISSING = 404
+
+
+class AsyncRegistryReader(ReaderCore):
+    """Decodes values into a column, and asks a registry for the schemas that they were written with, once each.
+
+    `AsyncSchemaRegistryClient.reader` makes one.
+    """
+
+    def __init__(self, registry: AsyncSchemaCalls, subject: str | None, schema: Schema, parsed: Any) -> None:
+        super().__init__(schema, parsed)
+        self._registry = registry
+        self._context = subject if subject is not None and subject.startswith(":.") else None
+
+    async def decode(self, values: "pyarrow.BinaryArray") -> "tuple[pyarrow.Array[Any], list[BadValue]]":
+        """Decode values; null is null.
+
+        Arguments:
+            values: an array of binary, such as the column `value` of what `poll_arrow` returns.
+
+        Returns the column, with a row for each value, and which values could not be decoded and why, such as those of
+        an id that the registry does not know; these rows are null. Raises `SchemaRegistryError` where the registry does
+        not answer, or refuses.
+        """
+        while True:
+            try:
+                return self.decode_known(values)
+            except SchemaNeeded as needed:
+                await needed.look_up()
+
+    async def look_up(self, schema_id: int) -> None:
+        """Ask for the schema with an id; raises `SchemaRegistryError` where the registry does not answer."""
+        try:
+            schema = await self._registry.get_schema(schema_id, self._context)
+        except SchemaRegistryError as error:
+            if error.http_status_code != _MISSING or error.error_code == SchemaRegistryError.UNKNOWN:
+                raise
+            self._failed[schema_id] = "the schema registry has no schema with this id"
+            return
+        try:
+            if not is_avro(schema):
+                raise ValueError(f"it is a schema of the type {schema.schema_type}, and the reader's is one of AVRO")
+            self._writers[schema_id] = await parsed_schema(self._registry, schema)
+        except ValueError as error:
+            self._failed[schema_id] = str(error)
+
+
+class AsyncColumnCalls(AsyncSchemaCalls):
+    """What makes readers and writers."""
+
+    async def reader(
+        self, subject: str | None = None, version: Version = "latest", *, schema: Schema | str | None = None
+    ) -> AsyncRegistryReader:
+        """A reader of columns: values of any schema become rows of one, the reader's.
+
+        Arguments:
+            subject: whose schema is the reader's, such as "orders-value".
+            version: which one; it stays the reader's when others are registered.
+            schema: the reader's schema instead, a `Schema` or the text of one of Avro.
+
+        The column's type is `type`. Values of Avro are resolved from the schema that they were written with. Of JSON
+        Schema, types and required fields count. Needs the extra "arrow".
+
+        Raises `SchemaRegistryError` where the registry refuses or does not answer, ValueError for a schema that no
+        column can hold.
+        """
+        if (subject is None) == (schema is None):
+            raise ValueError("Expected either a subject or a schema")
+        if schema is None:
+            found = (await self.get_version(str(subject), version)).schema
+        else:
+            found = schema_of(schema, None)
+        return AsyncRegistryReader(self, subject, found, await parsed_schema(self, found))
+
+    async def writer(
+        self,
+        subject: str,
+        schema: "Schema | str | pyarrow.Schema | None" = None,
+        *,
+        version: Version = "latest",
+        register: bool = True,
+        normalize: bool = False,
+    ) -> RegistryWriter:
+        """A writer of columns, with the schema's id before each value.
+
+        Arguments:
+            subject: where the schema is, such as "orders-value".
+            schema: a `Schema`, the text of one of Avro, or the `pyarrow.Schema` of columns, of which one of Avro is
+                made; it is registered. None: what is registered is used.
+            version: which version, without a schema.
+            register: False: the schema is only looked up.
+            normalize: have the registry bring it into a normal form first.
+
+        Raises `SchemaRegistryError` where the registry refuses, as for a schema that is not compatible, or does not
+        answer, ValueError for a schema that cannot be used.
+        """
+        if schema is None:
+            registered = await self.get_version(subject, version)
+            found = registered.schema
+            parsed = await parsed_schema(self, found)
+        else:
+            found = schema_of(schema, subject)
+            parsed = await parsed_schema(self, found)
+            if register:
+                registered = await self.register_schema_full_response(subject, found, normalize)
+            else:
+                registered = await self.lookup_schema(subject, found, normalize)
+        if registered.schema_id is None:
+            raise SchemaRegistryError(0, -1, f"the answer has no id for the schema of subject {subject!r}")
+        return RegistryWriter(found, registered.schema_id, parsed)
+
+
+async def parsed_schema(registry: AsyncSchemaCalls, schema: Schema) -> Any:
+    """A schema with what it refers to: of Avro a parsed schema, of JSON a `Json`; raises ValueError."""
+    if is_avro(schema):
+        return (await _parsed_avro(registry, schema, 0))[0]
+    from kafka.formats.json.codec import Json
+
+    texts: dict[str, str] = {}
+    await _gather_texts(registry, schema, texts, 0)
+    return Json(schema.schema_str or "", references=texts)
+
+
+async def _parsed_avro(registry: AsyncSchemaCalls, schema: Schema, depth: int) -> tuple[Any, dict[str, Any]]:
+    from kafka.formats.avro.schema import parse_named
+
+    _check_depth(depth)
+    named: dict[str, Any] = {}
+    for reference in schema.references or ():
+        found = await registry.get_version(str(reference.subject), reference.version or "latest", deleted=True)
+        _, more = await _parsed_avro(registry, found.schema, depth + 1)
+        named.update(more)
+    return parse_named(schema.schema_str or "", named)
+
+
+async def _gather_texts(registry: AsyncSchemaCalls, schema: Schema, texts: dict[str, str], depth: int) -> None:
+    _check_depth(depth)
+    for reference in schema.references or ():
+        found = await registry.get_version(str(reference.subject), reference.version or "latest", deleted=True)
+        await _gather_texts(registry, found.schema, texts, depth + 1)
+        texts[str(reference.name)] = found.schema.schema_str or ""
+
+
+def _check_depth(depth: int) -> None:
+    if depth > DEEPEST:
+        raise ValueError(f"Expected references at most {DEEPEST} levels deep")

@@ -1,0 +1,143 @@
+"""Columns by a registry's schemas: what does not wait for the registry."""
+
+import re
+import threading
+from typing import TYPE_CHECKING, Any
+
+from kafka.formats.registry.schemas import Schema
+from kafka.formats.rows import SchemaNeeded, as_type
+
+if TYPE_CHECKING:
+    import pyarrow
+
+    from kafka.formats.avro.schema import Schema as ParsedSchema
+    from kafka.formats.bad_values import BadValue
+
+DEEPEST = 20
+"""References of references may go so deep."""
+
+
+class ReaderCore:
+    """Decodes values behind Confluent's prefix into a column of the reader's schema. Several threads may use it.
+
+    Attributes:
+        schema: the reader's schema.
+        type: of the column, a `pyarrow.DataType`.
+    """
+
+    def __init__(self, schema: Schema, parsed: Any) -> None:
+        """Plan the column.
+
+        Arguments:
+            schema: the reader's.
+            parsed: of Avro, the parsed schema; of JSON, a `Json`.
+
+        Raises `AvroSchemaError` or `JsonSchemaError` where no column can hold it.
+        """
+        self.schema = schema
+        self._lock = threading.Lock()
+        self._failed: dict[int, str] = {}
+        self._writers: dict[int, ParsedSchema] = {}
+        self._json: Any = None
+        if is_avro(schema):
+            from kafka.formats.avro.columns import AvroColumnDecoder
+
+            self._avro = AvroColumnDecoder(parsed)
+            self.type: Any = self._avro.type
+        else:
+            self._json = parsed
+            self.type = parsed.type
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.type})"
+
+    def decode_known(self, values: Any) -> "tuple[Any, list[BadValue]]":
+        """Decode with the schemas that have been looked up; raises `SchemaNeeded` for one that has not."""
+        if self._json is not None:
+            found: tuple[Any, list[BadValue]] = self._json.decode_rows(values, framed=True)
+            return found
+        with self._lock:
+            found = self._avro.decode(values, framed=True, find=self._find)
+            self._failed.clear()  # a registry may learn of an id later
+            return found
+
+    def _find(self, schema_id: int) -> "ParsedSchema":
+        if schema_id in self._failed:
+            raise LookupError(self._failed[schema_id])
+        if schema_id not in self._writers:
+            raise SchemaNeeded(self, schema_id)
+        return self._writers[schema_id]
+
+
+class RegistryWriter:
+    """Encodes columns by a registered schema, whose id stands before each value. Several threads may use it.
+
+    Attributes:
+        schema: the writer's schema.
+        schema_id: its id.
+        type: of Avro's columns or JSON's, a `pyarrow.DataType`; others are written if their values fit.
+    """
+
+    def __init__(self, schema: Schema, schema_id: int, parsed: Any) -> None:
+        """Take the schema; `parsed` as of `ReaderCore`."""
+        self.schema = schema
+        self.schema_id = schema_id
+        self._prefix = b"\0" + schema_id.to_bytes(4, "big")
+        self._avro: Any = None
+        if is_avro(schema):
+            from kafka.formats.avro.column_encoder import AvroColumnEncoder
+
+            self._avro = AvroColumnEncoder(parsed)
+        else:
+            self._json = parsed
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(schema id {self.schema_id})"
+
+    def encode(self, column: Any) -> "pyarrow.BinaryArray":
+        """Encode an array, each row as one value; null is null, unless it is a value of the schema.
+
+        Raises ValueError for what does not fit the schema; says which row and field.
+        """
+        if self._avro is not None:
+            made: pyarrow.BinaryArray = self._avro.encode(column, self._prefix)
+            return made
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        values = self._json.encode_rows(as_type(column, self._json.type))
+        parts: list[Any] = [pa.scalar(self._prefix, pa.binary()), values, pa.scalar(b"", pa.binary())]
+        joined: pyarrow.BinaryArray = pc.binary_join_element_wise(*parts)
+        return joined
+
+
+def is_avro(schema: Schema) -> bool:
+    """Whether it is a schema of Avro, else JSON Schema; raises ValueError for another one."""
+    if schema.schema_type not in ("AVRO", "JSON", None):
+        raise ValueError(f"Expected a schema of the type AVRO or JSON, got {schema.schema_type}")
+    return schema.schema_type != "JSON"
+
+
+def schema_of(given: Any, subject: str | None) -> Schema:
+    """The schema of what a user gives.
+
+    Arguments:
+        given: a `Schema`, the text of one of Avro, or the `pyarrow.Schema` of columns.
+        subject: where it goes, after which a record that is made of columns is named.
+
+    Raises `TypeError` for anything else, `AvroSchemaError` for columns that Avro has no type for.
+    """
+    if isinstance(given, Schema):
+        return given
+    if isinstance(given, str):
+        return Schema(given, "AVRO")
+    import pyarrow as pa
+
+    if not isinstance(given, pa.Schema):
+        raise TypeError(f"Expected the schema as a Schema, a text or a pyarrow.Schema, got {type(given).__name__}")
+    import json
+
+    from kafka.formats.avro.arrow_schema import avro_schema_of
+
+    name = re.sub(r"\W", "_", subject or "row", flags=re.ASCII)
+    return Schema(json.dumps(avro_schema_of(given, name if not name[0].isdigit() else f"_{name}")), "AVRO")

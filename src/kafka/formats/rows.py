@@ -1,0 +1,175 @@
+"""Readers and writers of columns: what clients take for keys and values, whatever the format.
+
+A reader has a `type`, that of its column, and `decode`; a writer has `encode`. Those of a schema registry come from
+`SchemaRegistryClient.reader` and `writer`; here are those that need none.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from kafka.formats.avro.codec import Avro
+    from kafka.formats.bad_values import BadValue
+    from kafka.formats.json.codec import Json
+    from kafka.formats.protobuf.codec import Protobuf
+
+
+class ColumnReader(Protocol):
+    """Decodes values into a column."""
+
+    @property
+    def type(self) -> Any:
+        """The column's type, a `pyarrow.DataType`."""
+
+    def decode_known(self, values: Any) -> tuple[Any, list[BadValue]]:
+        """Decode an array of binary.
+
+        Returns:
+            The column, with a row for each value, and which values could not be decoded and why; these rows are null.
+
+        Raises:
+            SchemaNeeded: a schema has to be looked up first.
+        """
+
+
+class ColumnWriter(Protocol):
+    """Encodes columns as values."""
+
+    def encode(self, column: Any) -> pa.BinaryArray:
+        """Encode an array, each row as one value; raises ValueError for what does not fit."""
+
+
+ReadAs: TypeAlias = "ColumnReader | Avro | Json | Protobuf | str"
+"""What keys or values may be read as: a reader, an `Avro`, `Json` or `Protobuf`, or the name of a plain type."""
+WriteAs: TypeAlias = "ColumnWriter | Avro | Json | Protobuf | str"
+"""What they may be written as."""
+
+
+class SchemaNeeded(Exception):
+    """A schema that values were written with has to be looked up: call `look_up`, and decode again.
+
+    Args:
+        reader: has a `look_up` that takes the schema id, and that may have to be awaited.
+        schema_id: the schema's.
+    """
+
+    def __init__(self, reader: Any, schema_id: int) -> None:
+        super().__init__(schema_id)
+        self._reader = reader
+        self._schema_id = schema_id
+
+    def look_up(self) -> Any:
+        """Ask for the schema."""
+        return self._reader.look_up(self._schema_id)
+
+
+class FormatRows:
+    """Reads and writes rows of an `Avro`, `Json` or `Protobuf` object."""
+
+    def __init__(self, given: Any) -> None:
+        """Take the object.
+
+        Raises:
+            AvroSchemaError: no column can hold the schema.
+        """
+        self._given = given
+        self.type: Any = given.type if hasattr(given, "type") else given.arrow_type
+
+    def decode_known(self, values: Any) -> tuple[Any, list[BadValue]]:
+        """See `ColumnReader`."""
+        found: tuple[Any, list[BadValue]] = self._given.decode_rows(values)
+        return found
+
+    def encode(self, column: Any) -> pa.BinaryArray:
+        """See `ColumnWriter`."""
+        from kafka.formats.json.codec import Json
+
+        rows = as_type(column, self.type) if isinstance(self._given, Json) else column
+        encoded: pa.BinaryArray = self._given.encode_rows(rows)
+        return encoded
+
+
+class PlainRows:
+    """Reads and writes what Kafka's own serializers do: texts, bytes and numbers."""
+
+    def __init__(self, kind: str) -> None:
+        """Take the kind, one of `plain.KINDS`; raises ValueError for another one."""
+        from kafka.formats.plain import PlainColumns
+
+        self._columns = PlainColumns(kind)
+        self.type: Any = self._columns.type
+
+    def decode_known(self, values: Any) -> tuple[Any, list[BadValue]]:
+        """See `ColumnReader`."""
+        return self._columns.decode(values)
+
+    def encode(self, column: Any) -> pa.BinaryArray:
+        """See `ColumnWriter`."""
+        encoded: pa.BinaryArray = self._columns.encode(column.cast(self.type))
+        return encoded
+
+
+def reader_of(given: Any, name: str) -> ColumnReader:
+    """The reader that a user's argument stands for.
+
+    Args:
+        given: a kind of `plain.KINDS`, an `Avro`, `Json` or `Protobuf` object, or a reader.
+        name: of the argument.
+
+    Raises:
+        TypeError: it is none of these.
+        ValueError: there is no such kind.
+    """
+    return _of(given, name, "reader", "decode_known")  # type: ignore[no-any-return]
+
+
+def writer_of(given: Any, name: str) -> ColumnWriter:
+    """The writer that a user's argument stands for; see `reader_of`."""
+    return _of(given, name, "writer", "encode")  # type: ignore[no-any-return]
+
+
+def _of(given: Any, name: str, role: str, method: str) -> Any:
+    if isinstance(given, str):
+        from kafka.formats.plain import KINDS
+
+        if given not in KINDS:
+            raise ValueError(f"Expected {name} as one of {', '.join(KINDS)}, or a registry's {role}, got {given!r}")
+        return PlainRows(given)
+    if hasattr(given, "decode_rows"):
+        return FormatRows(given)
+    if hasattr(given, method):
+        return given
+    raise TypeError(
+        f"Expected {name} as the name of a type, an Avro, Json or Protobuf object, or what {role}() of a "
+        f"SchemaRegistryClient returns, got {type(given).__name__}"
+    )
+
+
+def as_type(column: Any, type_: Any) -> Any:
+    """Return a column as a type of JSON, whose required fields have to be there.
+
+    Raises:
+        ValueError: a value does not fit, or a required one is null.
+    """
+    from kafka.formats.json.encode_plan import all_nullable
+
+    made = column if column.type == type_ else column.cast(all_nullable(type_))
+    _check_required(made, type_, "")
+    return made
+
+
+def _check_required(column: Any, type_: Any, path: str) -> None:
+    import pyarrow as pa
+
+    if not pa.types.is_struct(type_):
+        return
+    for field, child in zip(type_, column.flatten(), strict=True):
+        here = f"{path}.{field.name}" if path else field.name
+        if not field.nullable and child.null_count > column.null_count:
+            pairs = zip(child.is_null().to_pylist(), column.is_null().to_pylist(), strict=True)
+            row = next(row for row, (lacks, none) in enumerate(pairs) if lacks and not none)
+            raise ValueError(f"Row {row}: {here} is null, and the schema requires it")
+        _check_required(child, field.type, here)

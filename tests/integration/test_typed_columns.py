@@ -1,0 +1,188 @@
+"""Typed keys and values as columns of Arrow, by both clients: with a registry, with formats, and plain."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+
+import kafka
+from kafka import AsyncKafkaConsumer, AsyncKafkaProducer, KafkaConsumer, KafkaProducer
+from kafka.broker import EmbeddedBroker
+from kafka.errors import RecordDeserializationError
+from kafka.formats import Avro, Json
+from kafka.schema_registry import AsyncSchemaRegistryClient, SchemaRegistryClient, SchemaRegistryConnectionError
+
+if TYPE_CHECKING:
+    from conftest import Broker, MakeTopic
+
+pytestmark = pytest.mark.integration
+
+ORDERS = pa.table({"id": pa.array([1, 2, 3]), "note": pa.array(["a", None, "c"])})
+ROWS = ORDERS.to_pylist()
+
+
+@pytest.fixture(scope="module")
+def registry_url() -> Iterator[str]:
+    with EmbeddedBroker(registry=True) as broker:
+        yield broker.registry_url
+
+
+@pytest.fixture
+def registry(registry_url: str) -> Iterator[SchemaRegistryClient]:
+    with SchemaRegistryClient({"url": registry_url, "max.retries": 0}) as client:
+        yield client
+
+
+def consumer_of(broker: Broker, topic: str, **configs: Any) -> KafkaConsumer[Any, Any]:
+    reset: Any = {"auto_offset_reset": "earliest", **configs}
+    return KafkaConsumer(topic, bootstrap_servers=broker.bootstrap_servers, **reset)
+
+
+def polled(consumer: KafkaConsumer[Any, Any], count: int, **how: Any) -> Any:
+    """So many rows, as one table."""
+    batches = []
+    while sum(each.num_rows for each in batches) < count:
+        batches.append(consumer.poll_arrow(timeout_ms=30_000, **how))
+    return pa.Table.from_batches(batches)
+
+
+def with_bad(broker: Broker, topic: str, registry: SchemaRegistryClient, *bad: bytes) -> None:
+    """The orders, with other values behind the first one."""
+    values = registry.writer(f"{topic}-value", ORDERS.schema).encode(ORDERS.to_struct_array().combine_chunks())
+    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
+        for value in (values[0].as_py(), *bad, values[1].as_py(), values[2].as_py()):
+            producer.send(topic, value)
+
+
+def test_a_typed_table_goes_through_a_topic(
+    broker: Broker, make_topic: MakeTopic, registry: SchemaRegistryClient
+) -> None:
+    topic = make_topic()
+    writer = registry.writer(f"{topic}-value", ORDERS.schema)
+    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
+        keyed = ORDERS.append_column("key", pa.array([7, 8, None], pa.int64()))
+        assert producer.send_arrow(topic, keyed, key="long", value=writer).get(60).rows == 3
+    reader = registry.reader(f"{topic}-value")
+    with consumer_of(broker, topic) as consumer:
+        found = polled(consumer, 3, key="long", value=reader)
+    assert found.schema.field("value").type == reader.type
+    assert found.column("value").to_pylist() == ROWS
+    assert found.column("key").to_pylist() == [7, 8, None]
+    read = kafka.read(topic, bootstrap_servers=broker.bootstrap_servers, key="long", value=reader)
+    assert read.to_arrow().column("value").to_pylist() == ROWS
+    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:  # what was read can be sent as it is
+        producer.send_arrow(topic, found, key="long", value=writer).get(60)
+    assert kafka.read(topic, bootstrap_servers=broker.bootstrap_servers, value=reader).to_arrow().column(
+        "value"
+    ).to_pylist() == [*ROWS, *ROWS]
+
+
+async def test_the_same_in_asyncio(broker: Broker, make_topic: MakeTopic, registry_url: str) -> None:
+    topic = make_topic()
+    async with AsyncSchemaRegistryClient({"url": registry_url}) as registry:
+        async with AsyncKafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
+            writer = await registry.writer(f"{topic}-value", ORDERS.schema)
+            await (await producer.send_arrow(topic, ORDERS, value=writer))
+        reader = await registry.reader(f"{topic}-value")
+        async with AsyncKafkaConsumer(
+            topic, bootstrap_servers=broker.bootstrap_servers, auto_offset_reset="earliest"
+        ) as consumer:
+            found: list[Any] = []
+            while len(found) < 3:
+                found += (await consumer.poll_arrow(timeout_ms=30_000, value=reader)).column("value").to_pylist()
+        assert found == ROWS
+        read = await kafka.read_async(topic, bootstrap_servers=broker.bootstrap_servers, value=reader)
+        assert (await read.to_arrow()).column("value").to_pylist() == ROWS
+        with consumer_of(broker, topic) as sync_consumer, pytest.raises(TypeError, match="asyncio clients take"):
+            polled(sync_consumer, 1, value=await registry.reader(f"{topic}-value"))
+
+
+def test_a_bad_record_ends_the_batch_before_it_and_is_raised_next(
+    broker: Broker, make_topic: MakeTopic, registry: SchemaRegistryClient
+) -> None:
+    topic = make_topic()
+    with_bad(broker, topic, registry, b"\0\0\0\0\1", b"\0\0\0\xff\1x")
+    reader = registry.reader(f"{topic}-value")
+    with consumer_of(broker, topic) as consumer:
+        assert polled(consumer, 1, value=reader).column("value").to_pylist() == ROWS[:1]
+        for _ in range(2):
+            with pytest.raises(RecordDeserializationError) as caught:
+                polled(consumer, 1, value=reader)
+            error = caught.value
+            assert (error.topic_partition.topic, error.offset, error.part) == (topic, 1, "value")
+            assert error.record.value == b"\0\0\0\0\1"
+            assert "schema id 1: id: " in str(error)
+            assert "offset 1 of partition 0" in str(error)
+        consumer.seek(error.topic_partition, 2)
+        with pytest.raises(RecordDeserializationError, match="schema id 65281: the schema registry has no schema"):
+            polled(consumer, 1, value=reader)
+        consumer.seek(error.topic_partition, 3)
+        assert polled(consumer, 2, value=reader).column("value").to_pylist() == ROWS[1:]
+    read = kafka.read(topic, bootstrap_servers=broker.bootstrap_servers, value=reader)
+    batches = []
+    with pytest.raises(RecordDeserializationError, match="offset 1 of partition 0"):
+        batches += list(read.batches())
+    with_errors = kafka.read(topic, bootstrap_servers=broker.bootstrap_servers, value=reader, error_columns=True)
+    table = with_errors.to_arrow()
+    assert table.column("value").to_pylist() == [ROWS[0], None, None, *ROWS[1:]]
+    errors = table.column("value_error").to_pylist()
+    assert [each is None for each in errors] == [True, False, False, True, True]
+    assert errors[1]["bytes"] == b"\0\0\0\0\1"
+    assert errors[1]["cause"].startswith("schema id 1: id: ")
+
+
+def test_bad_records_are_left_out_or_replaced(
+    broker: Broker, make_topic: MakeTopic, registry: SchemaRegistryClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    topic = make_topic()
+    with_bad(broker, topic, registry, b"x", b"y")
+    reader = registry.reader(f"{topic}-value")
+    with consumer_of(broker, topic, on_deserialization_error="skip") as consumer, caplog.at_level(logging.WARNING):
+        assert polled(consumer, 3, value=reader).column("offset").to_pylist() == [0, 3, 4]
+    assert [text for text in caplog.messages if "left out" in text and "offset 1 of partition 0" in text]
+
+    def instead(error: RecordDeserializationError) -> Any:
+        if error.record.value == b"x":
+            return error.record._replace(value={"id": 0, "note": "bad"})
+        return None
+
+    with consumer_of(broker, topic, on_deserialization_error=instead) as consumer:
+        found = polled(consumer, 4, value=reader)
+    assert found.column("value").to_pylist() == [ROWS[0], {"id": 0, "note": "bad"}, *ROWS[1:]]
+    assert found.column("offset").to_pylist() == [0, 1, 3, 4]
+
+
+def test_a_registry_that_is_down_is_no_fault_of_a_record(
+    embedded_broker: EmbeddedBroker, make_topic_on: Callable[[Any], MakeTopic]
+) -> None:
+    topic = make_topic_on(embedded_broker)()
+    with EmbeddedBroker(registry=True) as own:
+        conf = {"url": own.registry_url, "max.retries": 0}
+        with SchemaRegistryClient(conf) as registry:
+            with_bad(embedded_broker, topic, registry, b"x")  # type: ignore[arg-type]
+            reader = registry.reader(f"{topic}-value")
+    with SchemaRegistryClient(conf) as registry:
+        reader._registry = registry  # the first one is closed; nobody answers this one
+        with consumer_of(embedded_broker, topic, on_deserialization_error="skip") as consumer:  # type: ignore[arg-type]
+            for _ in range(2):
+                with pytest.raises(SchemaRegistryConnectionError):
+                    polled(consumer, 1, value=reader)
+            [partition] = consumer.assignment()
+            assert consumer.position(partition) == 0
+
+
+@pytest.mark.parametrize("given", [Avro.of_columns(ORDERS.schema, "Order"), Json(ORDERS.schema)])
+def test_formats_need_no_registry(broker: Broker, make_topic: MakeTopic, given: Any) -> None:
+    topic = make_topic()
+    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
+        producer.send_arrow(topic, ORDERS, value=given).get(60)
+        with pytest.raises(ValueError, match="no column 'key'"):
+            producer.send_arrow(topic, ORDERS, key="long", value=given)
+    read = kafka.read(topic, bootstrap_servers=broker.bootstrap_servers, value=given)
+    assert read.to_arrow().column("value").to_pylist() == ROWS
+    empty = kafka.read(make_topic(), bootstrap_servers=broker.bootstrap_servers, value=given, error_columns=True)
+    assert empty.to_arrow().schema.field("value").type == pa.struct(list(ORDERS.schema))

@@ -1,0 +1,198 @@
+"""Readers and writers of columns by a registry's schemas, and those that need no registry."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from kafka.formats import Avro, AvroEncodeError, Json
+from kafka.formats.rows import reader_of, writer_of
+from kafka.schema_registry import (
+    AsyncSchemaRegistryClient,
+    Schema,
+    SchemaReference,
+    SchemaRegistryClient,
+    SchemaRegistryConnectionError,
+    SchemaRegistryError,
+)
+
+from .scripted_registry import Request, ScriptedRegistry
+
+pytestmark = pytest.mark.once
+
+OLD = {"type": "record", "name": "Order", "fields": [{"name": "id", "type": "int"}]}
+NEW = {
+    "type": "record",
+    "name": "Order",
+    "fields": [{"name": "id", "type": "long"}, {"name": "note", "type": "string", "default": "-"}],
+}
+JSON_SCHEMA = json.dumps(
+    {
+        "type": "object",
+        "properties": {"id": {"type": "integer"}, "note": {"type": "string"}},
+        "required": ["id"],
+    }
+)
+CONF = {"retries.wait.ms": 1, "max.retries": 0}
+
+
+class Subjects:
+    """A registry of schemas by id; the last one is the newest version of every subject."""
+
+    def __init__(self, *schemas: Schema) -> None:
+        self.schemas = dict(enumerate(schemas, 1))
+
+    def __call__(self, request: Request) -> tuple[int, Any]:
+        path = request.path.partition("?")[0].split("/")[1:]
+        if request.method == "POST":
+            return 200, {"id": max(self.schemas)}
+        if path[:2] == ["schemas", "ids"]:
+            schema = self.schemas.get(int(path[2]))
+            if schema is None:
+                return 404, {"error_code": 40403, "message": "Schema not found"}
+            return 200, schema.to_dict()
+        version = max(self.schemas) if path[-1] == "latest" else int(path[-1])
+        return 200, {"subject": path[1], "version": version, "id": version, **self.schemas[version].to_dict()}
+
+
+def framed(schema_id: int, data: bytes) -> bytes:
+    return b"\0" + schema_id.to_bytes(4, "big") + data
+
+
+def binary(*values: bytes | None) -> Any:
+    return pa.array(values, pa.binary())
+
+
+def test_values_of_any_version_are_rows_of_one_type_and_ids_are_asked_for_once() -> None:
+    subjects = Subjects(Schema(json.dumps(OLD), "AVRO"), Schema(json.dumps(NEW), "AVRO"))
+    old, new = Avro(OLD).encode({"id": 1}), Avro(NEW).encode({"id": 2**40, "note": "n"})
+    with ScriptedRegistry(subjects) as server, SchemaRegistryClient({"url": server.url, **CONF}) as registry:
+        reader = registry.reader("orders-value")
+        assert [(each.name, each.type) for each in reader.type] == [("id", pa.int64()), ("note", pa.string())]
+        for _ in range(2):
+            column, bad = reader.decode(binary(framed(1, old), framed(2, new), None))
+            assert column.to_pylist() == [{"id": 1, "note": "-"}, {"id": 2**40, "note": "n"}, None]
+            assert bad == []
+        paths = [each.path.partition("?")[0] for each in server.requests]
+        assert paths == ["/subjects/orders-value/versions/latest", "/schemas/ids/1", "/schemas/ids/2"]
+        assert registry.reader("orders-value", 1).type.field("id").type == pa.int32()
+        assert registry.reader(schema=json.dumps(OLD)).type.field("id").type == pa.int32()
+
+
+async def test_the_asynchronous_client_has_the_same() -> None:
+    subjects = Subjects(Schema(json.dumps(OLD), "AVRO"))
+    with ScriptedRegistry(subjects) as server:
+        async with AsyncSchemaRegistryClient({"url": server.url, **CONF}) as registry:
+            writer = await registry.writer("orders-value")
+            values = writer.encode(pa.array([{"id": 7}]))
+            reader = await registry.reader("orders-value")
+            column, bad = await reader.decode(values)
+            assert (column.to_pylist(), bad) == ([{"id": 7}], [])
+
+
+def test_an_unknown_id_and_a_schema_that_does_not_resolve_are_faults_of_the_value() -> None:
+    other = {"type": "record", "name": "Order", "fields": [{"name": "id", "type": "string"}]}
+    subjects = Subjects(Schema(json.dumps(other), "AVRO"), Schema(JSON_SCHEMA, "JSON"), Schema(json.dumps(OLD), "AVRO"))
+    with ScriptedRegistry(subjects) as server, SchemaRegistryClient({"url": server.url, **CONF}) as registry:
+        reader = registry.reader("orders-value")
+        good = framed(3, Avro(OLD).encode({"id": 5}))
+        values = binary(framed(9, b"x"), framed(1, b"\2a"), framed(2, b"{}"), good, b"\1", framed(3, b""))
+        column, bad = reader.decode(values)
+        assert column.to_pylist() == [None, None, None, {"id": 5}, None, None]
+        assert [(each.row, each.schema_id) for each in bad] == [(0, 9), (1, 1), (2, 2), (4, None), (5, 3)]
+        causes = [each.cause for each in bad]
+        assert causes[0] == "the schema registry has no schema with this id"
+        assert "string" in causes[1]
+        assert causes[2] == "it is a schema of the type JSON, and the reader's is one of AVRO"
+        assert causes[4].startswith("id: ")
+        subjects.schemas[9] = Schema(json.dumps(OLD), "AVRO")  # it is registered after all
+        column, bad = reader.decode(binary(framed(9, b"\2")))
+        assert (column.to_pylist(), bad) == ([{"id": 1}], [])
+
+
+@pytest.mark.parametrize("answer", [(500, {"error_code": 50001, "message": "no"}), (404, b"<html>")])
+def test_a_registry_that_does_not_answer_is_no_fault_of_the_value(answer: tuple[int, Any]) -> None:
+    subjects = Subjects(Schema(json.dumps(OLD), "AVRO"))
+    with ScriptedRegistry(subjects) as server, SchemaRegistryClient({"url": server.url, **CONF}) as registry:
+        reader = registry.reader("orders-value")
+        server.answers = [answer]
+        with pytest.raises(SchemaRegistryError):
+            reader.decode(binary(framed(1, b"\2")))
+        server.answers = [subjects]
+        assert reader.decode(binary(framed(1, b"\2")))[0].to_pylist() == [{"id": 1}]
+    with pytest.raises(SchemaRegistryConnectionError), SchemaRegistryClient({"url": server.url, **CONF}) as registry:
+        registry.reader("orders-value")
+
+
+def test_json_schema_columns() -> None:
+    with (
+        ScriptedRegistry(Subjects(Schema(JSON_SCHEMA, "JSON"))) as server,
+        SchemaRegistryClient({"url": server.url, **CONF}) as registry,
+    ):
+        reader, writer = registry.reader("orders-value"), registry.writer("orders-value")
+        rows = pa.array([{"id": 1, "note": "a"}, None], pa.struct([("id", pa.int32()), ("note", pa.string())]))
+        values = writer.encode(rows)
+        assert values.to_pylist() == [framed(1, b'{"id":1,"note":"a"}'), None]
+        column, bad = reader.decode(pa.concat_arrays([values, binary(framed(1, b'{"id":"1"}'), b"{}")]))
+        assert column.to_pylist() == [{"id": 1, "note": "a"}, None, None, None]
+        assert [(each.row, each.schema_id) for each in bad] == [(2, 1), (3, None)]
+        with pytest.raises(ValueError, match="Row 1: id is null, and the schema requires it"):
+            writer.encode(pa.array([{"id": 1, "note": None}, {"id": None, "note": "a"}], rows.type))
+
+
+def test_a_writer_registers_a_schema_or_only_looks_it_up() -> None:
+    subjects = Subjects(Schema(json.dumps(OLD), "AVRO"))
+    with ScriptedRegistry(subjects) as server, SchemaRegistryClient({"url": server.url, **CONF}) as registry:
+        writer = registry.writer("orders-value", pa.schema([("id", pa.int64())]))
+        [request] = server.requests
+        assert request.path.startswith("/subjects/orders-value/versions")
+        assert json.loads(request.body["schema"])["name"] == "orders_value"
+        assert writer.encode(pa.array([{"id": 1}])).to_pylist() == [framed(1, b"\2\2")]
+        with pytest.raises(AvroEncodeError, match="At row 0, id: expected a number"):
+            registry.writer("orders-value", json.dumps(OLD)).encode(pa.array([{"id": 2**40}]))
+        server.requests.clear()
+        registry.writer("orders-value", json.dumps(OLD), register=False)
+        assert server.requests[0].path.partition("?")[0] == "/subjects/orders-value"
+        with pytest.raises(TypeError, match="Expected the schema as a Schema"):
+            registry.writer("orders-value", OLD)  # type: ignore[arg-type]
+
+
+def test_references_are_followed() -> None:
+    referring = {"type": "record", "name": "Outer", "fields": [{"name": "order", "type": "Order"}]}
+    schema = Schema(json.dumps(referring), "AVRO", [SchemaReference("Order", "order", 1)])
+    with (
+        ScriptedRegistry(Subjects(Schema(json.dumps(OLD), "AVRO"), schema)) as server,
+        SchemaRegistryClient({"url": server.url, **CONF}) as registry,
+    ):
+        reader = registry.reader("outer-value")
+        assert reader.decode(binary(framed(2, b"\2")))[0].to_pylist() == [{"order": {"id": 1}}]
+
+
+def test_what_is_no_reader_or_cannot_be_one() -> None:
+    with (
+        ScriptedRegistry(Subjects(Schema("syntax = 'proto3';", "PROTOBUF"))) as server,
+        SchemaRegistryClient({"url": server.url, **CONF}) as registry,
+    ):
+        with pytest.raises(ValueError, match="Expected a schema of the type AVRO or JSON, got PROTOBUF"):
+            registry.reader("orders-value")
+        with pytest.raises(ValueError, match="Expected either a subject or a schema"):
+            registry.reader()
+    with pytest.raises(ValueError, match=r"Expected value as one of string, bytes, .*, or a registry's reader"):
+        reader_of("avro", "value")
+    with pytest.raises(TypeError, match="Expected key as the name of a type"):
+        writer_of(5, "key")
+
+
+def test_formats_without_a_registry() -> None:
+    rows = pa.array([{"id": 1}, None])
+    for given in (Avro(OLD), Json("id bigint")):
+        values = writer_of(given, "value").encode(rows)
+        column, bad = reader_of(given, "value").decode_known(values)
+        assert (column.to_pylist(), bad) == ([{"id": 1}, None], [])
+        assert column.type == reader_of(given, "value").type
+    assert writer_of("short", "value").encode(pa.array([1, None])).to_pylist() == [b"\0\1", None]
+    with pytest.raises(ValueError, match="70000"):
+        writer_of("short", "value").encode(pa.array([70_000]))
