@@ -64,7 +64,11 @@ def decode_batches(
     stop_offset: int | None = None,
     max_decompressed_size: int = MAX_DECOMPRESSED_SIZE,
 ) -> Columns:
-    """Decode the batches of one partition, of any magic and codec, into columns; see `BatchDecoder` for arguments.
+    """Decode the batches of one partition, of any magic and codec, into columns.
+
+    Args:
+        data, topic, partition, check_crcs, read_committed, aborted_transactions: as of `BatchDecoder`.
+        start_offset, stop_offset, max_decompressed_size: likewise.
 
     Returns:
         The columns, with `next_offset` and `bytes_consumed` telling where to go on. They end before the batch with

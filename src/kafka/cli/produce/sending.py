@@ -60,7 +60,7 @@ class Sending:
         timestamp_ms: int | None = None,
     ) -> None:
         """Send one record; what is None is as of `Fixed`. A record that fails is raised by `finish`."""
-        fixed = self.fixed
+        fixed, is_own = self.fixed, key is not None
         if key is None:
             key = fixed.key
         if self._key_bytes is not None:
@@ -76,7 +76,7 @@ class Sending:
             fixed.timestamp_ms if timestamp_ms is None else timestamp_ms,
         )
         self.records += 1
-        self.size += (len(value) if value is not None else 0) + (len(key) if key is not None else 0)
+        self.size += len(value or b"") + (len(key or b"") if is_own else 0)
         if self._progress and self.records % _REPORT_EVERY == 0:
             self._show()
 
