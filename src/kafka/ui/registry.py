@@ -11,6 +11,7 @@ from kafka.errors import KafkaError, error_text
 from kafka.formats.registry.client import SchemaRegistryClient
 from kafka.formats.registry.errors import SchemaRegistryConnectionError, SchemaRegistryError
 from kafka.schema_registry.avro import AvroDeserializer
+from kafka.schema_registry.protobuf_json import ProtobufJsonReader
 from kafka.schema_registry.schema_ids import SchemaId, dual_schema_id_deserializer
 from kafka.schema_registry.serde import described
 from kafka.serialization import MessageField, SerializationContext, SerializationError
@@ -25,6 +26,8 @@ _MOST_LOOKUPS = 20
 """So many ids that are not known yet are asked for at once: bytes that are not framed may look like any id."""
 _MEMORY_S = 60.0
 """So long an id that the registry does not know is not asked for again."""
+_MOST_REMEMBERED = 1000
+"""Where there are more such ids, all are forgotten."""
 _PAUSE_S = 10.0
 """So long a registry that did not answer is not asked for schemas again."""
 _NOT_FOUND = 404
@@ -63,7 +66,9 @@ class PageRegistry:
         self.client = SchemaRegistryClient({**_DEFAULTS, **conf})
         self._threads = ThreadPoolExecutor(_THREADS, "kafka-ui-registry")
         self._avro = AvroDeserializer(self.client)
+        self._protobuf = ProtobufJsonReader(self.client)
         self._kinds: dict[int | str, str] = {}
+        self._complete: set[int | str] = set()  # schemas that values were decoded with: nothing more has to be asked
         self._unknown: dict[int | str, tuple[float, Decoded]] = {}
         self._silent_until = 0.0
         self._silence = ""
@@ -105,41 +110,49 @@ class PageRegistry:
         name: int | str = schema_id.id if schema_id.id is not None else str(schema_id.guid)
         if len(data) > LARGEST:
             return Decoded(None, f"schema {name}", schema_id.id, "too long to be decoded here")
-        now = time.monotonic()
-        if (kept := self._unknown.get(name)) is not None and kept[0] > now:
-            return kept[1]
-        if now < self._silent_until:
-            return Decoded(None, f"schema {name}", schema_id.id, self._silence)
-        try:
-            kind = self._kind(name, lookups)
-        except SchemaRegistryConnectionError as error:
-            self._silent_until = time.monotonic() + _PAUSE_S
-            self._silence = f"the schema registry does not answer: {error_text(error)}"
-            return Decoded(None, f"schema {name}", schema_id.id, self._silence)
-        except SchemaRegistryError as error:
-            found = Decoded(None, f"schema {name}", schema_id.id, _why(error))
-            self._unknown[name] = (time.monotonic() + _MEMORY_S, found)
-            return found
-        if kind is None:
-            return None
+        kind = self._kind(name, schema_id.id, lookups)
+        if not isinstance(kind, str):
+            return kind
         shown = f"{kind}, schema {name}"
         try:
-            return Decoded(self._text(kind, data, payload.read(), context), shown, schema_id.id)
+            text = self._text(kind, data, payload.read(), context)
+            self._complete.add(name)
+            return Decoded(text, shown, schema_id.id)
+        except SchemaRegistryConnectionError as error:  # which was asked for what the schema refers to
+            return Decoded(None, shown, schema_id.id, self._fall_silent(error))
         except (KafkaError, ValueError, RecursionError) as error:
             return Decoded(None, shown, schema_id.id, error_text(error).removeprefix(f"{described(schema_id)}: "))
 
-    def _kind(self, name: int | str, lookups: list[int]) -> str | None:
-        """The type of a schema; None where no more may be asked for."""
-        if name not in self._kinds:
-            if lookups[0] == 0:
-                return None
-            lookups[0] -= 1
-            if isinstance(name, int):
-                schema = self.client.get_schema(name)
-            else:
-                schema = self.client.get_schema_by_guid(name)
-            self._kinds[name] = schema.schema_type or "AVRO"
-        return self._kinds[name]
+    def _kind(self, name: int | str, schema_id: int | None, lookups: list[int]) -> "str | Decoded | None":
+        """The type of a schema, or else what is shown instead; None where no more may be asked for."""
+        now = time.monotonic()
+        if now < self._silent_until and name not in self._complete:
+            return Decoded(None, f"schema {name}", schema_id, self._silence)
+        if (kind := self._kinds.get(name)) is not None:
+            return kind
+        if (kept := self._unknown.get(name)) is not None and kept[0] > now:
+            return kept[1]
+        if lookups[0] == 0:
+            return None
+        lookups[0] -= 1
+        try:
+            schema = self.client.get_schema(name) if isinstance(name, int) else self.client.get_schema_by_guid(name)
+        except SchemaRegistryConnectionError as error:
+            return Decoded(None, f"schema {name}", schema_id, self._fall_silent(error))
+        except SchemaRegistryError as error:
+            found = Decoded(None, f"schema {name}", schema_id, _why(error))
+            if len(self._unknown) >= _MOST_REMEMBERED:
+                self._unknown.clear()
+            self._unknown[name] = (time.monotonic() + _MEMORY_S, found)
+            return found
+        kind = self._kinds[name] = schema.schema_type or "AVRO"
+        return kind
+
+    def _fall_silent(self, error: SchemaRegistryConnectionError) -> str:
+        """Ask for no more schemas for a while; why."""
+        self._silent_until = time.monotonic() + _PAUSE_S
+        self._silence = f"the schema registry does not answer: {error_text(error)}"
+        return self._silence
 
     def _text(self, kind: str, data: bytes, payload: bytes, context: SerializationContext) -> str:
         """JSON of bytes. Raises `SerializationError` and `ValueError`, which say what is wrong."""
@@ -149,6 +162,8 @@ class PageRegistry:
             text = payload.decode()
             json.loads(text)
             return text
+        if kind == "PROTOBUF":
+            return self._protobuf.text(data, context)
         raise SerializationError(f"values of the type {kind} are not decoded here")
 
 

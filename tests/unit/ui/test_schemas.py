@@ -10,7 +10,13 @@ import pytest
 
 from kafka import KafkaProducer
 from kafka.broker import EmbeddedBroker
-from kafka.schema_registry import Schema, SchemaReference, SchemaRegistryClient, header_schema_id_serializer
+from kafka.schema_registry import (
+    Schema,
+    SchemaReference,
+    SchemaRegistryClient,
+    SchemaRegistryConnectionError,
+    header_schema_id_serializer,
+)
 from kafka.schema_registry.avro import AvroSerializer
 from kafka.ui.registry import as_json
 from unit.ui.ui_support import HOSTILE, Pages, pages_of, rows_of, settings, text_of
@@ -223,3 +229,59 @@ async def test_a_deleted_subject_is_not_listed(pages: Pages, registry: SchemaReg
     assert [row[0] for row in rows_of(await pages.get("/schemas", begins="gone-value"), "Subjects")] == ["gone-value"]
     registry.delete_subject("gone-value")
     assert rows_of(await pages.get("/schemas", begins="gone-value"), "Subjects") == [["none"]]
+
+
+MONEY = 'syntax = "proto3"; package shop; message Money { int64 cents = 1; }'
+SALE = """syntax = "proto3"; package shop; import "money.proto";
+message Other { string name = 1; }
+message Sale { message Line { string item = 1; Money price = 2; } repeated Line lines = 1; bool paid = 2; }
+"""
+
+
+@pytest.fixture
+def sales(registry: SchemaRegistryClient, topic: Callable[..., str]) -> Callable[..., str]:
+    """Makes a topic with a value of Protobuf, whose schema imports another one, and with those bytes cut short."""
+    protobuf = pytest.importorskip("kafka.formats.protobuf.codec").Protobuf
+    pytest.importorskip("grpc_tools")
+
+    def make(subject: str) -> str:
+        registry.register_schema(f"{subject}-money", Schema(MONEY, "PROTOBUF"))
+        schema = Schema(SALE, "PROTOBUF", [SchemaReference("money.proto", f"{subject}-money", 1)])
+        number = registry.register_schema(subject, schema)
+        line = protobuf(SALE, "Sale.Line", references={"money.proto": MONEY})
+        data = line.encode({"item": HOSTILE, "price": {"cents": 2**40}})
+        framed = b"\0" + number.to_bytes(4) + b"\x04\x02\x00" + data  # the first message within the second one
+        return topic(framed, framed[:-2])
+
+    return make
+
+
+async def test_protobuf_values_are_decoded_with_what_their_schema_imports(
+    pages: Pages, sales: Callable[..., str]
+) -> None:
+    page = await pages.get("/messages", topic=sales("sales-value"))
+    damaged, good = (row[4] for row in rows_of(page, "Messages found"))
+    assert json.loads(good) == {"item": HOSTILE, "price": {"cents": str(2**40)}}
+    assert "PROTOBUF, schema" in damaged
+    assert "price" in damaged
+    assert "<script>" not in page
+
+
+async def test_a_registry_that_stops_answering_is_asked_once_for_what_schemas_refer_to(
+    pages: Pages, sales: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = sales("lost-value")
+    assert pages.ui.registry is not None
+    asked: list[str] = []
+
+    def silent(subject: str, *_: object, **__: object) -> None:
+        asked.append(subject)
+        raise SchemaRegistryConnectionError(0, -1, "no answer", "GET /subjects")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(pages.ui.registry.client, "get_version", silent)
+        found = text_of(await pages.get("/messages", topic=name))
+        assert found.count("the schema registry does not answer") == 2
+        assert asked == ["lost-value-money"]
+    pages.ui.registry._silent_until = 0
+    assert HOSTILE in json.loads(rows_of(await pages.get("/messages", topic=name), "Messages found")[1][4])["item"]
