@@ -20,7 +20,8 @@ ToBytes = Callable[[str, bytes], bytes]
 """Makes the bytes of a text, given the topic."""
 
 _NUMBERS = {"short": ">h", "int": ">i", "long": ">q", "float": ">f", "double": ">d"}
-KINDS = ("string", "bytes", *_NUMBERS, "json", "avro")
+KINDS = ("string", "bytes", *_NUMBERS, "json", "avro", "protobuf")
+_OF_SCHEMAS = ("json", "avro", "protobuf")
 _INTEGERS = ("short", "int", "long")
 _PREFIX = 5
 
@@ -37,12 +38,14 @@ class Field(NamedTuple):
         kind: one of `KINDS`.
         schema: its text; None: the registry has it.
         subject: where the registry has it; None: named after the topic.
+        message: of Protobuf, the name of the message; None: the first one of the schema.
     """
 
     part: str
     kind: str
     schema: str | None
     subject: str | None
+    message: str | None = None
 
 
 class Typed(NamedTuple):
@@ -66,24 +69,27 @@ def with_typed_values(command: Callable[..., R]) -> Callable[..., R]:
         key_format: str | None,
         key_schema: pathlib.Path | None,
         key_subject: str | None,
+        key_message: str | None,
         value_format: str | None,
         value_schema: pathlib.Path | None,
         value_subject: str | None,
+        value_message: str | None,
         **given: Any,
     ) -> R:
-        key = _field("key", key_format, key_schema, key_subject, registry)
-        value = _field("value", value_format, value_schema, value_subject, registry)
+        key = _field("key", key_format, key_schema, key_subject, key_message, registry)
+        value = _field("value", value_format, value_schema, value_subject, value_message, registry)
         return command(*args, typed=Typed(key, value, registry), **given)
 
     noted: Callable[..., R] = with_registry_if_given(run)
     for part in ("key", "value"):
         names = ["--value-format", "--value"] if part == "value" else ["--key-format"]
         for option in (
+            click.option(f"--{part}-message", metavar="NAME", help="Of Protobuf. [default: the schema's first]"),
             click.option(f"--{part}-subject", metavar="NAME", help="In the registry. [default: TOPIC-" + part + "]"),
             click.option(
                 f"--{part}-schema",
                 type=click.Path(exists=True, dir_okay=False, path_type=pathlib.Path),
-                help="Of Avro, or JSON Schema. [default: what the registry has]",
+                help="Of Avro, Protobuf, or JSON Schema. [default: what the registry has]",
             ),
             click.option(*names, f"{part}_format", type=click.Choice(KINDS), help=f"What {part}s are."),
         ):
@@ -92,24 +98,32 @@ def with_typed_values(command: Callable[..., R]) -> Callable[..., R]:
 
 
 def _field(
-    part: str, kind: str | None, file: pathlib.Path | None, subject: str | None, registry: Mapping[str, Any] | None
+    part: str,
+    kind: str | None,
+    file: pathlib.Path | None,
+    subject: str | None,
+    message: str | None,
+    registry: Mapping[str, Any] | None,
 ) -> Field | None:
     """Raises `click.UsageError`."""
     if kind is None:
-        for name, given in (("schema", file), ("subject", subject)):
+        for name, given in (("schema", file), ("subject", subject), ("message", message)):
             if given is not None:
-                raise click.UsageError(f"--{part}-{name} expects --{part}-format avro or json")
+                kinds = "protobuf" if name == "message" else "avro, protobuf or json"
+                raise click.UsageError(f"--{part}-{name} expects --{part}-format {kinds}")
         return None
-    if (file is not None or subject is not None) and kind not in ("avro", "json"):
-        raise click.UsageError(f"--{part}-schema and --{part}-subject are for avro and json, not {kind}")
+    if (file is not None or subject is not None) and kind not in _OF_SCHEMAS:
+        raise click.UsageError(f"--{part}-schema and --{part}-subject are for avro, protobuf and json, not {kind}")
+    if message is not None and kind != "protobuf":
+        raise click.UsageError(f"--{part}-message is for protobuf, not {kind}")
     if subject is not None and registry is None:
         raise click.UsageError(f"--{part}-subject expects --registry URL")
-    if kind == "avro" and file is None and registry is None:
+    if kind in ("avro", "protobuf") and file is None and registry is None:
         raise click.UsageError(
-            f"--{part}-format avro expects --registry URL, or --{part}-schema FILE for values without"
+            f"--{part}-format {kind} expects --registry URL, or --{part}-schema FILE for values without"
         )
     try:
-        return Field(part, kind, None if file is None else file.read_text("utf-8"), subject)
+        return Field(part, kind, None if file is None else file.read_text("utf-8"), subject, message)
     except (OSError, UnicodeDecodeError) as error:
         raise click.UsageError(f"--{part}-schema {file} cannot be read: {error}") from None
 
@@ -134,8 +148,10 @@ class Translator:
             return None
         if field.kind == "json":
             return _json_text
-        if field.kind != "avro":
+        if field.kind in _NUMBERS:
             return _number_text(field.kind)
+        if field.kind == "protobuf":
+            return self._protobuf_text(field)
         with _schema_of(field):
             if self._typed.registry is not None:
                 return self._avro_text(field)
@@ -150,6 +166,8 @@ class Translator:
             return None
         if field.kind in _NUMBERS:
             return _number_bytes(field.kind)
+        if field.kind == "protobuf":
+            return self._protobuf_bytes(field)
         with _schema_of(field):
             if self._typed.registry is not None and (field.kind == "avro" or field.schema or field.subject):
                 return self._registered_bytes(field)
@@ -200,6 +218,52 @@ class Translator:
         part = MessageField(field.part)
         return lambda topic, text: write(_loaded(text), SerializationContext(topic, part))
 
+    def _protobuf_text(self, field: Field) -> ToText:
+        from kafka.schema_registry.protobuf_json import ProtobufJsonReader, json_of
+        from kafka.serialization import MessageField, SerializationContext
+
+        if self._typed.registry is None:
+            codec = _protobuf_of(field)
+            return lambda topic, data, headers: Document(json_of(codec, data).encode())
+        reader = ProtobufJsonReader(self._registry())  # by each value's own schema and message
+        part = MessageField(field.part)
+        return lambda topic, data, headers: Document(
+            reader.text(data, SerializationContext(topic, part, headers)).encode()
+        )
+
+    def _protobuf_bytes(self, field: Field) -> ToBytes:
+        from kafka.schema_registry.protobuf_json import message_from
+
+        if self._typed.registry is None:
+            codec = _protobuf_of(field)
+            return lambda topic, text: codec.encode(message_from(codec, text))
+        from kafka.schema_registry.protobuf import ProtobufSerializer
+        from kafka.schema_registry.protobuf_json import codec_of
+        from kafka.serialization import MessageField, SerializationContext
+
+        registry, part = self._registry(), MessageField(field.part)
+        conf: dict[str, Any] = {}
+        if field.subject is not None:
+            conf["subject.name.strategy"] = lambda ctx, name: field.subject
+        if field.schema is None:
+            conf |= {"auto.register.schemas": False, "use.latest.version": True}
+
+        @functools.cache
+        def writer(topic: str) -> tuple[Any, Any]:
+            if field.schema is not None:
+                codec = _protobuf_of(field)
+            else:
+                newest = registry.get_latest_version(field.subject or f"{topic}-{field.part}").schema
+                codec = codec_of(registry, newest, field.message)
+            return codec, ProtobufSerializer(codec.message_class, registry, conf)
+
+        def data(topic: str, text: bytes) -> bytes:
+            codec, write = writer(topic)
+            made: bytes = write(message_from(codec, text), SerializationContext(topic, part))
+            return made
+
+        return data
+
     def close(self) -> None:
         """Close the registry's client."""
         if self._client is not None:
@@ -217,6 +281,14 @@ class Translator:
 def typed_bytes(translator: Translator, typed: Typed) -> tuple[ToBytes | None, ToBytes | None]:
     """What makes bytes of the texts of keys and of values. Raises `click.UsageError`."""
     return translator.to_bytes(typed.key), translator.to_bytes(typed.value)
+
+
+def _protobuf_of(field: Field) -> Any:
+    """The codec of the schema that was given; raises `click.UsageError`."""
+    from kafka.formats.protobuf.codec import Protobuf
+
+    with _schema_of(field):
+        return Protobuf(field.schema or "", field.message)
 
 
 class _schema_of:  # noqa: N801  # a context manager

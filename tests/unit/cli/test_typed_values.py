@@ -116,6 +116,58 @@ def test_json_schema_by_the_registry(cli: Cli, topic: Callable[..., str], url: s
     assert "record 1: the value cannot be sent" in refused.stderr
 
 
+PROTO = """syntax = "proto3";
+message Other { string name = 1; }
+message Order { int64 id = 1; string note = 2; repeated string tags = 3; }
+"""
+
+
+def test_protobuf_by_the_registry(cli: Cli, topic: Callable[..., str], url: str, tmp_path: Path) -> None:
+    pytest.importorskip("grpc_tools")
+    name = topic()
+    file = tmp_path / "order.proto"
+    file.write_text(PROTO)
+    named = ("--value-message", "Order")
+    typed = ("--value", "protobuf", "--registry", url, "--value-schema", str(file), *named)
+    cli("produce", name, *typed, stdin='{"id":"1","note":"a"}\n{"id":2,"tags":["x"]}\n')
+    assert values(cli, name)[0][5:] == b"\x02\x02" + b"\x08\x01\x12\x01a", "the second message of its schema"
+    read = ("--value", "protobuf", "--registry", url)
+    found = [json.loads(line) for line in cli("consume", name, *read).splitlines()]
+    assert found == [{"id": "1", "note": "a", "tags": []}, {"id": "2", "note": "", "tags": ["x"]}]
+    newest = (*read, "--value-subject", f"{name}-value")
+    cli("produce", name, *newest, *named, stdin='{"id":3}\n')
+    cli("produce", name, *newest, stdin='{"name":"n"}\n')
+    found = [json.loads(line) for line in cli("consume", name, *read, "--last", "2").splitlines()]
+    assert found == [{"id": "3", "note": "", "tags": []}, {"name": "n"}], "each value names its message"
+    refused = cli.run("produce", name, *typed, stdin='{"id":1}\n{"id":"x"}\n')
+    assert refused.exit_code == 2
+    assert "record 2: the value cannot be sent" in refused.stderr
+    assert "id" in refused.stderr.partition("cannot be sent")[2]
+    missing = cli.run("produce", name, "--value", "protobuf", *newest[2:], "--value-message", "Nothing", stdin="{}\n")
+    assert missing.exit_code == 2
+    assert "the schema has no message 'Nothing'; it has Other, Order" in missing.stderr
+
+
+def test_protobuf_without_a_registry(cli: Cli, topic: Callable[..., str], tmp_path: Path) -> None:
+    pytest.importorskip("grpc_tools")
+    name = topic()
+    file = tmp_path / "order.proto"
+    file.write_text(PROTO)
+    typed = ("--value", "protobuf", "--value-schema", str(file), "--value-message", "Order")
+    cli("produce", name, *typed, stdin='{"id":1,"note":"a"}\n')
+    assert values(cli, name) == [b"\x08\x01\x12\x01a"]
+    assert json.loads(cli("consume", name, *typed)) == {"id": "1", "note": "a", "tags": []}
+    send(cli, name, b"\x12\x05a")
+    failed = cli.run("consume", name, *typed)
+    assert failed.exit_code == 1
+    assert f"offset 1 of partition 0 of topic '{name}'" in failed.stderr
+    assert "note" in failed.stderr
+    file.write_text("no schema")
+    for command in ("consume", "produce"):
+        refused = cli.run(command, name, *typed, stdin="{}\n")
+        assert (refused.exit_code, "--value-schema: " in refused.stderr) == (2, True)
+
+
 def test_avro_without_a_registry(cli: Cli, topic: Callable[..., str], order: str) -> None:
     name = topic()
     cli("produce", name, "--value", "avro", "--value-schema", order, stdin=LINES)
@@ -165,8 +217,11 @@ def test_a_registry_that_does_not_answer_ends_the_command(cli: Cli, topic: Calla
     ("arguments", "told"),
     [
         (["--value", "avro"], "--value-format avro expects --registry URL, or --value-schema FILE"),
-        (["--value-subject", "s"], "--value-subject expects --value-format avro or json"),
-        (["--value", "long", "--value-schema", __file__], "are for avro and json, not long"),
+        (["--value-subject", "s"], "--value-subject expects --value-format avro, protobuf or json"),
+        (["--value-message", "M"], "--value-message expects --value-format protobuf"),
+        (["--value", "avro", "--value-message", "M"], "--value-message is for protobuf, not avro"),
+        (["--key-format", "protobuf"], "--key-format protobuf expects --registry URL, or --key-schema FILE"),
+        (["--value", "long", "--value-schema", __file__], "are for avro, protobuf and json, not long"),
         (["--value", "avro", "--value-schema", __file__], "--value-schema: "),
         (["--key-format", "json", "--key-subject", "s"], "--key-subject expects --registry URL"),
     ],
