@@ -85,11 +85,7 @@ class FormatRows:
 
     def encode(self, column: Any) -> pa.BinaryArray:
         """See `ColumnWriter`."""
-        from kafka.formats.json.codec import Json
-
-        rows = as_type(column, self.type) if isinstance(self._given, Json) else column
-        encoded: pa.BinaryArray = self._given.encode_rows(rows)
-        return encoded
+        return encoded_rows(self._given, column)
 
 
 class PlainRows:
@@ -148,7 +144,14 @@ def _of(given: Any, name: str, role: str, method: str) -> Any:
     )
 
 
-def as_type(column: Any, type_: Any) -> Any:
+def encoded_rows(codec: Avro | Json | Protobuf, column: Any) -> pa.BinaryArray:
+    """Encode an array with a codec, each row as one value; raises ValueError for what does not fit."""
+    from kafka.formats.json.codec import Json
+
+    return codec.encode_rows(_as_type(column, codec.type) if isinstance(codec, Json) else column)
+
+
+def _as_type(column: Any, type_: Any) -> Any:
     """Return a column as a type of JSON, whose required fields have to be there.
 
     Raises:

@@ -2,8 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
+from kafka.formats.registry.async_references import parsed_avro, referenced_schemas
 from kafka.formats.registry.async_schema_calls import AsyncSchemaCalls, Version
-from kafka.formats.registry.columns import DEEPEST, ReaderCore, RegistryWriter, is_avro, schema_of
+from kafka.formats.registry.columns import Message, ReaderCore, RegistryWriter, kind_of, schema_of
 from kafka.formats.registry.errors import SchemaRegistryError
 from kafka.formats.registry.schemas import Schema
 from kafka.formats.rows import SchemaNeeded
@@ -53,9 +54,7 @@ class AsyncRegistryReader(ReaderCore):
             self._failed[schema_id] = "the schema registry has no schema with this id"
             return
         try:
-            if not is_avro(schema):
-                raise ValueError(f"it is a schema of the type {schema.schema_type}, and the reader's is one of AVRO")
-            self._writers[schema_id] = await parsed_schema(self._registry, schema)
+            self._writers[schema_id] = await parsed_avro(schema, self._registry)
         except ValueError as error:
             self._failed[schema_id] = str(error)
 
@@ -64,7 +63,12 @@ class AsyncColumnCalls(AsyncSchemaCalls):
     """What makes readers and writers."""
 
     async def reader(
-        self, subject: str | None = None, version: Version = "latest", *, schema: Schema | str | None = None
+        self,
+        subject: str | None = None,
+        version: Version = "latest",
+        *,
+        schema: Schema | str | None = None,
+        message: Message = None,
     ) -> AsyncRegistryReader:
         """A reader of columns: values of any schema become rows of one, the reader's.
 
@@ -72,9 +76,10 @@ class AsyncColumnCalls(AsyncSchemaCalls):
             subject: whose schema is the reader's, such as "orders-value".
             version: which one; it stays the reader's when others are registered.
             schema: the reader's schema instead, a `Schema` or the text of one of Avro.
+            message: of Protobuf, the name of the message, or its position in the file; None: the first one.
 
         The column's type is `type`. Values of Avro are resolved from the schema that they were written with. Of JSON
-        Schema, types and required fields count. Needs the extra "arrow".
+        Schema, types and required fields count. Fields of Protobuf are known by their numbers. Needs the extra "arrow".
 
         Raises `SchemaRegistryError` where the registry refuses or does not answer, ValueError for a schema that no
         column can hold.
@@ -85,7 +90,7 @@ class AsyncColumnCalls(AsyncSchemaCalls):
             found = (await self.get_version(str(subject), version)).schema
         else:
             found = schema_of(schema, None)
-        return AsyncRegistryReader(self, subject, found, await parsed_schema(self, found))
+        return AsyncRegistryReader(self, subject, found, await parsed_schema(self, found, message))
 
     async def writer(
         self,
@@ -95,6 +100,7 @@ class AsyncColumnCalls(AsyncSchemaCalls):
         version: Version = "latest",
         register: bool = True,
         normalize: bool = False,
+        message: Message = None,
     ) -> RegistryWriter:
         """A writer of columns, with the schema's id before each value.
 
@@ -105,6 +111,7 @@ class AsyncColumnCalls(AsyncSchemaCalls):
             version: which version, without a schema.
             register: False: the schema is only looked up.
             normalize: have the registry bring it into a normal form first.
+            message: as of `reader`.
 
         Raises `SchemaRegistryError` where the registry refuses, as for a schema that is not compatible, or does not
         answer, ValueError for a schema that cannot be used.
@@ -112,10 +119,10 @@ class AsyncColumnCalls(AsyncSchemaCalls):
         if schema is None:
             registered = await self.get_version(subject, version)
             found = registered.schema
-            parsed = await parsed_schema(self, found)
+            parsed = await parsed_schema(self, found, message)
         else:
             found = schema_of(schema, subject)
-            parsed = await parsed_schema(self, found)
+            parsed = await parsed_schema(self, found, message)
             if register:
                 registered = await self.register_schema_full_response(subject, found, normalize)
             else:
@@ -125,37 +132,19 @@ class AsyncColumnCalls(AsyncSchemaCalls):
         return RegistryWriter(found, registered.schema_id, parsed)
 
 
-async def parsed_schema(registry: AsyncSchemaCalls, schema: Schema) -> Any:
-    """A schema with what it refers to: of Avro a parsed schema, of JSON a `Json`; raises ValueError."""
-    if is_avro(schema):
-        return (await _parsed_avro(registry, schema, 0))[0]
+async def parsed_schema(registry: AsyncSchemaCalls, schema: Schema, message: Message = None) -> Any:
+    """A schema with what it refers to: of Avro a parsed schema, else a `Json` or `Protobuf`; raises ValueError."""
+    kind = kind_of(schema)
+    if message is not None and kind != "PROTOBUF":
+        raise ValueError(f"Expected a message with a schema of the type PROTOBUF only, got one of {kind}")
+    if kind == "AVRO":
+        return await parsed_avro(schema, registry)
+    found = await referenced_schemas(schema, registry, kind)
+    texts = {name: each.schema_str or "" for name, each in found.items()}
+    if kind == "PROTOBUF":
+        from kafka.formats.protobuf.codec import Protobuf
+
+        return Protobuf(schema.schema_str or "", message, references=texts)
     from kafka.formats.json.codec import Json
 
-    texts: dict[str, str] = {}
-    await _gather_texts(registry, schema, texts, 0)
     return Json(schema.schema_str or "", references=texts)
-
-
-async def _parsed_avro(registry: AsyncSchemaCalls, schema: Schema, depth: int) -> tuple[Any, dict[str, Any]]:
-    from kafka.formats.avro.schema import parse_named
-
-    _check_depth(depth)
-    named: dict[str, Any] = {}
-    for reference in schema.references or ():
-        found = await registry.get_version(str(reference.subject), reference.version or "latest", deleted=True)
-        _, more = await _parsed_avro(registry, found.schema, depth + 1)
-        named.update(more)
-    return parse_named(schema.schema_str or "", named)
-
-
-async def _gather_texts(registry: AsyncSchemaCalls, schema: Schema, texts: dict[str, str], depth: int) -> None:
-    _check_depth(depth)
-    for reference in schema.references or ():
-        found = await registry.get_version(str(reference.subject), reference.version or "latest", deleted=True)
-        await _gather_texts(registry, found.schema, texts, depth + 1)
-        texts[str(reference.name)] = found.schema.schema_str or ""
-
-
-def _check_depth(depth: int) -> None:
-    if depth > DEEPEST:
-        raise ValueError(f"Expected references at most {DEEPEST} levels deep")

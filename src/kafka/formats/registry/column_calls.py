@@ -3,8 +3,9 @@
 
 from typing import TYPE_CHECKING, Any
 
-from kafka.formats.registry.columns import DEEPEST, ReaderCore, RegistryWriter, is_avro, schema_of
+from kafka.formats.registry.columns import Message, ReaderCore, RegistryWriter, kind_of, schema_of
 from kafka.formats.registry.errors import SchemaRegistryError
+from kafka.formats.registry.references import parsed_avro, referenced_schemas
 from kafka.formats.registry.schema_calls import SchemaCalls, Version
 from kafka.formats.registry.schemas import Schema
 from kafka.formats.rows import SchemaNeeded
@@ -54,9 +55,7 @@ class RegistryReader(ReaderCore):
             self._failed[schema_id] = "the schema registry has no schema with this id"
             return
         try:
-            if not is_avro(schema):
-                raise ValueError(f"it is a schema of the type {schema.schema_type}, and the reader's is one of AVRO")
-            self._writers[schema_id] = parsed_schema(self._registry, schema)
+            self._writers[schema_id] = parsed_avro(schema, self._registry)
         except ValueError as error:
             self._failed[schema_id] = str(error)
 
@@ -65,7 +64,12 @@ class ColumnCalls(SchemaCalls):
     """What makes readers and writers."""
 
     def reader(
-        self, subject: str | None = None, version: Version = "latest", *, schema: Schema | str | None = None
+        self,
+        subject: str | None = None,
+        version: Version = "latest",
+        *,
+        schema: Schema | str | None = None,
+        message: Message = None,
     ) -> RegistryReader:
         """A reader of columns: values of any schema become rows of one, the reader's.
 
@@ -73,9 +77,10 @@ class ColumnCalls(SchemaCalls):
             subject: whose schema is the reader's, such as "orders-value".
             version: which one; it stays the reader's when others are registered.
             schema: the reader's schema instead, a `Schema` or the text of one of Avro.
+            message: of Protobuf, the name of the message, or its position in the file; None: the first one.
 
         The column's type is `type`. Values of Avro are resolved from the schema that they were written with. Of JSON
-        Schema, types and required fields count. Needs the extra "arrow".
+        Schema, types and required fields count. Fields of Protobuf are known by their numbers. Needs the extra "arrow".
 
         Raises `SchemaRegistryError` where the registry refuses or does not answer, ValueError for a schema that no
         column can hold.
@@ -86,7 +91,7 @@ class ColumnCalls(SchemaCalls):
             found = (self.get_version(str(subject), version)).schema
         else:
             found = schema_of(schema, None)
-        return RegistryReader(self, subject, found, parsed_schema(self, found))
+        return RegistryReader(self, subject, found, parsed_schema(self, found, message))
 
     def writer(
         self,
@@ -96,6 +101,7 @@ class ColumnCalls(SchemaCalls):
         version: Version = "latest",
         register: bool = True,
         normalize: bool = False,
+        message: Message = None,
     ) -> RegistryWriter:
         """A writer of columns, with the schema's id before each value.
 
@@ -106,6 +112,7 @@ class ColumnCalls(SchemaCalls):
             version: which version, without a schema.
             register: False: the schema is only looked up.
             normalize: have the registry bring it into a normal form first.
+            message: as of `reader`.
 
         Raises `SchemaRegistryError` where the registry refuses, as for a schema that is not compatible, or does not
         answer, ValueError for a schema that cannot be used.
@@ -113,10 +120,10 @@ class ColumnCalls(SchemaCalls):
         if schema is None:
             registered = self.get_version(subject, version)
             found = registered.schema
-            parsed = parsed_schema(self, found)
+            parsed = parsed_schema(self, found, message)
         else:
             found = schema_of(schema, subject)
-            parsed = parsed_schema(self, found)
+            parsed = parsed_schema(self, found, message)
             if register:
                 registered = self.register_schema_full_response(subject, found, normalize)
             else:
@@ -126,37 +133,19 @@ class ColumnCalls(SchemaCalls):
         return RegistryWriter(found, registered.schema_id, parsed)
 
 
-def parsed_schema(registry: SchemaCalls, schema: Schema) -> Any:
-    """A schema with what it refers to: of Avro a parsed schema, of JSON a `Json`; raises ValueError."""
-    if is_avro(schema):
-        return (_parsed_avro(registry, schema, 0))[0]
+def parsed_schema(registry: SchemaCalls, schema: Schema, message: Message = None) -> Any:
+    """A schema with what it refers to: of Avro a parsed schema, else a `Json` or `Protobuf`; raises ValueError."""
+    kind = kind_of(schema)
+    if message is not None and kind != "PROTOBUF":
+        raise ValueError(f"Expected a message with a schema of the type PROTOBUF only, got one of {kind}")
+    if kind == "AVRO":
+        return parsed_avro(schema, registry)
+    found = referenced_schemas(schema, registry, kind)
+    texts = {name: each.schema_str or "" for name, each in found.items()}
+    if kind == "PROTOBUF":
+        from kafka.formats.protobuf.codec import Protobuf
+
+        return Protobuf(schema.schema_str or "", message, references=texts)
     from kafka.formats.json.codec import Json
 
-    texts: dict[str, str] = {}
-    _gather_texts(registry, schema, texts, 0)
     return Json(schema.schema_str or "", references=texts)
-
-
-def _parsed_avro(registry: SchemaCalls, schema: Schema, depth: int) -> tuple[Any, dict[str, Any]]:
-    from kafka.formats.avro.schema import parse_named
-
-    _check_depth(depth)
-    named: dict[str, Any] = {}
-    for reference in schema.references or ():
-        found = registry.get_version(str(reference.subject), reference.version or "latest", deleted=True)
-        _, more = _parsed_avro(registry, found.schema, depth + 1)
-        named.update(more)
-    return parse_named(schema.schema_str or "", named)
-
-
-def _gather_texts(registry: SchemaCalls, schema: Schema, texts: dict[str, str], depth: int) -> None:
-    _check_depth(depth)
-    for reference in schema.references or ():
-        found = registry.get_version(str(reference.subject), reference.version or "latest", deleted=True)
-        _gather_texts(registry, found.schema, texts, depth + 1)
-        texts[str(reference.name)] = found.schema.schema_str or ""
-
-
-def _check_depth(depth: int) -> None:
-    if depth > DEEPEST:
-        raise ValueError(f"Expected references at most {DEEPEST} levels deep")

@@ -2,10 +2,11 @@
 
 import re
 import threading
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kafka.formats.registry.schemas import Schema
-from kafka.formats.rows import SchemaNeeded, as_type
+from kafka.formats.rows import SchemaNeeded, encoded_rows
 
 if TYPE_CHECKING:
     import pyarrow
@@ -13,8 +14,8 @@ if TYPE_CHECKING:
     from kafka.formats.avro.schema import Schema as ParsedSchema
     from kafka.formats.bad_values import BadValue
 
-DEEPEST = 20
-"""References of references may go so deep."""
+Message: TypeAlias = "str | Sequence[int] | None"
+"""A message of a Protobuf schema, see `Protobuf`."""
 
 
 class ReaderCore:
@@ -30,22 +31,22 @@ class ReaderCore:
 
         Arguments:
             schema: the reader's.
-            parsed: of Avro, the parsed schema; of JSON, a `Json`.
+            parsed: of Avro, the parsed schema; else a `Json` or `Protobuf`.
 
-        Raises `AvroSchemaError` or `JsonSchemaError` where no column can hold it.
+        Raises `AvroSchemaError`, `JsonSchemaError` or `ProtobufSchemaError` where no column can hold it.
         """
         self.schema = schema
         self._lock = threading.Lock()
         self._failed: dict[int, str] = {}
         self._writers: dict[int, ParsedSchema] = {}
-        self._json: Any = None
-        if is_avro(schema):
+        self._codec: Any = None
+        if kind_of(schema) == "AVRO":
             from kafka.formats.avro.columns import AvroColumnDecoder
 
             self._avro = AvroColumnDecoder(parsed)
             self.type: Any = self._avro.type
         else:
-            self._json = parsed
+            self._codec = parsed
             self.type = parsed.type
 
     def __repr__(self) -> str:
@@ -53,8 +54,8 @@ class ReaderCore:
 
     def decode_known(self, values: Any) -> "tuple[Any, list[BadValue]]":
         """Decode with the schemas that have been looked up; raises `SchemaNeeded` for one that has not."""
-        if self._json is not None:
-            found: tuple[Any, list[BadValue]] = self._json.decode_rows(values, framed=True)
+        if self._codec is not None:
+            found: tuple[Any, list[BadValue]] = self._codec.decode_rows(values, framed=True)
             return found
         with self._lock:
             found = self._avro.decode(values, framed=True, find=self._find)
@@ -84,12 +85,18 @@ class RegistryWriter:
         self.schema_id = schema_id
         self._prefix = b"\0" + schema_id.to_bytes(4, "big")
         self._avro: Any = None
-        if is_avro(schema):
+        kind = kind_of(schema)
+        if kind == "AVRO":
             from kafka.formats.avro.column_encoder import AvroColumnEncoder
 
             self._avro = AvroColumnEncoder(parsed)
-        else:
-            self._json = parsed
+            return
+        self._codec = parsed
+        if kind == "PROTOBUF":
+            from kafka.formats.protobuf.files import indexes_of
+            from kafka.formats.protobuf.prefix import index_bytes
+
+            self._prefix += index_bytes(indexes_of(parsed.descriptor))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(schema id {self.schema_id})"
@@ -105,17 +112,18 @@ class RegistryWriter:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        values = self._json.encode_rows(as_type(column, self._json.type))
+        values = encoded_rows(self._codec, column)
         parts: list[Any] = [pa.scalar(self._prefix, pa.binary()), values, pa.scalar(b"", pa.binary())]
         joined: pyarrow.BinaryArray = pc.binary_join_element_wise(*parts)
         return joined
 
 
-def is_avro(schema: Schema) -> bool:
-    """Whether it is a schema of Avro, else JSON Schema; raises ValueError for another one."""
-    if schema.schema_type not in ("AVRO", "JSON", None):
-        raise ValueError(f"Expected a schema of the type AVRO or JSON, got {schema.schema_type}")
-    return schema.schema_type != "JSON"
+def kind_of(schema: Schema) -> str:
+    """The type of a schema: AVRO, JSON or PROTOBUF; raises ValueError for another one."""
+    kind = schema.schema_type or "AVRO"
+    if kind not in ("AVRO", "JSON", "PROTOBUF"):
+        raise ValueError(f"Expected a schema of the type AVRO, JSON or PROTOBUF, got {kind}")
+    return kind
 
 
 def schema_of(given: Any, subject: str | None) -> Schema:

@@ -106,7 +106,7 @@ def test_an_unknown_id_and_a_schema_that_does_not_resolve_are_faults_of_the_valu
         causes = [each.cause for each in bad]
         assert causes[0] == "the schema registry has no schema with this id"
         assert "string" in causes[1]
-        assert causes[2] == "it is a schema of the type JSON, and the reader's is one of AVRO"
+        assert causes[2] == "expected a schema of the type AVRO, got JSON"
         assert causes[4].startswith("id: ")
         subjects.schemas[9] = Schema(json.dumps(OLD), "AVRO")  # it is registered after all
         column, bad = reader.decode(binary(framed(9, b"\2")))
@@ -171,12 +171,44 @@ def test_references_are_followed() -> None:
         assert reader.decode(binary(framed(2, b"\2")))[0].to_pylist() == [{"order": {"id": 1}}]
 
 
-def test_what_is_no_reader_or_cannot_be_one() -> None:
+def test_protobuf_columns() -> None:
+    pytest.importorskip("ptars")
+    money = 'syntax = "proto3"; message Money { int64 cents = 1; }'
+    text = """syntax = "proto3"; import "money.proto";
+message Other { string name = 1; }
+message Order { int64 id = 1; Money price = 2; }
+"""
+    schema = Schema(text, "PROTOBUF", [SchemaReference("money.proto", "money", 1)])
     with (
-        ScriptedRegistry(Subjects(Schema("syntax = 'proto3';", "PROTOBUF"))) as server,
+        ScriptedRegistry(Subjects(Schema(money, "PROTOBUF"), schema)) as server,
         SchemaRegistryClient({"url": server.url, **CONF}) as registry,
     ):
-        with pytest.raises(ValueError, match="Expected a schema of the type AVRO or JSON, got PROTOBUF"):
+        writer = registry.writer("orders-value", message="Order")
+        rows = [{"id": 1, "price": {"cents": 250}}, None, {"id": 2, "price": None}]
+        values = writer.encode(pa.array(rows))
+        assert values[0].as_py() == framed(2, b"\x02\x02\x08\x01\x12\x03\x08\xfa\x01")
+        reader = registry.reader("orders-value", message="Order")
+        column, bad = reader.decode(pa.concat_arrays([values, binary(framed(2, b"\0\x0a\x01n"), b"x")]))
+        assert column.to_pylist() == [*rows, None, None]
+        assert [(each.row, each.schema_id) for each in bad] == [(3, 2), (4, None)]
+        assert "expected the message at position [1]" in bad[0].cause
+        assert [each.name for each in registry.reader("orders-value").type] == ["name"]
+        with pytest.raises(ValueError, match="the schema has no message 'Nothing'; it has Other, Order"):
+            registry.reader("orders-value", message="Nothing")
+    with (
+        ScriptedRegistry(Subjects(Schema(json.dumps(OLD), "AVRO"))) as server,
+        SchemaRegistryClient({"url": server.url, **CONF}) as registry,
+        pytest.raises(ValueError, match="Expected a message with a schema of the type PROTOBUF only, got one of AVRO"),
+    ):
+        registry.reader("orders-value", message="Order")
+
+
+def test_what_is_no_reader_or_cannot_be_one() -> None:
+    with (
+        ScriptedRegistry(Subjects(Schema("...", "XML"))) as server,
+        SchemaRegistryClient({"url": server.url, **CONF}) as registry,
+    ):
+        with pytest.raises(ValueError, match="Expected a schema of the type AVRO, JSON or PROTOBUF, got XML"):
             registry.reader("orders-value")
         with pytest.raises(ValueError, match="Expected either a subject or a schema"):
             registry.reader()
