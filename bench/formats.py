@@ -17,7 +17,10 @@ import pyarrow as pa
 
 from bench.decode import best_rates, report
 from kafka import _variant
-from kafka.formats import Avro
+from kafka.formats import Avro, Protobuf
+from kafka.schema_registry import Schema, SchemaRegistryClient
+from kafka.schema_registry.avro import AvroDeserializer
+from kafka.serialization import MessageField, SerializationContext
 
 VALUES = 20_000
 PREFIX = b"\0\0\0\0\1"
@@ -32,6 +35,17 @@ SCHEMA = {
         {"name": "at", "type": {"type": "long", "logicalType": "timestamp-millis"}},
     ],
 }
+
+MESSAGE = """syntax = "proto3";
+import "google/protobuf/timestamp.proto";
+message Flight {
+  int64 id = 1;
+  string carrier = 2;
+  optional int32 delay = 3;
+  double distance = 4;
+  google.protobuf.Timestamp at = 5;
+}
+"""
 
 
 def flights() -> list[dict[str, Any]]:
@@ -73,11 +87,27 @@ def by_confluent() -> Callable[[bytes], Any] | None:
     return lambda data: deserializer(data, context)
 
 
+def by_kafka() -> Callable[[bytes], Any]:
+    """Return our AvroDeserializer as a function."""
+
+    class Registry(SchemaRegistryClient):
+        """Knows the one schema, and asks nobody."""
+
+        def get_schema(self, *args: Any, **options: Any) -> Any:
+            return Schema(json.dumps(SCHEMA), "AVRO")
+
+    deserializer = AvroDeserializer(
+        Registry({"url": "http://127.0.0.1:1"}), conf={"subject.name.strategy.type": "TOPIC"}
+    )
+    context = SerializationContext("flights", MessageField.VALUE)
+    return lambda data: deserializer(data, context)
+
+
 def objects(values: list[dict[str, Any]], encoded: list[bytes]) -> None:
     """Values to objects and back, beside fastavro and what confluent-kafka makes of it."""
     avro = Avro(SCHEMA)
     parsed = fastavro.parse_schema(SCHEMA)
-    deserialize = by_confluent()
+    deserialize, ours = by_confluent(), by_kafka()
 
     def by_fastavro() -> list[Any]:
         return [fastavro.schemaless_reader(io.BytesIO(data[5:]), parsed, None) for data in encoded]
@@ -94,6 +124,7 @@ def objects(values: list[dict[str, Any]], encoded: list[bytes]) -> None:
     cases: dict[str, Callable[[], list[Any]]] = {
         "Avro to objects": lambda: [avro.decode(data, 5) for data in encoded],
         "Avro to objects, fastavro": by_fastavro,
+        "Avro to objects, our AvroDeserializer": lambda: [ours(data) for data in encoded],
         "objects to Avro": lambda: [avro.encode(value, PREFIX) for value in values],
         "objects to Avro, fastavro": written_by_fastavro,
     }
@@ -113,9 +144,16 @@ def columns(values: list[dict[str, Any]], encoded: list[bytes]) -> None:
     rows, bad = avro.decode_rows(array, writers={1: avro})
     if bad or rows.to_pylist() != values or avro.encode_rows(rows, PREFIX) != array:
         raise SystemExit("Avro to Arrow: expected other values")
+    protobuf = Protobuf(MESSAGE)
+    messages = protobuf.encode_rows(rows)
+    read, bad = protobuf.decode_rows(messages)
+    if bad or read.to_pylist() != values:
+        raise SystemExit("Protobuf to Arrow: expected other values")
     cases: dict[str, Callable[[], object]] = {
         "Avro to Arrow": lambda: avro.decode_rows(array, writers={1: avro}),
         "Arrow to Avro": lambda: avro.encode_rows(rows, PREFIX),
+        "Protobuf to Arrow": lambda: protobuf.decode_rows(messages),
+        "Arrow to Protobuf": lambda: protobuf.encode_rows(read),
     }
     for title, rate in best_rates(cases, VALUES).items():
         report(title, rate)

@@ -36,6 +36,11 @@ def free_ports(count: int) -> list[int]:
     raise RuntimeError(f"expected {count} free ports from {LOWEST} to {HIGHEST - 1}, found {len(found)}")
 
 
+def free_port() -> int:
+    """Return a port as of `free_ports`."""
+    return free_ports(1)[0]
+
+
 @functools.cache
 def _reservations() -> IO[bytes]:
     """The file of which each process locks the bytes at the numbers of its ports. It is never closed, which would free

@@ -1,13 +1,13 @@
 """`kafka doctor` of a cluster."""
 
 import json
-import socket
 import subprocess
 import sys
 import time
 
 import pytest
 
+from harness.ports import free_port
 from kafka.broker import EmbeddedBroker
 from unit.cli.cli_support import Cli
 
@@ -48,9 +48,7 @@ def test_nothing_reached_says_what_to_look_at(cli: Cli) -> None:
 
 @pytest.mark.slow
 def test_an_advertised_address_that_cannot_be_reached_is_named() -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     with EmbeddedBroker(port=port, advertised_host="127.0.0.1", advertised_port=1):
         result = Cli(f"127.0.0.1:{port}", "/no/such").run("doctor", "--cluster")
     assert result.exit_code == 1

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import kafka
+from harness.ports import free_port
 from kafka import KafkaProducer
 from kafka.broker import EmbeddedBroker
 from kafka.schema_registry import Schema, SchemaRegistryClient
@@ -203,8 +204,7 @@ def test_a_bad_record_ends_the_command_behind_those_before_it_or_is_left_out(
 def test_a_registry_that_does_not_answer_ends_the_command(cli: Cli, topic: Callable[..., str], order: str) -> None:
     name = topic()
     send(cli, name, b"\0\0\0\0\1\2\0")
-    with EmbeddedBroker(registry=True) as gone:
-        url = gone.registry_url
+    url = f"http://127.0.0.1:{free_port()}"
     down = ("--value", "avro", "--registry", url, "--registry-option", "max.retries=0")
     failed = cli.run("consume", name, *down, "--skip-bad")
     assert (failed.exit_code, failed.stdout) == (3, "")

@@ -1,7 +1,6 @@
 """Several scripted brokers that answer Metadata and FindCoordinator as one cluster."""
 
 import random
-import socket
 import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -32,13 +31,6 @@ QUICK = {
 
 def heartbeat() -> HeartbeatRequest:
     return HeartbeatRequest(group_id="g", generation_id=1, member_id="m")
-
-
-def free_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        port: int = sock.getsockname()[1]
-        return port
 
 
 class InOrder(random.Random):

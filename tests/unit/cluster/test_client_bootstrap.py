@@ -5,6 +5,7 @@ import logging
 
 import pytest
 
+from harness.ports import free_port
 from kafka.errors import (
     KafkaConnectionError,
     KafkaError,
@@ -16,7 +17,7 @@ from kafka.wire.api.metadata import (
     MetadataResponse,
     MetadataResponseBroker,
 )
-from unit.cluster.scripted_cluster import TP, free_port, heartbeat
+from unit.cluster.scripted_cluster import TP, heartbeat
 from unit.net.scripted import HANG_UP
 from unit.waiting import let_pass, until
 

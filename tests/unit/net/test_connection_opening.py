@@ -5,6 +5,7 @@ import socket
 
 import pytest
 
+from harness.ports import free_port
 from kafka.errors import (
     KafkaConfigurationError,
     KafkaConnectionError,
@@ -18,12 +19,6 @@ from kafka.wire.api.metadata import MetadataRequest
 from unit.net.connections import connect, heartbeat, options
 from unit.net.scripted import HANG_UP, SILENCE, Raw
 from unit.waiting import let_pass, until
-
-
-def free_port():
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return sock.getsockname()[1]
 
 
 async def test_open_agrees_on_versions_and_names_the_client(broker):

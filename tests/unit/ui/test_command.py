@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 from click.testing import CliRunner
 
+from harness.ports import free_port
 from kafka.broker import EmbeddedBroker
 from kafka.cli.commands import commands
 from kafka.ui import server
@@ -166,8 +167,7 @@ def test_a_port_that_is_taken_is_a_sentence() -> None:
 
 
 def test_a_cluster_that_is_not_there_is_a_sentence() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        nobody = f"127.0.0.1:{listening.getsockname()[1]}"
+    nobody = f"127.0.0.1:{free_port()}"
     options = ["--port", "0", "-b", nobody, "-X", "bootstrap_timeout_ms=100"]
     result = CliRunner().invoke(commands, ["ui", *options])
     assert result.exit_code == 3

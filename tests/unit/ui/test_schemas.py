@@ -2,12 +2,12 @@
 
 import datetime
 import json
-import socket
 from collections.abc import AsyncIterator, Callable, Iterator
 from decimal import Decimal
 
 import pytest
 
+from harness.ports import free_port
 from kafka import KafkaProducer
 from kafka.broker import EmbeddedBroker
 from kafka.schema_registry import (
@@ -184,8 +184,7 @@ async def test_a_registry_that_does_not_answer_keeps_no_message_back(
     broker: EmbeddedBroker, orders: Callable[..., str]
 ) -> None:
     name = orders(b"text")
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        port = listening.getsockname()[1]
+    port = free_port()
     own = {"url": f"http://user:hidden@127.0.0.1:{port}"}
     async with pages_of(settings(broker.bootstrap_servers, registry=own)) as pages:
         for _ in range(2):
