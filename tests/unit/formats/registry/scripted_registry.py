@@ -27,10 +27,10 @@ class ScriptedRegistry:
     """Answers with what `answers` holds, one after another, and then with the last one for good.
 
     A value that is bytes is sent as it is, all others as JSON. An answer may be a function of the request. `headers`
-    are sent with each answer.
+    are sent with each answer. `ports` gets the client's port of each request.
     """
 
-    def __init__(self, *answers: Answer, context: ssl.SSLContext | None = None) -> None:
+    def __init__(self, *answers: Answer, context: ssl.SSLContext | None = None, ports: list[int] | None = None) -> None:
         self.answers = list(answers)
         self.requests: list[Request] = []
         self.headers: dict[str, str] = {}
@@ -48,6 +48,8 @@ class ScriptedRegistry:
                 headers = {name.lower(): value for name, value in self.headers.items()}
                 request = Request(self.command, self.path, headers, body)
                 scripted.requests.append(request)
+                if ports is not None:
+                    ports.append(self.client_address[1])
                 answer = scripted.answers.pop(0) if len(scripted.answers) > 1 else scripted.answers[0]
                 status, value = answer(request) if callable(answer) else answer
                 content = value if isinstance(value, bytes) else json.dumps(value).encode()

@@ -6,6 +6,7 @@ import base64
 import concurrent.futures
 import gzip
 import logging
+import os
 import socket
 import threading
 import traceback
@@ -504,3 +505,21 @@ def test_what_is_asked_as_the_client_is_closed_ends() -> None:
         with pytest.raises(IllegalStateError, match="was closed"):
             asked.result(30)
         held.result(30)
+
+
+def test_a_forked_child_asks_by_connections_of_its_own_and_the_parent_goes_on() -> None:
+    ports: list[int] = []
+    with ScriptedRegistry((200, ["s"]), ports=ports) as registry, client_of(registry) as client:
+        assert client.get_subjects() == ["s"]
+        child = os.fork()
+        if child == 0:
+            ok = False
+            try:
+                ok = client.get_subjects() == ["s"] == client.get_subjects()
+                client.close()
+            finally:
+                os._exit(0 if ok else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert client.get_subjects() == ["s"]
+        assert len(ports) == 4
+        assert ports[0] == ports[3] != ports[1] == ports[2]
