@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -13,8 +14,15 @@ import kafka
 from kafka import AsyncKafkaConsumer, AsyncKafkaProducer, KafkaConsumer, KafkaProducer
 from kafka.broker import EmbeddedBroker
 from kafka.errors import RecordDeserializationError
-from kafka.formats import Avro, Json
-from kafka.schema_registry import AsyncSchemaRegistryClient, SchemaRegistryClient, SchemaRegistryConnectionError
+from kafka.formats import Avro, Json, Protobuf
+from kafka.schema_registry import (
+    AsyncSchemaRegistryClient,
+    Schema,
+    SchemaRegistryClient,
+    SchemaRegistryConnectionError,
+)
+from kafka.schema_registry.avro import AvroDeserializer, AvroSerializer
+from kafka.schema_registry.protobuf import ProtobufDeserializer
 
 if TYPE_CHECKING:
     from conftest import Broker, MakeTopic
@@ -186,3 +194,64 @@ def test_formats_need_no_registry(broker: Broker, make_topic: MakeTopic, given: 
     assert read.to_arrow().column("value").to_pylist() == ROWS
     empty = kafka.read(make_topic(), bootstrap_servers=broker.bootstrap_servers, value=given, error_columns=True)
     assert empty.to_arrow().schema.field("value").type == pa.struct(list(ORDERS.schema))
+
+
+def test_twenty_versions_of_a_schema_in_one_topic_are_one_table(
+    broker: Broker, make_topic: MakeTopic, registry: SchemaRegistryClient
+) -> None:
+    topic, subject = make_topic(), "twenty-value"
+    fields: list[dict[str, Any]] = [{"name": "id", "type": "int"}]
+    serializers = []
+    for version in range(20):
+        if version:
+            fields.append({"name": f"f{version}", "type": ["null", "string"], "default": None})
+        schema = json.dumps({"type": "record", "name": "Order", "fields": fields})
+        conf: Any = {"subject.name.strategy": lambda *_: subject}
+        serializers.append(AvroSerializer(registry, schema, conf=conf))
+    values = [
+        {"id": number, **{f"f{each}": f"{number}/{each}" for each in range(1, number % 20 + 1)}}
+        for number in range(200)
+    ]
+    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
+        for number, value in enumerate(values):
+            producer.send(topic, serializers[number % 20](value))
+    assert registry.get_versions(subject) == list(range(1, 21))
+    names = [f"f{each}" for each in range(1, 20)]
+    whole = [{"id": value["id"], **{name: value.get(name) for name in names}} for value in values]
+    with consumer_of(broker, topic) as consumer:
+        assert polled(consumer, 200, value=registry.reader(subject)).column("value").to_pylist() == whole
+    oldest = kafka.read(topic, bootstrap_servers=broker.bootstrap_servers, value=registry.reader(subject, 1))
+    assert oldest.to_arrow().column("value").to_pylist() == [{"id": number} for number in range(200)]
+    newest = AvroDeserializer(registry, registry.get_latest_version(subject).schema)
+    with consumer_of(broker, topic, value_deserializer=newest) as consumer:
+        found: list[Any] = []
+        while len(found) < 200:
+            found += [each.value for each in consumer.poll(30_000)]
+    assert found == whole
+
+
+def test_a_typed_table_of_protobuf(broker: Broker, make_topic: MakeTopic, registry: SchemaRegistryClient) -> None:
+    topic = make_topic()
+    text = 'syntax = "proto3"; message Order { int64 id = 1; optional string note = 2; }'
+    writer = registry.writer(f"{topic}-value", Schema(text, "PROTOBUF"))
+    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
+        producer.send_arrow(topic, ORDERS, value=writer).get(60)
+        producer.send(topic, writer.encode(ORDERS.to_struct_array().combine_chunks())[0].as_py()[:-1])
+    read = kafka.read(
+        topic,
+        bootstrap_servers=broker.bootstrap_servers,
+        value=registry.reader(f"{topic}-value"),
+        error_columns=True,
+    ).to_arrow()
+    assert read.column("value").to_pylist() == [*ROWS, None]
+    assert "note" in read.column("value_error")[3]["cause"].as_py()
+    message = Protobuf(text).message_class
+    with consumer_of(
+        broker, topic, value_deserializer=ProtobufDeserializer(message, schema_registry_client=registry)
+    ) as consumer:
+        found: list[Any] = []
+        while len(found) < 3:
+            found += [each.value for each in consumer.poll(30_000, max_records=3)]
+    assert [(each.id, each.note if each.HasField("note") else None) for each in found] == [
+        (row["id"], row["note"]) for row in ROWS
+    ]
