@@ -166,7 +166,7 @@ def test_the_tests_that_the_guide_shows_pass(tmp_path: Path) -> None:
 @pytest.mark.timeout(600)  # a JVM and its Python processes start
 @pytest.mark.parametrize(
     ("number", "printed"),
-    [(0, "1000 rows\n"), (1, "100 orders\n"), (3, "lag: {'loud-trips': 0}\n1000 rows\n")],
+    [(0, "1000 rows\n"), (1, "100 orders\n"), (4, "lag: {'loud-trips': 0}\n1000 rows\n")],
     ids=["the first", "typed", "exactly once"],
 )
 def test_a_whole_program_of_spark_runs_on_an_empty_broker(number: int, printed: str, tmp_path: Path) -> None:

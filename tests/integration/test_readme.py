@@ -8,6 +8,8 @@ import uuid
 
 import pytest
 
+from kafka.broker import EmbeddedBroker
+
 README = pathlib.Path(__file__).resolve().parents[2] / "README.md"
 SECTION = r"^### ([^\n]+)\n(?:(?!^### ).)*?"
 EXAMPLES = re.findall(SECTION + r"^```python\n(.*?)^```", README.read_text(), flags=re.MULTILINE | re.DOTALL)
@@ -15,8 +17,9 @@ COMMANDS = re.findall(SECTION + r"^```sh\n(.*?)^```", README.read_text(), flags=
 TESTS = ["Test against a broker", "Test against a broker that fails"]
 
 
-def run(code: str, bootstrap_servers: str, folder: pathlib.Path) -> str:
+def run(code: str, bootstrap_servers: str, folder: pathlib.Path, registry_url: str = "") -> str:
     code = code.replace("localhost:9092", bootstrap_servers).replace("/tmp/", f"{folder}/")
+    code = code.replace("http://localhost:8081", registry_url)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -51,7 +54,8 @@ def test_what_the_readme_shows_works(broker, tmp_path: pathlib.Path) -> None:
     assert re.search(r"^0 +100001$", snapshot, flags=re.MULTILINE)
     assert snapshot.endswith("b'value 99999'\n")
     assert "['topic', 'partition', 'offset', 'timestamp'" in run(example("Arrow"), servers, tmp_path)
-    assert run(example("Spark"), servers, tmp_path).strip().endswith("100003")
+    with EmbeddedBroker(registry=True) as beside:
+        assert run(example("Spark"), servers, tmp_path, beside.registry_url).strip().endswith("799")
 
 
 @pytest.mark.parametrize("title", TESTS)

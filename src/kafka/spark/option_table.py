@@ -255,8 +255,8 @@ OPTIONS: tuple[SparkOption, ...] = (
         "bytes",
         Use.ALL,
         values.format_of_field,
-        "What values are: avro, json, json-schema, string, short, int, long, float or double; `value` is a column of "
-        "that type then. See Typed keys and values.",
+        "What values are: avro, json, json-schema, protobuf, string, short, int, long, float or double; `value` is a "
+        "column of that type then. See Typed keys and values.",
     ),
     SparkOption(
         "keyFormat", "bytes", Use.ALL, values.format_of_field, "The same of keys, and so are the options below."
@@ -266,7 +266,7 @@ OPTIONS: tuple[SparkOption, ...] = (
         "",
         Use.ALL,
         values.text,
-        "Schema registries, with commas between; values of avro and json-schema then begin with a schema id.",
+        "Schema registries, with commas between; values of avro, json-schema and protobuf then begin with a schema id.",
     ),
     SparkOption("schemaRegistryUser", "", Use.ALL, values.text, "The user there."),
     SparkOption("schemaRegistryPassword", "", Use.ALL, values.text, "The user's password."),
@@ -288,15 +288,25 @@ OPTIONS: tuple[SparkOption, ...] = (
                 "",
                 Use.ALL,
                 values.text,
-                "The schema: Avro, JSON Schema, or for json columns as in SQL or the JSON of a Spark type.",
+                "The schema: Avro, JSON Schema, the text of a .proto file, or for json columns as in SQL or the JSON "
+                "of a Spark type.",
             ),
-            SparkOption(f"{field}SchemaFile", "", Use.ALL, values.text, "A file with it, where the query is planned."),
+            SparkOption(
+                f"{field}SchemaFile",
+                "",
+                Use.ALL,
+                values.text,
+                "A file with it, where the query is planned; of Protobuf also a set of descriptors.",
+            ),
             SparkOption(
                 f"{field}Subject",
                 "",
                 Use.ALL,
                 values.text,
                 f"The subject with the schema, else that of the topic: TOPIC-{field}.",
+            ),
+            SparkOption(
+                f"{field}Message", "", Use.ALL, values.text, "The message in a schema of Protobuf, else its first one."
             ),
             SparkOption(f"{field}Version", "latest", Use.ALL, values.version, "The version of the subject, a number."),
             SparkOption(

@@ -93,7 +93,8 @@ def _writer_schemas(options: WriteOptions, types: Mapping[str, Any]) -> "Sequenc
     from kafka.spark.typed.writer_schema import find_writer_schema
 
     typed = options.typed
-    return [find_writer_schema(each, typed, options.topic, type_of_spark(types[each.field])) for each in typed.fields]
+    made_of = {each: type_of_spark(types[each.field]) if each.format == "avro" else None for each in typed.fields}
+    return [find_writer_schema(each, typed, options.topic, type_) for each, type_ in made_of.items()]
 
 
 def _writer(given: Mapping[str, str], schema: Any, *, streaming: bool) -> Any:

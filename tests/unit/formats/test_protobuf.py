@@ -302,6 +302,28 @@ def test_rows_of_other_types_that_fit() -> None:
     assert ORDERS.encode_rows(table.to_batches()[0]).to_pylist()[1] == b""
 
 
+def test_what_stands_below_null_is_not_written() -> None:
+    codec = Protobuf("""syntax = "proto3";
+message R { Kind kind = 1; Inner inner = 2; oneof one { string a = 3; string b = 4; } repeated Kind kinds = 5; }
+message Inner { Kind kind = 1; oneof one { string a = 2; string b = 3; } repeated Kind kinds = 4; }
+enum Kind { ZERO = 0; ONE = 1; }
+""")
+    texts = pa.array(["", "ONE"])
+    kinds = pa.array([[None], ["ONE"]])
+    names = ["kind", "a", "b", "kinds"]
+    inner = [texts, pa.array(["x", "x"]), pa.array(["x", None]), kinds]
+    hidden = pa.StructArray.from_arrays(inner, names, mask=pa.array([True, False]))
+    wrong = pa.StructArray.from_arrays([*inner, hidden], [*names, "inner"], mask=pa.array([True, False]))
+    first, second = codec.encode_rows(wrong).to_pylist()
+    assert first is None
+    message = codec.message_class(kind="ONE", a="x", kinds=["ONE"])
+    message.inner.kind, message.inner.a = 1, "x"
+    message.inner.kinds.append(1)
+    assert codec.decode(second) == message
+    alone = pa.StructArray.from_arrays([hidden], ["inner"])
+    assert codec.encode_rows(alone).to_pylist()[0] == b""
+
+
 def test_presence_in_proto2_and_messages_that_contain_themselves() -> None:
     codec = Protobuf(PROTO2)
     message = codec.message_class(a=1, s="")

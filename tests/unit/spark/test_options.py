@@ -87,6 +87,8 @@ def test_every_option_of_the_table_is_understood_where_it_is_for():
         beside: dict[str, str] = {}
         if row.name.startswith(("schemaRegistry", "value", "key")) and not row.name.endswith("Format"):
             beside = {**typed, **({together[row.name]: "1"} if row.name in together else {})}
+            if row.name.endswith("Message"):
+                beside |= {"valueFormat": "protobuf", "keyFormat": "protobuf"}
         base = {**base, **beside}
         for use, streaming in ((Use.STREAM, True), (Use.BATCH, False)):
             if use in row.uses:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import datetime
 import decimal
-import itertools
 import json
 import os
 import pickle
 import signal
 import struct
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -19,8 +17,6 @@ import pytest
 from pyspark import cloudpickle
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from kafka import read as kafka_read
-from kafka.broker import EmbeddedBroker
 from kafka.errors import KafkaConfigurationError
 from kafka.formats import Avro
 from kafka.formats.registry.client import SchemaRegistryClient
@@ -32,52 +28,15 @@ from kafka.spark.typed.decoding import RecordDecodingError
 from kafka.spark.typed.encoding import RowEncodingError
 from pyspark_kafka_columnar import DefaultSource
 
-from .typed_frames import Frame, Stream, lowered, send, write
+from .typed_frames import Frame, Kafka, Stream, kafka, lowered, send, write
+
+__all__ = ["kafka"]
 
 pytestmark = pytest.mark.slow
 
 ORDER = '{"type":"record","name":"Order","fields":[{"name":"id","type":"string"},{"name":"amount","type":"int"}]}'
 WIDER = ORDER.replace('"int"}]', '"long"},{"name":"note","type":["null","string"],"default":null}]')
 MORE = ORDER.replace('"int"}]', '"int"},{"name":"note","type":"string","default":""}]')
-NAMES = itertools.count()
-
-
-class Kafka:
-    """A broker with its registry."""
-
-    def __init__(self, broker: EmbeddedBroker, registry: SchemaRegistryClient) -> None:
-        self.servers = broker.bootstrap_servers
-        self.url = broker.registry_url
-        self.registry = registry
-
-    def topic(self) -> str:
-        return f"orders-{next(NAMES)}"
-
-    def options(self, topic: str, **more: str) -> dict[str, str]:
-        given = {"kafka.bootstrap.servers": self.servers, "subscribe": topic, "columns": "value,offset"}
-        return given | {"valueFormat": "avro", "schemaRegistryUrl": self.url, "startingOffsets": "earliest"} | more
-
-    def sink(self, topic: str, **more: str) -> dict[str, str]:
-        given = {"kafka.bootstrap.servers": self.servers, "topic": topic, "valueFormat": "avro"}
-        return given | {"schemaRegistryUrl": self.url} | more
-
-    def send(self, topic: str, schema: str, *values: Any) -> int:
-        """Write values with a schema that is registered."""
-        number = self.registry.register_schema(f"{topic}-value", Schema(schema))
-        avro = Avro(schema)
-        send(self.servers, topic, [avro.encode(value, b"\0" + number.to_bytes(4, "big")) for value in values])
-        return number
-
-    def records(self, topic: str) -> list[tuple[bytes | None, bytes | None]]:
-        read = kafka_read(topic, bootstrap_servers=self.servers, isolation_level="read_committed")
-        return [(record.key, record.value) for record in read]
-
-
-@pytest.fixture(scope="module")
-def kafka() -> Iterator[Kafka]:
-    with EmbeddedBroker(registry=True) as broker, SchemaRegistryClient({"url": broker.registry_url}) as registry:
-        yield Kafka(broker, registry)
-        registries._CLIENTS._made.clear()
 
 
 def test_a_frame_has_the_columns_of_the_subject_s_latest_schema(kafka: Kafka) -> None:

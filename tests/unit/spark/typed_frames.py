@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import pickle
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
+import pytest
 from pyspark import cloudpickle
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
 from kafka import KafkaProducer
+from kafka import read as kafka_read
+from kafka.broker import EmbeddedBroker
+from kafka.formats import Avro
+from kafka.formats.registry.client import SchemaRegistryClient
+from kafka.formats.registry.schemas import Schema
 from kafka.spark.options import check_read, read_columns
 from kafka.spark.schema import COLUMNS
+from kafka.spark.typed import registry as registries
 from kafka.spark.typed.planned import typed_read
 from kafka.spark.versions import ReadAllAvailable
 from pyspark_kafka_columnar import DefaultSource
@@ -105,3 +113,44 @@ def send(servers: str, topic: str, values: Iterable[bytes | None]) -> None:
     with KafkaProducer(bootstrap_servers=servers) as producer:
         for value in values:
             producer.send(topic, value, key=b"k" if value is None else None)
+
+
+NAMES = itertools.count()
+
+
+class Kafka:
+    """A broker with its registry."""
+
+    def __init__(self, broker: EmbeddedBroker, registry: SchemaRegistryClient) -> None:
+        self.servers = broker.bootstrap_servers
+        self.url = broker.registry_url
+        self.registry = registry
+
+    def topic(self) -> str:
+        return f"orders-{next(NAMES)}"
+
+    def options(self, topic: str, **more: str) -> dict[str, str]:
+        given = {"kafka.bootstrap.servers": self.servers, "subscribe": topic, "columns": "value,offset"}
+        return given | {"valueFormat": "avro", "schemaRegistryUrl": self.url, "startingOffsets": "earliest"} | more
+
+    def sink(self, topic: str, **more: str) -> dict[str, str]:
+        given = {"kafka.bootstrap.servers": self.servers, "topic": topic, "valueFormat": "avro"}
+        return given | {"schemaRegistryUrl": self.url} | more
+
+    def send(self, topic: str, schema: str, *values: Any) -> int:
+        """Write values with a schema that is registered."""
+        number = self.registry.register_schema(f"{topic}-value", Schema(schema))
+        avro = Avro(schema)
+        send(self.servers, topic, [avro.encode(value, b"\0" + number.to_bytes(4, "big")) for value in values])
+        return number
+
+    def records(self, topic: str) -> list[tuple[bytes | None, bytes | None]]:
+        read = kafka_read(topic, bootstrap_servers=self.servers, isolation_level="read_committed")
+        return [(record.key, record.value) for record in read]
+
+
+@pytest.fixture(scope="module")
+def kafka() -> Iterator[Kafka]:
+    with EmbeddedBroker(registry=True) as broker, SchemaRegistryClient({"url": broker.registry_url}) as registry:
+        yield Kafka(broker, registry)
+        registries._CLIENTS._made.clear()

@@ -119,7 +119,7 @@ class ProtobufColumns:
         for field in array.type:
             if self._schema.get_field_index(field.name) < 0:
                 raise ProtobufEncodeError(f"{self._descriptor.full_name} has no field {field.name!r}")
-        given = {field.name: array.field(at) for at, field in enumerate(array.type)}
+        given = {field.name: each for field, each in zip(array.type, array.flatten(), strict=True)}
         columns = []
         for field in self._schema:
             if field.name not in given:
@@ -195,7 +195,7 @@ def _check_oneofs(array: Any, descriptor: Any, path: str) -> None:
         place = _position(array, field)
         if place < 0 or field.message_type is None:
             continue
-        inner, target = array.field(place), field.message_type
+        inner, target = pc.struct_field(array, [place]), field.message_type
         if pa.types.is_map(inner.type):
             target, inner = target.fields_by_name["value"].message_type, _leaf(inner, ("{}",))
         elif pa.types.is_list(inner.type):
@@ -219,8 +219,8 @@ def _check_items(array: Any, path: str) -> None:
     """Raise `ProtobufEncodeError` for null in lists and maps."""
     type_ = array.type
     if pa.types.is_struct(type_):
-        for at, field in enumerate(type_):
-            _check_items(array.field(at), f"{path}.{field.name}")
+        for field, inner in zip(type_, array.flatten(), strict=True):
+            _check_items(inner, f"{path}.{field.name}")
     elif pa.types.is_map(type_):
         items = pc.list_flatten(array.cast(pa.list_(pa.struct([type_.key_field, type_.item_field]))))
         if items.field(1).null_count:
@@ -282,7 +282,7 @@ def _is_panic(error: BaseException) -> bool:
 
 
 def _leaf(array: Any, steps: tuple[str, ...]) -> Any:
-    """All values at a place, of all rows together."""
+    """All values at a place, of all rows together; null where what they stand in is null."""
     for step in steps:
         if step == "[]":
             array = pc.list_flatten(array)
@@ -290,7 +290,7 @@ def _leaf(array: Any, steps: tuple[str, ...]) -> Any:
             type_ = array.type
             array = pc.list_flatten(array.cast(pa.list_(pa.struct([type_.key_field, type_.item_field])))).field(1)
         else:
-            array = array.field(array.type.get_field_index(step))
+            array = pc.struct_field(array, [array.type.get_field_index(step)])
     return array
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka.errors import KafkaError
 from kafka.spark.typed.field_options import PLAIN_FORMATS, REGISTRY_FORMATS, FieldOptions, TypedOptions
-from kafka.spark.typed.reader_schema import ReaderSchema
+from kafka.spark.typed.reader_schema import ReaderSchema, protobuf_of
 from kafka.spark.typed.registry import client_of, writers_schema
 
 if TYPE_CHECKING:
@@ -169,6 +169,9 @@ def decoder_of(schema: ReaderSchema, typed: TypedOptions) -> Decode:
         from kafka.formats.plain import PlainColumns
 
         return PlainColumns(schema.format).decode
+    if schema.format == "protobuf":
+        protobuf = protobuf_of(schema.text, schema.message, schema.references)
+        return lambda values: protobuf.decode_rows(values, framed=framed)
     if schema.format != "avro":
         from kafka.formats.json.columns import JsonColumnDecoder
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka.errors import KafkaError
 from kafka.spark.typed.field_options import PLAIN_FORMATS
+from kafka.spark.typed.reader_schema import protobuf_of
 from kafka.spark.typed.writer_schema import WriterSchema
 
 if TYPE_CHECKING:
@@ -34,6 +35,14 @@ class Encoder:
         self._schema = schema
         self._avro: Any = None
         self._json_type: Any = None
+        self._protobuf: Any = None
+        if schema.format == "protobuf":
+            from kafka.formats.protobuf.files import indexes_of
+            from kafka.formats.protobuf.prefix import index_bytes
+
+            self._protobuf = protobuf_of(schema.text, schema.message, schema.references)
+            position = index_bytes(indexes_of(self._protobuf.descriptor))
+            self._prefix = b"" if schema.schema_id is None else schema.prefix + position
         if schema.format == "avro":
             from kafka.formats.avro.column_encoder import AvroColumnEncoder
             from kafka.formats.avro.schema import Schema, parse_named
@@ -64,6 +73,8 @@ class Encoder:
     def _values(self, column: Any) -> Any:
         if self._avro is not None:
             return self._avro.encode(column, self._schema.prefix)
+        if self._protobuf is not None:
+            return _prefixed(self._protobuf.encode_rows(column), self._prefix)
         if self._schema.format in PLAIN_FORMATS:
             from kafka.formats.plain import PlainColumns
 

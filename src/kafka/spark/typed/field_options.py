@@ -9,9 +9,9 @@ from kafka.errors import KafkaConfigurationError
 FIELDS = ("key", "value")
 REGISTRY_PREFIX = "schemaregistry."
 """Options with this prefix are those of `SchemaRegistryClient`."""
-SCHEMA_FORMATS = ("avro", "json", "json-schema")
+SCHEMA_FORMATS = ("avro", "json", "json-schema", "protobuf")
 """Formats that need a schema."""
-REGISTRY_FORMATS = ("avro", "json-schema")
+REGISTRY_FORMATS = ("avro", "json-schema", "protobuf")
 """Formats whose values carry the id of a schema where there is a registry."""
 PLAIN_FORMATS = ("string", "short", "int", "long", "float", "double")
 FORMATS = (*SCHEMA_FORMATS, *PLAIN_FORMATS)
@@ -44,6 +44,7 @@ class FieldOptions:
         subject: the option valueSubject.
         version: the option valueVersion; None: the latest.
         errors: the option valueErrors: fail, null or column.
+        message: the option valueMessage; None: the first one of the schema.
     """
 
     field: str
@@ -53,6 +54,7 @@ class FieldOptions:
     subject: str | None = None
     version: int | None = None
     errors: str = "fail"
+    message: str | None = None
 
     def option(self, name: str) -> str:
         """The name of an option of this field, such as valueSchema for Schema."""
@@ -113,7 +115,7 @@ def parse_typed(parsed: Mapping[str, Any], given: Mapping[str, str], wait_ms: in
 def _field(field: str, parsed: Mapping[str, Any]) -> FieldOptions | None:
     format_ = parsed.get(f"{field}Format")
     names = {"schema": "Schema", "schema_file": "SchemaFile", "subject": "Subject", "version": "Version"}
-    names |= {"errors": "Errors"}
+    names |= {"errors": "Errors", "message": "Message"}
     given = {name: parsed[field + option] for name, option in names.items() if field + option in parsed}
     if format_ is None:
         if given:
@@ -133,6 +135,8 @@ def _check_schema(field: FieldOptions, *, has_registry: bool) -> None:
         field.option("Version"): field.version,
     }
     given = [name for name, value in said.items() if value is not None]
+    if field.message is not None and field.format != "protobuf":
+        raise KafkaConfigurationError(f"option {field.option('Message')!r} is not for the format {field.format}")
     if field.format not in SCHEMA_FORMATS:
         if given:
             raise KafkaConfigurationError(f"option {given[0]!r} is not for the format {field.format}")
@@ -142,7 +146,11 @@ def _check_schema(field: FieldOptions, *, has_registry: bool) -> None:
         raise KafkaConfigurationError(f"options {texts[0]!r} and {texts[1]!r} are both given: leave out one")
     others = [name for name in given if name not in texts]
     if others and (field.format not in REGISTRY_FORMATS or not has_registry):
-        needs = "'schemaRegistryUrl'" if field.format in REGISTRY_FORMATS else "the format avro or json-schema"
+        needs = (
+            "'schemaRegistryUrl'"
+            if field.format in REGISTRY_FORMATS
+            else f"one of the formats {', '.join(REGISTRY_FORMATS)}"
+        )
         raise KafkaConfigurationError(f"option {others[0]!r} needs {needs}")
 
 

@@ -4,6 +4,7 @@ Spark makes the source in one process and plans it in others. What was found tra
 version in the registry changes nothing until the program loads the frame again.
 """
 
+import base64
 import dataclasses
 import hashlib
 import json
@@ -18,6 +19,8 @@ from kafka.spark.values import Partitions, Selection, Topics
 
 if TYPE_CHECKING:
     import pyarrow
+
+    from kafka.formats.protobuf.codec import Protobuf
 
 ERROR_TYPE = "struct<cause:string,bytes:binary>"
 """Of the columns key_error and value_error."""
@@ -34,6 +37,7 @@ class ReaderSchema:
         references: schemas that it refers to, names and texts, each after those that it refers to itself.
         origin: where it came from, for errors.
         chosen: whether options name it, or else it was the latest version when the read was planned.
+        message: its message, of Protobuf; "": the first one.
     """
 
     field: str
@@ -42,11 +46,12 @@ class ReaderSchema:
     references: tuple[tuple[str, str], ...] = ()
     origin: str = ""
     chosen: bool = True
+    message: str = ""
 
     @property
     def fingerprint(self) -> str:
         """What tells it from other schemas; letters and digits."""
-        content = json.dumps([self.format, self.text, self.references])
+        content = json.dumps([self.format, self.text, self.references, *filter(None, [self.message])])
         return hashlib.sha256(content.encode()).hexdigest()[:16]
 
     def avro(self) -> Any:
@@ -59,7 +64,7 @@ class ReaderSchema:
         return parse_named(self.text, named)[0]
 
     def arrow(self) -> "pyarrow.DataType":
-        """The type of what is decoded; raises `AvroSchemaError` or `JsonSchemaError`."""
+        """The type of what is decoded; raises `AvroSchemaError`, `JsonSchemaError` or `ProtobufSchemaError`."""
         if self.format in PLAIN_FORMATS:
             from kafka.formats.plain import PlainColumns
 
@@ -68,6 +73,8 @@ class ReaderSchema:
             from kafka.formats.avro.types import target_of
 
             return target_of(self.avro()).arrow
+        if self.format == "protobuf":
+            return protobuf_of(self.text, self.message, self.references).type
         from kafka.formats.json.schema import arrow_type
 
         return arrow_type(self.text, dict(self.references))
@@ -101,7 +108,8 @@ def _found(field: FieldOptions, typed: TypedOptions, selection: Selection) -> Re
         return ReaderSchema(field.field, field.format)
     text = schema_text(field)
     if text is not None:
-        found = ReaderSchema(field.field, field.format, text, origin="given as an option")
+        origin = "given as an option"
+        found = ReaderSchema(field.field, field.format, text, origin=origin, message=field.message or "")
     elif typed.registry and field.format != "json":
         found = _registered(field, typed, selection)
     else:
@@ -118,8 +126,11 @@ def schema_text(field: FieldOptions) -> str | None:
     """The schema in the options or in the file that they name; None where they name none."""
     if field.schema_file is None:
         return field.schema
+    path = pathlib.Path(field.schema_file)
     try:
-        return pathlib.Path(field.schema_file).read_text(encoding="utf-8")
+        if field.format == "protobuf" and path.suffix != ".proto":
+            return base64.b64encode(path.read_bytes()).decode()  # a set of descriptors, as the compiler writes it
+        return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise KafkaConfigurationError(
             f"option {field.option('SchemaFile')!r}: the file cannot be read where the query is planned: {error}"
@@ -139,7 +150,7 @@ def _registered(field: FieldOptions, typed: TypedOptions, selection: Selection) 
     client = client_of(typed.registry)
     version: Any = "latest" if field.version is None else field.version
     registered = client.get_version(subject, version)
-    kind = {"avro": ("AVRO", None), "json-schema": ("JSON",)}[field.format]
+    kind = {"avro": ("AVRO", None), "json-schema": ("JSON",), "protobuf": ("PROTOBUF",)}[field.format]
     if registered.schema.schema_type not in kind:
         raise KafkaConfigurationError(
             f"option {field.option('Format')!r} is {field.format}, but subject {subject!r} has schemas of the type "
@@ -152,7 +163,21 @@ def _registered(field: FieldOptions, typed: TypedOptions, selection: Selection) 
         texts_of_references(client, registered.schema, str(kind[0])),
         f"version {registered.version} of subject {subject!r}",
         chosen=field.version is not None,
+        message=field.message or "",
     )
+
+
+def protobuf_of(text: str, message: str, references: Sequence[tuple[str, str]]) -> "Protobuf":
+    """What reads and writes values of a Protobuf schema; raises `ProtobufSchemaError`.
+
+    Arguments:
+        text: of the schema.
+        message: its name; "": the first one.
+        references: schemas that it imports, names and texts.
+    """
+    from kafka.formats.protobuf.codec import Protobuf
+
+    return Protobuf(text, message or None, references=dict(references))
 
 
 def _topics(selection: Selection) -> list[str]:

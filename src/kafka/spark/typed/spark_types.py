@@ -23,6 +23,7 @@ _SAME = (
     pa.string(),
     pa.binary(),
     pa.date32(),
+    pa.duration("us"),
 )
 _OTHERS: dict[pa.DataType, pa.DataType] = {
     pa.uint8(): pa.int16(),
@@ -52,6 +53,7 @@ _NAMES: dict[pa.DataType, str] = {
     pa.string(): "string",
     pa.binary(): "binary",
     pa.date32(): "date",
+    pa.duration("us"): "interval day to second",
     pa.timestamp("us", "UTC"): "timestamp",
     pa.timestamp("us"): "timestamp_ntz",
 }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from kafka.errors import KafkaConfigurationError
 from kafka.formats.registry.references import parsed_avro
 from kafka.spark.typed.field_options import PLAIN_FORMATS, REGISTRY_FORMATS, FieldOptions, TypedOptions
-from kafka.spark.typed.reader_schema import schema_text
+from kafka.spark.typed.reader_schema import protobuf_of, schema_text
 from kafka.spark.typed.registry import client_of, patiently, texts_of_references
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from kafka.formats.registry.schemas import Schema
 
-_KINDS = {"avro": "AVRO", "json-schema": "JSON"}
+_KINDS = {"avro": "AVRO", "json-schema": "JSON", "protobuf": "PROTOBUF"}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -28,6 +28,7 @@ class WriterSchema:
         text: the schema; "" where the format has none.
         references: schemas that it refers to, names and texts, each after those that it refers to itself.
         schema_id: what is written before each value; None: nothing is.
+        message: its message, of Protobuf; "": the first one.
     """
 
     field: str
@@ -35,10 +36,11 @@ class WriterSchema:
     text: str = ""
     references: tuple[tuple[str, str], ...] = ()
     schema_id: int | None = None
+    message: str = ""
 
     @property
     def prefix(self) -> bytes:
-        """What stands before each value."""
+        """What stands before each value; of Protobuf, the position of the message follows."""
         return b"" if self.schema_id is None else b"\0" + self.schema_id.to_bytes(4, "big")
 
 
@@ -62,7 +64,12 @@ def find_writer_schema(
     if field.format not in REGISTRY_FORMATS or not typed.registry:
         if field.format == "avro":
             text = text if text is not None else _derived(field, topic, type_)
-        return WriterSchema(field.field, field.format, text or "")
+        if field.format == "protobuf" and text is None:
+            raise KafkaConfigurationError(
+                f"option {field.option('Format')!r} protobuf needs {field.option('Schema')}, "
+                f"{field.option('SchemaFile')} or schemaRegistryUrl to say which message is written"
+            )
+        return _checked(WriterSchema(field.field, field.format, text or "", message=field.message or ""))
     subject = field.subject
     if subject is None:
         if topic is None:
@@ -83,7 +90,7 @@ def _registered(
     client = client_of(typed.registry)
     if text is None and (field.version is not None or not typed.register or field.format != "avro"):
         registered = client.get_version(subject, "latest" if field.version is None else field.version)
-        if registered.schema.schema_type not in (_KINDS[field.format], None):
+        if (registered.schema.schema_type or "AVRO") != _KINDS[field.format]:
             raise KafkaConfigurationError(
                 f"option {field.option('Format')!r} is {field.format}, but subject {subject!r} has schemas of the type "
                 f"{registered.schema.schema_type}"
@@ -93,6 +100,8 @@ def _registered(
     schema = Schema(text if text is not None else _derived(field, topic, type_), _KINDS[field.format])
     if field.format == "avro":
         _check(field, client, schema)
+    if field.format == "protobuf":
+        _checked(WriterSchema(field.field, field.format, schema.schema_str or "", message=field.message or ""))
     ask = client.register_schema_full_response if typed.register else client.lookup_schema
     found = ask(subject, schema)
     return _made(field, schema, found.schema_id, ())
@@ -110,7 +119,18 @@ def _made(
 ) -> WriterSchema:
     if schema_id is None:
         raise KafkaConfigurationError(f"the registry gave no id for the schema of {field.field}s")
-    return WriterSchema(field.field, field.format, schema.schema_str or "", references, schema_id)
+    text = schema.schema_str or ""
+    return _checked(WriterSchema(field.field, field.format, text, references, schema_id, field.message or ""))
+
+
+def _checked(schema: WriterSchema) -> WriterSchema:
+    """The schema, if a message can be written with it; raises `KafkaConfigurationError`."""
+    if schema.format == "protobuf":
+        try:
+            _ = protobuf_of(schema.text, schema.message, schema.references).type
+        except ValueError as error:
+            raise KafkaConfigurationError(f"the schema of {schema.field}s cannot be written with: {error}") from error
+    return schema
 
 
 def _derived(field: FieldOptions, topic: str | None, type_: Any) -> str:

@@ -1,0 +1,251 @@
+"""Typed values in the columns of any DataFrame, also of one that Spark's own connector has read.
+
+They are Arrow UDFs, which PySpark has since 4.1. A value that cannot be read ends the query, or is null.
+"""
+
+import functools
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from kafka.errors import KafkaConfigurationError, KafkaError
+from kafka.spark.requirements import INSTALL, SparkRequirementError
+from kafka.spark.typed.decoding import decoder_of
+from kafka.spark.typed.encoding import Encoder
+from kafka.spark.typed.field_options import FieldOptions, TypedOptions
+from kafka.spark.typed.reader_schema import ReaderSchema, find_reader_schemas
+from kafka.spark.typed.spark_types import as_spark, ddl_of, rows_that_fail
+from kafka.spark.typed.writer_schema import WriterSchema, find_writer_schema
+from kafka.spark.values import Topics
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+__all__ = ["from_avro", "from_json", "from_protobuf", "to_avro", "to_json", "to_protobuf"]
+
+_WAIT_MS = 600_000
+_NO_TOPIC = Topics(())
+
+
+class ValueDecodingError(KafkaError):
+    """A value cannot be decoded; says why."""
+
+
+def from_avro(
+    column: "Column | str",
+    schema: str | None = None,
+    *,
+    registry: Mapping[str, Any] | None = None,
+    subject: str | None = None,
+    version: int | None = None,
+    errors: str = "fail",
+) -> "Column":
+    """Values of Avro, as a column of their schema.
+
+    Arguments:
+        column: of bytes.
+        schema: the reader's schema, as JSON.
+        registry: options of `SchemaRegistryClient`: values begin with a zero byte and the id of the schema that they
+            were written with, which is looked up there. None: they are written with `schema`, without an id.
+        subject: instead of `schema`: the subject whose version is the reader's schema.
+        version: of the subject; None: the latest now.
+        errors: "fail" ends the query at a value that cannot be read, "null" makes it null.
+
+    Raises `KafkaConfigurationError` for arguments that do not fit together or a schema that no column can have, and
+    `SchemaRegistryError`.
+    """
+    options = FieldOptions("value", "avro", schema, subject=subject, version=version)
+    return _decoded(column, options, registry, errors)
+
+
+def from_json(column: "Column | str", schema: str, *, errors: str = "fail") -> "Column":
+    """Values of JSON, strictly, as a column of their schema; faster than Spark's function, and with named errors.
+
+    Arguments:
+        column: of bytes or texts.
+        schema: columns as in SQL, the JSON of a Spark type, or a JSON Schema.
+        errors: "fail" ends the query at a value that cannot be read, "null" makes it null.
+
+    Raises `KafkaConfigurationError` for a schema that no column can have.
+    """
+    return _decoded(column, FieldOptions("value", "json", schema), None, errors)
+
+
+def from_protobuf(
+    column: "Column | str",
+    schema: str | None = None,
+    message: str | None = None,
+    *,
+    registry: Mapping[str, Any] | None = None,
+    subject: str | None = None,
+    version: int | None = None,
+    errors: str = "fail",
+) -> "Column":
+    """Values of Protobuf, as a column of their message.
+
+    Arguments:
+        column: of bytes.
+        schema: the text of a .proto file, or its descriptors in base64.
+        message: its name; None: the first one of the schema.
+        registry: options of `SchemaRegistryClient`: values begin with a zero byte, the id of their schema and the
+            position of the message. None: they do not.
+        subject: instead of `schema`: the subject whose version is the schema.
+        version: of the subject; None: the latest now.
+        errors: "fail" ends the query at a value that cannot be read, "null" makes it null.
+
+    Raises `KafkaConfigurationError` for arguments that do not fit together or a schema that no column can have, and
+    `SchemaRegistryError`.
+    """
+    options = FieldOptions("value", "protobuf", schema, subject=subject, version=version, message=message)
+    return _decoded(column, options, registry, errors)
+
+
+def to_avro(
+    column: "Column | str",
+    schema: str | None = None,
+    *,
+    registry: Mapping[str, Any] | None = None,
+    subject: str | None = None,
+    version: int | None = None,
+    register: bool = True,
+) -> "Column":
+    """Rows as values of Avro.
+
+    Arguments:
+        column: of the schema's type, for a record a struct.
+        schema: the writer's schema, as JSON; None: that of the subject.
+        registry: options of `SchemaRegistryClient`: values begin with the id of the schema. None: they do not.
+        subject: in which the schema is registered, or looked up.
+        version: of the subject, where there is no `schema`; None: the latest now.
+        register: whether the schema is registered, or else only looked up.
+
+    Raises `KafkaConfigurationError` for arguments that do not fit together, and `SchemaRegistryError`.
+    """
+    options = FieldOptions("value", "avro", schema, subject=subject, version=version)
+    return _encoded(column, options, registry, register)
+
+
+def to_protobuf(
+    column: "Column | str",
+    schema: str | None = None,
+    message: str | None = None,
+    *,
+    registry: Mapping[str, Any] | None = None,
+    subject: str | None = None,
+    version: int | None = None,
+    register: bool = True,
+) -> "Column":
+    """Rows as values of Protobuf.
+
+    Arguments:
+        column: a struct with the message's fields; those that it lacks are not set.
+        schema: the text of a .proto file, or its descriptors in base64; None: that of the subject.
+        message: its name; None: the first one of the schema.
+        registry, subject, version, register: as of `to_avro`; the position of the message follows the schema's id.
+
+    Raises `KafkaConfigurationError` for arguments that do not fit together, and `SchemaRegistryError`.
+    """
+    options = FieldOptions("value", "protobuf", schema, subject=subject, version=version, message=message)
+    return _encoded(column, options, registry, register)
+
+
+def to_json(column: "Column | str") -> "Column":
+    """Rows as compact JSON in UTF-8.
+
+    Arguments:
+        column: of any type that JSON has.
+    """
+    return _arrow_udf(_encoding(WriterSchema("value", "json")), "binary")(column)
+
+
+def _typed(options: FieldOptions, registry: Mapping[str, Any] | None, *, register: bool = True) -> TypedOptions:
+    given = dict(registry or {})
+    if isinstance(given.get("url"), (list, tuple)):
+        given["url"] = ",".join(given["url"])
+    conf = tuple(sorted(given.items()))
+    if registry is None and (options.subject is not None or options.version is not None):
+        raise KafkaConfigurationError("subject and version need a registry")
+    return TypedOptions((options,), conf, _WAIT_MS, register)
+
+
+def _decoded(
+    column: "Column | str", options: FieldOptions, registry: Mapping[str, Any] | None, errors: str
+) -> "Column":
+    if errors not in ("fail", "null"):
+        raise KafkaConfigurationError(f"errors has to be 'fail' or 'null', not {errors!r}")
+    typed = _typed(options, registry)
+    if options.schema is None and options.subject is None:
+        raise KafkaConfigurationError(f"from_{options.format} needs a schema, or registry and subject")
+    (schema,) = find_reader_schemas(typed, _NO_TOPIC)
+    return _arrow_udf(_decoding(schema, typed, errors), ddl_of(schema.spark()))(column)
+
+
+def _encoded(
+    column: "Column | str", options: FieldOptions, registry: Mapping[str, Any] | None, register: bool
+) -> "Column":
+    if options.schema is None and options.subject is None:
+        raise KafkaConfigurationError(f"to_{options.format} needs a schema, or registry and subject")
+    if registry is not None and options.subject is None:
+        raise KafkaConfigurationError(f"to_{options.format} needs a subject to find the schema's id in the registry")
+    typed = _typed(options, registry, register=register and options.schema is not None)
+    return _arrow_udf(_encoding(find_writer_schema(options, typed, None, None)), "binary")(column)
+
+
+def _arrow_udf(function: Any, ddl: str) -> Any:
+    try:
+        from pyspark.sql.functions import arrow_udf
+    except ImportError as error:
+        raise SparkRequirementError(
+            f"kafka.spark.functions needs PySpark 4.1 or later, which has Arrow UDFs: {INSTALL} --upgrade. Before that "
+            "use kafka.formats in mapInArrow, see docs/SPARK.md, Typed keys and values"
+        ) from error
+    return arrow_udf(function, ddl)
+
+
+def _decoding(schema: ReaderSchema, typed: TypedOptions, errors: str) -> Any:
+    import pyarrow as pa
+
+    def decode(values: pa.Array) -> pa.Array:  # type: ignore[type-arg]  # Spark looks at these types
+        column: pa.Array[Any] = _decode(schema, typed, errors, values)
+        return column
+
+    return decode
+
+
+def _encoding(schema: WriterSchema) -> Any:
+    import pyarrow as pa
+
+    def encode(rows: pa.Array) -> pa.Array:  # type: ignore[type-arg]
+        values: pa.Array[Any] = _encoder(schema).encode(rows)
+        return values
+
+    return encode
+
+
+@functools.lru_cache(8)
+def _decoder(schema: ReaderSchema, typed: TypedOptions) -> Any:
+    return decoder_of(schema, typed)
+
+
+@functools.lru_cache(8)
+def _encoder(schema: WriterSchema) -> Encoder:
+    return Encoder(schema)
+
+
+def _decode(schema: ReaderSchema, typed: TypedOptions, errors: str, values: Any) -> Any:
+    import pyarrow as pa
+
+    column, bad = _decoder(schema, typed)(values.cast(pa.binary()))
+    wanted = schema.spark()
+    failures = {each.row: each for each in bad}
+    if failures and errors == "fail":
+        first = failures[min(failures)]
+        id_ = "" if first.schema_id is None else f" with schema id {first.schema_id}"
+        raise ValueDecodingError(f"a value{id_} cannot be read as {schema.format}: {first.cause}")
+    try:
+        return as_spark(column, wanted)
+    except pa.ArrowInvalid as error:
+        if errors == "fail":
+            raise ValueDecodingError(f"Spark cannot hold a value: {error}") from error
+    out_of_range = rows_that_fail(column, wanted)
+    kept = [None if row in out_of_range else row for row in range(len(column))]
+    return as_spark(column.take(pa.array(kept, pa.int32())), wanted)

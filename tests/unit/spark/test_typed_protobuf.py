@@ -1,0 +1,186 @@
+"""Protobuf values of the source, the sink and the functions, as Spark's processes have them."""
+
+from __future__ import annotations
+
+import datetime
+import pathlib
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from google.protobuf.descriptor_pb2 import FileDescriptorSet
+
+from kafka.errors import KafkaConfigurationError
+from kafka.formats import Protobuf
+from kafka.formats.protobuf.files import descriptor_proto
+from kafka.formats.registry.schemas import Schema, SchemaReference
+from kafka.spark import functions
+from kafka.spark.typed.decoding import RecordDecodingError
+from kafka.spark.typed.encoding import RowEncodingError
+
+from .typed_frames import Frame, Kafka, Stream, kafka, send, write
+
+__all__ = ["kafka"]
+
+pytestmark = pytest.mark.slow
+
+ORDER = """
+syntax = "proto3";
+package shop;
+import "google/protobuf/timestamp.proto";
+import "google/protobuf/duration.proto";
+message Line { string sku = 1; uint32 count = 2; }
+message Order {
+  enum Kind { NORMAL = 0; GIFT = 1; }
+  int64 id = 1;
+  optional string note = 2;
+  repeated Line lines = 3;
+  Kind kind = 4;
+  map<string, double> prices = 5;
+  google.protobuf.Timestamp at = 6;
+  google.protobuf.Duration took = 7;
+  uint64 large = 8;
+}
+"""
+ROW: dict[str, Any] = {
+    "id": 7,
+    "note": None,
+    "lines": [{"sku": "a", "count": 2**32 - 1}],
+    "kind": "GIFT",
+    "prices": [("a", 1.5)],
+    "at": datetime.datetime(2026, 1, 31, 12, tzinfo=datetime.UTC),
+    "took": datetime.timedelta(seconds=90),
+    "large": 2**64 - 1,
+}
+
+
+def framed(number: int, message: str, value: dict[str, Any], schema: str = ORDER) -> bytes:
+    position = {"Line": b"\0", "Order": b"\2\2"}[message]
+    return b"\0" + number.to_bytes(4, "big") + position + Protobuf(schema, message).encode(value)
+
+
+def options(kafka: Kafka, topic: str, **more: str) -> dict[str, str]:
+    return kafka.options(topic, valueFormat="protobuf", valueMessage="shop.Order") | more
+
+
+def register(kafka: Kafka, topic: str, schema: str = ORDER) -> int:
+    return kafka.registry.register_schema(f"{topic}-value", Schema(schema, "PROTOBUF"))
+
+
+def test_values_are_read_as_their_message_has_them(kafka: Kafka) -> None:
+    topic = kafka.topic()
+    number = register(kafka, topic)
+    value = {**ROW, "prices": {"a": 1.5}}
+    del value["note"]
+    send(kafka.servers, topic, [framed(number, "Order", value), None])
+    frame = Frame(**options(kafka, topic))
+    assert frame.ddl.startswith(
+        "value struct<`id`:bigint,`note`:string,`lines`:array<struct<`sku`:string,`count`:bigint>>,`kind`:string,"
+        "`prices`:map<string,double>,`at`:timestamp,`took`:interval day to second,`large`:decimal(20,0)>"
+    )
+    assert [row["value"] for row in frame.rows()] == [ROW, None]
+
+
+def test_bad_values_stand_in_their_column_and_newer_schemas_are_read(kafka: Kafka) -> None:
+    topic = kafka.topic()
+    number = register(kafka, topic)
+    frame = Frame(**options(kafka, topic, columns="value,value_error", valueErrors="column"))
+    newer = ORDER.replace("uint64 large = 8;", "uint64 large = 8; string more = 9;")
+    newest = register(kafka, topic, newer)
+    values = [framed(newest, "Order", {"id": 1, "more": "x"}, newer), framed(number, "Line", {"sku": "a"}), b"plain"]
+    send(kafka.servers, topic, values)
+    rows = frame.rows()
+    assert [row["value"] and row["value"]["id"] for row in rows] == [1, None, None]
+    assert f"schema id {number}: expected the message at position [1] of its schema" in rows[1]["value_error"]["cause"]
+    assert rows[2]["value_error"]["bytes"] == b"plain"
+    with pytest.raises(RecordDecodingError, match=f"topic {topic}, partition 0, offset 1 with schema id {number}"):
+        Frame(**options(kafka, topic)).rows()
+
+
+def test_a_stream_keeps_its_schema(kafka: Kafka) -> None:
+    topic, stream = kafka.topic(), Stream()
+    number = register(kafka, topic)
+    send(kafka.servers, topic, [framed(number, "Order", {"id": 1})])
+    assert [row["value"]["id"] for row in stream.run(**options(kafka, topic))] == [1]
+    register(kafka, topic, ORDER.replace("uint64 large = 8;", "uint64 large = 8; string more = 9;"))
+    with pytest.raises(KafkaConfigurationError, match="has read values with version 1"):
+        stream.run(**options(kafka, topic))
+    with pytest.raises(KafkaConfigurationError, match="schema of values"):
+        stream.run(**options(kafka, topic, valueMessage="shop.Nothing"))
+    assert stream.run(**options(kafka, topic, valueVersion="1")) == []
+
+
+def test_imports_come_from_the_registry(kafka: Kafka) -> None:
+    topic = kafka.topic()
+    line = 'syntax = "proto3"; package shop; message Line { string sku = 1; }'
+    order = 'syntax = "proto3"; package shop; import "line.proto"; message Order { Line line = 1; }'
+    kafka.registry.register_schema(f"{topic}-line", Schema(line, "PROTOBUF"))
+    schema = Schema(order, "PROTOBUF", [SchemaReference("line.proto", f"{topic}-line", 1)])
+    number = kafka.registry.register_schema(f"{topic}-value", schema)
+    rows = pa.table({"value": pa.array([{"line": {"sku": "a"}}])})
+    sink = kafka.sink(topic, valueFormat="protobuf")
+    write(rows, **sink)
+    assert kafka.records(topic)[0][1] == b"\0" + number.to_bytes(4, "big") + b"\0" + b"\x0a\x03\x0a\x01a"
+    assert [row["value"] for row in Frame(**options(kafka, topic)).rows()] == [{"line": {"sku": "a"}}]
+
+
+def test_rows_are_written_as_a_message_that_is_registered(kafka: Kafka) -> None:
+    topic = kafka.topic()
+    type_ = pa.struct([("id", pa.int64()), ("took", pa.duration("us")), ("kind", pa.string())])
+    row = {"id": 7, "took": datetime.timedelta(seconds=1), "kind": "GIFT"}
+    sink = kafka.sink(topic, valueFormat="protobuf", valueSchema=ORDER, valueMessage="Order")
+    write(pa.table({"value": pa.array([row, None], type_)}), **sink)
+    number = kafka.registry.get_latest_version(f"{topic}-value").schema_id
+    assert number is not None
+    first, second = kafka.records(topic)
+    value = {"id": 7, "took": datetime.timedelta(seconds=1), "kind": "GIFT"}
+    assert (first[1], second[1]) == (framed(number, "Order", value), None)
+    with pytest.raises(RowEncodingError, match=r"column 'value' cannot be written as protobuf: .*kind"):
+        write(pa.table({"value": pa.array([{**row, "kind": "NOTHING"}], type_)}), **sink)
+
+
+def test_without_a_registry_values_are_the_message_alone(kafka: Kafka, tmp_path: pathlib.Path) -> None:
+    topic = kafka.topic()
+    file = Protobuf(ORDER, "Order").descriptor.file
+    files = [descriptor_proto(each) for each in (*file.dependencies, file)]
+    path = tmp_path / "order.desc"
+    path.write_bytes(FileDescriptorSet(file=files).SerializeToString())
+    given = {"kafka.bootstrap.servers": kafka.servers, "valueFormat": "protobuf", "valueMessage": "Order"}
+    given |= {"valueSchemaFile": str(path)}
+    write(pa.table({"value": pa.array([{"id": 7}])}), **given, topic=topic)
+    assert kafka.records(topic) == [(None, b"\x08\x07")]
+    (row,) = Frame(**given, subscribe=topic, columns="value").rows()
+    assert row["value"]["id"] == 7
+
+
+@pytest.mark.parametrize(
+    ("more", "text"),
+    [
+        ({"valueFormat": "protobuf"}, "needs valueSchema, valueSchemaFile or schemaRegistryUrl"),
+        ({"valueFormat": "avro", "valueMessage": "Order"}, "'valueMessage' is not for the format avro"),
+        ({"valueMessage": "Order"}, "option 'valueMessage' needs 'valueFormat'"),
+        ({"valueFormat": "protobuf", "valueSchema": "message"}, "schema of values (given as an option) cannot be read"),
+        ({"valueFormat": "protobuf", "valueSchema": ORDER, "valueMessage": "No"}, "has no message 'No'"),
+    ],
+)
+def test_what_cannot_be_is_refused_by_name(more: dict[str, str], text: str) -> None:
+    with pytest.raises(KafkaConfigurationError) as raised:
+        Frame(**{"kafka.bootstrap.servers": "h:1", "subscribe": "t", **more})
+    assert text in str(raised.value)
+
+
+def test_a_write_without_a_schema_is_refused() -> None:
+    with pytest.raises(KafkaConfigurationError, match="protobuf needs valueSchema"):
+        write(
+            pa.table({"value": pa.array([{"id": 7}])}),
+            **{"kafka.bootstrap.servers": "h:1", "topic": "t", "valueFormat": "protobuf"},
+        )
+
+
+def test_functions_say_what_they_need() -> None:
+    with pytest.raises(KafkaConfigurationError, match="from_protobuf needs a schema, or registry and subject"):
+        functions.from_protobuf("value")
+    with pytest.raises(KafkaConfigurationError, match="to_protobuf needs a subject"):
+        functions.to_protobuf("value", ORDER, registry={"url": "http://h:1"})
+    with pytest.raises(KafkaConfigurationError, match="has no message 'No'"):
+        functions.from_protobuf("value", ORDER, "No")
