@@ -99,3 +99,22 @@ def test_a_stream_in_bounded_batches_is_written_exactly_once(
     send(brokers, topic, range(ROWS, ROWS + 50))
     run()
     assert committed(brokers, target) == list(range(ROWS + 50))
+
+
+def test_typed_values_are_written_and_read_in_a_batch_and_a_stream(spark: Any, tmp_path: Path) -> None:
+    with EmbeddedBroker(registry=True) as broker:
+        given = {"kafka.bootstrap.servers": broker.bootstrap_servers, "valueFormat": "avro"}
+        given["schemaRegistryUrl"] = str(broker.registry_url)
+        rows = spark.range(ROWS).selectExpr("named_struct('id', id, 'item', concat('item ', id % 10)) as value")
+        rows.write.format(FORMAT).options(**given, topic="orders").mode("append").save()
+
+        def read(topic: str) -> list[tuple[int, str]]:
+            frame = spark.read.format(FORMAT).options(**given, subscribe=topic).load()
+            return sorted(tuple(row) for row in frame.select("value.id", "value.item").collect())
+
+        assert read("orders") == [(number, f"item {number % 10}") for number in range(ROWS)]
+        stream = spark.readStream.format(FORMAT).options(**given, subscribe="orders", startingOffsets="earliest").load()
+        shouted = stream.selectExpr("named_struct('id', value.id, 'item', upper(value.item)) as value")
+        writer = shouted.writeStream.format(FORMAT).options(**given, topic="shouted")
+        run_available(writer.option("checkpointLocation", str(tmp_path / "checkpoint")))
+        assert read("shouted") == [(number, f"ITEM {number % 10}") for number in range(ROWS)]
