@@ -38,6 +38,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "cluster": ("cluster",),
     "consumer": ("consumer",),
     "coordinator": ("coordinator",),
+    "formats": ("formats",),
     "net": ("net",),
     "producer": ("producer",),
     "record": ("record/test_reference.py", "record"),

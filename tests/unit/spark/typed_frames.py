@@ -153,4 +153,6 @@ class Kafka:
 def kafka() -> Iterator[Kafka]:
     with EmbeddedBroker(registry=True) as broker, SchemaRegistryClient({"url": broker.registry_url}) as registry:
         yield Kafka(broker, registry)
+        for each in registries._CLIENTS._made.values():
+            each.close()
         registries._CLIENTS._made.clear()

@@ -8,12 +8,16 @@ from typing import Any, Self
 
 from kafka.errors import IllegalStateError, KafkaError
 from kafka.formats.registry.column_calls import ColumnCalls
+from kafka.formats.registry.exchange import Exchange
 from kafka.formats.registry.face import RegistryFace
 from kafka.formats.registry.http_library import http_library
 from kafka.formats.registry.setting_calls import SettingCalls
 from kafka.net import LoopThread
+from kafka.net.loop_call import LoopCall
 
 _CLOSE_TIMEOUT_S = 5.0
+_open: set[Exchange] = set()
+"""The connections of all clients. Dropped in a cycle, they would be finalized before a client could close them."""
 
 
 class SchemaRegistryClient(RegistryFace, ColumnCalls, SettingCalls):
@@ -52,16 +56,33 @@ class SchemaRegistryClient(RegistryFace, ColumnCalls, SettingCalls):
         self._loop_thread = LoopThread.shared()
         return self._loop_thread.run(self._request(method, path, query, body))
 
+    def _hold(self, exchange: Exchange) -> None:
+        _open.add(exchange)
+
+    def _taken_exchange(self) -> Exchange | None:
+        exchange = super()._taken_exchange()
+        if exchange is not None and (self._loop_thread is None or self._exchange_loop is not self._loop_thread.loop):
+            _open.discard(exchange)  # its loop has ended, and nobody can close it
+        return exchange
+
     def close(self) -> None:
         """Close the connections. Does nothing the second time."""
         self._closed = True
+        closing = self._begin_closing()
+        if closing is not None and self._loop_thread is not None and not self._loop_thread.in_loop_thread:
+            with contextlib.suppress(KafkaError, RuntimeError):  # the end of the process has closed them
+                closing.result(_CLOSE_TIMEOUT_S)
+
+    def _begin_closing(self) -> LoopCall[None] | None:
         exchange, loop_thread = self._taken_exchange(), self._loop_thread
         if exchange is None or loop_thread is None:
-            return
-        with contextlib.suppress(KafkaError, RuntimeError):  # a fork or the end of the process has closed them
-            closing = loop_thread.spawn(exchange.close())
-            if not loop_thread.in_loop_thread:
-                closing.result(_CLOSE_TIMEOUT_S)
+            return None
+        try:
+            return loop_thread.spawn(_close(exchange))
+        except (KafkaError, RuntimeError):
+            if not loop_thread.was_left_by_fork:  # else they are the parent's
+                _open.discard(exchange)
+            return None
 
     def __enter__(self) -> Self:
         return self
@@ -72,9 +93,12 @@ class SchemaRegistryClient(RegistryFace, ColumnCalls, SettingCalls):
         self.close()
 
     def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
-        if is_finalizing() or getattr(self, "_closed", True):
-            return
-        exchange, loop_thread = self._taken_exchange(), self._loop_thread
-        if exchange is not None and loop_thread is not None:
-            with contextlib.suppress(KafkaError, RuntimeError):
-                loop_thread.spawn(exchange.close())
+        if not is_finalizing() and not getattr(self, "_closed", True):
+            self._begin_closing()
+
+
+async def _close(exchange: Exchange) -> None:
+    try:
+        await exchange.close()
+    finally:
+        _open.discard(exchange)

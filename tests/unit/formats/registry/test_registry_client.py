@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import base64
 import concurrent.futures
+import gc
 import gzip
 import logging
 import os
 import socket
 import threading
+import time
 import traceback
 from collections.abc import Callable
 from typing import Any
@@ -17,6 +19,7 @@ import pytest
 
 from kafka.broker import EmbeddedBroker
 from kafka.errors import IllegalArgumentError, IllegalStateError, KafkaConfigurationError
+from kafka.formats.registry import client as registry_client
 from kafka.formats.registry import exchange
 from kafka.schema_registry import (
     AsyncSchemaRegistryClient,
@@ -523,3 +526,20 @@ def test_a_forked_child_asks_by_connections_of_its_own_and_the_parent_goes_on() 
         assert client.get_subjects() == ["s"]
         assert len(ports) == 4
         assert ports[0] == ports[3] != ports[1] == ports[2]
+
+
+def test_a_client_that_is_dropped_in_a_cycle_closes_its_connections() -> None:
+    """The collector finalized its connections before it: a warning of asyncio's, in whatever ran then."""
+    with ScriptedRegistry((200, ["s"])) as registry:
+        client: Any = client_of(registry)
+        assert client.get_subjects() == ["s"]
+        connections = client._exchange
+        assert connections in registry_client._open
+        client.itself = client
+        del client
+        gc.collect()
+        deadline = time.monotonic() + 30
+        while connections in registry_client._open:
+            assert time.monotonic() < deadline
+            time.sleep(0.005)
+        assert connections._session is None
