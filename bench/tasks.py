@@ -11,8 +11,9 @@ from bench.figures import Measure, Row, Target
 from bench.roster import BEFORE
 from bench.topics import CODECS, PARTITIONS, Topic
 
-Use = Literal["read", "write", "trips"]
-"""Topics are read as they were filled, or new ones are written to and read back, or both at once, record by record."""
+Use = Literal["read", "write", "trips", "own"]
+"""Topics are read as they were filled, or new ones are written to and read back, or both at once, record by record; or
+the task writes records of its own kind to new ones, and checks itself what it reads."""
 SPARK_TIMEOUT_S = 600
 CONFLUENT = ("confluent", "confluent-large")
 """How batches are read with it: at its best here, and with the large fetches and batches that are recommended."""
@@ -100,6 +101,7 @@ class Sizes:
     transactions: int = 30_000
     trips: int = TRIPS
     streamed: int = 2_000
+    events: int = 300_000
     partitions: int = 1_000
     codecs: tuple[str, ...] = CODECS
 
@@ -115,6 +117,7 @@ SMALL = Sizes(
     transactions=1_000,
     trips=300,
     streamed=320,
+    events=20_000,
     partitions=100,
     codecs=("none", "lz4"),
 )
@@ -367,7 +370,23 @@ def _spark(sizes: Sizes) -> list[Task]:
             targets=asked(1.7),
         ),
         replace(stream, measure="latency", targets=asked(1.1, "median")),
+        replace(
+            stream,
+            name="spark-start",
+            title="Spark, from start() to the end of the first micro-batch",
+            measure="latency",
+            targets=asked(0.77, "median"),  # at most 1.3 times as long
+        ),
+        *_typed(replace(noop, topics=(Topic("none", 104, sizes.events),), use="own"), asked),
         *_once(sizes),
+    ]
+
+
+def _typed(task: Task, asked: Callable[[float], tuple[Target, ...]]) -> list[Task]:
+    """Events of seven fields, decoded: by our source, and by Spark's functions behind its connector."""
+    return [
+        replace(task, name="spark-json", title="Spark, JSON decoded, to Parquet", targets=asked(2.5)),
+        replace(task, name="spark-avro", title="Spark, Avro decoded, to Parquet", targets=asked(1.5)),
     ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 from functools import partial
 
-from bench import spark_jobs
+from bench import spark_jobs, spark_typed
 from kafka import _variant, version
 
 SPARK = importlib.metadata.version("pyspark")
@@ -17,11 +17,14 @@ WITHOUT_NULLS = (
     "timestamp timestamp not null, timestampType int not null"
 )
 """All columns, with those that every record has declared so: Spark asks each row about each column else."""
-SOURCE = spark_jobs.Source("kafka_columnar", settings=UNSIZED, schema=WITHOUT_NULLS)
+SOURCE = spark_jobs.Source("kafka_columnar", settings=UNSIZED, schema=WITHOUT_NULLS, decodes=True)
 
 spark_noop = partial(spark_jobs.noop, SOURCE)
 spark_parquet = partial(spark_jobs.parquet, SOURCE)
 spark_write = partial(spark_jobs.write, SOURCE)
 spark_stream = partial(spark_jobs.stream, SOURCE)
+spark_json = partial(spark_typed.json_parquet, SOURCE)
+spark_avro = partial(spark_typed.avro_parquet, SOURCE)
+spark_start = partial(spark_typed.start, SOURCE)
 spark_write_once = spark_write
 spark_copy = partial(spark_jobs.copied, SOURCE)

@@ -84,6 +84,14 @@ def fetch_spark_connector() -> Path:
     )
 
 
+def fetch_spark_avro() -> Path:
+    """Return the folder with the jar of Spark's own `from_avro`, for the version of PySpark that is installed."""
+    version = importlib.metadata.version("pyspark")
+    return fetch_jars(
+        f"spark-avro-{version}", [Artifact("org.apache.spark", "spark-avro_2.13", version)], transitive=False
+    )
+
+
 def fetch_jars(name: str, artifacts: Sequence[Artifact], *, transitive: bool = True) -> Path:
     """Return the folder `name` of the cache with the jars of these artifacts, fetched if they are not there.
 
