@@ -6,6 +6,7 @@ version in the registry changes nothing until the program loads the frame again.
 
 import base64
 import dataclasses
+import functools
 import hashlib
 import json
 import pathlib
@@ -167,8 +168,9 @@ def _registered(field: FieldOptions, typed: TypedOptions, selection: Selection) 
     )
 
 
-def protobuf_of(text: str, message: str, references: Sequence[tuple[str, str]]) -> "Protobuf":
-    """What reads and writes values of a Protobuf schema; raises `ProtobufSchemaError`.
+@functools.lru_cache(16)
+def protobuf_of(text: str, message: str, references: tuple[tuple[str, str], ...]) -> "Protobuf":
+    """What reads and writes values of a Protobuf schema, for all tasks of this process; raises `ProtobufSchemaError`.
 
     Arguments:
         text: of the schema.
