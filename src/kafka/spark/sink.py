@@ -46,6 +46,9 @@ class _AtLeastOnce:
         self._options = options
         self._columns = columns
 
+    def plan(self) -> None:
+        """Nothing to do: tasks need the options alone."""
+
     def write(self, batches: Iterator["pyarrow.RecordBatch"]) -> Written:
         return Written(write_task(self._options, self._columns, batches))
 
@@ -72,6 +75,7 @@ class _Typed:
 
     def plan(self) -> None:
         """Find the schemas that are written with, and register them where the options say so."""
+        self._writer.plan()
         if self._schemas is None:
             self._schemas = _writer_schemas(self._options, self._types)
 
@@ -114,12 +118,6 @@ def _writer(given: Mapping[str, str], schema: Any, *, streaming: bool) -> Any:
     return _Typed(options, schema, writer) if formats else writer
 
 
-def _plan(writer: Any) -> None:
-    """Do what a write needs once, in the process that plans it."""
-    if isinstance(writer, _Typed):
-        writer.plan()
-
-
 class KafkaBatchWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark's classes are untyped here
     """Writes a frame to Kafka.
 
@@ -136,7 +134,7 @@ class KafkaBatchWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark'
         if overwrite:
             raise KafkaConfigurationError("kafka_columnar cannot overwrite a topic: use mode('append')")
         self._writer = _writer(options, schema, streaming=False)
-        _plan(self._writer)
+        self._writer.plan()
 
     @told_plainly
     def __reduce__(self) -> tuple[Any, ...]:
@@ -175,7 +173,7 @@ class KafkaStreamWriter(DataSourceStreamArrowWriter):  # type: ignore[misc]  # P
 
     @told_plainly
     def __reduce__(self) -> tuple[Any, ...]:
-        _plan(self._writer)  # not before: of the two processes that make one, only the one that plans sends it anywhere
+        self._writer.plan()  # not before: of the two processes that make one, only the one that plans sends it anywhere
         return travelling(self, self.__dict__)
 
     @told_plainly

@@ -30,8 +30,8 @@ class Prepared(WriterCommitMessage):  # type: ignore[misc]  # PySpark's classes 
 class TransactionalWriter:
     """Writes rows in transactions, and commits all of a write or nothing.
 
-    It is planned when Spark pickles it for the tasks, in a process of the driver: once, though Spark pickles it twice.
-    Spark makes other objects of it elsewhere, to commit and to abort.
+    The object that is sent to the tasks is planned before, once. Of a stream's, Spark makes others to commit and to
+    abort, which are not.
 
     Arguments:
         options: of the write.
@@ -49,14 +49,14 @@ class TransactionalWriter:
         self._prefix = options.exactly_once.prefix
         self._plan: driver.Plan | None = None
 
-    def __getstate__(self) -> dict[str, Any]:
+    def plan(self) -> None:
+        """Ask the brokers what the tasks need to know."""
         if self._plan is None:
             self._plan = self._ask(lambda access: driver.plan(access, self._options, self._checkpoint))
-        return self.__dict__
 
     def write(self, batches: Iterator["pyarrow.RecordBatch"]) -> Prepared:
         """Write the rows of one task."""
-        assert self._plan is not None, "it was pickled"
+        assert self._plan is not None, "the write was planned"
         context = TaskContext.get()
         assert context is not None, "it is called in a task"
         properties = {name: context.getLocalProperty(name) for name in (QUERY, BATCH, RUN)}
