@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+
 from scripts.reference.remedies import REMEDIES
 
 from kafka import errors
@@ -31,6 +33,29 @@ BROKERS = """
 | code | error | | what it says | what to do |
 |---:|---|---|---|---|
 """
+VALUES = """
+## Errors of values
+Of typed keys and values, see [FORMATS.md](FORMATS.md) and [SCHEMA_REGISTRY.md](SCHEMA_REGISTRY.md). Those of
+`kafka.formats` are each a `ValueError`. Clients raise `RecordDeserializationError`, see above, for a record, with one
+of these as its `__cause__`.
+
+| error | from | what it says | what to do |
+|---|---|---|---|
+"""
+OF_VALUES = (
+    ("kafka.schema_registry", "SchemaRegistryError", "Its `error_code` is Confluent's, `http_status_code` HTTP's."),
+    ("kafka.schema_registry", "SchemaRegistryConnectionError", "Look at `url`, `timeout`, and whether it runs."),
+    ("kafka.serialization", "SerializationError", "Look at the schema id and the path of the field in its text."),
+    ("kafka.formats", "AvroSchemaError", "Correct the schema at the place that the text names."),
+    ("kafka.formats", "AvroResolutionError", "Read with a compatible schema, or with that of the writer."),
+    ("kafka.formats", "AvroDecodeError", "Look who wrote these bytes, and with which schema."),
+    ("kafka.formats", "AvroEncodeError", "Correct the value of the field that the text names."),
+    ("kafka.formats", "JsonSchemaError", "Correct the schema at the place that the text names."),
+    ("kafka.formats", "JsonEncodeError", "Correct the value of the row and field that the text names."),
+    ("kafka.formats", "ProtobufSchemaError", "Correct the schema, or give what it imports as references."),
+    ("kafka.formats", "ProtobufDecodeError", "Look who wrote these bytes, and as which message."),
+    ("kafka.formats", "ProtobufEncodeError", "Correct the value of the row and field that the text names."),
+)
 NAMES = """
 ## Other names
 Generations of kafka-python called these otherwise; each is the same class.
@@ -50,7 +75,11 @@ def text() -> str:
     ]
     others = sorted(name for name, value in vars(errors).items() if value in found and value.__name__ != name)
     same = [f"- `{name}`: `{getattr(errors, name).__name__}`\n" for name in others]
-    return "".join([HEAD, CLIENTS, *plain, BROKERS, *answered, NAMES, *same])
+    values = [
+        f"| `{name}` | `{module}` | {says(getattr(importlib.import_module(module), name))} | {remedy} |\n"
+        for module, name, remedy in OF_VALUES
+    ]
+    return "".join([HEAD, CLIENTS, *plain, BROKERS, *answered, VALUES, *values, NAMES, *same])
 
 
 def classes() -> list[type[errors.KafkaError]]:
@@ -66,7 +95,7 @@ def remedy(cls: type[errors.KafkaError]) -> str:
     return next(REMEDIES[base.__name__] for base in cls.__mro__ if base.__name__ in REMEDIES)
 
 
-def says(cls: type[errors.KafkaError]) -> str:
+def says(cls: type[Exception]) -> str:
     """What an error says, on one line of a table."""
     own = getattr(cls, "description", None)
     paragraph = own or (cls.__doc__ or "").partition("\n\n")[0]

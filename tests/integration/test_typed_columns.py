@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import logging
 from collections.abc import Callable, Iterator
@@ -13,7 +14,7 @@ import pytest
 import kafka
 from kafka import AsyncKafkaConsumer, AsyncKafkaProducer, KafkaConsumer, KafkaProducer
 from kafka.broker import EmbeddedBroker
-from kafka.errors import RecordDeserializationError
+from kafka.errors import IllegalStateError, RecordDeserializationError
 from kafka.formats import Avro, Json, Protobuf
 from kafka.schema_registry import (
     AsyncSchemaRegistryClient,
@@ -23,6 +24,7 @@ from kafka.schema_registry import (
 )
 from kafka.schema_registry.avro import AvroDeserializer, AvroSerializer
 from kafka.schema_registry.protobuf import ProtobufDeserializer
+from kafka.serialization import SerializationError
 
 if TYPE_CHECKING:
     from conftest import Broker, MakeTopic
@@ -255,3 +257,56 @@ def test_a_typed_table_of_protobuf(broker: Broker, make_topic: MakeTopic, regist
     assert [(each.id, each.note if each.HasField("note") else None) for each in found] == [
         (row["id"], row["note"]) for row in ROWS
     ]
+
+
+def test_a_column_that_may_be_a_records_own_or_a_values_field_is_refused(
+    broker: Broker, make_topic: MakeTopic, registry: SchemaRegistryClient
+) -> None:
+    topic, when = make_topic(), datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)
+    table = pa.table({"id": [1], "timestamp": [when], "topic": ["news"]})
+    writers: list[Any] = [
+        registry.writer(f"{topic}-value", table.schema),
+        Avro.of_columns(table.schema, "Order"),
+        Json(table.schema),
+    ]
+    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
+        for writer in writers:
+            with pytest.raises(ValueError, match="cannot tell whether 'timestamp' and 'topic' of the data"):
+                producer.send_arrow(topic, table, value=writer)
+        producer.send_arrow(topic, {"value": table.to_struct_array()}, value=writers[0]).get(60)
+        only_id = registry.writer(f"{topic}-id", pa.schema([("id", pa.int64())]))
+        producer.send_arrow(topic, table, value=only_id).get(60)
+    read = kafka.read(topic, bootstrap_servers=broker.bootstrap_servers, last=2)
+    first, second = read
+    assert (second.value[5:], second.timestamp) == (b"\2\2", int(when.timestamp() * 1000)), "then they are the record's"
+    assert first.timestamp != second.timestamp
+    assert registry.reader(f"{topic}-value").decode(pa.array([first.value]))[0].to_pylist() == table.to_pylist()
+
+
+def test_records_of_typed_columns_are_refused_and_frames_are_exact(
+    broker: Broker, make_topic: MakeTopic, registry: SchemaRegistryClient
+) -> None:
+    topic, big = make_topic(), 2**53 + 1
+    orders = pa.table({"id": [big, None]})
+    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
+        writer = registry.writer(f"{topic}-value", orders.schema)
+        keyed = orders.append_column("key", pa.array([big, None]))
+        producer.send_arrow(topic, keyed, key="long", value=writer).get(60)
+        producer.send(topic, b"bad", key=b"\0" * 8)
+    reader = registry.reader(f"{topic}-value")
+    frame = kafka.read(
+        topic, bootstrap_servers=broker.bootstrap_servers, key="long", value=reader, error_columns=True
+    ).to_pandas()
+    assert frame["value"][0] == {"id": big}
+    assert (str(frame["key"].dtype), frame["key"][0], frame["key"].isna().tolist()) == (
+        "Int64",
+        big,
+        [False, True, False],
+    )
+    read = kafka.read(topic, bootstrap_servers=broker.bootstrap_servers, value=reader)
+    with pytest.raises(IllegalStateError, match="key= and value= make typed columns: use batches"):
+        next(iter(read))
+    with pytest.raises(RecordDeserializationError, match="error_columns=True keeps its row") as caught:
+        read.to_arrow()
+    assert "seek" not in str(caught.value)
+    assert isinstance(caught.value.__cause__, SerializationError)

@@ -6,12 +6,14 @@ A reader has a `type`, that of its column, and `decode`; a writer has `encode`. 
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from kafka.formats.avro.codec import Avro
+    from kafka.formats.avro.schema import Schema as ParsedSchema
     from kafka.formats.bad_values import BadValue
     from kafka.formats.json.codec import Json
     from kafka.formats.protobuf.codec import Protobuf
@@ -37,6 +39,10 @@ class ColumnReader(Protocol):
 
 class ColumnWriter(Protocol):
     """Encodes columns as values."""
+
+    @property
+    def field_names(self) -> Collection[str]:
+        """Of the schema's record, if it is one."""
 
     def encode(self, column: Any) -> pa.BinaryArray:
         """Encode an array, each row as one value; raises ValueError for what does not fit."""
@@ -77,6 +83,7 @@ class FormatRows:
         """
         self._given = given
         self.type: Any = given.type if hasattr(given, "type") else given.arrow_type
+        self.field_names = names_of_type(self.type)
 
     def decode_known(self, values: Any) -> tuple[Any, list[BadValue]]:
         """See `ColumnReader`."""
@@ -97,6 +104,7 @@ class PlainRows:
 
         self._columns = PlainColumns(kind)
         self.type: Any = self._columns.type
+        self.field_names: Collection[str] = ()
 
     def decode_known(self, values: Any) -> tuple[Any, list[BadValue]]:
         """See `ColumnReader`."""
@@ -144,6 +152,21 @@ def _of(given: Any, name: str, role: str, method: str) -> Any:
     )
 
 
+def names_of_type(type_: Any) -> Collection[str]:
+    """The names of a struct's fields; none of any other type."""
+    import pyarrow as pa
+
+    return {field.name for field in type_} if pa.types.is_struct(type_) else ()
+
+
+def names_of_avro(schema: ParsedSchema) -> Collection[str]:
+    """The names of a record's fields; a union has those of its records."""
+    from kafka.formats.avro.schema import Record, Union
+
+    branches = schema.branches if isinstance(schema, Union) else (schema,)
+    return {field.name for each in branches if isinstance(each, Record) for field in each.fields}
+
+
 def encoded_rows(codec: Avro | Json | Protobuf, column: Any) -> pa.BinaryArray:
     """Encode an array with a codec, each row as one value; raises ValueError for what does not fit."""
     from kafka.formats.json.codec import Json
@@ -157,9 +180,19 @@ def _as_type(column: Any, type_: Any) -> Any:
     Raises:
         ValueError: a value does not fit, or a required one is null.
     """
+    import pyarrow as pa
+
+    from kafka.formats.arrow_types import check_kind, first_misfit
     from kafka.formats.json.encode_plan import all_nullable
 
-    made = column if column.type == type_ else column.cast(all_nullable(type_))
+    made = column
+    if column.type != type_:
+        wanted = all_nullable(type_)
+        check_kind(column.type, wanted)
+        try:
+            made = column.cast(wanted)
+        except pa.ArrowInvalid as error:
+            raise ValueError(first_misfit(column, wanted)) from error
     _check_required(made, type_, "")
     return made
 

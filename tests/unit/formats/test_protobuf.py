@@ -277,7 +277,7 @@ def test_positions(indexes: list[int]) -> None:
     ("columns", "text"),
     [
         ({"nope": [1]}, "has no field 'nope'"),
-        ({"id": ["x"]}, "At id: expected int64"),
+        ({"id": ["x"]}, "the column 'id' is of the type string, and the schema's is int64"),
         ({"count": [2**40]}, "At count: expected int32"),
         ({"kind": ["GIFT", "PRESENT"]}, r"At kind: 'PRESENT' is no value of the enum shop\.Kind"),
         ({"lines": [[{"sku": "", "quantity": 0, "kinds": ["GIFT", "x"]}]]}, r"At lines\.kinds: 'x' is no value"),

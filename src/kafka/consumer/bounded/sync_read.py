@@ -27,6 +27,7 @@ from kafka.consumer.bounded.frames import check_installed
 from kafka.consumer.bounded.losses import Losses, OnMissing, parse_on_missing
 from kafka.consumer.bounded.sync_ranges import find_ranges
 from kafka.consumer.kafka_consumer import KafkaConsumer
+from kafka.consumer.records.frames import exact_frame
 from kafka.consumer.records.typed_columns import Stop, TypedColumns, settled
 from kafka.display.progress import ProgressReport, Tell
 from kafka.errors import IllegalStateError, KafkaTimeoutError, OffsetOutOfRangeError
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 _POLL_MS = 50
 """Positions are looked at so often, as they also move over markers and gaps, which wake nobody."""
 _TIMEOUT_MS = 60_000
+_ADVICE = "on_deserialization_error='skip' leaves it out, and error_columns=True keeps its row"
 
 
 def read(
@@ -75,7 +77,8 @@ def read(
         on_missing: what to do about records that are deleted (by retention, `delete_records`, or with their topic)
             after this call and before they are read. "raise": the read fails with `OffsetOutOfRangeError`, which names
             them; "skip": it goes on with what is left, logs a warning, and counts them in ``missing``.
-        key: makes keys a typed column of Arrow, as of `poll_arrow`; deserializers are for records.
+        key: makes keys a typed column of Arrow, as of `poll_arrow`. Deserializers are for records, which are iterated
+            over; these are for batches and tables.
         value: the same for values.
         error_columns: as of `poll_arrow`.
         configs: options of `KafkaConsumer`, such as ``bootstrap_servers``, ``isolation_level``, deserializers.
@@ -87,7 +90,8 @@ def read(
     """
     check_timeout(timeout_ms)
     check_options(configs)
-    typed = TypedColumns(key, value, error_columns, configs.get("on_deserialization_error") or "raise")
+    on_error = configs.get("on_deserialization_error") or "raise"
+    typed = TypedColumns(key, value, error_columns, on_error, _ADVICE)
     chosen, most, skips = parse_topics(topics), parse_last(last), parse_on_missing(on_missing)
     now_ms = wall_clock_ns()() // 1_000_000
     bounds = parse_bound("start", start, now_ms), parse_bound("end", end, now_ms)
@@ -179,7 +183,14 @@ class BoundedRead:
         return dict(self._losses.missing)
 
     def __iter__(self) -> Iterator[ConsumerRecord]:
-        """The records, one by one. Raises `RecordDeserializationError` for one whose key or value cannot be read."""
+        """The records, one by one. Raises `RecordDeserializationError` for one whose key or value cannot be read, and
+        `IllegalStateError` where ``key`` or ``value`` ask for typed columns, which records do not have.
+        """
+        if self._typed.is_typed:
+            raise IllegalStateError(
+                "key= and value= make typed columns: use batches(), to_arrow(), to_pandas() or to_polars(); for "
+                "records give value_deserializer, such as an AvroDeserializer"
+            )
         with closing(self._columns(self.ranges, self._progress)) as found:
             for columns in found:
                 consumer = self._consumer
@@ -231,9 +242,12 @@ class BoundedRead:
         return pyarrow.Table.from_batches(found or [(self._batch([]))[0]])
 
     def to_pandas(self) -> "pandas.DataFrame":
-        """All of it as a pandas data frame. Raises `ImportError` where pyarrow or pandas is not installed."""
+        """All of it as a pandas data frame. Raises `ImportError` where pyarrow or pandas is not installed.
+
+        A column of whole numbers with nulls is one of pandas' nullable type, such as ``Int64``.
+        """
         check_installed("to_pandas()", "pyarrow", "pandas")
-        return (self.to_arrow()).to_pandas()
+        return exact_frame(self.to_arrow())
 
     def to_polars(self) -> "polars.DataFrame":
         """All of it as a polars data frame. Raises `ImportError` where pyarrow or polars is not installed."""

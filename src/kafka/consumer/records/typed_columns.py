@@ -11,6 +11,7 @@ from kafka.consumer.records.build_records import ErrorHandler, skip
 from kafka.errors import RecordDeserializationError
 from kafka.formats.rows import ColumnReader, ReadAs, reader_of
 from kafka.record import Columns, ConsumerRecord, decode_batches
+from kafka.serialization import SerializationError
 from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:
@@ -39,15 +40,20 @@ class TypedColumns:
         key, value: what reads them, see `reader_of`; None: the bytes are kept.
         error_columns: whether columns `key_error` and `value_error` say why a row is null, and nothing fails.
         on_error: what to do with a record that cannot be read otherwise, as of ``on_deserialization_error``.
+        advice: what the error says can be done; None: seek past it.
     """
 
-    def __init__(self, key: Any, value: Any, error_columns: bool, on_error: str | ErrorHandler) -> None:
+    def __init__(
+        self, key: Any, value: Any, error_columns: bool, on_error: str | ErrorHandler, advice: str | None = None
+    ) -> None:
         given = {"key": key, "value": value}
         self._readers: dict[str, ColumnReader] = {
             name: reader_of(each, name) for name, each in given.items() if each is not None
         }
         self._error_columns = error_columns
         self._on_error = None if on_error == "raise" else skip if isinstance(on_error, str) else on_error
+        self._advice = "it is left out" if on_error == "skip" else advice
+        self.is_typed = bool(self._readers)
 
     def of(self, pieces: Sequence[Columns]) -> tuple[Any, Stop | None]:
         """One batch of columns, up to the first record that cannot be read and may not be left out.
@@ -86,7 +92,7 @@ class TypedColumns:
         for row in sorted({row for rows in bad.values() for row in rows}):
             piece, at = _place(pieces, row)
             part = next(name for name in ("key", "value") if row in bad.get(name, ()))
-            error = _error(pieces[piece].slice(at, at + 1), part, bad[part][row])
+            error = _error(pieces[piece].slice(at, at + 1), part, bad[part][row], self._advice)
             if self._on_error is None:
                 stop = Stop(piece, error.offset, error)
             else:
@@ -132,11 +138,12 @@ def _place(pieces: Sequence[Columns], row: int) -> tuple[int, int]:
     raise IndexError(row)
 
 
-def _error(row: Columns, part: str, bad: BadValue) -> RecordDeserializationError:
+def _error(row: Columns, part: str, bad: BadValue, advice: str | None) -> RecordDeserializationError:
     [record] = row.to_records()
-    return RecordDeserializationError(
-        TopicPartition(record.topic, record.partition), record.offset, part, _cause(bad), record
-    )
+    tp = TopicPartition(record.topic, record.partition)
+    error = RecordDeserializationError(tp, record.offset, part, _cause(bad), record, advice)
+    error.__cause__ = SerializationError(_cause(bad))
+    return error
 
 
 def _cause(bad: BadValue) -> str:

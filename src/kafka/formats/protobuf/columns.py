@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute
 
+from kafka.formats.arrow_types import check_kind
 from kafka.formats.protobuf.damage import damage
 from kafka.formats.protobuf.errors import ProtobufEncodeError, ProtobufSchemaError, library
 from kafka.formats.protobuf.files import descriptor_proto
@@ -124,6 +125,10 @@ class ProtobufColumns:
         for field in self._schema:
             if field.name not in given:
                 continue
+            try:
+                check_kind(given[field.name].type, field.type, field.name)
+            except ValueError as error:
+                raise ProtobufEncodeError(f"{self._descriptor.full_name}: {error}") from error
             try:
                 columns.append((field, _of_type(given[field.name], field)))
             except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError, KeyError) as error:

@@ -85,7 +85,7 @@ class AsyncColumnCalls(AsyncSchemaCalls):
         column can hold.
         """
         if (subject is None) == (schema is None):
-            raise ValueError("Expected either a subject or a schema")
+            raise ValueError("Expected a subject, or schema= without a subject: one of both is the reader's")
         if schema is None:
             found = (await self.get_version(str(subject), version)).schema
         else:
@@ -95,7 +95,7 @@ class AsyncColumnCalls(AsyncSchemaCalls):
     async def writer(
         self,
         subject: str,
-        schema: "Schema | str | pyarrow.Schema | None" = None,
+        schema: "Schema | str | pyarrow.Schema | pyarrow.StructType | None" = None,
         *,
         version: Version = "latest",
         register: bool = True,
@@ -106,8 +106,8 @@ class AsyncColumnCalls(AsyncSchemaCalls):
 
         Arguments:
             subject: where the schema is, such as "orders-value".
-            schema: a `Schema`, the text of one of Avro, or the `pyarrow.Schema` of columns, of which one of Avro is
-                made; it is registered. None: what is registered is used.
+            schema: a `Schema`, the text of one of Avro, or the `pyarrow.Schema` or struct type of columns, of which
+                one of Avro is made; it is registered. None: what is registered is used.
             version: which version, without a schema.
             register: False: the schema is only looked up.
             normalize: have the registry bring it into a normal form first.

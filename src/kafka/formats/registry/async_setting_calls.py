@@ -6,7 +6,7 @@ from kafka.errors import IllegalArgumentError
 from kafka.formats.registry.answers import settings_of
 from kafka.formats.registry.async_requests import AsyncRegistryRequests, quoted
 from kafka.formats.registry.errors import SchemaRegistryError
-from kafka.formats.registry.schemas import Schema, ServerConfig
+from kafka.formats.registry.schemas import Schema, ServerConfig, checked_schema
 
 Version = int | Literal["latest"]
 
@@ -90,7 +90,7 @@ class AsyncSettingCalls(AsyncRegistryRequests):
     ) -> dict[str, Any]:
         path = f"compatibility/subjects/{quoted(subject_name)}/versions{version}"
         query = {"normalize": normalize, "verbose": verbose}
-        answer: dict[str, Any] = await self._asked(dict, "POST", path, query, schema.to_dict())
+        answer: dict[str, Any] = await self._asked(dict, "POST", path, query, checked_schema(schema).to_dict())
         if "is_compatible" not in answer:
             raise SchemaRegistryError(0, -1, "the answer lacks 'is_compatible'", f"POST /{path}")
         return answer

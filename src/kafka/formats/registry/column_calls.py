@@ -86,7 +86,7 @@ class ColumnCalls(SchemaCalls):
         column can hold.
         """
         if (subject is None) == (schema is None):
-            raise ValueError("Expected either a subject or a schema")
+            raise ValueError("Expected a subject, or schema= without a subject: one of both is the reader's")
         if schema is None:
             found = (self.get_version(str(subject), version)).schema
         else:
@@ -96,7 +96,7 @@ class ColumnCalls(SchemaCalls):
     def writer(
         self,
         subject: str,
-        schema: "Schema | str | pyarrow.Schema | None" = None,
+        schema: "Schema | str | pyarrow.Schema | pyarrow.StructType | None" = None,
         *,
         version: Version = "latest",
         register: bool = True,
@@ -107,8 +107,8 @@ class ColumnCalls(SchemaCalls):
 
         Arguments:
             subject: where the schema is, such as "orders-value".
-            schema: a `Schema`, the text of one of Avro, or the `pyarrow.Schema` of columns, of which one of Avro is
-                made; it is registered. None: what is registered is used.
+            schema: a `Schema`, the text of one of Avro, or the `pyarrow.Schema` or struct type of columns, of which
+                one of Avro is made; it is registered. None: what is registered is used.
             version: which version, without a schema.
             register: False: the schema is only looked up.
             normalize: have the registry bring it into a normal form first.

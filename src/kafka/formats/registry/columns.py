@@ -1,12 +1,13 @@
 """Columns by a registry's schemas: what does not wait for the registry."""
 
+import json
 import re
 import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kafka.formats.registry.schemas import Schema
-from kafka.formats.rows import SchemaNeeded, encoded_rows
+from kafka.formats.rows import SchemaNeeded, encoded_rows, names_of_avro, names_of_type
 
 if TYPE_CHECKING:
     import pyarrow
@@ -76,7 +77,7 @@ class RegistryWriter:
     Attributes:
         schema: the writer's schema.
         schema_id: its id.
-        type: of Avro's columns or JSON's, a `pyarrow.DataType`; others are written if their values fit.
+        field_names: of the schema's record, if it is one.
     """
 
     def __init__(self, schema: Schema, schema_id: int, parsed: Any) -> None:
@@ -90,8 +91,10 @@ class RegistryWriter:
             from kafka.formats.avro.column_encoder import AvroColumnEncoder
 
             self._avro = AvroColumnEncoder(parsed)
+            self.field_names = names_of_avro(parsed)
             return
         self._codec = parsed
+        self.field_names = names_of_type(parsed.type)
         if kind == "PROTOBUF":
             from kafka.formats.protobuf.files import indexes_of
             from kafka.formats.protobuf.prefix import index_bytes
@@ -130,7 +133,7 @@ def schema_of(given: Any, subject: str | None) -> Schema:
     """The schema of what a user gives.
 
     Arguments:
-        given: a `Schema`, the text of one of Avro, or the `pyarrow.Schema` of columns.
+        given: a `Schema`, the text of one of Avro, the `pyarrow.Schema` of columns, or the type of a struct column.
         subject: where it goes, after which a record that is made of columns is named.
 
     Raises `TypeError` for anything else, `AvroSchemaError` for columns that Avro has no type for.
@@ -138,14 +141,35 @@ def schema_of(given: Any, subject: str | None) -> Schema:
     if isinstance(given, Schema):
         return given
     if isinstance(given, str):
+        kind = _other_kind(given)
+        if kind is not None:
+            raise ValueError(f"Expected the text of an Avro schema; give this one as Schema(text, {kind!r})")
         return Schema(given, "AVRO")
     import pyarrow as pa
 
+    if isinstance(given, pa.StructType):
+        given = pa.schema(list(given))
     if not isinstance(given, pa.Schema):
-        raise TypeError(f"Expected the schema as a Schema, a text or a pyarrow.Schema, got {type(given).__name__}")
-    import json
-
+        raise TypeError(
+            "Expected the schema as a Schema, a text, a pyarrow.Schema or the type of a struct column, got "
+            f"{type(given).__name__}"
+        )
+    if {"topic", "partition", "offset", "value"} <= set(given.names):
+        raise ValueError(
+            "Expected the schema of values, got one of records: give the type of their values, "
+            "schema.field('value').type"
+        )
     from kafka.formats.avro.arrow_schema import avro_schema_of
 
     name = re.sub(r"\W", "_", subject or "row", flags=re.ASCII)
     return Schema(json.dumps(avro_schema_of(given, name if not name[0].isdigit() else f"_{name}")), "AVRO")
+
+
+def _other_kind(text: str) -> str | None:
+    """The type that the text of a schema plainly is of, where it is not Avro."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return "PROTOBUF" if re.search(r"\bmessage\s+\w+\s*\{", text) else None
+    is_json_schema = isinstance(value, dict) and ("$schema" in value or value.get("type") == "object")
+    return "JSON" if is_json_schema else None

@@ -8,7 +8,7 @@ from kafka.formats.registry.answers import registered, version_of
 from kafka.formats.registry.cache import Cache
 from kafka.formats.registry.options import RegistryOptions
 from kafka.formats.registry.requests import RegistryRequests, quoted
-from kafka.formats.registry.schemas import RegisteredSchema, Schema, SchemaVersion
+from kafka.formats.registry.schemas import RegisteredSchema, Schema, SchemaVersion, checked_schema
 
 Version = int | Literal["latest"]
 
@@ -54,7 +54,7 @@ class SchemaCalls(RegistryRequests):
             schema: the schema.
             normalize_schemas: have the registry bring it into a normal form first.
         """
-        key = (subject_name, schema, normalize_schemas)
+        key = (subject_name, checked_schema(schema), normalize_schemas)
         kept = self._by_schema.get(key)
         if kept is not None:
             return kept
@@ -159,7 +159,7 @@ class SchemaCalls(RegistryRequests):
             fmt: as of `get_schema`.
             deleted: look among deleted versions too.
         """
-        key = (subject_name, schema, normalize_schemas, fmt, deleted)
+        key = (subject_name, checked_schema(schema), normalize_schemas, fmt, deleted)
         kept = self._looked_up.get(key)
         if kept is None:
             query = {"normalize": normalize_schemas, "deleted": deleted, "format": fmt}

@@ -221,3 +221,11 @@ def readable(schema: Schema) -> str:
         return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
     except (ValueError, RecursionError):
         return text
+
+
+def checked_schema(given: object) -> Schema:
+    """Return a schema; raises `TypeError` for anything else, such as its text alone."""
+    if isinstance(given, Schema):
+        return given
+    advice = ": make one of the text, such as Schema(text, 'AVRO')" if isinstance(given, str) else ""
+    raise TypeError(f"Expected the schema as a Schema, got {type(given).__name__}{advice}")

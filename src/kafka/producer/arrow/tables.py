@@ -4,17 +4,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
-_NOT_SENT = ("topic", "offset", "timestamp_type", "timestampType", "leader_epoch")
+Rows = TypeVar("Rows", pa.Table, pa.RecordBatch, pa.Table | pa.RecordBatch)
+
+NOT_SENT = ("topic", "offset", "timestamp_type", "timestampType", "leader_epoch")
 """Columns of `KafkaConsumer.poll_arrow()` and of Spark's source that say where a record was, not what it is."""
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 
 
 def as_rows(data: Any) -> pa.Table | pa.RecordBatch:
-    """Arrow data with the columns that `send_arrow` sends.
+    """Arrow data with the columns that `send_arrow` sends; see `as_arrow`."""
+    return sent_columns(as_arrow(data))
+
+
+def sent_columns(rows: Rows) -> Rows:
+    """The rows without columns that say where a record was, not what it is."""
+    sent = [name for name in rows.schema.names if name not in NOT_SENT and not _PANDAS_INDEX.fullmatch(name)]
+    return rows if len(sent) == rows.num_columns else rows.select(sent)
+
+
+def as_arrow(data: Any) -> pa.Table | pa.RecordBatch:
+    """Arrow data, of types that can be encoded.
 
     Arguments:
         data: a `pyarrow.Table` or `RecordBatch`, an object with ``__arrow_c_stream__`` (a polars or pandas DataFrame, a
@@ -36,8 +49,7 @@ def as_rows(data: Any) -> pa.Table | pa.RecordBatch:
             "send_arrow() takes a pyarrow Table or RecordBatch, anything with __arrow_c_stream__ or __arrow_c_array__ "
             f"(as polars and pandas have), or a dict of columns, not {type(data).__name__}"
         )
-    sent = [name for name in rows.schema.names if name not in _NOT_SENT and not _PANDAS_INDEX.fullmatch(name)]
-    return _plain(rows if len(sent) == rows.num_columns else rows.select(sent))
+    return _plain(rows)
 
 
 def _plain(rows: pa.Table | pa.RecordBatch) -> pa.Table | pa.RecordBatch:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pyarrow as pa
@@ -210,7 +211,7 @@ def test_what_is_no_reader_or_cannot_be_one() -> None:
     ):
         with pytest.raises(ValueError, match="Expected a schema of the type AVRO, JSON or PROTOBUF, got XML"):
             registry.reader("orders-value")
-        with pytest.raises(ValueError, match="Expected either a subject or a schema"):
+        with pytest.raises(ValueError, match="Expected a subject, or schema= without a subject"):
             registry.reader()
     with pytest.raises(ValueError, match=r"Expected value as one of string, bytes, .*, or a registry's reader"):
         reader_of("avro", "value")
@@ -228,3 +229,51 @@ def test_formats_without_a_registry() -> None:
     assert writer_of("short", "value").encode(pa.array([1, None])).to_pylist() == [b"\0\1", None]
     with pytest.raises(ValueError, match="70000"):
         writer_of("short", "value").encode(pa.array([70_000]))
+
+
+@pytest.mark.parametrize(
+    ("rows", "text"),
+    [
+        ([{"id": 1, "zz": 2}], "the schema has no field for the column 'zz'; it has 'id', 'note'"),
+        ([{"id": 1, "noet": "x"}], "no field for the column 'noet'; did you mean 'note'"),
+        ([{"id": 1, "note": 77}], "the column 'note' is of the type int64, and the schema's is string"),
+        ([{"id": "5"}], "the column 'id' is of the type string, and the schema's is int64"),
+        ([{"id": 5.0}], "the column 'id' is of the type double, and the schema's is int64"),
+        (pa.array([{"id": 1}, {"id": 2**63}, {"id": 3}], pa.struct([("id", pa.uint64())])), "Row 1: id is 9223372036"),
+        ([1], "the values are of the type int64, and the schema's is struct"),
+    ],
+)
+def test_json_is_written_of_what_fits_the_schema_and_nothing_else(rows: Any, text: str) -> None:
+    with (
+        ScriptedRegistry(Subjects(Schema(JSON_SCHEMA, "JSON"))) as server,
+        SchemaRegistryClient({"url": server.url, **CONF}) as registry,
+        pytest.raises(ValueError, match=re.escape(text)),
+    ):
+        registry.writer("orders-value").encode(pa.array(rows))
+
+
+def test_texts_that_are_plainly_no_avro_say_so() -> None:
+    with (
+        ScriptedRegistry(Subjects(Schema(JSON_SCHEMA, "JSON"))) as server,
+        SchemaRegistryClient({"url": server.url, **CONF}) as registry,
+    ):
+        with pytest.raises(ValueError, match=r"give this one as Schema\(text, 'JSON'\)"):
+            registry.writer("orders-value", JSON_SCHEMA)
+        with pytest.raises(ValueError, match=r"give this one as Schema\(text, 'PROTOBUF'\)"):
+            registry.reader(schema='syntax = "proto3"; message Order { int64 id = 1; }')
+        with pytest.raises(TypeError, match=r"Schema\(text, 'AVRO'\)"):
+            registry.register_schema("s", JSON_SCHEMA)  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match="Expected the schema as a Schema"):
+            registry.lookup_schema("s", {})  # type: ignore[arg-type]
+
+
+def test_a_writer_takes_the_type_of_values_and_not_the_schema_of_records() -> None:
+    with (
+        ScriptedRegistry(Subjects(Schema(json.dumps(OLD), "AVRO"))) as server,
+        SchemaRegistryClient({"url": server.url, **CONF}) as registry,
+    ):
+        registry.writer("orders-value", pa.struct([("id", pa.int32())]))
+        assert json.loads(server.requests[0].body["schema"])["fields"][0]["name"] == "id"
+        records = pa.schema([(name, pa.int64()) for name in ("topic", "partition", "offset", "value")])
+        with pytest.raises(ValueError, match=re.escape("schema.field('value').type")):
+            registry.writer("orders-value", records)
