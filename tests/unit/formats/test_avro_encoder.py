@@ -163,6 +163,14 @@ class Item:
     f: int
 
 
+KIND = {"type": "enum", "name": "Kind", "symbols": ["A", "B"]}
+
+
+class Kind(enum.Enum):
+    A = "A"
+    B = 2
+
+
 class Slotted:
     __attrs_attrs__ = ()
     __slots__ = ("f", "g")
@@ -174,6 +182,9 @@ class Slotted:
 @pytest.mark.parametrize(
     ("schema", "value", "data"),
     [
+        (KIND, Kind.A, b"\0"),
+        (KIND, Kind.B, b"\2"),
+        (["null", KIND], Kind.B, b"\2\2"),
         (A, Item(3), b"\6"),
         (B, Item(3), b"\6\x0e"),
         (["null", A], Item(3), b"\2\6"),

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import datetime
+import decimal
+import enum
 import json
+import uuid
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,6 +72,31 @@ class Line:
 @dataclass
 class Order:
     lines: list[Line]
+
+
+class Kind(enum.Enum):
+    NEW = "new"
+
+
+@dataclass
+class Event:
+    at: datetime.datetime
+    day: datetime.date
+    who: uuid.UUID
+    kind: Kind
+    price: decimal.Decimal
+
+
+def test_values_that_json_has_not_become_what_it_has() -> None:
+    at = datetime.datetime(2026, 1, 31, 12, tzinfo=datetime.UTC)
+    event = Event(at, at.date(), uuid.UUID(int=1), Kind.NEW, decimal.Decimal("1.10"))
+    assert plain_object(event) == {
+        "at": "2026-01-31T12:00:00+00:00",
+        "day": "2026-01-31",
+        "who": "00000000-0000-0000-0000-000000000001",
+        "kind": "new",
+        "price": "1.10",
+    }
 
 
 def test_objects_become_dicts() -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import enum
 import math
 import numbers
 import operator
@@ -236,6 +237,13 @@ class FixedWriter(ObjectWriter):
         return data is not None and len(data) == self.size
 
 
+def symbol_of(value: Any) -> str | None:
+    """Return the symbol that a member of an `enum.Enum` stands for: its value where that is text, else its name."""
+    if not isinstance(value, enum.Enum):
+        return None
+    return value.value if isinstance(value.value, str) else value.name
+
+
 @cython.final
 @cython.cclass
 class EnumWriter(ObjectWriter):
@@ -249,7 +257,7 @@ class EnumWriter(ObjectWriter):
     @cython.cfunc
     @cython.exceptval(-1)
     def write(self, out: Output, value: Any) -> cython.int:
-        number = self.numbers.get(value) if isinstance(value, str) else None
+        number = self.numbers.get(value if isinstance(value, str) else symbol_of(value))
         if number is None:
             return out.fail(f"expected one of the symbols {', '.join(self.numbers):.80}, got {shown(value)}")
         out.put_long(number)
@@ -258,4 +266,4 @@ class EnumWriter(ObjectWriter):
     @cython.cfunc
     @cython.exceptval(-1)
     def fits(self, out: Output, value: Any) -> cython.bint:
-        return isinstance(value, str) and value in self.numbers
+        return (value if isinstance(value, str) else symbol_of(value)) in self.numbers
