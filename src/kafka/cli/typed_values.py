@@ -11,41 +11,16 @@ from typing import Any, NamedTuple, Self, TypeVar
 import click
 
 from kafka.cli.registry_options import with_registry_if_given
+from kafka.cli.typed_fields import Document, Field, Headers, ToText, the_schema
+from kafka.cli.typed_input import ToBytes, plain
 
 R = TypeVar("R")
-Headers = Any
-ToText = Callable[[str, bytes, Headers], bytes]
-"""Makes the text of bytes, given the topic and the headers; raises ValueError, or what a registry's client does."""
-ToBytes = Callable[[str, bytes], bytes]
-"""Makes the bytes of a text, given the topic."""
 
 _NUMBERS = {"short": ">h", "int": ">i", "long": ">q", "float": ">f", "double": ">d"}
 KINDS = ("string", "bytes", *_NUMBERS, "json", "avro", "protobuf")
 _OF_SCHEMAS = ("json", "avro", "protobuf")
 _INTEGERS = ("short", "int", "long")
 _PREFIX = 5
-
-
-class Document(bytes):
-    """The text of a value in JSON."""
-
-
-class Field(NamedTuple):
-    """What keys or values are.
-
-    Arguments:
-        part: "key" or "value".
-        kind: one of `KINDS`.
-        schema: its text; None: the registry has it.
-        subject: where the registry has it; None: named after the topic.
-        message: of Protobuf, the name of the message; None: the first one of the schema.
-    """
-
-    part: str
-    kind: str
-    schema: str | None
-    subject: str | None
-    message: str | None = None
 
 
 class Typed(NamedTuple):
@@ -123,9 +98,12 @@ def _field(
             f"--{part}-format {kind} expects --registry URL, or --{part}-schema FILE for values without"
         )
     try:
-        return Field(part, kind, None if file is None else file.read_text("utf-8"), subject, message)
+        text = None if file is None else file.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise click.UsageError(f"--{part}-schema {file} cannot be read: {error}") from None
+    if text is not None and not text.strip():
+        raise click.UsageError(f"--{part}-schema {file}: the file is empty")
+    return Field(part, kind, text, subject, message, None if file is None else str(file))
 
 
 class Translator:
@@ -146,59 +124,51 @@ class Translator:
         """What makes texts of one part; None: it stays as it is. Raises `click.UsageError`."""
         if field is None or field.kind in ("string", "bytes"):
             return None
-        if field.kind == "json":
-            return _json_text
         if field.kind in _NUMBERS:
             return _number_text(field.kind)
-        if field.kind == "protobuf":
-            return self._protobuf_text(field)
-        with _schema_of(field):
-            if self._typed.registry is not None:
-                return self._avro_text(field)
-            from kafka.formats import Avro
+        if field.kind == "avro":
+            from kafka.cli.typed_avro import avro_text
 
-            avro = Avro(field.schema or "")
-        return lambda topic, data, headers: _document(avro.decode(data))
+            return avro_text(field, self._registry())
+        if field.kind == "json":
+            _check_unused(field, "JSON is read as it is, whatever its schema")
+            return _json_text
+        if self._typed.registry is not None:
+            _check_unused(field, "a value of Protobuf is read by the schema and as the message that it names")
+        from kafka.cli.typed_protobuf import protobuf_text
+
+        return protobuf_text(field, self._registry())
 
     def to_bytes(self, field: Field | None) -> ToBytes | None:
         """What makes bytes of the texts of one part; None: they stay as they are. Raises `click.UsageError`."""
         if field is None or field.kind in ("string", "bytes"):
             return None
         if field.kind in _NUMBERS:
-            return _number_bytes(field.kind)
+            return ToBytes(_number_bytes(field.kind))
         if field.kind == "protobuf":
-            return self._protobuf_bytes(field)
-        with _schema_of(field):
-            if self._typed.registry is not None and (field.kind == "avro" or field.schema or field.subject):
-                return self._registered_bytes(field)
-            if field.kind == "json":
-                if field.schema is not None:
-                    raise click.UsageError(f"--{field.part}-schema of JSON expects --registry URL")
-                return _json_bytes
-            from kafka.formats import Avro
+            from kafka.cli.typed_protobuf import protobuf_bytes
 
-            avro = Avro(field.schema or "")
-        return lambda topic, text: avro.encode(_loaded(text))
+            return protobuf_bytes(field, self._registry())
+        if field.kind == "avro":
+            from kafka.cli.typed_avro import avro_bytes
+
+            return avro_bytes(field, self._registry())
+        if self._typed.registry is not None and (field.schema or field.subject):
+            return _from_json(self._checked_json(field))
+        if field.schema is not None:
+            raise click.UsageError(f"--{field.part}-schema of JSON expects --registry URL")
+        return _from_json(_json_bytes)
 
     def _registry(self) -> Any:
-        if self._client is None:
+        """The registry's client; None where there is no registry."""
+        if self._client is None and self._typed.registry is not None:
             from kafka.schema_registry import SchemaRegistryClient
 
-            self._client = SchemaRegistryClient({"timeout": 10, "max.retries": 1, **(self._typed.registry or {})})
+            self._client = SchemaRegistryClient({"timeout": 10, "max.retries": 1, **self._typed.registry})
         return self._client
 
-    def _avro_text(self, field: Field) -> ToText:
-        from kafka.schema_registry.avro import AvroDeserializer
-        from kafka.serialization import MessageField, SerializationContext
-
-        conf: dict[str, Any] = {}
-        if field.subject is not None:
-            conf["subject.name.strategy"] = lambda ctx, name: field.subject
-        read: Any = AvroDeserializer(self._registry(), field.schema, conf=conf)
-        part = MessageField(field.part)
-        return lambda topic, data, headers: _document(read(data, SerializationContext(topic, part, headers)))
-
-    def _registered_bytes(self, field: Field) -> ToBytes:
+    def _checked_json(self, field: Field) -> Callable[[str, bytes], bytes]:
+        from kafka.schema_registry.json_schema import JSONSerializer
         from kafka.serialization import MessageField, SerializationContext
 
         conf: dict[str, Any] = {}
@@ -206,63 +176,10 @@ class Translator:
             conf["subject.name.strategy"] = lambda ctx, name: field.subject
         if field.schema is None:
             conf |= {"auto.register.schemas": False, "use.latest.version": True}
-        write: Any
-        if field.kind == "avro":
-            from kafka.schema_registry.avro import AvroSerializer
-
-            write = AvroSerializer(self._registry(), field.schema, conf=conf)
-        else:
-            from kafka.schema_registry.json_schema import JSONSerializer
-
-            write = JSONSerializer(field.schema, self._registry(), conf=conf)
+        with the_schema(field):
+            write: Any = JSONSerializer(field.schema, self._registry(), conf=conf)
         part = MessageField(field.part)
         return lambda topic, text: write(_loaded(text), SerializationContext(topic, part))
-
-    def _protobuf_text(self, field: Field) -> ToText:
-        from kafka.schema_registry.protobuf_json import ProtobufJsonReader, json_of
-        from kafka.serialization import MessageField, SerializationContext
-
-        if self._typed.registry is None:
-            codec = _protobuf_of(field)
-            return lambda topic, data, headers: Document(json_of(codec, data).encode())
-        reader = ProtobufJsonReader(self._registry())  # by each value's own schema and message
-        part = MessageField(field.part)
-        return lambda topic, data, headers: Document(
-            reader.text(data, SerializationContext(topic, part, headers)).encode()
-        )
-
-    def _protobuf_bytes(self, field: Field) -> ToBytes:
-        from kafka.schema_registry.protobuf_json import message_from
-
-        if self._typed.registry is None:
-            codec = _protobuf_of(field)
-            return lambda topic, text: codec.encode(message_from(codec, text))
-        from kafka.schema_registry.protobuf import ProtobufSerializer
-        from kafka.schema_registry.protobuf_json import codec_of
-        from kafka.serialization import MessageField, SerializationContext
-
-        registry, part = self._registry(), MessageField(field.part)
-        conf: dict[str, Any] = {}
-        if field.subject is not None:
-            conf["subject.name.strategy"] = lambda ctx, name: field.subject
-        if field.schema is None:
-            conf |= {"auto.register.schemas": False, "use.latest.version": True}
-
-        @functools.cache
-        def writer(topic: str) -> tuple[Any, Any]:
-            if field.schema is not None:
-                codec = _protobuf_of(field)
-            else:
-                newest = registry.get_latest_version(field.subject or f"{topic}-{field.part}").schema
-                codec = codec_of(registry, newest, field.message)
-            return codec, ProtobufSerializer(codec.message_class, registry, conf)
-
-        def data(topic: str, text: bytes) -> bytes:
-            codec, write = writer(topic)
-            made: bytes = write(message_from(codec, text), SerializationContext(topic, part))
-            return made
-
-        return data
 
     def close(self) -> None:
         """Close the registry's client."""
@@ -283,37 +200,19 @@ def typed_bytes(translator: Translator, typed: Typed) -> tuple[ToBytes | None, T
     return translator.to_bytes(typed.key), translator.to_bytes(typed.value)
 
 
-def _protobuf_of(field: Field) -> Any:
-    """The codec of the schema that was given; raises `click.UsageError`."""
-    from kafka.formats.protobuf.codec import Protobuf
-
-    with _schema_of(field):
-        return Protobuf(field.schema or "", field.message)
-
-
-class _schema_of:  # noqa: N801  # a context manager
-    """Tells of a schema that cannot be used by the option that gave it."""
-
-    def __init__(self, field: Field) -> None:
-        self._field = field
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, ValueError) and self._field.schema is not None:
-            raise click.UsageError(f"--{self._field.part}-schema: {error}") from None
+def _check_unused(field: Field, why: str) -> None:
+    """Options that would have no effect. Raises `click.UsageError`."""
+    for name, given in (("schema", field.schema), ("subject", field.subject), ("message", field.message)):
+        if given is not None:
+            raise click.UsageError(f"--{field.part}-{name} has no effect on what is read: {why}; leave it out")
 
 
-def _document(value: Any) -> Document:
-    """JSON: bytes are hexadecimal, and dates, decimals and the like are their text."""
-    return Document(json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_plain).encode())
+def _from_json(of_text: Callable[[str, bytes], bytes]) -> ToBytes:
+    def of_json(topic: str, value: Any) -> bytes:
+        text = json.dumps(plain(value), ensure_ascii=False, separators=(",", ":"), default=float)
+        return of_text(topic, text.encode())
 
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, (bytes, bytearray)):
-        return value.hex()
-    return value.isoformat() if hasattr(value, "isoformat") else str(value)
+    return ToBytes(of_text, of_json)
 
 
 def _json_text(topic: str, data: bytes, headers: Headers) -> Document:
@@ -365,7 +264,7 @@ def _shortest(number: float) -> float:
     return number
 
 
-def _number_bytes(kind: str) -> ToBytes:
+def _number_bytes(kind: str) -> Callable[[str, bytes], bytes]:
     form = struct.Struct(_NUMBERS[kind])
 
     def data(topic: str, text: bytes) -> bytes:

@@ -63,7 +63,7 @@ def schema_of(given: str | Schema) -> Schema:
     text = given.strip()
     if text in PRIMITIVES:
         text = json.dumps(text)
-    return Schema(text if text[:1] in ("{", "[") else f'{{"type":{text}}}', _TYPE)
+    return Schema(f'{{"type":{text}}}' if text[:1] == '"' else text, _TYPE)
 
 
 def name_of(schema: ParsedSchema) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -80,7 +81,9 @@ def codec_of(registry: Registry, schema: Schema, message: str | Sequence[int] | 
 
 
 def json_of(codec: Protobuf, data: bytes) -> str:
-    """A message as JSON on one line, with the names of the .proto file, and with fields that have their default value.
+    """A message as JSON on one line without spaces, with the names of the .proto file.
+
+    Fields that have their default value are there, too.
 
     Arguments:
         codec: of the message.
@@ -94,17 +97,15 @@ def json_of(codec: Protobuf, data: bytes) -> str:
     except ProtobufDecodeError as error:
         raise ProtobufDecodeError(damage(codec.descriptor, data) or str(error)) from error
     try:
-        text: str = json_format.MessageToJson(
+        plain = json_format.MessageToDict(
             message,
             preserving_proto_field_name=True,
             always_print_fields_with_no_presence=True,
-            indent=None,
-            ensure_ascii=False,
             descriptor_pool=codec.descriptor.file.pool,
         )
     except json_format.Error as error:
         raise ProtobufDecodeError(f"the message has no JSON: {error}") from error
-    return text
+    return json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
 
 
 def message_from(codec: Protobuf, text: bytes) -> Any:

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-import click
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -17,6 +16,7 @@ import kafka
 from kafka import KafkaProducer
 from kafka.cli.file_formats import endings
 from kafka.cli.produce.lines import split
+from kafka.cli.produce.sending import BadInputError
 from unit.cli.cli_support import Cli
 
 pytestmark = pytest.mark.once
@@ -77,7 +77,7 @@ def test_a_line_that_is_too_long_is_refused_and_none_before_it(
         (tmp_path / "lines").write_bytes(text)
         with (tmp_path / "lines").open("rb") as opened:
             if is_too_long:
-                with pytest.raises(click.UsageError, match="longer than 1 GiB"):
+                with pytest.raises(BadInputError, match="longer than 1 GiB"):
                     list(split(opened, b"\r\n"))
             else:
                 assert [len(line) for some in split(opened, b"\r\n") for line in some] == [10, 10]

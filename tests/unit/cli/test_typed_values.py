@@ -7,8 +7,11 @@ import io
 import json
 import struct
 from collections.abc import Callable, Iterator
+from datetime import UTC, date, datetime, time
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -16,7 +19,11 @@ import kafka
 from harness.ports import free_port
 from kafka import KafkaProducer
 from kafka.broker import EmbeddedBroker
+from kafka.formats.avro.duration import AvroDuration
+from kafka.formats.avro.object_encoder import AvroObjectEncoder
+from kafka.formats.avro.schema import parse
 from kafka.schema_registry import Schema, SchemaRegistryClient
+from kafka.schema_registry.avro_values import schema_of
 from unit.cli.cli_support import Cli
 
 pytestmark = pytest.mark.once
@@ -166,7 +173,7 @@ def test_protobuf_without_a_registry(cli: Cli, topic: Callable[..., str], tmp_pa
     file.write_text("no schema")
     for command in ("consume", "produce"):
         refused = cli.run(command, name, *typed, stdin="{}\n")
-        assert (refused.exit_code, "--value-schema: " in refused.stderr) == (2, True)
+        assert (refused.exit_code, f"--value-schema {file}: " in refused.stderr) == (2, True)
 
 
 def test_avro_without_a_registry(cli: Cli, topic: Callable[..., str], order: str) -> None:
@@ -174,6 +181,271 @@ def test_avro_without_a_registry(cli: Cli, topic: Callable[..., str], order: str
     cli("produce", name, "--value", "avro", "--value-schema", order, stdin=LINES)
     assert values(cli, name) == [b"\2\2\2a", b"\4\0"]
     assert cli("consume", name, "--value", "avro", "--value-schema", order) == LINES
+
+
+def fixed(name: str, size: int, **logical: Any) -> dict[str, Any]:
+    return {"type": "fixed", "name": name, "size": size, **logical}
+
+
+def logical(kind: str, name: str, **further: Any) -> dict[str, Any]:
+    return {"type": kind, "logicalType": name, **further}
+
+
+A, B = ({"type": "record", "name": name, "fields": [{"name": "x", "type": "int"}]} for name in ("ns.A", "ns.B"))
+TYPES: list[tuple[Any, Any, Any]] = [
+    ("null", None, None),
+    ("boolean", True, True),
+    ("int", -7, -7),
+    ("long", 2**62, 2**62),
+    ("float", 0.1, 0.1),
+    ("float", float("nan"), "NaN"),
+    ("double", 1e300, 1e300),
+    ("double", 5.0, 5.0),
+    ("double", float("-inf"), "-Infinity"),
+    ("string", 'a"\u00e9', 'a"\u00e9'),
+    ("bytes", b"\0\xff", "00ff"),
+    (fixed("Two", 2), b"ab", "6162"),
+    ({"type": "enum", "name": "E", "symbols": ["P", "Q"]}, "Q", "Q"),
+    (logical("bytes", "decimal", precision=6, scale=2), Decimal("0.00"), "0.00"),
+    (logical("bytes", "decimal", precision=40, scale=10), Decimal("-1E-10"), "-0.0000000001"),
+    (fixed("Money", 8, logicalType="decimal", precision=18, scale=3), Decimal("12.345"), "12.345"),
+    (logical("string", "uuid"), UUID(int=7), str(UUID(int=7))),
+    (fixed("Id", 16, logicalType="uuid"), UUID(int=7), str(UUID(int=7))),
+    (logical("int", "date"), date(2026, 1, 31), "2026-01-31"),
+    (logical("int", "time-millis"), time(12, 0, 0, 1000), "12:00:00.001000"),
+    (logical("long", "time-micros"), time(12), "12:00:00"),
+    (logical("long", "timestamp-millis"), datetime(2026, 1, 1, tzinfo=UTC), "2026-01-01T00:00:00+00:00"),
+    (logical("long", "timestamp-micros"), datetime(1, 1, 1, 0, 0, 0, 1, UTC), "0001-01-01T00:00:00.000001+00:00"),
+    (logical("long", "timestamp-nanos"), -1, "1969-12-31T23:59:59.999999999+00:00"),
+    (logical("long", "local-timestamp-millis"), datetime(2026, 1, 1), "2026-01-01T00:00:00"),
+    (logical("long", "local-timestamp-micros"), datetime(2026, 1, 1), "2026-01-01T00:00:00"),
+    (logical("long", "local-timestamp-nanos"), 10**9, "1970-01-01T00:00:01.000000000"),
+    (
+        fixed("Span", 12, logicalType="duration"),
+        AvroDuration(1, 2, 3),
+        {"months": 1, "days": 2, "milliseconds": 3},
+    ),
+    ({"type": "array", "items": logical("int", "date")}, [date(2026, 1, 31)], ["2026-01-31"]),
+    ({"type": "map", "values": "bytes"}, {"k": b"v"}, {"k": "76"}),
+    (["null", logical("bytes", "decimal", precision=4, scale=2)], Decimal("0.25"), "0.25"),
+    (["null", logical("bytes", "decimal", precision=4, scale=2)], None, None),
+    (["string", "bytes"], "ab", "ab"),
+    (["string", "bytes"], b"ab", {"bytes": "6162"}),
+    (["bytes", "string"], "no", "no"),
+    (["null", "string", logical("int", "date")], date(2026, 1, 31), {"int": "2026-01-31"}),
+    (["string", "double"], float("nan"), {"double": "NaN"}),
+    (["long", "double"], 5, 5),
+    (["long", "double"], 5.0, 5.0),
+    ([A, B], ("ns.A", {"x": 1}), {"x": 1}),
+    ([A, B], ("ns.B", {"x": 1}), {"ns.B": {"x": 1}}),
+    ([{"type": "map", "values": "int"}, A], {"x": 1}, {"map": {"x": 1}}),
+    ([{"type": "array", "items": ["string", "bytes"]}, "null"], ["a", b"a"], ["a", {"bytes": "61"}]),
+]
+"""Types, what is written, and its JSON."""
+
+
+def in_a_record(types: list[Any]) -> dict[str, Any]:
+    """A record whose fields are of these types; names that are defined twice get a namespace."""
+    fields = []
+    for number, each in enumerate(types):
+        wrapped = {"type": "record", "name": f"n{number}.W", "namespace": f"n{number}", "fields": []}
+        wrapped["fields"].append({"name": "v", "type": each})
+        fields.append({"name": f"f{number}", "type": wrapped})
+    return {"type": "record", "name": "All", "fields": fields}
+
+
+@pytest.mark.parametrize("registered", [False, True])
+@pytest.mark.parametrize("form", ["lines", "json", "csv"])
+def test_what_is_read_of_every_type_of_avro_can_be_sent_again(
+    cli: Cli, topic: Callable[..., str], url: str, tmp_path: Path, form: str, registered: bool
+) -> None:
+    cases = [each for each in TYPES if each[0] not in ([A, B],)]
+    schema = in_a_record([type_ for type_, _, _ in cases])
+    two = {"type": "record", "name": "Two", "fields": [{"name": "u", "type": {"type": "array", "items": [A, B]}}]}
+    encoded = AvroObjectEncoder(parse(schema)).encode({f"f{at}": {"v": each[1]} for at, each in enumerate(cases)})
+    records = AvroObjectEncoder(parse(two)).encode({"u": [("ns.B", {"x": 1}), ("ns.A", {"x": 2})]})
+    json_of_all = {f"f{at}": {"v": each[2]} for at, each in enumerate(cases)}
+    for type_, data, text in (
+        (schema, encoded, json_of_all),
+        (two, records, {"u": [{"ns.B": {"x": 1}}, {"x": 2}]}),
+        ("string", b"\4ab", "ab"),
+        (logical("bytes", "decimal", precision=4, scale=1), b"\2\5", "0.5"),
+        ("double", struct.pack("<d", 0.1), 0.1),
+    ):
+        file = tmp_path / "schema.avsc"
+        file.write_text(json.dumps(type_))
+        name, again = topic(), topic()
+        typed = ["--value", "avro", "--value-schema", str(file)]
+        if registered:
+            typed += ["--registry", url]
+            with SchemaRegistryClient({"url": url}) as registry:
+                number = registry.register_schema(f"{name}-value", schema_of(json.dumps(type_)))
+            data = b"\0" + number.to_bytes(4, "big") + data
+        send(cli, name, data)
+        assert cli("consume", name, *typed) == json.dumps(text, ensure_ascii=False, separators=(",", ":")) + "\n"
+        shown = cli("consume", name, *typed, "-f", form)
+        cli("produce", again, *typed, "-f", form, stdin=shown)
+        assert values(cli, again) == [data]
+
+
+def test_what_people_write_for_values_of_avro(cli: Cli, topic: Callable[..., str], tmp_path: Path) -> None:
+    file = tmp_path / "schema.avsc"
+    typed = ("--value", "avro", "--value-schema", str(file))
+    decimal, moment = logical("bytes", "decimal", precision=20, scale=4), logical("long", "timestamp-micros")
+    for type_, text, shown in (
+        (decimal, "0.25", '"0.2500"'),
+        (decimal, "1234567890123456.7891", '"1234567890123456.7891"'),
+        (decimal, "2", '"2.0000"'),
+        (decimal, "1e2", '"100.0000"'),
+        (moment, '"2026-01-01T01:00:00.5+01:00"', '"2026-01-01T00:00:00.500000+00:00"'),
+        (moment, '"2026-01-01 00:00Z"', '"2026-01-01T00:00:00+00:00"'),
+        (moment, "1000000", '"1970-01-01T00:00:01+00:00"'),
+        (["null", "long"], '{"long": 5}', "5"),
+        ("double", '"Infinity"', '"Infinity"'),
+        ("double", "3", "3.0"),
+    ):
+        name = topic()
+        file.write_text(json.dumps(type_))
+        cli("produce", name, *typed, stdin=f"{text}\n")
+        assert cli("consume", name, *typed) == f"{shown}\n"
+
+
+@pytest.mark.parametrize(
+    ("type_", "text", "told"),
+    [
+        ("long", '"bad"', 'At v: expected a long, got "bad"'),
+        ("int", "2147483648", "At v: expected an int, got 2147483648"),
+        (["null", "long"], '"5"', 'At v: expected a long, got "5"'),
+        ("double", "NaN", 'NaN is no JSON; as a text, "NaN", it is read'),
+        ("float", "1e39", "At v: expected a float, got"),
+        ("bytes", '"abc"', 'At v: expected bytes in hexadecimal, got "abc"'),
+        (fixed("F", 2), '"61"', 'At v: expected 2 bytes in hexadecimal, got "61"'),
+        (logical("bytes", "decimal", precision=4, scale=2), "0.125", "a decimal of at most 4 digits, 2 of them behind"),
+        (logical("bytes", "decimal", precision=4, scale=2), "1e999999999", "a decimal of at most 4 digits"),
+        (logical("long", "timestamp-millis"), '"2026-01-01T00:00:00"', "a time with its time zone such as"),
+        (logical("long", "timestamp-millis"), '"2026-01-01T00:00:00.0001Z"', "at most 3 digits of a second"),
+        (logical("long", "local-timestamp-millis"), '"2026-01-01T00:00:00Z"', "a time without a time zone"),
+        (logical("int", "date"), '"2026-02-30"', "a date such as 2026-01-31"),
+        (logical("string", "uuid"), '"x"', "expected a UUID"),
+        ({"type": "enum", "name": "E", "symbols": ["P", "Q"]}, '"R"', "expected one of P, Q, got"),
+        ({"type": "array", "items": "int"}, "[1,true]", "At v[1]: expected an int, got true"),
+        ({"type": "map", "values": "int"}, '{"k":null}', "At v['k']: expected an int, got null"),
+        (["null", A], '{"y":1}', "At v: record ns.A has no field 'y'"),
+        (["string", "long"], "true", "expected a value of union [string, long], got true"),
+    ],
+)
+def test_what_does_not_fit_a_type_of_avro(
+    cli: Cli, topic: Callable[..., str], tmp_path: Path, type_: Any, text: str, told: str
+) -> None:
+    name, file = topic(), tmp_path / "schema.avsc"
+    file.write_text(json.dumps({"type": "record", "name": "R", "fields": [{"name": "v", "type": type_}]}))
+    typed = ("--value", "avro", "--value-schema", str(file))
+    refused = cli.run("produce", name, *typed, stdin=f'{{"v":{text}}}\n')
+    assert refused.exit_code == 2
+    assert told in refused.stderr
+    assert values(cli, name) == []
+
+
+def test_a_field_that_the_schema_lacks_or_needs(cli: Cli, topic: Callable[..., str], url: str, order: str) -> None:
+    for typed in (["--registry", url, "--value-schema", order], ["--value-schema", order]):
+        name = topic()
+        refused = cli.run("produce", name, "--value", "avro", *typed, stdin='{"id":4,"nte":"x"}\n')
+        assert refused.exit_code == 2
+        assert "Record Order has no field 'nte'; did you mean 'note'?" in refused.stderr
+        refused = cli.run("produce", name, "--value", "avro", *typed, stdin='{"note":"x"}\n')
+        assert refused.exit_code == 2
+        assert "The field 'id' of record Order, which has no default, is missing" in refused.stderr
+        assert values(cli, name) == []
+
+
+def test_what_was_sent_before_a_bad_record_is_said_without_usage(
+    cli: Cli, topic: Callable[..., str], order: str
+) -> None:
+    name = topic()
+    typed = ("--value", "avro", "--value-schema", order)
+    for lines, sent in (
+        ('{"id":10}\n{"id":"bad"}\n{"id":11}\n', "1 record was sent before"),
+        ('{"id":"bad"}\n', "0 records were sent before"),
+        ('{"id":1}\n{"id":2}\n{"id":\n', "2 records were sent before"),
+    ):
+        refused = cli.run("produce", name, *typed, stdin=lines)
+        assert refused.exit_code == 2
+        assert sent in refused.stderr
+        assert "Usage" not in refused.stderr
+    assert len(values(cli, name)) == 3
+    refused = cli.run("produce", name, "-f", "json", stdin='{"value":"x"}\nno\n')
+    assert (refused.exit_code, "Usage" in refused.stderr) == (2, False)
+    assert "line 2 is no record" in refused.stderr
+    assert "1 record was sent before" in refused.stderr
+
+
+def test_a_subject_has_the_reading_schema(cli: Cli, topic: Callable[..., str], url: str, order: str) -> None:
+    name = topic()
+    cli("produce", name, "--value", "avro", "--registry", url, "--value-schema", order, stdin=LINES)
+    further = {**ORDER, "fields": [*ORDER["fields"], {"name": "more", "type": "int", "default": 5}]}
+    with SchemaRegistryClient({"url": url}) as registry:
+        registry.register_schema(f"{name}-view", Schema(json.dumps(ORDER), "AVRO"))
+        registry.register_schema(f"{name}-view", Schema(json.dumps(further), "AVRO"))
+    read = ("consume", name, "--value", "avro", "--registry", url)
+    assert cli(*read, "--value-subject", f"{name}-view", "-n", "1") == '{"id":1,"note":"a","more":5}\n'
+    missing = cli.run(*read, "--value-subject", "nowhere")
+    assert (missing.exit_code, missing.stdout) == (1, "")
+    assert "Subject 'nowhere' not found" in missing.stderr
+    both = cli.run(*read, "--value-subject", f"{name}-view", "--value-schema", order)
+    assert both.exit_code == 2
+    assert "--value-schema and --value-subject exclude each other" in both.stderr
+    for kind in ("protobuf", "json"):
+        refused = cli.run("consume", name, "--value", kind, "--registry", url, "--value-subject", f"{name}-view")
+        assert refused.exit_code == 2
+        assert "--value-subject has no effect on what is read" in refused.stderr
+
+
+def test_rows_of_csv_are_the_fields_of_values(cli: Cli, topic: Callable[..., str], tmp_path: Path) -> None:
+    file, rows = tmp_path / "row.avsc", tmp_path / "rows.csv"
+    price = logical("bytes", "decimal", precision=9, scale=2)
+    fields = [("id", "long"), ("note", ["null", "string"]), ("ok", "boolean"), ("price", price)]
+    fields += [("day", ["null", logical("int", "date")]), ("tags", {"type": "array", "items": "string"})]
+    listed = [{"name": name, "type": type_} for name, type_ in fields]
+    file.write_text(json.dumps({"type": "record", "name": "R", "fields": listed}))
+    typed = ("--value", "avro", "--value-schema", str(file))
+    rows.write_text('id,note,ok,price,day,tags\n7,12,true,0.25,2026-01-31,"[""a""]"\n8,,false,1,,[]\n')
+    name = topic()
+    cli("produce", name, str(rows), *typed, "--key-column", "id")
+    assert cli("consume", name, *typed, "-K", "|") == (
+        '7|{"id":7,"note":"12","ok":true,"price":"0.25","day":"2026-01-31","tags":["a"]}\n'
+        '8|{"id":8,"note":null,"ok":false,"price":"1.00","day":null,"tags":[]}\n'
+    )
+    rows.write_text("id,note,ok,price,day,tags\n1,a,true,1,-,[]\nx,a,true,1,-,[]\n")
+    refused = cli.run("produce", name, str(rows), *typed, "--null", "-")
+    assert refused.exit_code == 2
+    assert 'record 2: the value cannot be sent: At id: expected a long, got "x" (1 record was sent' in refused.stderr
+    rows.write_text("id,nte\n1,a\n")
+    refused = cli.run("produce", name, str(rows), *typed)
+    assert "Record R has no field 'nte'; did you mean 'note'?" in refused.stderr
+
+
+def test_rows_of_csv_are_the_fields_of_messages(cli: Cli, topic: Callable[..., str], tmp_path: Path) -> None:
+    pytest.importorskip("grpc_tools")
+    name, file, rows = topic(), tmp_path / "order.proto", tmp_path / "rows.csv"
+    file.write_text(PROTO)
+    rows.write_text('id,note,tags\n7,12,"[""a""]"\n,,\n')
+    typed = ("--value", "protobuf", "--value-schema", str(file), "--value-message", "Order")
+    cli("produce", name, str(rows), *typed)
+    assert cli("consume", name, *typed) == ('{"id":"7","note":"12","tags":["a"]}\n{"id":"0","note":"","tags":[]}\n')
+
+
+def test_rows_of_arrow_are_values(cli: Cli, topic: Callable[..., str], tmp_path: Path) -> None:
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    name, file, rows = topic(), tmp_path / "row.avsc", tmp_path / "rows.parquet"
+    fields = [("data", "bytes"), ("day", logical("int", "date"))]
+    fields.append(("price", logical("bytes", "decimal", precision=9, scale=2)))
+    listed = [{"name": name, "type": type_} for name, type_ in fields]
+    file.write_text(json.dumps({"type": "record", "name": "R", "fields": listed}))
+    row = {"data": b"\xff", "day": date(2026, 1, 31), "price": Decimal("0.25")}
+    parquet.write_table(pa.Table.from_pylist([row]), rows)
+    typed = ("--value", "avro", "--value-schema", str(file))
+    cli("produce", name, str(rows), *typed)
+    assert cli("consume", name, *typed) == '{"data":"ff","day":"2026-01-31","price":"0.25"}\n'
 
 
 def test_a_bad_record_ends_the_command_behind_those_before_it_or_is_left_out(
@@ -222,7 +494,10 @@ def test_a_registry_that_does_not_answer_ends_the_command(cli: Cli, topic: Calla
         (["--value", "avro", "--value-message", "M"], "--value-message is for protobuf, not avro"),
         (["--key-format", "protobuf"], "--key-format protobuf expects --registry URL, or --key-schema FILE"),
         (["--value", "long", "--value-schema", __file__], "are for avro, protobuf and json, not long"),
-        (["--value", "avro", "--value-schema", __file__], "--value-schema: "),
+        (
+            ["--value", "avro", "--value-schema", __file__],
+            f"--value-schema {__file__}: Expected an Avro schema in JSON",
+        ),
         (["--key-format", "json", "--key-subject", "s"], "--key-subject expects --registry URL"),
     ],
 )

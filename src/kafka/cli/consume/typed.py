@@ -5,7 +5,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from kafka.cli.output import note
-from kafka.cli.typed_values import ToText, Translator, Typed
+from kafka.cli.typed_fields import ToText
+from kafka.cli.typed_values import Translator, Typed
 from kafka.errors import KafkaError, RecordDeserializationError, error_text
 from kafka.formats.registry.errors import SchemaRegistryError
 from kafka.structs import TopicPartition

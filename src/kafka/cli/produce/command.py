@@ -72,7 +72,7 @@ def command(
         files = (pathlib.Path(topic), *files) if topic is not None else files
         topic = topic_option
     topic = one("topic", [topic] if topic is not None else [])
-    from kafka.cli.produce.sending import Sending
+    from kafka.cli.produce.sending import BadInputError, Sending
 
     fixed = _fixed(form)
     form["lines"] = _lines(form)
@@ -83,11 +83,14 @@ def command(
         progress = bool(files) and sys.stderr.isatty()
     with Translator(typed) as translator, session.producer(**delivery(compression, acks)) as producer:
         sending = Sending(producer, topic, fixed, progress, typed_bytes(translator, typed))
-        for file, its_format in zip(files, formats, strict=False):
-            with open(file, "rb") as opened:
-                _send(sending, opened, its_format, form)
-        if not files:
-            _send(sending, sys.stdin.buffer, formats[0], form)
+        try:
+            for file, its_format in zip(files, formats, strict=False):
+                with open(file, "rb") as opened:
+                    _send(sending, opened, its_format, form)
+            if not files:
+                _send(sending, sys.stdin.buffer, formats[0], form)
+        except BadInputError as error:
+            raise sending.told(error) from None
         sending.finish()
     sending.report(session.output)
 

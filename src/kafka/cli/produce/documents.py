@@ -3,34 +3,35 @@
 import base64
 import json
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import IO, Any
 
-import click
-
 from kafka.cli.produce.lines import split
-from kafka.cli.produce.sending import Sending
+from kafka.cli.produce.sending import BadInputError, Sending
+from kafka.cli.typed_input import Given, Json
 from kafka.errors import KafkaError
 
 _KNOWN = ("key", "value", "headers", "partition", "timestamp", "topic", "offset", "key_base64", "value_base64")
 
 
 def send_documents(sending: Sending, file: IO[bytes], keep_partitions: bool) -> None:
-    """Each line has "value" or "value_base64"; it may have key, headers and timestamp. Raises `click.UsageError`.
+    """Each line has "value" or "value_base64"; it may have key, headers and timestamp. Raises `BadInputError`.
 
     Arguments:
         keep_partitions: each record goes to the partition that it names.
     """
     number = 0
+    parse_float = Decimal if sending.has_json("value") or sending.has_json("key") else float
     for found in split(file, b"\n"):
         for line in found:
             number += 1
             if line.strip():
                 try:
-                    _send(sending, json.loads(line), keep_partitions)
+                    _send(sending, json.loads(line, parse_float=parse_float), keep_partitions)
                 except KafkaError:  # about the topic or the settings, not this line
                     raise
                 except (ValueError, TypeError, RecursionError) as error:
-                    raise click.UsageError(f"line {number} is no record: {error}") from None
+                    raise BadInputError(f"line {number} is no record: {error}") from None
 
 
 def _send(sending: Sending, document: Any, keep_partitions: bool) -> None:
@@ -43,22 +44,31 @@ def _send(sending: Sending, document: Any, keep_partitions: bool) -> None:
             f"{', '.join(strangers or document) or 'none of them'}; --format lines sends any line as it is"
         )
     sending.send(
-        field(document, "value"),
-        field(document, "key"),
+        _part(sending, document, "value"),
+        _part(sending, document, "key"),
         _headers(document.get("headers")),
         document.get("partition") if keep_partitions else None,
         document.get("timestamp"),
     )
 
 
-def field(document: Mapping[str, Any], name: str) -> bytes | None:
+def _part(sending: Sending, document: Mapping[str, Any], name: str) -> Given | None:
+    """A key or a value: of a type in JSON, it stands in the document as it is."""
+    if sending.has_json(name) and f"{name}_base64" not in document:
+        return None if document.get(name) is None else Json(document[name])
+    return _field(document, name)
+
+
+def _field(document: Mapping[str, Any], name: str) -> bytes | None:
     """A key or a value: text, or any other JSON, which is sent as JSON. Raises `ValueError`."""
     if f"{name}_base64" in document:
         return base64.b64decode(document[f"{name}_base64"], validate=True)
     value = document.get(name)
     if value is None:
         return None
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    text = (
+        value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=float)
+    )
     return text.encode()
 
 
@@ -73,6 +83,8 @@ def _headers(given: Any) -> list[tuple[str, bytes | None]] | None:
         if isinstance(each, list) and len(each) == 2:
             each = {"key": each[0], "value": each[1]}
         if not isinstance(each, dict) or not isinstance(each.get("key"), str):
-            raise ValueError(f"expected headers as objects with 'key' and 'value', got {json.dumps(each)[:80]}")
-        found.append((each["key"], field(each, "value")))
+            raise ValueError(
+                f"expected headers as objects with 'key' and 'value', got {json.dumps(each, default=float)[:80]}"
+            )
+        found.append((each["key"], _field(each, "value")))
     return found

@@ -4,10 +4,8 @@ import os
 from collections.abc import Iterator
 from typing import IO
 
-import click
-
 from kafka.cli.output import note
-from kafka.cli.produce.sending import Sending
+from kafka.cli.produce.sending import BadInputError, Sending
 
 _CHUNK = 1 << 20
 _MOST = 1 << 30
@@ -42,7 +40,7 @@ def split(file: IO[bytes], delimiter: bytes) -> Iterator[list[bytes]]:
             begun.append(data)
             size += len(data)
         if size > _MOST:
-            raise click.UsageError("a line is longer than 1 GiB: is --delimiter right?")
+            raise BadInputError("a line is longer than 1 GiB: is --delimiter right?")
     if any(begun):
         yield [b"".join(begun)]
 
@@ -84,4 +82,4 @@ def _encoded(text: bytes, encoding: str) -> bytes:
     try:
         return text.decode().encode(encoding)
     except UnicodeError as error:
-        raise click.UsageError(f"a line cannot be sent in {encoding}: {error}") from None
+        raise BadInputError(f"a line cannot be sent in {encoding}: {error}") from None

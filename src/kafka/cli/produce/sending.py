@@ -8,14 +8,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from kafka.cli.output import Output, note
+from kafka.cli.typed_input import Given, Json
 from kafka.display.units import size
 
 if TYPE_CHECKING:
-    from kafka.cli.typed_values import ToBytes
+    from kafka.cli.typed_input import ToBytes
     from kafka.producer import KafkaProducer
 
 Headers = Sequence[tuple[str, bytes | None]]
 _REPORT_EVERY = 4096
+
+
+class BadInputError(click.ClickException):
+    """Input that is no record, or does not fit its type: what was sent before stays sent."""
+
+    exit_code = 2
 
 
 class Fixed(NamedTuple):
@@ -53,39 +60,53 @@ class Sending:
 
     def send(
         self,
-        value: bytes | None,
-        key: bytes | None = None,
+        value: Given | None,
+        key: Given | None = None,
         headers: Headers | None = None,
         partition: int | None = None,
         timestamp_ms: int | None = None,
     ) -> None:
         """Send one record; what is None is as of `Fixed`. A record that fails is raised by `finish`."""
         fixed, is_own = self.fixed, key is not None
-        if key is None:
-            key = fixed.key
-        if self._key_bytes is not None:
-            key = self._typed("key", self._key_bytes, key)
-        if self._value_bytes is not None:
-            value = self._typed("value", self._value_bytes, value)
+        key_data = self._typed("key", self._key_bytes, fixed.key if key is None else key)
+        data = self._typed("value", self._value_bytes, value)
         self._producer.send(
             self._topic,
-            value,
-            key,
+            data,
+            key_data,
             [*fixed.headers, *headers] if headers else fixed.headers or None,
             fixed.partition if partition is None else partition,
             fixed.timestamp_ms if timestamp_ms is None else timestamp_ms,
         )
         self.records += 1
-        self.size += len(value or b"") + (len(key or b"") if is_own else 0)
+        self.size += len(data or b"") + (len(key_data or b"") if is_own else 0)
         if self._progress and self.records % _REPORT_EVERY == 0:
             self._show()
 
-    def _typed(self, part: str, to_bytes: "ToBytes", text: bytes | None) -> bytes | None:
-        """The bytes of a text; raises `click.UsageError` where it does not fit."""
+    def has_json(self, part: str) -> bool:
+        """Whether keys or values are JSON by their type, so that a text in a document is one in their JSON, too."""
+        to_bytes = self._key_bytes if part == "key" else self._value_bytes
+        return to_bytes is not None and to_bytes.of_json is not None
+
+    @property
+    def has_fields(self) -> bool:
+        """Whether values have fields by their schema, which can be made of texts."""
+        return self._value_bytes is not None and self._value_bytes.of_row is not None
+
+    def _typed(self, part: str, to_bytes: "ToBytes | None", given: Given | None) -> bytes | None:
+        """The bytes of a key or a value; raises `BadInputError` where it does not fit."""
+        if given is None or (to_bytes is None and isinstance(given, bytes)):
+            return given
+        assert to_bytes is not None
+        make: Any = to_bytes.of_text
+        if not isinstance(given, bytes):
+            make, given = (to_bytes.of_json, given.value) if isinstance(given, Json) else (to_bytes.of_row, given)
         try:
-            return None if text is None else to_bytes(self._topic, text)
+            made: bytes = make(self._topic, given)
         except (ValueError, RecursionError) as error:
-            raise click.UsageError(f"record {self.records + 1}: the {part} cannot be sent: {error}") from None
+            why = "it is nested too deep" if isinstance(error, RecursionError) else error
+            raise BadInputError(f"record {self.records + 1}: the {part} cannot be sent: {why}") from None
+        return made
 
     def send_table(self, table: Any) -> None:
         """Send rows of Arrow, without an object for each. Raises `click.UsageError` where keys or values are typed."""
@@ -100,6 +121,12 @@ class Sending:
     def finish(self) -> None:
         """Wait until all is delivered. Raises the first failure, with the number of all."""
         self._producer.flush()
+
+    def told(self, error: BadInputError) -> BadInputError:
+        """Deliver the records before one that cannot be sent; the error, which says how many these are."""
+        self.finish()
+        count = "1 record was" if self.records == 1 else f"{self.records:,} records were"
+        return BadInputError(f"{error.message} ({count} sent before)")
 
     def summary(self) -> dict[str, Any]:
         """What was sent, as JSON has it."""

@@ -8,7 +8,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from kafka.cli.produce.sending import Sending
+from kafka.cli.produce.sending import BadInputError, Sending
+from kafka.cli.typed_input import Json, Row
 from kafka.errors import KafkaError
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def send_csv(
     Arguments:
         null: a key or value of this text is null; None: an empty key is null, and no value.
 
-    Raises `click.UsageError`.
+    Raises `BadInputError`, and `click.UsageError` where there is no such column for keys.
     """
     text = io.TextIOWrapper(file, "utf-8", "surrogateescape", newline="")
     limit = csv.field_size_limit(_LONGEST_FIELD)
@@ -39,16 +40,19 @@ def send_csv(
         _check_key(key_column, titles)
         for row in rows:
             if None in row or None in row.values():
-                raise click.UsageError(f"line {rows.line_num} does not have {len(titles)} fields, as the titles have")
+                raise BadInputError(f"line {rows.line_num} does not have {len(titles)} fields, as the titles have")
             if as_records and key_column is None:
                 _send_row(sending, row, keep_partitions, null)
             else:
                 key = None if key_column is None else _bytes(row[key_column])
-                sending.send(json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogateescape"), key)
+                if sending.has_fields:
+                    sending.send(Row(row, null, key_column), key)
+                else:
+                    sending.send(json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogateescape"), key)
     except KafkaError:  # about the topic or the settings, not the rows
         raise
     except (csv.Error, ValueError, TypeError, RecursionError) as error:
-        raise click.UsageError(f"this is no CSV of records: {error}") from None
+        raise BadInputError(f"this is no CSV of records: {error}") from None
     finally:
         csv.field_size_limit(limit)
         text.detach()
@@ -97,11 +101,14 @@ def send_arrow(sending: Sending, kind: str, file: IO[bytes], key_column: str | N
             try:
                 sending.send_table(batch if keep_partitions else _without_partition(batch))
             except (TypeError, ValueError) as error:
-                raise click.UsageError(f"these rows are no records: {error}") from None
+                raise BadInputError(f"these rows are no records: {error}") from None
         else:
             for row in batch.to_pylist():
                 key = None if key_column is None else _key(row[key_column])
-                sending.send(json.dumps(row, ensure_ascii=False, default=_jsonable).encode(), key)
+                if sending.has_json("value"):
+                    sending.send(Json(row), key)
+                else:
+                    sending.send(json.dumps(row, ensure_ascii=False, default=_jsonable).encode(), key)
 
 
 def _batches(kind: str, file: IO[bytes]) -> "Iterator[pyarrow.RecordBatch]":
@@ -111,7 +118,7 @@ def _batches(kind: str, file: IO[bytes]) -> "Iterator[pyarrow.RecordBatch]":
     try:
         yield from _read(kind, file)
     except pyarrow.ArrowInvalid as error:
-        raise click.UsageError(f"this is no {kind} file, or a damaged one: {error}") from None
+        raise BadInputError(f"this is no {kind} file, or a damaged one: {error}") from None
 
 
 def _read(kind: str, file: IO[bytes]) -> "Iterator[pyarrow.RecordBatch]":

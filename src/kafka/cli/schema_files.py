@@ -1,0 +1,39 @@
+"""Files of schemas, and what they import."""
+
+import pathlib
+import re
+
+_IMPORT = re.compile(
+    r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*.*?\*/|\bimport\s+(?:public\s+|weak\s+)?["\']([^"\']+)["\']', re.DOTALL
+)
+"""Imports, and what they may seem to stand in: texts and comments."""
+
+
+def proto_imports(text: str, file: str | None) -> dict[str, str]:
+    """The texts of the .proto files that one imports, and those import, by the names in ``import``.
+
+    Arguments:
+        text: the file's.
+        file: its path: imports are looked for in its folder; None: it has none.
+
+    Files that are not there are left out; so are Google's, which every library brings.
+    """
+    from kafka.formats.protobuf.files import is_known
+
+    found: dict[str, str] = {}
+    if file is None:
+        return found
+    folder = pathlib.Path(file).parent
+    texts = [text]
+    while texts:
+        for name in imported_names(texts.pop()):
+            path = folder / name
+            if name not in found and not is_known(name) and path.is_file():
+                found[name] = path.read_text("utf-8")
+                texts.append(found[name])
+    return found
+
+
+def imported_names(text: str) -> list[str]:
+    """The names in the ``import`` statements of a .proto file."""
+    return [each[1] for each in _IMPORT.finditer(text) if each[1]]

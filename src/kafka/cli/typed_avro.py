@@ -1,0 +1,127 @@
+"""Keys and values of Avro as JSON, and back."""
+
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kafka.cli.typed_fields import Document, Field, ToText, the_schema
+from kafka.cli.typed_input import Row, ToBytes, plain
+
+if TYPE_CHECKING:
+    from kafka.formats.avro.schema import Schema as ParsedSchema
+    from kafka.schema_registry import Schema, SchemaRegistryClient
+
+
+def avro_text(field: Field, registry: "SchemaRegistryClient | None") -> ToText:
+    """What makes JSON of values; raises `click.UsageError` for a schema that cannot be used."""
+    if registry is None:
+        return _text_without_registry(field)
+    from kafka.formats.registry.references import parsed_avro
+    from kafka.schema_registry.avro_json import AvroJsonReader
+    from kafka.serialization import MessageField, SerializationContext
+
+    if field.schema is not None and field.subject is not None:
+        names = f"--{field.part}-schema and --{field.part}-subject"
+        raise click.UsageError(f"{names} exclude each other: either is the schema that values are read with")
+    given = None if field.schema is None else _parsed(field)
+    reader, part = AvroJsonReader(registry), MessageField(field.part)
+
+    @functools.cache
+    def reading() -> "ParsedSchema | None":
+        if field.subject is None:
+            return given
+        return parsed_avro(registry.get_latest_version(field.subject).schema, registry)
+
+    def text(topic: str, data: bytes, headers: Any) -> Document:
+        return Document(reader.text(data, SerializationContext(topic, part, headers), reading()).encode())
+
+    return text
+
+
+def _text_without_registry(field: Field) -> ToText:
+    from kafka.formats.avro.json_values import json_text
+    from kafka.formats.avro.object_decoder import AvroObjectDecoder
+
+    schema = _parsed(field)
+    decoder = AvroObjectDecoder(schema, return_record_name=True)
+    return lambda topic, data, headers: Document(json_text(schema, decoder.decode(data)).encode())
+
+
+def avro_bytes(field: Field, registry: "SchemaRegistryClient | None") -> ToBytes:
+    """What makes bytes of JSON; raises `click.UsageError` for a schema that cannot be used."""
+    writer: Callable[[str], tuple[ParsedSchema, Callable[[Any], bytes]]]
+    if registry is None:
+        from kafka.formats.avro.object_encoder import AvroObjectEncoder
+
+        schema = _parsed(field)
+        encoder = AvroObjectEncoder(schema)
+
+        def writer(topic: str) -> "tuple[ParsedSchema, Callable[[Any], bytes]]":
+            return schema, encoder.encode
+    else:
+        writer = _registered(field, registry)
+    return _from_json(writer)
+
+
+def _from_json(writer: "Callable[[str], tuple[ParsedSchema, Callable[[Any], bytes]]]") -> ToBytes:
+    from kafka.formats.avro.json_values import loaded, object_of, object_of_texts
+    from kafka.formats.avro.schema import Record
+
+    def of_json(topic: str, value: Any) -> bytes:
+        schema, encode = writer(topic)
+        return encode(object_of(schema, plain(value)))
+
+    def of_row(topic: str, row: Row) -> bytes:
+        schema, encode = writer(topic)
+        known = {each.name for each in schema.fields} if isinstance(schema, Record) else ()
+        return encode(object_of_texts(schema, row.fields(known), row.null))
+
+    return ToBytes(lambda topic, text: of_json(topic, loaded(text)), of_json, of_row)
+
+
+def _registered(
+    field: Field, registry: "SchemaRegistryClient"
+) -> "Callable[[str], tuple[ParsedSchema, Callable[[Any], bytes]]]":
+    """What writes with the schema that was given, which is registered, or else with the newest one of the subject."""
+    from kafka.formats.registry.references import parsed_avro
+    from kafka.schema_registry.avro import AvroSerializer
+    from kafka.schema_registry.avro_values import schema_of
+    from kafka.serialization import MessageField, SerializationContext
+
+    own = None
+    if field.schema is not None:
+        _parsed(field)
+        own = schema_of(field.schema)
+    part = MessageField(field.part)
+
+    @functools.cache
+    def writer(topic: str) -> "tuple[ParsedSchema, Callable[[Any], bytes]]":
+        subject = field.subject or f"{topic}-{field.part}"
+        conf: dict[str, Any] = {"subject.name.strategy": lambda ctx, name: subject}
+        schema: Schema | None = own
+        if schema is None:
+            conf["auto.register.schemas"] = False
+            schema = registry.get_latest_version(subject).schema
+        write: Any = AvroSerializer(registry, schema, conf=conf)
+        context = SerializationContext(topic, part)
+        parsed = parsed_avro(schema, registry)
+        return parsed, lambda value: _written(write, value, context)
+
+    return writer
+
+
+def _written(write: Any, value: Any, context: Any) -> bytes:
+    if value is None:
+        raise ValueError("null is a record without a value, which no schema writes: leave the value out")
+    made: bytes = write(value, context)
+    return made
+
+
+def _parsed(field: Field) -> "ParsedSchema":
+    """The schema that was given; raises `click.UsageError`."""
+    from kafka.formats.avro.schema import parse
+
+    with the_schema(field):
+        return parse(field.schema or "")

@@ -1,0 +1,283 @@
+"""Avro values in JSON, by their schema, in both directions.
+
+A value of a union is the JSON of its branch alone, `{"note": "a"}`. Where that would be read as another branch, the
+branch stands around it, as in Avro's own JSON: `{"note": {"bytes": "6162"}}`. That form is read everywhere.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from datetime import date, datetime, time
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from kafka.config.option import nearest
+from kafka.formats.avro.duration import AvroDuration
+from kafka.formats.avro.errors import AvroEncodeError
+from kafka.formats.avro.json_scalars import UnfitError, scalar_json, scalar_value, unfit
+from kafka.formats.avro.schema import NO_DEFAULT, Array, Enum, Fixed, Map, Named, Primitive, Record, Schema, Union
+
+_LOOK = 3
+"""How many levels of a value are looked at to find its branch."""
+_NUMBER = re.compile(r"-?[0-9]+\Z")
+_POINT = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,6})?\Z")
+_STRUCTURED = (Record, Map, Array)
+
+
+def json_text(schema: Schema, value: Any) -> str:
+    """The JSON of a value, on one line without spaces.
+
+    Arguments:
+        schema: the type of the value: the reader's, or the writer's where there is no other.
+        value: as `AvroObjectDecoder` returns it, with `return_record_name` or without.
+    """
+    return json.dumps(_json(schema, value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def loaded(text: bytes | str) -> Any:
+    """JSON with its numbers as they are written; raises ValueError, which says what is wrong."""
+    try:
+        return json.loads(text, parse_float=Decimal, parse_constant=_constant)
+    except ValueError as error:
+        raise ValueError(f"expected JSON: {error}") from None
+
+
+def _constant(name: str) -> Any:
+    raise ValueError(f'{name} is no JSON; as a text, "{name}", it is read')
+
+
+def object_of(schema: Schema, given: Any) -> Any:
+    """What `AvroObjectEncoder` writes for JSON.
+
+    Arguments:
+        schema: the type.
+        given: as `loaded` returns it.
+
+    Raises `AvroEncodeError`, which names the path, for what does not fit, and for fields that a record does not have.
+    """
+    return _object(schema, given, "")
+
+
+def object_of_texts(schema: Schema, texts: Mapping[str, str], null: str | None) -> Any:
+    """The same for the texts of a record's fields, such as a row of CSV.
+
+    Arguments:
+        schema: of a record.
+        texts: numbers as in JSON, true and false, JSON for what has parts, and other types as they are in JSON.
+        null: the text that stands for null; None: an empty text does where the field may be null.
+
+    Raises `AvroEncodeError`.
+    """
+    if not isinstance(schema, Record):
+        raise AvroEncodeError("", f"expected the schema of a record for columns, got {schema.label}")
+    types = {field.name: field.type for field in schema.fields}
+    return _object(schema, {name: _given(types.get(name), text, null, name) for name, text in texts.items()}, "")
+
+
+def _given(schema: Schema | None, text: str, null: str | None, path: str) -> Any:
+    """The JSON that the text of a field stands for."""
+    if schema is None:
+        return text
+    branches = schema.branches if isinstance(schema, Union) else (schema,)
+    if text == (null or "") and any(each.kind == "null" for each in branches):
+        return None
+    kinds = {each.kind for each in branches}
+    if "string" in kinds:
+        return text
+    if _NUMBER.match(text) and kinds & {"int", "long", "float", "double"}:
+        return int(text) if len(text) < 400 else Decimal(text)
+    if _POINT.match(text) and kinds & {"float", "double"}:
+        return Decimal(text)
+    if "boolean" in kinds and text in ("true", "false"):
+        return text == "true"
+    if any(isinstance(each, _STRUCTURED) or _is(each, "duration") for each in branches) and text[:1] in ("{", "["):
+        try:
+            return loaded(text)
+        except ValueError as error:
+            raise AvroEncodeError(path, str(error)) from None
+    return text
+
+
+def _json(schema: Schema, value: Any) -> Any:
+    if isinstance(schema, Union):
+        return _json_of_branch(schema, value)
+    if isinstance(schema, Record):
+        return {field.name: _json(field.type, value[field.name]) for field in schema.fields}
+    if isinstance(schema, Array):
+        return [_json(schema.items, each) for each in value]
+    if isinstance(schema, Map):
+        return {key: _json(schema.values, each) for key, each in value.items()}
+    return scalar_json(schema, value)
+
+
+def _json_of_branch(schema: Union, value: Any) -> Any:
+    if type(value) is tuple:  # the name of a record, and the record
+        name, value = value
+        found: list[Schema] = [each for each in schema.branches if isinstance(each, Record) and each.name == name]
+    else:
+        found = [each for each in schema.branches if _is_of(each, value)]
+        found = [each for each in found if isinstance(each, Map)] or found  # records of a union come with their name
+    if not found:
+        raise AvroEncodeError("", f"expected a value of {schema.label:.200}, got {type(value).__name__}")
+    made = _json(found[0], value)
+    chosen = _chosen(schema, made)
+    if chosen is not None and any(chosen[0] is each for each in found) and chosen[1] is made:
+        return made
+    return {_name(found[0]): made}
+
+
+def _is_of(schema: Schema, value: Any) -> bool:
+    """Whether a value that was decoded is of a type."""
+    if isinstance(schema, (Record, Map)):
+        return isinstance(value, dict) and (isinstance(schema, Map) or value.keys() == {f.name for f in schema.fields})
+    if isinstance(schema, Enum):
+        return isinstance(value, str) and value in schema.symbols
+    if isinstance(schema, Array):
+        return isinstance(value, list)
+    if isinstance(schema, Union):
+        return False
+    if schema.logical is not None:
+        return _is_logical(schema.logical.name, value)
+    if isinstance(schema, Fixed):
+        return isinstance(value, bytes) and len(value) == schema.size
+    kinds = {"null": type(None), "boolean": bool, "float": float, "double": float, "bytes": bytes, "string": str}
+    return type(value) is kinds.get(schema.kind, int)
+
+
+def _is_logical(name: str, value: Any) -> bool:
+    if name.endswith("-nanos"):
+        return type(value) is int
+    if isinstance(value, datetime):
+        return name.startswith("timestamp-" if value.tzinfo is not None else "local-timestamp-")
+    kinds = {"decimal": Decimal, "uuid": UUID, "duration": AvroDuration, "date": date}
+    return type(value) is kinds.get(name, time)
+
+
+def _object(schema: Schema, given: Any, path: str) -> Any:
+    if isinstance(schema, Union):
+        return _branch(schema, given, path)
+    if isinstance(schema, Record):
+        return _record(schema, given, path)
+    if isinstance(schema, Array):
+        if not isinstance(given, list):
+            raise _at(path, unfit("an array", given))
+        return [_object(schema.items, each, f"{path}[{at}]") for at, each in enumerate(given)]
+    if isinstance(schema, Map):
+        if not isinstance(given, dict):
+            raise _at(path, unfit("a map, which is an object,", given))
+        return {key: _object(schema.values, each, f"{path}[{key!r:.60}]") for key, each in given.items()}
+    try:
+        return scalar_value(schema, given)
+    except UnfitError as error:
+        raise _at(path, error) from None
+
+
+def _record(schema: Record, given: Any, path: str) -> Any:
+    if not isinstance(given, dict):
+        raise _at(path, unfit(f"an object for record {schema.name}", given))
+    types = {field.name: field.type for field in schema.fields}
+    made = {}
+    for name, each in given.items():
+        if name not in types:
+            hint = nearest(name, types) or f"; it has {', '.join(types) or 'none':.200}"
+            raise AvroEncodeError(path, f"record {schema.name} has no field {name!r:.60}{hint}")
+        made[name] = _object(types[name], each, f"{path}.{name}" if path else name)
+    for field in schema.fields:
+        if field.name not in given and field.default is NO_DEFAULT and not _fits(field.type, None, 1):
+            raise AvroEncodeError(
+                path, f"the field {field.name!r} of record {schema.name}, which has no default, is missing"
+            )
+    return made
+
+
+def _branch(schema: Union, given: Any, path: str) -> Any:
+    found = _chosen(schema, given) or _only(schema, given)
+    if found is None:
+        raise _at(path, unfit(f"a value of {schema.label:.200}", given))
+    branch, inner = found
+    return _name(branch), _object(branch, inner, path)
+
+
+def _chosen(schema: Union, given: Any) -> tuple[Schema, Any] | None:
+    """The branch that JSON is of, and the JSON without the name of the branch; None where it fits none."""
+    if isinstance(given, dict) and len(given) == 1:
+        [(name, inner)] = given.items()
+        for branch in schema.branches:
+            if name == _name(branch) and _fits(branch, inner, _LOOK):
+                return branch, inner
+    found = [branch for branch in schema.branches if _fits(branch, given, _LOOK)]
+    return (min(found, key=lambda branch: _rank(branch, given)), given) if found else None
+
+
+def _only(schema: Union, given: Any) -> tuple[Schema, Any] | None:
+    """The only branch that JSON may be meant for, whose error is the best one; None where there are several."""
+    branches = [branch for branch in schema.branches if branch.kind != "null"]
+    if len(branches) > 1:
+        kinds: Any = (Record, Map) if isinstance(given, dict) else Array if isinstance(given, list) else ()
+        branches = [branch for branch in branches if isinstance(branch, kinds)]
+    return (branches[0], given) if len(branches) == 1 else None
+
+
+def _rank(schema: Schema, given: Any) -> int:
+    """What comes before what, of the branches that JSON fits."""
+    if isinstance(given, dict):
+        return int(isinstance(schema, Map))
+    if isinstance(given, str):
+        return int(not isinstance(schema, Enum) and not (schema.kind == "string" and not _logical_name(schema)))
+    if type(given) is int:
+        plain = schema.kind in ("int", "long") and not _logical_name(schema)
+        return 0 if plain else 1 if schema.kind == "double" else 2 if schema.kind == "float" else 3
+    return 0 if schema.kind == "double" else 1 if schema.kind == "float" else 2
+
+
+def _fits(schema: Schema, given: Any, look: int) -> bool:
+    """Whether JSON may be a value of a type, as far as some levels of it tell."""
+    if isinstance(schema, Union):
+        if isinstance(given, dict) and len(given) == 1:
+            [(name, inner)] = given.items()
+            if any(name == _name(each) and _fits(each, inner, look) for each in schema.branches):
+                return True
+        return any(_fits(branch, given, look) for branch in schema.branches)
+    if isinstance(schema, Record):
+        return isinstance(given, dict) and (look == 0 or _are_fields(schema, given, look - 1))
+    if isinstance(schema, Array):
+        return isinstance(given, list) and (look == 0 or all(_fits(schema.items, each, look - 1) for each in given))
+    if isinstance(schema, Map):
+        return isinstance(given, dict) and (
+            look == 0 or all(_fits(schema.values, each, look - 1) for each in given.values())
+        )
+    try:
+        scalar_value(schema, given)
+    except UnfitError:
+        return False
+    return True
+
+
+def _are_fields(schema: Record, given: dict[str, Any], look: int) -> bool:
+    if not given.keys() <= {field.name for field in schema.fields}:
+        return False
+    return all(
+        _fits(field.type, given.get(field.name), look)
+        for field in schema.fields
+        if field.name in given or field.default is NO_DEFAULT
+    )
+
+
+def _name(schema: Schema) -> str:
+    return schema.name if isinstance(schema, Named) else schema.kind
+
+
+def _logical_name(schema: Schema) -> str | None:
+    logical = schema.logical if isinstance(schema, (Primitive, Fixed)) else None
+    return None if logical is None else logical.name
+
+
+def _is(schema: Schema, logical: str) -> bool:
+    return _logical_name(schema) == logical
+
+
+def _at(path: str, error: UnfitError) -> AvroEncodeError:
+    return AvroEncodeError(path, str(error))

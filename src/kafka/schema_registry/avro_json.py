@@ -1,0 +1,73 @@
+"""Avro values as JSON, and back, by the schemas of a registry: for tools that have no classes of records."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kafka.formats.avro.errors import AvroDecodeError
+from kafka.formats.avro.json_values import json_text
+from kafka.formats.avro.resolution import AvroResolutionError
+from kafka.formats.avro.schema import AvroSchemaError
+from kafka.formats.avro.schema import Schema as ParsedSchema
+from kafka.formats.registry.references import parsed_avro
+from kafka.schema_registry.avro_values import AvroValueDecoder
+from kafka.schema_registry.lookup import Registry, written_schema
+from kafka.schema_registry.schema_ids import SchemaId, dual_schema_id_deserializer
+from kafka.schema_registry.serde import described
+from kafka.serialization import SerializationContext, SerializationError
+
+TYPE = "AVRO"
+_MOST_PLANS = 1000
+
+
+class AvroJsonReader:
+    """Decodes values of every schema that a registry knows. Several threads may use it.
+
+    Arguments:
+        registry: the `SchemaRegistryClient`.
+    """
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+        self._plans: dict[Any, tuple[AvroValueDecoder, ParsedSchema]] = {}
+
+    def text(self, data: bytes, ctx: SerializationContext, reader: ParsedSchema | None = None) -> str:
+        """The JSON of a value, as `kafka.formats.avro.json_values` has it.
+
+        Arguments:
+            data: the value, behind the id of its schema.
+            ctx: the topic, whether it is a key or a value, and headers.
+            reader: the schema to which it is resolved; None: its own.
+
+        Raises `SerializationError` for what cannot be decoded, `SchemaRegistryError` where the registry refuses or
+        does not answer.
+        """
+        schema_id = SchemaId(TYPE)
+        payload: bytes = dual_schema_id_deserializer(data, ctx, schema_id).read()
+        decoder, schema = self._plan(schema_id, reader)
+        try:
+            return json_text(schema, decoder.decode(payload, 0))
+        except AvroDecodeError as error:
+            moved = AvroDecodeError(error.path, error.position + len(data) - len(payload), error.reason)
+            raise SerializationError(f"{described(schema_id)}: {moved}") from error
+
+    def _plan(self, schema_id: SchemaId, reader: ParsedSchema | None) -> tuple[AvroValueDecoder, ParsedSchema]:
+        """What decodes values, and the type of what it returns; raises `SerializationError`."""
+        key = (schema_id.id, schema_id.guid, reader)
+        plan = self._plans.get(key)
+        if plan is None:
+            schema = written_schema(self._registry, schema_id, None)
+            try:
+                written = parsed_avro(schema, self._registry)
+            except (AvroSchemaError, SerializationError) as error:
+                raise SerializationError(f"{described(schema_id)}: {error}") from error
+            try:
+                plan = AvroValueDecoder(written, reader, True), reader or written
+            except (AvroResolutionError, AvroSchemaError) as error:
+                raise SerializationError(
+                    f"{described(schema_id)} cannot be read with the reader's schema: {error}"
+                ) from error
+            if len(self._plans) >= _MOST_PLANS:
+                self._plans.clear()
+            self._plans[key] = plan
+        return plan
