@@ -111,4 +111,5 @@ def commands(context: click.Context, /, verbose: int, form: str | None, **common
     logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     if level == "WARNING":  # the error that ends the command says the same
         log_from(context, "kafka.cluster.bootstrap", "ERROR")
+        log_from(context, "kafka.formats.registry.exchange", "ERROR")
     remember(context, common)

@@ -96,7 +96,7 @@ def _told(error: BaseException) -> tuple[str, int]:
     if isinstance(error, KafkaConnectionError | KafkaTimeoutError):
         return str(error), UNREACHABLE
     if isinstance(error, KafkaError) and type(error).__name__ == "SchemaRegistryConnectionError":
-        return str(error), UNREACHABLE
+        return f"{error}; --registry URL or KAFKA_SCHEMA_REGISTRY_URL names the schema registry", UNREACHABLE
     if isinstance(error, KafkaError):
         text = error_text(error)
         return text if type(error).__name__ in text else f"{text} ({type(error).__name__})", FAILED

@@ -8,6 +8,10 @@ _IMPORT = re.compile(
 )
 """Imports, and what they may seem to stand in: texts and comments."""
 
+_PROTO = re.compile(
+    r"(?:\s|//[^\n]*\n|/\*.*?\*/)*(?:syntax|edition|package|import|option|message|enum|service)\b", re.DOTALL
+)
+
 
 def proto_imports(text: str, file: str | None) -> dict[str, str]:
     """The texts of the .proto files that one imports, and those import, by the names in ``import``.
@@ -32,6 +36,16 @@ def proto_imports(text: str, file: str | None) -> dict[str, str]:
                 found[name] = path.read_text("utf-8")
                 texts.append(found[name])
     return found
+
+
+def is_json(text: str) -> bool:
+    """Whether a file seems to be JSON."""
+    return text.lstrip()[:1] in ("{", "[")
+
+
+def is_proto(text: str) -> bool:
+    """Whether a file seems to be a .proto file."""
+    return _PROTO.match(text) is not None
 
 
 def imported_names(text: str) -> list[str]:

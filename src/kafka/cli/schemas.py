@@ -1,5 +1,6 @@
 """``kafka schemas``: what a schema registry keeps."""
 
+from collections.abc import Container
 from typing import IO, TYPE_CHECKING, Any
 
 import click
@@ -7,12 +8,15 @@ import click
 from kafka.cli.options import AnyCase, confirm, yes_option
 from kafka.cli.output import Output
 from kafka.cli.registry_options import with_registry
+from kafka.cli.schema_files import imported_names, is_json, is_proto
+from kafka.config.option import nearest
 
 if TYPE_CHECKING:
     from kafka.schema_registry import RegisteredSchema, Schema, SchemaReference, SchemaRegistryClient
 
 _TYPES = ("AVRO", "JSON", "PROTOBUF")
 _LATEST = "latest"
+_NO_SUBJECT = 40401
 _VERSION = click.option("--version", default=_LATEST, show_default=True, help="The number of a version, or latest.")
 
 
@@ -109,6 +113,7 @@ def register(
 @command.command()
 @_schema_options
 @click.option("--version", help="Compare with this version, a number or latest; else as the subject's setting says.")
+@click.option("--allow-new", is_flag=True, help="A subject that does not exist yet is compatible with any schema.")
 @with_registry
 def check(
     registry: "SchemaRegistryClient",
@@ -118,17 +123,34 @@ def check(
     kind: str,
     references: tuple[str, ...],
     version: str | None,
+    allow_new: bool,
 ) -> None:
-    """Check whether the schema in FILE (-: standard input) is compatible with SUBJECT; exits with 1 if it is not."""
-    wanted = None if version is None else _version(version)
-    reasons = registry.compatibility_errors(subject, _schema(file, kind, references), wanted)
+    """Check whether the schema in FILE (-: standard input) is compatible with SUBJECT.
+
+    Exits with 1 if it is not, or if there is no such subject.
+    """
+    from kafka.cli.schema_reasons import readable, verdict
+
+    schema, wanted = _schema(file, kind, references), None if version is None else _version(version)
+    exists = _exists(registry, subject)
+    told = verdict(registry.compatibility_errors(subject, schema, wanted) if exists or version is None else [])
+    is_compatible = not told.reasons and (exists or allow_new)
     if output.as_json:
-        output.data({"subject": subject, "compatible": not reasons, "reasons": reasons})
-    elif not reasons:
-        click.echo("compatible")
-    for reason in () if output.as_json else reasons:
-        click.echo(reason)
-    if reasons:
+        compared = {name: each for name, each in told._asdict().items() if name != "reasons" and each is not None}
+        answer = {"subject": subject, "exists": exists, "compatible": is_compatible, "reasons": told.reasons}
+        output.data(answer | ({"compared": compared} if compared else {}))
+    elif is_compatible:
+        click.echo("compatible" if exists else f"compatible: the subject {subject} is new")
+    elif told.reasons:
+        against = f" with version {told.version}" if told.version is not None else ""
+        setting = f" ({told.compatibility})" if told.compatibility else ""
+        click.echo(f"not compatible{against} of {subject}{setting}:" if against else f"not compatible{setting}:")
+        for reason in told.reasons:
+            click.echo(f"  {readable(reason)}")
+    if not exists and not allow_new:
+        hint = nearest(subject, registry.get_subjects())
+        raise click.ClickException(f"the subject {subject!r} does not exist{hint}; --allow-new lets new ones pass")
+    if not is_compatible:
         raise click.exceptions.Exit(1)
 
 
@@ -165,14 +187,49 @@ def _version(text: str) -> Any:
     return int(text)
 
 
+def _exists(registry: "SchemaRegistryClient", subject: str) -> bool:
+    from kafka.schema_registry import SchemaRegistryError
+
+    try:
+        registry.get_versions(subject)
+    except SchemaRegistryError as error:
+        if error.error_code != _NO_SUBJECT:
+            raise
+        return False
+    return True
+
+
 def _schema(file: IO[str], kind: str, references: tuple[str, ...]) -> "Schema":
+    """Raises `click.UsageError` for a file that cannot be a schema of that type."""
     from kafka.schema_registry import Schema
 
+    named = [_reference(each) for each in references]
     try:
         text = file.read()
     except UnicodeDecodeError as error:
         raise click.UsageError(f"{file.name} is no text: {error}") from error
-    return Schema(text, kind.upper(), [_reference(each) for each in references])
+    if not text.strip():
+        raise click.UsageError(f"{file.name} is empty")
+    if kind.upper() == "PROTOBUF":
+        if is_json(text):
+            raise click.UsageError(f"{file.name} is JSON, and no .proto file: --type AVRO or --type JSON")
+    elif is_proto(text):
+        raise click.UsageError(f"{file.name} is a .proto file, and no JSON: --type PROTOBUF")
+    if kind.upper() == "PROTOBUF":
+        _check_imports(file.name, text, {each.name for each in named})
+    return Schema(text, kind.upper(), named)
+
+
+def _check_imports(file: str, text: str, named: Container[str | None]) -> None:
+    """Raises `click.UsageError` for imports that no reference is for."""
+    from kafka.formats.protobuf.files import is_known
+
+    for name in imported_names(text):
+        if name not in named and not is_known(name):
+            raise click.UsageError(
+                f"{file} imports {name}: register that file as a subject of its own, and give "
+                f"--reference {name}=SUBJECT:VERSION"
+            )
 
 
 def _reference(text: str) -> "SchemaReference":

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kafka.cli.typed_fields import Document, Field, ToText, the_schema
+from kafka.cli.typed_fields import Document, Field, ToText, newest_of, the_schema
 from kafka.cli.typed_input import Row, ToBytes, plain
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def _registered(
         schema: Schema | None = own
         if schema is None:
             conf["auto.register.schemas"] = False
-            schema = registry.get_latest_version(subject).schema
+            schema = newest_of(registry, subject, field)
         write: Any = AvroSerializer(registry, schema, conf=conf)
         context = SerializationContext(topic, part)
         parsed = parsed_avro(schema, registry)

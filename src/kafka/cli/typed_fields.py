@@ -1,10 +1,16 @@
 """What keys or values are, and what makes texts of them."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from kafka.cli.schema_files import is_json, is_proto
+
+if TYPE_CHECKING:
+    from kafka.schema_registry import Schema, SchemaRegistryClient
+
+_NO_SUBJECT = 40401
 Headers = Any
 ToText = Callable[[str, bytes, Headers], bytes]
 """Makes the text of bytes, given the topic and the headers; raises ValueError, or what a registry's client does."""
@@ -51,11 +57,25 @@ class the_schema:  # noqa: N801  # a context manager
 
 def _other_kind(field: Field) -> str:
     """A hint for the schema of another kind."""
-    text = (field.schema or "").lstrip()
-    is_json = text[:1] in ("{", "[")
+    text = field.schema or ""
     option = "--value" if field.part == "value" else "--key-format"
-    if field.kind == "protobuf" and is_json:
-        return f"; it looks like a schema of Avro or a JSON Schema: {option} avro or json"
-    if field.kind != "protobuf" and text.startswith(("syntax", "package", "message", "//", "import", "edition")):
-        return f"; it looks like a .proto file: {option} protobuf"
+    if field.kind == "protobuf" and is_json(text):
+        return f"; for Avro or JSON Schema, {option} is avro or json"
+    if field.kind != "protobuf" and is_proto(text):
+        return f"; for a .proto file, {option} is protobuf"
     return ""
+
+
+def newest_of(registry: "SchemaRegistryClient", subject: str, field: Field) -> "Schema":
+    """The newest schema of a subject for what is written; raises what the registry does, and says what to do."""
+    from kafka.schema_registry import SchemaRegistryError
+
+    try:
+        return registry.get_latest_version(subject).schema
+    except SchemaRegistryError as error:
+        if error.error_code != _NO_SUBJECT:
+            raise
+        raise click.ClickException(
+            f"the registry has no subject {subject!r}: --{field.part}-schema FILE registers a schema there, "
+            f"--{field.part}-subject names another subject"
+        ) from None

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from kafka.cli.schema_files import proto_imports
-from kafka.cli.typed_fields import Document, Field, ToText, the_schema
+from kafka.cli.typed_fields import Document, Field, ToText, newest_of, the_schema
 from kafka.cli.typed_input import Row, ToBytes, in_base64, plain
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def _registered(
         codec = given
         if codec is None:
             conf |= {"auto.register.schemas": False, "use.latest.version": True}
-            codec = codec_of(registry, registry.get_latest_version(subject).schema, field.message)
+            codec = codec_of(registry, newest_of(registry, subject, field), field.message)
         write: Any = ProtobufSerializer(codec.message_class, registry, conf)
         context = SerializationContext(topic, part)
         return codec, lambda message: bytes(write(message, context))

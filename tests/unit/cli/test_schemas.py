@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 
 from kafka.broker import EmbeddedBroker
 from kafka.cli.commands import commands
+from kafka.cli.schema_reasons import readable
 from unit.cli.cli_support import SETTINGS
 
 pytestmark = pytest.mark.once
@@ -83,11 +84,70 @@ def test_compatibility(schemas: Schemas) -> None:
     bad = schemas.file(INT, {"name": "b", "type": "int"})
     result = schemas.run("check", subject, bad)
     assert result.exit_code == 1
-    assert "READER_FIELD_MISSING_DEFAULT_VALUE" in result.stdout
+    title, reason = result.stdout.splitlines()
+    assert title == f"not compatible with version 1 of {subject} (BACKWARD):"
+    assert reason.startswith("  READER_FIELD_MISSING_DEFAULT_VALUE: The field 'b' (path '/fields/1')")
     result = schemas.run("check", subject, bad, "--version", "1", "--json")
-    assert (result.exit_code, json.loads(result.stdout)["compatible"]) == (1, False)
+    assert result.exit_code == 1
+    answer = json.loads(result.stdout)
+    assert (answer["exists"], answer["compatible"]) == (True, False)
+    [reason] = answer["reasons"]
+    assert reason.startswith("{errorType:'READER_FIELD_MISSING_DEFAULT_VALUE'")
+    assert answer["compared"]["version"] == 1
+    assert answer["compared"]["compatibility"] == "BACKWARD"
+    assert json.loads(answer["compared"]["schema"])["fields"] == [INT]
     result = schemas.run("register", subject, bad)
     assert result.exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [
+        ('{errorType:"A", description:"it\'s so", additionalInfo:\'c\'}', "A: it's so (c)"),
+        ("{errorType:'A', description:'the field b', additionalInfo:'b'}", "A: the field b"),
+        ("{errorType:'A', description:\"x\"}", "A: x"),
+        ("in words of its own", "in words of its own"),
+    ],
+)
+def test_reasons_are_sentences(message: str, shown: str) -> None:
+    assert readable(message) == shown
+
+
+def test_a_subject_that_does_not_exist_is_not_compatible(schemas: Schemas) -> None:
+    schemas("register", schemas.subject, schemas.file(INT))
+    misspelt = schemas.subject.replace("-value", "-vlue")
+    for version in ((), ("--version", "latest")):
+        result = schemas.run("check", misspelt, schemas.file(INT), *version)
+        assert (result.exit_code, result.stdout) == (1, "")
+        assert f"the subject '{misspelt}' does not exist; did you mean '{schemas.subject}'?" in result.stderr
+        assert "--allow-new" in result.stderr
+    result = schemas.run("check", misspelt, schemas.file(INT), "--json")
+    assert result.exit_code == 1
+    assert json.loads(result.stdout) == {"subject": misspelt, "exists": False, "compatible": False, "reasons": []}
+    told = schemas("check", misspelt, schemas.file(INT), "--allow-new")
+    assert told == f"compatible: the subject {misspelt} is new\n"
+    answer = json.loads(schemas("check", misspelt, schemas.file(INT), "--allow-new", "--json"))
+    assert (answer["exists"], answer["compatible"]) == (False, True)
+
+
+def test_files_that_are_no_schema_of_their_type(schemas: Schemas, tmp_path: Path) -> None:
+    proto, empty, importing = tmp_path / "order.proto", tmp_path / "empty.avsc", tmp_path / "importing.proto"
+    proto.write_text('// an order\nsyntax = "proto3";\nmessage Order { int64 id = 1; }\n')
+    empty.write_text("\n")
+    importing.write_text(
+        'syntax = "proto3";\nimport "google/protobuf/any.proto"; // import "x.proto";\nimport "o.proto";'
+    )
+    for command in ("register", "check"):
+        for arguments, said in (
+            ([str(proto)], f"{proto} is a .proto file, and no JSON: --type PROTOBUF"),
+            ([str(empty)], f"{empty} is empty"),
+            ([schemas.file(INT), "--type", "PROTOBUF"], "is JSON, and no .proto file: --type AVRO or --type JSON"),
+            ([str(importing), "--type", "PROTOBUF"], f"{importing} imports o.proto: register that file"),
+        ):
+            result = schemas.run(command, schemas.subject, *arguments)
+            assert result.exit_code == 2
+            assert said in result.stderr
+    assert "--reference o.proto=SUBJECT:VERSION" in result.stderr
 
 
 def test_deleting(schemas: Schemas) -> None:
@@ -129,3 +189,10 @@ def test_a_registry_that_is_not_there(schemas: Schemas) -> None:
     result = schemas.run("list", "--registry", "http://127.0.0.1:1", "--registry-option", "max.retries=0")
     assert result.exit_code == 3
     assert "GET /subjects at http://127.0.0.1:1: the registry cannot be asked" in result.stderr
+    assert "--registry URL or KAFKA_SCHEMA_REGISTRY_URL names the schema registry" in result.stderr
+
+
+def test_a_registry_that_is_not_there_is_told_once(caplog: pytest.LogCaptureFixture, schemas: Schemas) -> None:
+    options = ("--registry", "http://127.0.0.1:1", "--registry-option", "retries.wait.ms=1")
+    assert schemas.run("list", *options).exit_code == 3
+    assert "cannot be asked" not in caplog.text

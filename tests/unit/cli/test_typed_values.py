@@ -176,6 +176,69 @@ def test_protobuf_without_a_registry(cli: Cli, topic: Callable[..., str], tmp_pa
         assert (refused.exit_code, f"--value-schema {file}: " in refused.stderr) == (2, True)
 
 
+@pytest.mark.parametrize("registered", [False, True])
+def test_imports_of_a_proto_file_are_its_neighbours(
+    cli: Cli, topic: Callable[..., str], url: str, tmp_path: Path, registered: bool
+) -> None:
+    pytest.importorskip("grpc_tools")
+    name, file = topic(), tmp_path / "order.proto"
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "money.proto").write_text(
+        'syntax = "proto3";\nimport "parts/unit.proto";\nmessage Money { int64 cents = 1; Unit unit = 2; }\n'
+    )
+    (tmp_path / "parts" / "unit.proto").write_text('syntax = "proto3";\nmessage Unit { string name = 1; }\n')
+    file.write_text('syntax = "proto3";\nimport "parts/money.proto";\nmessage Order { Money price = 1; }\n')
+    typed = ["--value", "protobuf", "--value-schema", str(file)]
+    sent = '{"price":{"cents":"5","unit":{"name":"EUR"}}}\n'
+    if registered:
+        cli("produce", name, *typed, "--registry", url, stdin=sent)
+        assert cli("consume", name, "--value", "protobuf", "--registry", url) == sent
+        with SchemaRegistryClient({"url": url}) as registry:
+            references = registry.get_latest_version(f"{name}-value").schema.references
+            assert [each.name for each in references or ()] == ["parts/money.proto"]
+    else:
+        cli("produce", name, *typed, stdin=sent)
+        assert cli("consume", name, *typed) == sent
+    (tmp_path / "parts" / "unit.proto").unlink()
+    refused = cli.run("produce", name, *typed, stdin=sent)
+    assert refused.exit_code == 2
+    assert "parts/unit.proto" in refused.stderr
+
+
+def test_schemas_of_another_kind(
+    cli: Cli, topic: Callable[..., str], order: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("grpc_tools")
+    name, proto, empty = topic(), tmp_path / "order.proto", tmp_path / "empty.avsc"
+    proto.write_text(PROTO)
+    empty.write_text("")
+    old = tmp_path / "old.proto"
+    old.write_text("message Old { optional int64 id = 1; bad }\n")
+    for kind, file, told in (
+        ("avro", proto, "got 'syntax = "),
+        ("avro", proto, "for a .proto file, --value is protobuf"),
+        ("protobuf", order, "for Avro or JSON Schema, --value is avro or json"),
+        ("protobuf", order, 'got JSON: {"type": "record"'),
+        ("avro", empty, f"--value-schema {empty}: the file is empty"),
+        ("protobuf", empty, f"--value-schema {empty}: the file is empty"),
+        ("protobuf", old, "line 1, column 38: Expected"),
+    ):
+        for registry in ((), ("--registry", "http://127.0.0.1:1")):
+            refused = cli.run("produce", name, "--value", kind, "--value-schema", str(file), *registry, stdin="{}\n")
+            assert refused.exit_code == 2
+            assert told in refused.stderr
+            assert '{"type":syntax' not in refused.stderr
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("kind", ["avro", "protobuf"])
+def test_a_subject_that_is_not_registered(cli: Cli, topic: Callable[..., str], url: str, kind: str) -> None:
+    name = topic()
+    failed = cli.run("produce", name, "--value", kind, "--registry", url, stdin="{}\n")
+    assert failed.exit_code == 1
+    assert f"the registry has no subject '{name}-value': --value-schema FILE registers a schema" in failed.stderr
+
+
 def test_avro_without_a_registry(cli: Cli, topic: Callable[..., str], order: str) -> None:
     name = topic()
     cli("produce", name, "--value", "avro", "--value-schema", order, stdin=LINES)

@@ -18,6 +18,9 @@ from kafka.formats.protobuf.errors import ProtobufSchemaError, library
 MAIN = "schema.proto"
 """The name of a schema's file, which has none itself where it is text."""
 _BASE64 = re.compile(r"[A-Za-z0-9+/\s]+={0,2}\s*")
+_SYNTAX = re.compile(r"(?:\s|//[^\n]*\n|/\*.*?\*/)*(?:syntax|edition)\b", re.DOTALL)
+_PROTO2 = 'syntax = "proto2"; '
+"""What a file without it means; written before it, as the compiler complains on standard error otherwise."""
 _COMPILING = threading.Lock()
 _MAX_FILES = 1000
 
@@ -115,6 +118,8 @@ def _parsed(schema: Any, name: str | None) -> Any:
     if isinstance(schema, pb.FileDescriptorProto):
         return [pb.FileDescriptorProto.FromString(schema.SerializeToString())]
     if isinstance(schema, str):
+        if schema.lstrip()[:1] in ("{", "["):
+            raise ProtobufSchemaError(f"expected text of a .proto file, or base64, got JSON: {schema:.60}")
         if not _BASE64.fullmatch(schema):
             return schema
         try:
@@ -156,14 +161,14 @@ def _compiled(texts: Mapping[str, str], files: Mapping[str, Any], main: str) -> 
                 raise ProtobufSchemaError(f"expected the name of an import as a relative path, got {name!r}")
             path = Path(folder, *place.parts)
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, "utf-8")
+            path.write_text(text if _SYNTAX.match(text) else _PROTO2 + text, "utf-8")
         paths = [folder, include, *_google_types()]
         wanted = main if main in texts else next(iter(texts))
         with _COMPILING:
             try:
                 compiler.get_protos(wanted.encode(), [each.encode() for each in paths])
             except compiler.ProtocErrors as error:
-                raise ProtobufSchemaError(_reason(error)) from None
+                raise ProtobufSchemaError(_reason(error, written)) from None
             output = Path(folder, "descriptors.bin")
             named = [*texts] if main not in texts else [main]
             arguments = ["protoc", *(f"-I{each}" for each in paths), "--include_imports"]
@@ -182,11 +187,14 @@ def _google_types() -> list[str]:
     return [str(Path(each).parent.parent) for each in places]
 
 
-def _reason(error: Any) -> str:
+def _reason(error: Any, texts: Mapping[str, str]) -> str:
     found = []
     for each in error.args[0]:
-        where = f"line {each.line + 1}, column {each.column + 1}" if each.line >= 0 else "the file"
         name = each.filename.decode(errors="replace")
+        column = each.column + 1
+        if each.line == 0 and name in texts and not _SYNTAX.match(texts[name]):
+            column = max(1, column - len(_PROTO2))
+        where = f"line {each.line + 1}, column {column}" if each.line >= 0 else "the file"
         message = each.message.decode(errors="replace")
         found.append(f"{where}: {message}" if name == MAIN else f"{where} of {name}: {message}")
     return f"expected a Protobuf schema: {'; '.join(found[:5])}"
