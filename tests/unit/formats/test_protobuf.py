@@ -261,7 +261,7 @@ def test_what_stands_before_values() -> None:
     assert [each.row for each in bad] == [1, 2, 3, 5, 6]
     assert [each.schema_id for each in bad] == [None, 7, None, 7, None]
     assert "expected a zero byte, a schema id" in bad[0].cause
-    assert "got that at [1]" in bad[1].cause
+    assert "expected a message shop.Order, got the one at position [1]" in bad[1].cause
     assert column.null_count == 6
     assert other.decode_rows(values, framed=True)[0][2].as_py() == {"yes": True}
     assert line.decode_rows(values, framed=True)[0][5].as_py()["sku"] == "s"

@@ -237,10 +237,10 @@ class FixedWriter(ObjectWriter):
         return data is not None and len(data) == self.size
 
 
-def symbol_of(value: Any) -> str | None:
+def symbol_of(value: Any) -> str:
     """Return the symbol that a member of an `enum.Enum` stands for: its value where that is text, else its name."""
     if not isinstance(value, enum.Enum):
-        return None
+        return ""
     return value.value if isinstance(value.value, str) else value.name
 
 

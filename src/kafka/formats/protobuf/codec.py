@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kafka.formats.protobuf.errors import ProtobufDecodeError, ProtobufEncodeError, library
 from kafka.formats.protobuf.files import file_of, indexes_of, message_of
-from kafka.formats.protobuf.prefix import PrefixError, read_prefix
+from kafka.formats.protobuf.prefix import PrefixError, index_bytes, read_prefix
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from kafka.formats.bad_values import BadValue
     from kafka.formats.protobuf.columns import ProtobufColumns
+
+    FindPosition = Callable[[int], Sequence[int]]
+
+_HEAD = 5
+"""A zero byte, and the schema id."""
 
 
 class Protobuf:
@@ -83,13 +88,17 @@ class Protobuf:
             raise ProtobufEncodeError(f"expected a message {self.descriptor.full_name}: {error}") from error
         return data
 
-    def decode_rows(self, values: Any, *, framed: bool = False) -> tuple[Any, list[BadValue]]:
+    def decode_rows(
+        self, values: Any, *, framed: bool = False, find: FindPosition | None = None
+    ) -> tuple[Any, list[BadValue]]:
         """Decode values into a column of structs.
 
         Args:
             values: an array of binary, or a chunked array; null is null.
             framed: whether a zero byte, a schema id of four bytes and the position of the message in its schema stand
                 before each value, as Confluent's serializers write them.
+            find: gives the message's position in the schema with an id, and raises LookupError with the reason where
+                it has none; None: it is as in this one.
 
         Returns:
             The column, with as many rows as there are values, and which values could not be decoded; their rows are
@@ -111,7 +120,7 @@ class Protobuf:
         def fail(row: int, why: str) -> None:
             bad.append(BadValue(row, int.from_bytes(whole[row].as_py()[1:5]) if framed else None, why))
 
-        column = columns.decode(self._unframed(whole, bad) if framed else whole, fail)
+        column = columns.decode(self._unframed(whole, bad, find) if framed else whole, fail)
         return column, sorted(bad)
 
     def encode_rows(self, rows: Any) -> pa.BinaryArray:
@@ -140,37 +149,49 @@ class Protobuf:
             self._columns = ProtobufColumns(self.descriptor)
         return self._columns
 
-    def _unframed(self, values: Any, bad: list[BadValue]) -> Any:
-        """Take what stands before the values away; those without are bad, and null."""
+    def _unframed(self, values: Any, bad: list[BadValue], find: FindPosition | None) -> Any:
+        """Take what stands before the values away; those of other messages, and those without, are bad, and null."""
         import pyarrow as pa
         import pyarrow.compute
 
         from kafka.formats.bad_values import BadValue
 
         pc: Any = pyarrow.compute
-        is_short = pc.less(pc.binary_length(values), 6)
-        whole = pc.if_else(is_short, b"\1" * 6, values) if pc.any(is_short).as_py() else values
-        quick = pc.and_(pc.equal(pc.binary_slice(whole, 0, 1), b"\0"), pc.equal(pc.binary_slice(whole, 5, 6), b"\0"))
-        if self._indexes != [0]:
-            quick = pc.if_else(quick, False, False)
-        odd_rows = pc.indices_nonzero(pc.invert(pc.fill_null(quick, True))).to_pylist()
-        rest = pc.binary_slice(whole, 6, max(6, pc.max(pc.binary_length(whole)).as_py() or 0))
-        if not odd_rows:
-            return rest
-        kept: list[bytes | None] = []
-        for row in odd_rows:
+        longest = pc.max(pc.binary_length(values)).as_py() or 0
+        heads = pc.if_else(pc.less(pc.binary_length(values), _HEAD), None, pc.binary_slice(values, 0, _HEAD))
+        rest = pa.nulls(len(values), pa.binary())
+        taken: Any = pa.repeat(False, len(values))
+        expected: dict[int, list[int] | str] = {}
+        for head in pc.unique(heads).to_pylist():
+            if head is None or head[0]:
+                continue
+            schema_id = int.from_bytes(head[1:])
+            try:
+                expected[schema_id] = position = self._indexes if find is None else list(find(schema_id))
+            except LookupError as error:
+                expected[schema_id] = str(error.args[0])
+                continue
+            prefix = head + index_bytes(position)
+            is_so = pc.fill_null(pc.equal(pc.binary_slice(values, 0, len(prefix)), prefix), False)
+            rest = pc.if_else(is_so, pc.binary_slice(values, len(prefix), max(longest, len(prefix))), rest)
+            taken = pc.or_(taken, is_so)
+        others: list[bytes | None] = []
+        is_other = pc.and_(pc.invert(taken), values.is_valid())
+        for row in pc.indices_nonzero(is_other).to_pylist():
+            others.append(None)
             data = values[row].as_py()
-            kept.append(None)
             try:
                 schema_id, indexes, at = read_prefix(data)
             except PrefixError as error:
                 bad.append(BadValue(row, None, str(error)))
                 continue
-            if indexes == self._indexes:
-                kept[-1] = data[at:]
+            wanted = expected[schema_id]
+            if indexes == wanted:  # in the longer form that the first message may have, too
+                others[-1] = data[at:]
+            elif isinstance(wanted, str):
+                bad.append(BadValue(row, schema_id, wanted))
             else:
-                why = f"expected the message at position {self._indexes} of its schema, got that at {indexes}"
+                name = self.descriptor.full_name
+                why = f"expected a message {name}, got the one at position {indexes} of its schema"
                 bad.append(BadValue(row, schema_id, why))
-        if len(kept) == len(values):
-            return pa.array(kept, pa.binary())
-        return pc.replace_with_mask(rest, pc.invert(pc.fill_null(quick, True)), pa.array(kept, pa.binary()))
+        return pc.replace_with_mask(rest, is_other, pa.array(others, pa.binary())) if others else rest

@@ -54,7 +54,15 @@ class AsyncRegistryReader(ReaderCore):
             self._failed[schema_id] = "the schema registry has no schema with this id"
             return
         try:
-            self._writers[schema_id] = await parsed_avro(schema, self._registry)
+            if kind_of(schema) != self._kind:
+                raise ValueError(f"expected a schema of the type {self._kind}, got {schema.schema_type}")
+            if self._kind == "AVRO":
+                self._writers[schema_id] = await parsed_avro(schema, self._registry)
+            else:
+                from kafka.formats.protobuf.files import indexes_of
+
+                codec = await parsed_schema(self._registry, schema, self._codec.descriptor.full_name)
+                self._writers[schema_id] = indexes_of(codec.descriptor)
         except ValueError as error:
             self._failed[schema_id] = str(error)
 
@@ -79,7 +87,8 @@ class AsyncColumnCalls(AsyncSchemaCalls):
             message: of Protobuf, the name of the message, or its position in the file; None: the first one.
 
         The column's type is `type`. Values of Avro are resolved from the schema that they were written with. Of JSON
-        Schema, types and required fields count. Fields of Protobuf are known by their numbers. Needs the extra "arrow".
+        Schema, types and required fields count. A message of Protobuf is known by its name, and its fields by their
+        numbers. Needs the extra "arrow".
 
         Raises `SchemaRegistryError` where the registry refuses or does not answer, ValueError for a schema that no
         column can hold.

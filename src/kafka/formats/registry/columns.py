@@ -12,7 +12,6 @@ from kafka.formats.rows import SchemaNeeded, encoded_rows, names_of_avro, names_
 if TYPE_CHECKING:
     import pyarrow
 
-    from kafka.formats.avro.schema import Schema as ParsedSchema
     from kafka.formats.bad_values import BadValue
 
 Message: TypeAlias = "str | Sequence[int] | None"
@@ -39,9 +38,10 @@ class ReaderCore:
         self.schema = schema
         self._lock = threading.Lock()
         self._failed: dict[int, str] = {}
-        self._writers: dict[int, ParsedSchema] = {}
+        self._writers: dict[int, Any] = {}  # of Avro, parsed schemas; of Protobuf, positions of the message
+        self._kind = kind_of(schema)
         self._codec: Any = None
-        if kind_of(schema) == "AVRO":
+        if self._kind == "AVRO":
             from kafka.formats.avro.columns import AvroColumnDecoder
 
             self._avro = AvroColumnDecoder(parsed)
@@ -55,15 +55,18 @@ class ReaderCore:
 
     def decode_known(self, values: Any) -> "tuple[Any, list[BadValue]]":
         """Decode with the schemas that have been looked up; raises `SchemaNeeded` for one that has not."""
-        if self._codec is not None:
+        if self._kind == "JSON":
             found: tuple[Any, list[BadValue]] = self._codec.decode_rows(values, framed=True)
             return found
         with self._lock:
-            found = self._avro.decode(values, framed=True, find=self._find)
+            if self._kind == "AVRO":
+                found = self._avro.decode(values, framed=True, find=self._find)
+            else:
+                found = self._codec.decode_rows(values, framed=True, find=self._find)
             self._failed.clear()  # a registry may learn of an id later
             return found
 
-    def _find(self, schema_id: int) -> "ParsedSchema":
+    def _find(self, schema_id: int) -> Any:
         if schema_id in self._failed:
             raise LookupError(self._failed[schema_id])
         if schema_id not in self._writers:

@@ -192,7 +192,7 @@ message Order { int64 id = 1; Money price = 2; }
         column, bad = reader.decode(pa.concat_arrays([values, binary(framed(2, b"\0\x0a\x01n"), b"x")]))
         assert column.to_pylist() == [*rows, None, None]
         assert [(each.row, each.schema_id) for each in bad] == [(3, 2), (4, None)]
-        assert "expected the message at position [1]" in bad[0].cause
+        assert bad[0].cause == "expected a message Order, got the one at position [0] of its schema"
         assert [each.name for each in registry.reader("orders-value").type] == ["name"]
         with pytest.raises(ValueError, match="the schema has no message 'Nothing'; it has Other, Order"):
             registry.reader("orders-value", message="Nothing")
@@ -202,6 +202,47 @@ message Order { int64 id = 1; Money price = 2; }
         pytest.raises(ValueError, match="Expected a message with a schema of the type PROTOBUF only, got one of AVRO"),
     ):
         registry.reader("orders-value", message="Order")
+
+
+def test_a_message_is_found_by_its_name_wherever_it_stands_in_a_schema() -> None:
+    pytest.importorskip("ptars")
+    head = 'syntax = "proto3"; '
+    orders = ["message Order { int64 id = 1; }", "message Other { int64 id = 1; }"]
+    subjects = Subjects(
+        Schema(head + orders[0], "PROTOBUF"),
+        Schema(head + "".join(reversed(orders)), "PROTOBUF"),
+        Schema(head + "message Outer { string text = 1; message Order { int64 id = 1; } }", "PROTOBUF"),
+        Schema(json.dumps(OLD), "AVRO"),
+        Schema(head + orders[0], "PROTOBUF"),
+    )
+    with ScriptedRegistry(subjects) as server, SchemaRegistryClient({"url": server.url, **CONF}) as registry:
+        reader = registry.reader("orders-value", 1)
+        values = binary(
+            framed(1, b"\0\x08\1"),
+            framed(2, b"\2\2\x08\2"),  # it is the second one there
+            framed(2, b"\0\x08\3"),
+            framed(3, b"\0\x08\4"),
+            framed(4, b"\0\x08\5"),
+            framed(9, b"\0\x08\6"),
+            None,
+            b"",
+            b"\0\0\0\0\1",
+            framed(5, b"\2\0\x08\7"),  # the longer form of the first position
+        )
+        column, bad = reader.decode(values)
+        ids = [None if each is None else each["id"] for each in column.to_pylist()]
+        assert ids == [1, 2, None, None, None, None, None, None, None, 7]
+        assert [(each.row, each.schema_id) for each in bad] == [(2, 2), (3, 3), (4, 4), (5, 9), (7, None), (8, None)]
+        causes = {each.row: each.cause for each in bad}
+        assert causes[2] == "expected a message Order, got the one at position [0] of its schema"
+        assert "no message 'Order'" in causes[3]
+        assert causes[4] == "expected a schema of the type PROTOBUF, got AVRO"
+        assert causes[5] == "the schema registry has no schema with this id"
+        asked = [each.path for each in server.requests if "/schemas/ids/" in each.path]
+        assert len(asked) == len(set(asked)) == 6
+        for start in (1, 4):
+            sliced, _ = reader.decode(values.slice(start))
+            assert sliced.to_pylist() == column.to_pylist()[start:]
 
 
 def test_what_is_no_reader_or_cannot_be_one() -> None:
