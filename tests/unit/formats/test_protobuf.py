@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import datetime
+import sys
 from typing import Any
 
 import pytest
@@ -349,3 +350,22 @@ def test_editions_are_objects_alone() -> None:
 
 def test_message_of_a_file() -> None:
     assert message_of(file_of(MONEY), "Money").full_name == "shop.Money"
+
+
+def test_values_of_many_schema_ids_are_taken_together() -> None:
+    """Bytes that are no such values may look like any number of ids; each was a pass over all values."""
+    codec, many = Protobuf(MONEY), 5_000
+    values = binary(*(b"\0" + number.to_bytes(4) + b"\0" + codec.encode({"cents": number}) for number in range(many)))
+    made = 0
+
+    def count(frame: Any, event: str, argument: Any) -> None:
+        nonlocal made
+        made += 1
+
+    sys.setprofile(count)
+    try:
+        column, bad = codec.decode_rows(values, framed=True)
+    finally:
+        sys.setprofile(None)
+    assert (bad, [each["cents"] for each in column.to_pylist()]) == ([], list(range(many)))
+    assert made < 20 * many

@@ -162,6 +162,7 @@ class Protobuf:
         rest = pa.nulls(len(values), pa.binary())
         taken: Any = pa.repeat(False, len(values))
         expected: dict[int, list[int] | str] = {}
+        by_position: dict[bytes, list[bytes]] = {}
         for head in pc.unique(heads).to_pylist():
             if head is None or head[0]:
                 continue
@@ -171,9 +172,12 @@ class Protobuf:
             except LookupError as error:
                 expected[schema_id] = str(error.args[0])
                 continue
-            prefix = head + index_bytes(position)
-            is_so = pc.fill_null(pc.equal(pc.binary_slice(values, 0, len(prefix)), prefix), False)
-            rest = pc.if_else(is_so, pc.binary_slice(values, len(prefix), max(longest, len(prefix))), rest)
+            by_position.setdefault(index_bytes(position), []).append(head)
+        for written, its_heads in by_position.items():  # bytes that are no such values may look like any number of ids
+            end = _HEAD + len(written)
+            has_head = pc.is_in(heads, pa.array(its_heads, pa.binary()))
+            is_so = pc.fill_null(pc.and_(has_head, pc.equal(pc.binary_slice(values, _HEAD, end), written)), False)
+            rest = pc.if_else(is_so, pc.binary_slice(values, end, max(longest, end)), rest)
             taken = pc.or_(taken, is_so)
         others: list[bytes | None] = []
         is_other = pc.and_(pc.invert(taken), values.is_valid())
