@@ -135,6 +135,9 @@ class Subscriber:
         }
         named = ConfigResource(ConfigResourceType.CLIENT_METRICS, self.client_id, resource)
         self._admin.alter_configs([named])
+        # A controller acknowledges it before brokers know it. A client that asks in between is told to push nothing,
+        # and asks again after five minutes.
+        until(lambda: self.client_id in self._admin.list_client_metrics_resources())
 
     def unsubscribe(self) -> None:
         with contextlib.suppress(InvalidRequestError):
