@@ -35,9 +35,9 @@ class Asked(NamedTuple):
     query: Mapping[str, list[str]]
     body: bytes
 
-    def flag(self, name: str) -> bool:
-        """Whether a parameter is true."""
-        return self.text(name, "").lower() == "true"
+    def flag(self, *names: str) -> bool:
+        """Whether a parameter is true, under any of the names that clients give it."""
+        return any(self.text(name, "").lower() == "true" for name in names)
 
     def text(self, name: str, default: str) -> str:
         """The value of a parameter."""
@@ -152,7 +152,7 @@ class Routes:
     def subjects(self, asked: Asked, context: str) -> Any:
         """GET /subjects"""
         prefix = asked.text("subjectPrefix", ALL_CONTEXTS if context == DEFAULT_CONTEXT else f":{context}:")
-        found = self._subjects.names(prefix, asked.flag("deleted"), asked.flag("deleted_only"))
+        found = self._subjects.names(prefix, asked.flag("deleted"), asked.flag("deletedOnly", "deleted_only"))
         return paged(found, asked.number("offset", 0), asked.number("limit", -1))
 
     def contexts(self, asked: Asked, context: str) -> Any:
@@ -173,7 +173,9 @@ class Routes:
 
     def versions(self, asked: Asked, context: str, name: str) -> Any:
         """GET /subjects/{subject}/versions"""
-        found = self._subjects.numbers(subject_of(name, context), asked.flag("deleted"), asked.flag("deleted_only"))
+        found = self._subjects.numbers(
+            subject_of(name, context), asked.flag("deleted"), asked.flag("deletedOnly", "deleted_only")
+        )
         return paged(found, asked.number("offset", 0), asked.number("limit", -1))
 
     def register(self, asked: Asked, context: str, name: str) -> Any:

@@ -100,7 +100,7 @@ class Settings:
         """Set what is given; the answer repeats it."""
         if subject is not None:
             self.check_writable(subject)
-        level = given.get("compatibility", given.get("compatibilityLevel"))
+        level = given.get("compatibility")
         if level is not None:
             level = str(level).upper()
             if level not in LEVELS:

@@ -68,9 +68,7 @@ def registered(answer: Mapping[str, Any], asked: str, *needed: str) -> Registere
     """
     for name in needed:
         if answer.get(name) is None:
-            raise _unexpected(
-                asked, f"expected an answer with {name!r}, got {', '.join(map(repr, answer)) or 'nothing'}"
-            )
+            raise _lacking(answer, name, asked)
     _check(answer, _TYPES, asked)
     for each in answer.get("references") or ():
         _check(_of_type(each, dict, "reference", asked), _REFERENCE_TYPES, asked)
@@ -94,6 +92,14 @@ def settings_of(answer: Mapping[str, Any], asked: str) -> ServerConfig:
         raise _unexpected(asked, f"the answer has settings that cannot be read: {error}") from error
 
 
+def text_of(answer: Mapping[str, Any], asked: str, *names: str) -> str:
+    """The text under the first of the names that the answer has; raises `SchemaRegistryError` where it has none."""
+    for name in names:
+        if answer.get(name) is not None:
+            return str(_of_type(answer[name], str, name, asked))
+    raise _lacking(answer, names[0], asked)
+
+
 def items_of(answer: list[Any], kind: type, asked: str) -> list[Any]:
     """A list of texts or numbers; raises `SchemaRegistryError` for one that has others."""
     return [_of_type(each, kind, "item", asked) for each in answer]
@@ -111,6 +117,11 @@ def _of_type(value: Any, kind: type, name: str, asked: str) -> Any:
     if isinstance(value, int) and not 0 <= value <= _LARGEST:
         raise _unexpected(asked, f"expected {name!r} from 0 to {_LARGEST}, got {shown_text(repr(value), 40)}")
     return value
+
+
+def _lacking(answer: Mapping[str, Any], name: str, asked: str) -> SchemaRegistryError:
+    found = shown_text(", ".join(map(repr, answer)), 200)
+    return _unexpected(asked, f"expected an answer with {name!r}, got {found or 'nothing'}")
 
 
 def _unexpected(asked: str, text: str) -> SchemaRegistryError:

@@ -84,7 +84,7 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
         key = (schema_id, subject_name, fmt, reference_format)
         kept = self._by_id.get(key)
         if kept is None:
-            query = {"subject": subject_name, "format": fmt, "reference_format": reference_format}
+            query = {"subject": subject_name, "format": fmt, "referenceFormat": reference_format}
             path = f"schemas/ids/{schema_id:d}"
             kept = registered(await self._asked(dict, "GET", path, query), f"GET /{path}", "schema")
             self._by_id.put(key, kept)
@@ -188,7 +188,7 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
         query = {
             "subjectPrefix": subject_prefix,
             "deleted": deleted,
-            "deleted_only": deleted_only,
+            "deletedOnly": deleted_only,
             "offset": offset,
             "limit": limit,
         }
@@ -289,7 +289,7 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
             offset: how many to leave out.
             limit: how many to give; less than 0: all.
         """
-        query = {"deleted": deleted, "deleted_only": deleted_only, "offset": offset, "limit": limit}
+        query = {"deleted": deleted, "deletedOnly": deleted_only, "offset": offset, "limit": limit}
         return await self._listed(int, "GET", f"subjects/{quoted(subject_name)}/versions", query)
 
     async def delete_version(self, subject_name: str, version: Version, permanent: bool = False) -> int:

@@ -3,7 +3,7 @@
 from typing import Any, Literal
 
 from kafka.errors import IllegalArgumentError
-from kafka.formats.registry.answers import settings_of
+from kafka.formats.registry.answers import settings_of, text_of
 from kafka.formats.registry.async_requests import AsyncRegistryRequests, quoted
 from kafka.formats.registry.errors import SchemaRegistryError
 from kafka.formats.registry.schemas import Schema, ServerConfig, checked_schema
@@ -32,8 +32,9 @@ class AsyncSettingCalls(AsyncRegistryRequests):
         Arguments:
             subject_name: the subject; None: what holds for those that have no setting of their own.
         """
-        answer = await self._asked(dict, "GET", _setting("config", subject_name))
-        return str(answer.get("compatibilityLevel") or answer.get("compatibility"))
+        path = _setting("config", subject_name)
+        answer = await self._asked(dict, "GET", path)
+        return text_of(answer, f"GET /{path}", "compatibilityLevel", "compatibility")
 
     async def test_compatibility(
         self,
@@ -100,11 +101,15 @@ class AsyncSettingCalls(AsyncRegistryRequests):
 
         Arguments:
             subject_name: the subject; None: for all that have none of their own.
-            config: the settings.
+            config: the settings, also those that `get_config` returned.
         """
         if config is None:
             raise IllegalArgumentError("config has to be given, as ServerConfig(compatibility=...)")
-        return dict(await self._asked(dict, "PUT", _setting("config", subject_name), None, config.to_dict()))
+        body = config.to_dict()
+        level = body.pop("compatibilityLevel", None)  # the name under which a registry returns it, and does not take it
+        if level is not None:
+            body.setdefault("compatibility", level)
+        return dict(await self._asked(dict, "PUT", _setting("config", subject_name), None, body))
 
     async def get_config(self, subject_name: str | None = None) -> ServerConfig:
         """All settings.
@@ -132,7 +137,7 @@ class AsyncSettingCalls(AsyncRegistryRequests):
         Arguments:
             subject_name: the subject.
         """
-        return str((await self._asked(dict, "GET", _setting("mode", subject_name))).get("mode"))
+        return await self._mode("GET", _setting("mode", subject_name))
 
     async def update_mode(self, subject_name: str, mode: str, force: bool = False) -> str:
         """Set whether a subject takes schemas; the mode.
@@ -142,8 +147,7 @@ class AsyncSettingCalls(AsyncRegistryRequests):
             mode: see `get_mode`.
             force: even where schemas are registered.
         """
-        answer = await self._asked(dict, "PUT", _setting("mode", subject_name), {"force": force}, {"mode": mode})
-        return str(answer.get("mode"))
+        return await self._mode("PUT", _setting("mode", subject_name), {"force": force}, {"mode": mode})
 
     async def delete_mode(self, subject_name: str) -> str:
         """Have a subject go by the registry's mode; the mode that it had.
@@ -151,11 +155,11 @@ class AsyncSettingCalls(AsyncRegistryRequests):
         Arguments:
             subject_name: the subject.
         """
-        return str((await self._asked(dict, "DELETE", _setting("mode", subject_name))).get("mode"))
+        return await self._mode("DELETE", _setting("mode", subject_name))
 
     async def get_global_mode(self) -> str:
         """The mode of subjects that have none of their own, see `get_mode`."""
-        return str((await self._asked(dict, "GET", "mode")).get("mode"))
+        return await self._mode("GET", "mode")
 
     async def update_global_mode(self, mode: str, force: bool = False) -> str:
         """Set the mode of subjects that have none of their own; the mode.
@@ -164,7 +168,10 @@ class AsyncSettingCalls(AsyncRegistryRequests):
             mode: see `get_mode`.
             force: even where schemas are registered.
         """
-        return str((await self._asked(dict, "PUT", "mode", {"force": force}, {"mode": mode})).get("mode"))
+        return await self._mode("PUT", "mode", {"force": force}, {"mode": mode})
+
+    async def _mode(self, method: str, path: str, query: Any = None, body: Any = None) -> str:
+        return text_of(await self._asked(dict, method, path, query, body), f"{method} /{path}", "mode")
 
     async def get_contexts(self, offset: int = 0, limit: int = -1) -> list[str]:
         """The names of contexts, in each of which ids are of their own.

@@ -85,7 +85,7 @@ class SchemaCalls(RegistryRequests):
         key = (schema_id, subject_name, fmt, reference_format)
         kept = self._by_id.get(key)
         if kept is None:
-            query = {"subject": subject_name, "format": fmt, "reference_format": reference_format}
+            query = {"subject": subject_name, "format": fmt, "referenceFormat": reference_format}
             path = f"schemas/ids/{schema_id:d}"
             kept = registered(self._asked(dict, "GET", path, query), f"GET /{path}", "schema")
             self._by_id.put(key, kept)
@@ -189,7 +189,7 @@ class SchemaCalls(RegistryRequests):
         query = {
             "subjectPrefix": subject_prefix,
             "deleted": deleted,
-            "deleted_only": deleted_only,
+            "deletedOnly": deleted_only,
             "offset": offset,
             "limit": limit,
         }
@@ -290,7 +290,7 @@ class SchemaCalls(RegistryRequests):
             offset: how many to leave out.
             limit: how many to give; less than 0: all.
         """
-        query = {"deleted": deleted, "deleted_only": deleted_only, "offset": offset, "limit": limit}
+        query = {"deleted": deleted, "deletedOnly": deleted_only, "offset": offset, "limit": limit}
         return self._listed(int, "GET", f"subjects/{quoted(subject_name)}/versions", query)
 
     def delete_version(self, subject_name: str, version: Version, permanent: bool = False) -> int:

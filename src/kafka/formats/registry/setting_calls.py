@@ -4,7 +4,7 @@
 from typing import Any, Literal
 
 from kafka.errors import IllegalArgumentError
-from kafka.formats.registry.answers import settings_of
+from kafka.formats.registry.answers import settings_of, text_of
 from kafka.formats.registry.errors import SchemaRegistryError
 from kafka.formats.registry.requests import RegistryRequests, quoted
 from kafka.formats.registry.schemas import Schema, ServerConfig, checked_schema
@@ -33,8 +33,9 @@ class SettingCalls(RegistryRequests):
         Arguments:
             subject_name: the subject; None: what holds for those that have no setting of their own.
         """
-        answer = self._asked(dict, "GET", _setting("config", subject_name))
-        return str(answer.get("compatibilityLevel") or answer.get("compatibility"))
+        path = _setting("config", subject_name)
+        answer = self._asked(dict, "GET", path)
+        return text_of(answer, f"GET /{path}", "compatibilityLevel", "compatibility")
 
     def test_compatibility(
         self,
@@ -99,11 +100,15 @@ class SettingCalls(RegistryRequests):
 
         Arguments:
             subject_name: the subject; None: for all that have none of their own.
-            config: the settings.
+            config: the settings, also those that `get_config` returned.
         """
         if config is None:
             raise IllegalArgumentError("config has to be given, as ServerConfig(compatibility=...)")
-        return dict(self._asked(dict, "PUT", _setting("config", subject_name), None, config.to_dict()))
+        body = config.to_dict()
+        level = body.pop("compatibilityLevel", None)  # the name under which a registry returns it, and does not take it
+        if level is not None:
+            body.setdefault("compatibility", level)
+        return dict(self._asked(dict, "PUT", _setting("config", subject_name), None, body))
 
     def get_config(self, subject_name: str | None = None) -> ServerConfig:
         """All settings.
@@ -131,7 +136,7 @@ class SettingCalls(RegistryRequests):
         Arguments:
             subject_name: the subject.
         """
-        return str((self._asked(dict, "GET", _setting("mode", subject_name))).get("mode"))
+        return self._mode("GET", _setting("mode", subject_name))
 
     def update_mode(self, subject_name: str, mode: str, force: bool = False) -> str:
         """Set whether a subject takes schemas; the mode.
@@ -141,8 +146,7 @@ class SettingCalls(RegistryRequests):
             mode: see `get_mode`.
             force: even where schemas are registered.
         """
-        answer = self._asked(dict, "PUT", _setting("mode", subject_name), {"force": force}, {"mode": mode})
-        return str(answer.get("mode"))
+        return self._mode("PUT", _setting("mode", subject_name), {"force": force}, {"mode": mode})
 
     def delete_mode(self, subject_name: str) -> str:
         """Have a subject go by the registry's mode; the mode that it had.
@@ -150,11 +154,11 @@ class SettingCalls(RegistryRequests):
         Arguments:
             subject_name: the subject.
         """
-        return str((self._asked(dict, "DELETE", _setting("mode", subject_name))).get("mode"))
+        return self._mode("DELETE", _setting("mode", subject_name))
 
     def get_global_mode(self) -> str:
         """The mode of subjects that have none of their own, see `get_mode`."""
-        return str((self._asked(dict, "GET", "mode")).get("mode"))
+        return self._mode("GET", "mode")
 
     def update_global_mode(self, mode: str, force: bool = False) -> str:
         """Set the mode of subjects that have none of their own; the mode.
@@ -163,7 +167,10 @@ class SettingCalls(RegistryRequests):
             mode: see `get_mode`.
             force: even where schemas are registered.
         """
-        return str((self._asked(dict, "PUT", "mode", {"force": force}, {"mode": mode})).get("mode"))
+        return self._mode("PUT", "mode", {"force": force}, {"mode": mode})
+
+    def _mode(self, method: str, path: str, query: Any = None, body: Any = None) -> str:
+        return text_of(self._asked(dict, method, path, query, body), f"{method} /{path}", "mode")
 
     def get_contexts(self, offset: int = 0, limit: int = -1) -> list[str]:
         """The names of contexts, in each of which ids are of their own.

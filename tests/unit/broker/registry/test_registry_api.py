@@ -284,6 +284,8 @@ def test_versions_of_a_group_are_compared(api: Api) -> None:
 
 def test_settings(api: Api) -> None:
     assert api("GET", "/config") == {"compatibilityLevel": "BACKWARD"}
+    assert api("PUT", "/config", {"compatibilityLevel": "NONE"}) == {}, "the name of the level in answers alone"
+    assert api("GET", "/config") == {"compatibilityLevel": "BACKWARD"}
     assert api.refused("GET", "/config/s") == 40408
     assert api("PUT", "/config", {"compatibility": "FULL"}) == {"compatibility": "FULL"}
     assert api("GET", "/config/s?defaultToGlobal=true") == {"compatibilityLevel": "FULL"}
@@ -335,7 +337,8 @@ def test_versions_are_deleted_and_then_for_good(api: Api) -> None:
     assert api("GET", "/subjects/s/versions/1?deleted=true")["deleted"] is True
     assert api("GET", "/subjects/s/versions") == [2]
     assert api("GET", "/subjects/s/versions?deleted=true") == [1, 2]
-    assert api("GET", "/subjects/s/versions?deleted_only=true") == [1]
+    assert api("GET", "/subjects/s/versions?deletedOnly=true") == [1]
+    assert api("GET", "/subjects/s/versions?deleted_only=true") == [1], "as confluent-kafka's client asks"
     assert api("GET", "/schemas/ids/1/subjects") == []
     assert api("GET", "/schemas/ids/1/subjects?deleted=true") == ["s"]
     assert api("DELETE", "/subjects/s/versions/1?permanent=true") == 1
@@ -349,7 +352,7 @@ def test_a_subject_is_deleted_and_then_for_good(api: Api) -> None:
     assert api("DELETE", "/subjects/s") == [1]
     assert api.refused("DELETE", "/subjects/s") == 40404
     assert api("GET", "/subjects") == []
-    assert api("GET", "/subjects?deleted=true") == api("GET", "/subjects?deleted_only=true") == ["s"]
+    assert api("GET", "/subjects?deleted=true") == api("GET", "/subjects?deletedOnly=true") == ["s"]
     assert api.register("s", A)["version"] == 2, "numbers are not used again"
     api("DELETE", "/subjects/s")
     assert api("DELETE", "/subjects/s?permanent=true") == [1, 2]
