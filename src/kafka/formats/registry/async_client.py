@@ -46,7 +46,7 @@ class AsyncSchemaRegistryClient(RegistryFace, AsyncColumnCalls, AsyncSettingCall
     async def close(self) -> None:
         """Close the connections. Does nothing the second time."""
         self._closed = True
-        exchange = self._taken_exchange()
+        exchange, self._exchange = self._exchange, None
         if exchange is not None:
             await exchange.close()
 

@@ -31,11 +31,11 @@ class SchemaRegistryClient(RegistryFace, ColumnCalls, SettingCalls):
     Raises `KafkaConfigurationError`, which shows no secret.
     """
 
+    _loop_thread: LoopThread | None = None
+
     def __init__(self, conf: Mapping[str, Any]) -> None:
-        self._closed = True  # so that __del__ works on one that could not be made
         self._parse(conf)
         self._keep_answers(self._options)
-        self._loop_thread: LoopThread | None = None
         self._closed = False
 
     @staticmethod
@@ -57,13 +57,11 @@ class SchemaRegistryClient(RegistryFace, ColumnCalls, SettingCalls):
         return self._loop_thread.run(self._request(method, path, query, body))
 
     def _hold(self, exchange: Exchange) -> None:
+        if self._closed:
+            raise IllegalStateError("the schema registry client was closed")
+        if self._exchange is not None:
+            _open.discard(self._exchange)  # its loop has ended, and nobody can close it
         _open.add(exchange)
-
-    def _taken_exchange(self) -> Exchange | None:
-        exchange = super()._taken_exchange()
-        if exchange is not None and (self._loop_thread is None or self._exchange_loop is not self._loop_thread.loop):
-            _open.discard(exchange)  # its loop has ended, and nobody can close it
-        return exchange
 
     def close(self) -> None:
         """Close the connections. Does nothing the second time."""
@@ -74,15 +72,20 @@ class SchemaRegistryClient(RegistryFace, ColumnCalls, SettingCalls):
                 closing.result(_CLOSE_TIMEOUT_S)
 
     def _begin_closing(self) -> LoopCall[None] | None:
-        exchange, loop_thread = self._taken_exchange(), self._loop_thread
+        exchange, loop_thread = self._exchange, self._loop_thread
         if exchange is None or loop_thread is None:
             return None
-        try:
-            return loop_thread.spawn(_close(exchange))
-        except (KafkaError, RuntimeError):
-            if not loop_thread.was_left_by_fork:  # else they are the parent's
-                _open.discard(exchange)
-            return None
+        closing = None
+        if self._exchange_loop is not loop_thread.loop:
+            _open.discard(exchange)  # its loop has ended, and nobody can close it
+        else:
+            try:
+                closing = loop_thread.spawn(_close(exchange))
+            except (KafkaError, RuntimeError):
+                if not loop_thread.was_left_by_fork:  # else they are the parent's
+                    _open.discard(exchange)
+        self._exchange = None  # only now: after an interrupt, the next call or `__del__` closes it
+        return closing
 
     def __enter__(self) -> Self:
         return self
@@ -93,7 +96,7 @@ class SchemaRegistryClient(RegistryFace, ColumnCalls, SettingCalls):
         self.close()
 
     def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
-        if not is_finalizing() and not getattr(self, "_closed", True):
+        if not is_finalizing():
             self._begin_closing()
 
 

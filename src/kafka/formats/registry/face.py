@@ -30,18 +30,13 @@ class RegistryFace:
         """Ask a registry, by connections of the running loop: a client may be used on one loop after the other."""
         loop = asyncio.get_running_loop()
         if self._exchange is None or self._exchange_loop is not loop:
-            self._taken_exchange()
-            self._exchange, self._exchange_loop = Exchange(self._options), loop
-            self._hold(self._exchange)
+            exchange = Exchange(self._options)
+            self._hold(exchange)
+            self._exchange, self._exchange_loop = exchange, loop
         return await self._exchange.request(method, path, query, body)
 
     def _hold(self, exchange: Exchange) -> None:
         """Called with new connections; a client that closes them when it is dropped keeps them alive until then."""
-
-    def _taken_exchange(self) -> Exchange | None:
-        """The connections, which are somebody else's to close from now on."""
-        exchange, self._exchange = self._exchange, None
-        return exchange
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(each.address for each in self._options.urls)})"

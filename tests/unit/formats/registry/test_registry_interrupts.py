@@ -1,0 +1,48 @@
+"""Ctrl-C while a registry client is closed: its connections end nevertheless."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import time
+
+import pytest
+
+from kafka.formats.registry import client as registry_client
+from kafka.schema_registry import SchemaRegistryClient
+from unit.interrupt import PACKAGE, interrupts
+from unit.sampling import EVERY
+
+from .scripted_registry import ScriptedRegistry
+
+pytestmark = pytest.mark.once
+PATHS = [
+    os.path.join(PACKAGE, *part)
+    for part in (("formats", "registry", "client.py"), ("net", "loop.py"), ("net", "loop_call.py"))
+]
+
+
+@pytest.mark.parametrize("every", EVERY)
+@pytest.mark.filterwarnings("ignore:coroutine .* was never awaited")
+def test_wherever_closing_a_client_is_interrupted_its_connections_end(every: int) -> None:
+    with ScriptedRegistry((200, ["s"])) as server:
+
+        def used() -> SchemaRegistryClient:
+            client = SchemaRegistryClient({"url": server.url})
+            assert client.get_subjects() == ["s"]
+            return client
+
+        client: SchemaRegistryClient | None = used()
+        assert client is not None
+        for interrupt in interrupts(client.close, *PATHS, every=every):
+            client = used()
+            with contextlib.suppress(KeyboardInterrupt), interrupt:
+                client.close()
+            client = None
+            gc.collect()
+            deadline = time.monotonic() + 30
+            while registry_client._open:
+                if time.monotonic() > deadline:
+                    pytest.fail(f"interrupted in {interrupt.where}: connections are left")
+                time.sleep(0.001)
