@@ -130,12 +130,16 @@ def test_a_bad_record_ends_the_batch_before_it_and_is_raised_next(
         consumer.seek(error.topic_partition, 2)
         with pytest.raises(RecordDeserializationError, match="schema id 65281: the schema registry has no schema"):
             polled(consumer, 1, value=reader)
+        with pytest.raises(ValueError, match="Expected key= or value="):
+            consumer.poll_arrow(1_000, error_columns=True)
         consumer.seek(error.topic_partition, 3)
         assert polled(consumer, 2, value=reader).column("value").to_pylist() == ROWS[1:]
     read = kafka.read(topic, bootstrap_servers=broker.bootstrap_servers, value=reader)
     batches = []
     with pytest.raises(RecordDeserializationError, match="offset 1 of partition 0"):
         batches += list(read.batches())
+    with pytest.raises(ValueError, match="Expected key= or value="):
+        kafka.read(topic, bootstrap_servers=broker.bootstrap_servers, error_columns=True)
     with_errors = kafka.read(topic, bootstrap_servers=broker.bootstrap_servers, value=reader, error_columns=True)
     table = with_errors.to_arrow()
     assert table.column("value").to_pylist() == [ROWS[0], None, None, *ROWS[1:]]

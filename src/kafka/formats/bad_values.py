@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 PREFIX_SIZE = 5
 """Bytes of Confluent's prefix: a zero byte and the schema id, big-endian."""
@@ -16,6 +17,29 @@ class BadValue(NamedTuple):
     """None where the value has no schema id."""
     cause: str
     """What was expected and found, after the path of the field."""
+
+    @property
+    def text(self) -> str:
+        """The cause, behind the schema id if there is one."""
+        return self.cause if self.schema_id is None else f"schema id {self.schema_id}: {self.cause}"
+
+
+def error_column(values: Any, bad: Mapping[int, BadValue]) -> Any:
+    """Make the column that says why rows are null, of structs with ``cause`` and ``bytes``.
+
+    Args:
+        values: the bytes, an array of binary.
+        bad: those that could not be decoded, by row; other rows are null.
+    """
+    import pyarrow as pa
+
+    type_ = pa.struct([("cause", pa.string()), ("bytes", pa.binary())])
+    if not bad:
+        return pa.nulls(len(values), type_)
+    rows: list[dict[str, Any] | None] = [None] * len(values)
+    for row, each in bad.items():
+        rows[row] = {"cause": each.text, "bytes": values[row].as_py()}
+    return pa.array(rows, type_)
 
 
 def id_at(data: memoryview, at: int) -> int:

@@ -55,21 +55,21 @@ WriteAs: TypeAlias = "ColumnWriter | Avro | Json | Protobuf | str"
 
 
 class SchemaNeeded(Exception):
-    """A schema that values were written with has to be looked up: call `look_up`, and decode again.
+    """Schemas that values were written with have to be looked up: call `look_up`, and decode again.
 
     Args:
-        reader: has a `look_up` that takes the schema id, and that may have to be awaited.
-        schema_id: the schema's.
+        reader: has a `look_up` that takes the schema ids, and that may have to be awaited.
+        schema_ids: the schemas'.
     """
 
-    def __init__(self, reader: Any, schema_id: int) -> None:
-        super().__init__(schema_id)
+    def __init__(self, reader: Any, schema_ids: Collection[int]) -> None:
+        super().__init__(*schema_ids)
         self._reader = reader
-        self._schema_id = schema_id
+        self._schema_ids = schema_ids
 
     def look_up(self) -> Any:
-        """Ask for the schema."""
-        return self._reader.look_up(self._schema_id)
+        """Ask for the schemas."""
+        return self._reader.look_up(self._schema_ids)
 
 
 class FormatRows:

@@ -12,8 +12,6 @@ from kafka.schema_registry.schema_ids import SchemaId
 from kafka.schema_registry.serde import Options, described
 from kafka.serialization import SerializationError
 
-_MISSING = 404
-
 
 class Registered(NamedTuple):
     """A schema, and how records name it."""
@@ -144,7 +142,7 @@ async def written_schema(registry: AsyncRegistry, schema_id: SchemaId, subject: 
             return await registry.get_schema(schema_id.id, in_context)
         return await registry.get_schema_by_guid(str(schema_id.guid))
     except SchemaRegistryError as error:
-        if error.http_status_code != _MISSING or error.error_code == SchemaRegistryError.UNKNOWN:
+        if not error.is_missing:
             raise
         raise SerializationError(f"{described(schema_id)} is not in the registry: {error}") from error
 

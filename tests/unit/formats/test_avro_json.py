@@ -70,3 +70,14 @@ def test_values_come_back_from_json(data: Any) -> None:
 @given(st.data())
 def test_values_of_10000_schemas_come_back_from_json(data: Any) -> None:
     check(data)
+
+
+def test_a_record_whose_only_field_is_named_like_a_decimals_branch_is_written_with_its_name() -> None:
+    decimals = {"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2}
+    record = {"type": "record", "name": "A", "fields": [{"name": "bytes", "type": "double"}]}
+    parsed = parse([decimals, record])
+    encoder, decoder = AvroObjectEncoder(parsed), AvroObjectDecoder(parsed, return_record_name=True)
+    for number, text in ((0.1, '{"A":{"bytes":0.1}}'), (0.125, '{"bytes":0.125}')):  # which is no such decimal
+        encoded = encoder.encode(("A", {"bytes": number}))
+        assert json_text(parsed, decoder.decode(encoded)) == text
+        assert encoder.encode(object_of(parsed, loaded(text))) == encoded

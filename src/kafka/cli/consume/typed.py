@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from kafka.record import Columns, ConsumerRecord
 
 _TOLD = 3
-_NOT_FOUND = 404
 
 
 class TextColumns:
@@ -117,6 +116,4 @@ def _is_about_record(error: Exception) -> bool:
     """Whether a record is to blame: it is, too, where the registry does not know its schema id."""
     if not isinstance(error, KafkaError) or error.about_record:
         return True
-    return isinstance(error, SchemaRegistryError) and (
-        error.http_status_code == _NOT_FOUND and error.error_code != SchemaRegistryError.UNKNOWN
-    )
+    return isinstance(error, SchemaRegistryError) and error.is_missing

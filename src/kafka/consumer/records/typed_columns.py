@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kafka.consumer.handover.hand_out import HandOut
 from kafka.consumer.records.build_records import ErrorHandler, skip
 from kafka.errors import RecordDeserializationError
+from kafka.formats.bad_values import BadValue, error_column
 from kafka.formats.rows import ColumnReader, ReadAs, reader_of
 from kafka.record import Columns, ConsumerRecord, decode_batches
 from kafka.serialization import SerializationError
 from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:
-    from kafka.formats.bad_values import BadValue
     from kafka.record.arrow import Array
 
     Bad = Mapping[str, Mapping[int, BadValue]]
@@ -50,6 +50,8 @@ class TypedColumns:
         self._readers: dict[str, ColumnReader] = {
             name: reader_of(each, name) for name, each in given.items() if each is not None
         }
+        if error_columns and not self._readers:
+            raise ValueError("Expected key= or value=, or both, with error_columns=True, got neither")
         self._error_columns = error_columns
         self._on_error = None if on_error == "raise" else skip if isinstance(on_error, str) else on_error
         self._advice = "it is left out" if on_error == "skip" else advice
@@ -72,7 +74,7 @@ class TypedColumns:
         batch = _replaced(raw, decoded)
         if self._error_columns:
             for name, rows in bad.items():
-                batch = batch.append_column(f"{name}_error", _error_column(raw.column(name), rows))
+                batch = batch.append_column(f"{name}_error", error_column(raw.column(name), rows))
             return batch, None
         return self._without_bad(batch, pieces, bad) if any(bad.values()) else (batch, None)
 
@@ -141,25 +143,9 @@ def _place(pieces: Sequence[Columns], row: int) -> tuple[int, int]:
 def _error(row: Columns, part: str, bad: BadValue, advice: str | None) -> RecordDeserializationError:
     [record] = row.to_records()
     tp = TopicPartition(record.topic, record.partition)
-    error = RecordDeserializationError(tp, record.offset, part, _cause(bad), record, advice)
-    error.__cause__ = SerializationError(_cause(bad))
+    error = RecordDeserializationError(tp, record.offset, part, bad.text, record, advice)
+    error.__cause__ = SerializationError(bad.text)
     return error
-
-
-def _cause(bad: BadValue) -> str:
-    return bad.cause if bad.schema_id is None else f"schema id {bad.schema_id}: {bad.cause}"
-
-
-def _error_column(values: Array, bad: Mapping[int, BadValue]) -> Array:
-    import pyarrow as pa
-
-    type_ = pa.struct([("cause", pa.string()), ("bytes", pa.binary())])
-    if not bad:
-        return pa.nulls(len(values), type_)
-    rows: list[dict[str, Any] | None] = [None] * len(values)
-    for row, each in bad.items():
-        rows[row] = {"cause": _cause(each), "bytes": values[row].as_py()}
-    return pa.array(rows, type_)
 
 
 async def settled_async(outcome: Any) -> None:

@@ -178,6 +178,8 @@ def _expected(name: str) -> str:
 
 def _decimal(logical: Logical, given: Any) -> Decimal:
     number = None
+    if type(given) is float:
+        given = Decimal(repr(given))  # what it is once it was written
     if type(given) is int or isinstance(given, Decimal) or (isinstance(given, str) and _DECIMAL.match(given)):
         try:
             number = Decimal(given)

@@ -1,5 +1,6 @@
 """Readers and writers of columns, by the schemas of a registry."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from kafka.formats.registry.async_references import parsed_avro, referenced_schemas
@@ -13,8 +14,6 @@ if TYPE_CHECKING:
     import pyarrow
 
     from kafka.formats.bad_values import BadValue
-
-_MISSING = 404
 
 
 class AsyncRegistryReader(ReaderCore):
@@ -44,27 +43,38 @@ class AsyncRegistryReader(ReaderCore):
             except SchemaNeeded as needed:
                 await needed.look_up()
 
-    async def look_up(self, schema_id: int) -> None:
-        """Ask for the schema with an id; raises `SchemaRegistryError` where the registry does not answer."""
+    async def look_up(self, schema_ids: Iterable[int]) -> None:
+        """Ask for the schemas with these ids; raises `SchemaRegistryError` where the registry does not answer."""
+        for schema_id in schema_ids:
+            try:
+                self._keep(schema_id, await self._writer(schema_id))
+            except ValueError as error:
+                self._keep_unusable(schema_id, str(error))
+
+    async def _writer(self, schema_id: int) -> Any:
+        """What values of a schema are decoded by; raises ValueError where there is none."""
         try:
             schema = await self._registry.get_schema(schema_id, self._context)
         except SchemaRegistryError as error:
-            if error.http_status_code != _MISSING or error.error_code == SchemaRegistryError.UNKNOWN:
+            if not error.is_missing:
                 raise
-            self._failed[schema_id] = "the schema registry has no schema with this id"
-            return
+            raise ValueError("the schema registry has no schema with this id") from error
         try:
-            if kind_of(schema) != self._kind:
-                raise ValueError(f"expected a schema of the type {self._kind}, got {schema.schema_type}")
-            if self._kind == "AVRO":
-                self._writers[schema_id] = await parsed_avro(schema, self._registry)
-            else:
-                from kafka.formats.protobuf.files import indexes_of
+            return await self._parsed(schema)
+        except SchemaRegistryError as error:
+            if not error.is_missing:
+                raise
+            raise ValueError(f"the schema registry lacks what the schema refers to: {error}") from error
 
-                codec = await parsed_schema(self._registry, schema, self._codec.descriptor.full_name)
-                self._writers[schema_id] = indexes_of(codec.descriptor)
-        except ValueError as error:
-            self._failed[schema_id] = str(error)
+    async def _parsed(self, schema: Schema) -> Any:
+        if kind_of(schema) != self._kind:
+            raise ValueError(f"expected a schema of the type {self._kind}, got {schema.schema_type}")
+        if self._kind == "AVRO":
+            return await parsed_avro(schema, self._registry)
+        from kafka.formats.protobuf.files import indexes_of
+
+        codec = await parsed_schema(self._registry, schema, self._codec.descriptor.full_name)
+        return indexes_of(codec.descriptor)
 
 
 class AsyncColumnCalls(AsyncSchemaCalls):

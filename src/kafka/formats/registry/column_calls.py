@@ -1,6 +1,7 @@
 # Written by scripts/twins.py from kafka/formats/registry/async_column_calls.py: change that file, not this one.
 """Readers and writers of columns, by the schemas of a registry."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from kafka.formats.registry.columns import Message, ReaderCore, RegistryWriter, kind_of, schema_of
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
     import pyarrow
 
     from kafka.formats.bad_values import BadValue
-
-_MISSING = 404
 
 
 class RegistryReader(ReaderCore):
@@ -45,27 +44,38 @@ class RegistryReader(ReaderCore):
             except SchemaNeeded as needed:
                 needed.look_up()
 
-    def look_up(self, schema_id: int) -> None:
-        """Ask for the schema with an id; raises `SchemaRegistryError` where the registry does not answer."""
+    def look_up(self, schema_ids: Iterable[int]) -> None:
+        """Ask for the schemas with these ids; raises `SchemaRegistryError` where the registry does not answer."""
+        for schema_id in schema_ids:
+            try:
+                self._keep(schema_id, self._writer(schema_id))
+            except ValueError as error:
+                self._keep_unusable(schema_id, str(error))
+
+    def _writer(self, schema_id: int) -> Any:
+        """What values of a schema are decoded by; raises ValueError where there is none."""
         try:
             schema = self._registry.get_schema(schema_id, self._context)
         except SchemaRegistryError as error:
-            if error.http_status_code != _MISSING or error.error_code == SchemaRegistryError.UNKNOWN:
+            if not error.is_missing:
                 raise
-            self._failed[schema_id] = "the schema registry has no schema with this id"
-            return
+            raise ValueError("the schema registry has no schema with this id") from error
         try:
-            if kind_of(schema) != self._kind:
-                raise ValueError(f"expected a schema of the type {self._kind}, got {schema.schema_type}")
-            if self._kind == "AVRO":
-                self._writers[schema_id] = parsed_avro(schema, self._registry)
-            else:
-                from kafka.formats.protobuf.files import indexes_of
+            return self._parsed(schema)
+        except SchemaRegistryError as error:
+            if not error.is_missing:
+                raise
+            raise ValueError(f"the schema registry lacks what the schema refers to: {error}") from error
 
-                codec = parsed_schema(self._registry, schema, self._codec.descriptor.full_name)
-                self._writers[schema_id] = indexes_of(codec.descriptor)
-        except ValueError as error:
-            self._failed[schema_id] = str(error)
+    def _parsed(self, schema: Schema) -> Any:
+        if kind_of(schema) != self._kind:
+            raise ValueError(f"expected a schema of the type {self._kind}, got {schema.schema_type}")
+        if self._kind == "AVRO":
+            return parsed_avro(schema, self._registry)
+        from kafka.formats.protobuf.files import indexes_of
+
+        codec = parsed_schema(self._registry, schema, self._codec.descriptor.full_name)
+        return indexes_of(codec.descriptor)
 
 
 class ColumnCalls(SchemaCalls):

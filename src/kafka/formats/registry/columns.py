@@ -3,9 +3,11 @@
 import json
 import re
 import threading
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from kafka.formats.bad_values import PREFIX_SIZE, id_at
 from kafka.formats.registry.schemas import Schema
 from kafka.formats.rows import SchemaNeeded, encoded_rows, names_of_avro, names_of_type
 
@@ -16,6 +18,43 @@ if TYPE_CHECKING:
 
 Message: TypeAlias = "str | Sequence[int] | None"
 """A message of a Protobuf schema, see `Protobuf`."""
+_MEMORY_S = 5.0
+"""So long an id that cannot be used is not asked for again."""
+
+
+class UnusableSchemas:
+    """Why schema ids cannot be used, which is remembered for a while: a registry may learn of an id later.
+
+    Not safe to use from several threads.
+
+    Arguments:
+        clock: in seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._causes: dict[int, tuple[str, float]] = {}  # with the time they are forgotten at, oldest first
+
+    def __contains__(self, schema_id: int) -> bool:
+        return schema_id in self._causes
+
+    def add(self, schema_id: int, cause: str) -> None:
+        """Remember an id."""
+        self._causes.pop(schema_id, None)
+        self._causes[schema_id] = (cause, self._clock() + _MEMORY_S)
+
+    def cause(self, schema_id: int) -> str:
+        """Why an id cannot be used; raises KeyError where nothing is known."""
+        return self._causes[schema_id][0]
+
+    def forget_old(self) -> None:
+        """Forget what was remembered for long enough."""
+        now = self._clock()
+        while self._causes:
+            schema_id = next(iter(self._causes))
+            if self._causes[schema_id][1] > now:
+                return
+            del self._causes[schema_id]
 
 
 class ReaderCore:
@@ -37,7 +76,7 @@ class ReaderCore:
         """
         self.schema = schema
         self._lock = threading.Lock()
-        self._failed: dict[int, str] = {}
+        self._unusable = UnusableSchemas()
         self._writers: dict[int, Any] = {}  # of Avro, parsed schemas; of Protobuf, positions of the message
         self._kind = kind_of(schema)
         self._codec: Any = None
@@ -54,24 +93,47 @@ class ReaderCore:
         return f"{type(self).__name__}({self.type})"
 
     def decode_known(self, values: Any) -> "tuple[Any, list[BadValue]]":
-        """Decode with the schemas that have been looked up; raises `SchemaNeeded` for one that has not."""
+        """Decode with the schemas that have been looked up; raises `SchemaNeeded` with all that have not."""
         if self._kind == "JSON":
             found: tuple[Any, list[BadValue]] = self._codec.decode_rows(values, framed=True)
             return found
         with self._lock:
-            if self._kind == "AVRO":
-                found = self._avro.decode(values, framed=True, find=self._find)
-            else:
-                found = self._codec.decode_rows(values, framed=True, find=self._find)
-            self._failed.clear()  # a registry may learn of an id later
+            try:
+                if self._kind == "AVRO":
+                    found = self._avro.decode(values, framed=True, find=self._find)
+                else:
+                    found = self._codec.decode_rows(values, framed=True, find=self._find)
+            except SchemaNeeded:
+                raise SchemaNeeded(self, self._not_looked_up(values)) from None
+            self._unusable.forget_old()  # only now: each id that was looked up for these values has been used
             return found
 
     def _find(self, schema_id: int) -> Any:
-        if schema_id in self._failed:
-            raise LookupError(self._failed[schema_id])
+        if schema_id in self._unusable:
+            raise LookupError(self._unusable.cause(schema_id))
         if schema_id not in self._writers:
-            raise SchemaNeeded(self, schema_id)
+            raise SchemaNeeded(self, (schema_id,))
         return self._writers[schema_id]
+
+    def _not_looked_up(self, values: Any) -> Collection[int]:
+        """The ids of values, in their order, that nothing is known of."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        prefixes = pc.unique(pc.binary_slice(values.cast(pa.large_binary()), 0, PREFIX_SIZE)).to_pylist()
+        framed = [each for each in prefixes if each is not None and len(each) == PREFIX_SIZE and not each[0]]
+        ids = [id_at(memoryview(each), 0) for each in framed]
+        return [each for each in ids if each not in self._writers and each not in self._unusable]
+
+    def _keep(self, schema_id: int, writer: Any) -> None:
+        """Take in what was looked up."""
+        with self._lock:
+            self._writers[schema_id] = writer
+
+    def _keep_unusable(self, schema_id: int, cause: str) -> None:
+        """Take in why a schema cannot be used."""
+        with self._lock:
+            self._unusable.add(schema_id, cause)
 
 
 class RegistryWriter:

@@ -25,6 +25,11 @@ class SchemaRegistryError(KafkaError):
         self.error_message = error_message
         self.request = request
 
+    @property
+    def is_missing(self) -> bool:
+        """Whether the registry says that what was asked for does not exist; a proxy's own 404 says nothing."""
+        return self.http_status_code == 404 and self.error_code != self.UNKNOWN
+
     def __str__(self) -> str:
         asked = f"{self.request}: " if self.request else ""
         if not self.http_status_code:

@@ -6,14 +6,13 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kafka.errors import KafkaError
+from kafka.formats.bad_values import BadValue, error_column
 from kafka.spark.typed.field_options import PLAIN_FORMATS, REGISTRY_FORMATS, FieldOptions, TypedOptions
 from kafka.spark.typed.reader_schema import ReaderSchema, protobuf_of
 from kafka.spark.typed.registry import client_of, writers_schema
 
 if TYPE_CHECKING:
     import pyarrow
-
-    from kafka.formats.bad_values import BadValue
 
 log = logging.getLogger(__name__)
 
@@ -107,16 +106,16 @@ class _FieldColumns:
         name = self._options.field
         values = given[name]
         decoded, bad = self._decode(values)
-        failures = {each.row: (each.cause, each.schema_id) for each in bad}
+        failures = {each.row: each for each in bad}
         column = self._as_spark(decoded, failures)
         if failures and self._options.errors != "column":
             self._tell(given, failures)
         made = {name: column}
         if self._options.errors == "column":
-            made[f"{name}_error"] = _errors(values, failures)
+            made[f"{name}_error"] = error_column(values, failures)
         return made
 
-    def _as_spark(self, decoded: Any, failures: "dict[int, tuple[str, int | None]]") -> Any:
+    def _as_spark(self, decoded: Any, failures: dict[int, BadValue]) -> Any:
         import pyarrow as pa
 
         from kafka.spark.typed.spark_types import as_spark, rows_that_fail
@@ -126,14 +125,14 @@ class _FieldColumns:
         except pa.ArrowInvalid:
             pass
         out_of_range = rows_that_fail(decoded, self._type)
-        failures |= {row: (f"Spark cannot hold it: {cause}", None) for row, cause in out_of_range.items()}
+        failures |= {row: BadValue(row, None, f"Spark cannot hold it: {cause}") for row, cause in out_of_range.items()}
         kept = [None if row in out_of_range else row for row in range(len(decoded))]
         return as_spark(decoded.take(pa.array(kept, pa.int32())), self._type)
 
-    def _tell(self, given: Mapping[str, Any], failures: "dict[int, tuple[str, int | None]]") -> None:
+    def _tell(self, given: Mapping[str, Any], failures: Mapping[int, BadValue]) -> None:
         options = self._options
         row = min(failures)
-        cause, schema_id = failures[row]
+        _, schema_id, cause = failures[row]
         topic, partition, offset = (given[name][row].as_py() for name in PLACE)
         text = (
             f"the {options.field} of the record at topic {topic}, partition {partition}, offset {offset}"
@@ -147,19 +146,6 @@ class _FieldColumns:
         if (topic, partition) not in self._told:
             self._told.add((topic, partition))
             log.warning("%s; it is read as null (%s=null), as are others like it", text, options.option("Errors"))
-
-
-def _errors(values: Any, failures: "Mapping[int, tuple[str, int | None]]") -> Any:
-    import pyarrow as pa
-
-    type_ = pa.struct([pa.field("cause", pa.string()), pa.field("bytes", pa.binary())])
-    if not failures:
-        return pa.nulls(len(values), type_)
-    rows: list[dict[str, Any] | None] = [None] * len(values)
-    for row, (cause, schema_id) in failures.items():
-        id_ = "" if schema_id is None else f"schema id {schema_id}: "
-        rows[row] = {"cause": id_ + cause, "bytes": values[row].as_py()}
-    return pa.array(rows, type_)
 
 
 def decoder_of(schema: ReaderSchema, typed: TypedOptions) -> Decode:

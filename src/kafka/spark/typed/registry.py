@@ -23,7 +23,6 @@ Answer = TypeVar("Answer")
 
 _MOST_CLIENTS = 8
 _PAUSE_S = 5.0
-_MISSING = 404
 
 
 class _Clients:
@@ -106,7 +105,7 @@ def writers_schema(client: "SchemaRegistryClient", schema_id: int, wait_ms: int)
         try:
             schema = client.get_schema(schema_id)
         except SchemaRegistryError as error:
-            if error.http_status_code != _MISSING or error.error_code == SchemaRegistryError.UNKNOWN:
+            if not error.is_missing:
                 raise
             raise LookupError(f"schema id {schema_id} is not in the registry: {error}") from error
         return parsed_avro(schema, client)

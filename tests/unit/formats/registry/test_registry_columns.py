@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from kafka.formats import Avro, AvroEncodeError, Json
+from kafka.formats.registry import columns
 from kafka.formats.rows import reader_of, writer_of
 from kafka.schema_registry import (
     AsyncSchemaRegistryClient,
@@ -94,7 +95,10 @@ async def test_the_asynchronous_client_has_the_same() -> None:
             assert (column.to_pylist(), bad) == ([{"id": 7}], [])
 
 
-def test_an_unknown_id_and_a_schema_that_does_not_resolve_are_faults_of_the_value() -> None:
+def test_an_unknown_id_and_a_schema_that_does_not_resolve_are_faults_of_the_value(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(columns, "_MEMORY_S", 0.0)
     other = {"type": "record", "name": "Order", "fields": [{"name": "id", "type": "string"}]}
     subjects = Subjects(Schema(json.dumps(other), "AVRO"), Schema(JSON_SCHEMA, "JSON"), Schema(json.dumps(OLD), "AVRO"))
     with ScriptedRegistry(subjects) as server, SchemaRegistryClient({"url": server.url, **CONF}) as registry:
@@ -112,6 +116,63 @@ def test_an_unknown_id_and_a_schema_that_does_not_resolve_are_faults_of_the_valu
         subjects.schemas[9] = Schema(json.dumps(OLD), "AVRO")  # it is registered after all
         column, bad = reader.decode(binary(framed(9, b"\2")))
         assert (column.to_pylist(), bad) == ([{"id": 1}], [])
+
+
+def test_ids_that_the_registry_does_not_know_are_asked_for_once_and_before_anything_is_decoded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    subjects = Subjects(Schema(json.dumps(OLD), "AVRO"))
+    with ScriptedRegistry(subjects) as server, SchemaRegistryClient({"url": server.url, **CONF}) as registry:
+        reader = registry.reader("orders-value")
+        decode = reader._avro.decode
+        decoded: list[int] = []
+        monkeypatch.setattr(reader._avro, "decode", lambda *args, **given: decoded.append(1) or decode(*args, **given))
+        values = binary(*(framed(number, b"\2") for number in (7, 1, 8, 7, 9)), b"\0\0", b"\1\0\0\0\7\2", None)
+        for passes in (2, 3):
+            column, bad = reader.decode(values)
+            assert [each.row for each in bad] == [0, 2, 3, 4, 5, 6]
+            assert column.to_pylist() == [None, {"id": 1}, *[None] * 6]
+            assert len(decoded) == passes
+        asked = [each.path.partition("?")[0] for each in server.requests if each.path.startswith("/schemas/ids/")]
+        assert asked == [f"/schemas/ids/{number}" for number in (7, 1, 8, 9)]
+
+
+def test_why_an_id_cannot_be_used_is_forgotten_after_a_while() -> None:
+    now = 0.0
+    unusable = columns.UnusableSchemas(lambda: now)
+    unusable.add(1, "one")
+    now = 3.0
+    unusable.add(2, "two")
+    unusable.forget_old()
+    assert [unusable.cause(1), unusable.cause(2)] == ["one", "two"]
+    now = 5.0
+    unusable.forget_old()
+    assert 1 not in unusable
+    assert 2 in unusable
+    unusable.add(2, "again")
+    now = 9.9
+    unusable.forget_old()
+    assert unusable.cause(2) == "again"
+    now = 10.0
+    unusable.forget_old()
+    assert 2 not in unusable
+
+
+def test_a_schema_that_refers_to_one_that_is_gone_is_a_fault_of_its_values() -> None:
+    text = json.dumps({"type": "record", "name": "Order", "fields": [{"name": "id", "type": "Gone"}]})
+    broken = Schema(text, "AVRO", [SchemaReference("Gone", "gone", 1)])
+    subjects = Subjects(broken, Schema(json.dumps(OLD), "AVRO"))
+
+    def answer(request: Request) -> tuple[int, Any]:
+        if "/gone/" in request.path:
+            return 404, {"error_code": 40401, "message": "Subject not found"}
+        return subjects(request)
+
+    with ScriptedRegistry(answer) as server, SchemaRegistryClient({"url": server.url, **CONF}) as registry:
+        column, bad = registry.reader("orders-value").decode(binary(framed(1, b"\2"), framed(2, b"\2")))
+        assert column.to_pylist() == [None, {"id": 1}]
+        [each] = bad
+        assert each.cause.startswith("the schema registry lacks what the schema refers to: GET /subjects/gone/")
 
 
 @pytest.mark.parametrize("answer", [(500, {"error_code": 50001, "message": "no"}), (404, b"<html>")])
