@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 from kafka.errors import KafkaError, error_text
 from kafka.formats.registry.client import SchemaRegistryClient
 from kafka.formats.registry.errors import SchemaRegistryConnectionError, SchemaRegistryError
-from kafka.schema_registry.avro import AvroDeserializer
+from kafka.schema_registry.avro_json import AvroJsonReader
 from kafka.schema_registry.protobuf_json import ProtobufJsonReader
 from kafka.schema_registry.schema_ids import SchemaId, dual_schema_id_deserializer
 from kafka.schema_registry.serde import described
@@ -65,7 +65,7 @@ class PageRegistry:
     def __init__(self, conf: Mapping[str, Any]) -> None:
         self.client = SchemaRegistryClient({**_DEFAULTS, **conf})
         self._threads = ThreadPoolExecutor(_THREADS, "kafka-ui-registry")
-        self._avro = AvroDeserializer(self.client)
+        self._avro = AvroJsonReader(self.client)
         self._protobuf = ProtobufJsonReader(self.client)
         self._kinds: dict[int | str, str] = {}
         self._complete: set[int | str] = set()  # schemas that values were decoded with: nothing more has to be asked
@@ -157,7 +157,7 @@ class PageRegistry:
     def _text(self, kind: str, data: bytes, payload: bytes, context: SerializationContext) -> str:
         """JSON of bytes. Raises `SerializationError` and `ValueError`, which say what is wrong."""
         if kind == "AVRO":
-            return as_json(self._avro(data, context))
+            return self._avro.text(data, context)
         if kind == "JSON":
             text = payload.decode()
             json.loads(text)
@@ -171,14 +171,3 @@ def _why(error: SchemaRegistryError) -> str:
     if error.http_status_code == _NOT_FOUND:
         return "the schema registry does not know this id"
     return f"the schema registry refuses: {error_text(error)}"
-
-
-def as_json(value: Any) -> str:
-    """A decoded value as JSON: bytes are hexadecimal, and dates, decimals and the like are their text."""
-    return json.dumps(value, ensure_ascii=False, default=_plain)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, (bytes, bytearray)):
-        return value.hex()
-    return value.isoformat() if hasattr(value, "isoformat") else str(value)

@@ -1,9 +1,12 @@
 """Pages about a schema registry, and messages that are decoded by its schemas."""
 
+import asyncio
 import datetime
 import json
+import math
 from collections.abc import AsyncIterator, Callable, Iterator
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 
@@ -18,7 +21,7 @@ from kafka.schema_registry import (
     header_schema_id_serializer,
 )
 from kafka.schema_registry.avro import AvroSerializer
-from kafka.ui.registry import as_json
+from unit.cli.cli_support import Cli
 from unit.ui.ui_support import HOSTILE, Pages, pages_of, rows_of, settings, text_of
 
 pytestmark = pytest.mark.once
@@ -218,9 +221,35 @@ async def test_without_a_registry_the_page_says_how_to_name_one(broker: Embedded
             assert "start kafka ui with --registry URL" in text_of(await pages.get(path))
 
 
-def test_values_that_json_has_not_are_their_text() -> None:
-    value = {"bytes": b"\x01\xff", "when": datetime.datetime(2026, 1, 31, tzinfo=datetime.UTC), "n": Decimal("1.10")}
-    assert as_json(value) == '{"bytes": "01ff", "when": "2026-01-31T00:00:00+00:00", "n": "1.10"}'
+MIXED = {
+    "type": "record",
+    "name": "Mixed",
+    "fields": [
+        {"name": "share", "type": "double"},
+        {"name": "data", "type": "bytes"},
+        {"name": "either", "type": ["null", "string", "bytes"]},
+        {"name": "at", "type": {"type": "long", "logicalType": "timestamp-millis"}},
+        {"name": "amount", "type": {"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2}},
+    ],
+}
+
+
+async def test_values_of_avro_are_the_json_that_the_command_line_writes(
+    broker: EmbeddedBroker, pages: Pages, registry: SchemaRegistryClient, topic: Callable[..., str], tmp_path: Path
+) -> None:
+    at = datetime.datetime(2026, 1, 31, tzinfo=datetime.UTC)
+    value = {"share": math.nan, "data": b"\x01\xff", "either": b"ab", "at": at, "amount": Decimal("1.10")}
+    name = topic()
+    serializer = AvroSerializer(registry, json.dumps(MIXED))
+    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers, value_serializer=serializer) as producer:
+        producer.send(name, value)
+    [row] = rows_of(await pages.get("/messages", topic=name), "Messages found")
+    assert row[4] == (
+        '{"share":"NaN","data":"01ff","either":{"bytes":"6162"},"at":"2026-01-31T00:00:00+00:00","amount":"1.10"}'
+    )
+    run = Cli(broker.bootstrap_servers, str(tmp_path))
+    typed = ("--value", "avro", "--registry", broker.registry_url)
+    assert await asyncio.to_thread(run, "consume", name, *typed) == f"{row[4]}\n"
 
 
 async def test_a_deleted_subject_is_not_listed(pages: Pages, registry: SchemaRegistryClient) -> None:
