@@ -36,7 +36,7 @@ TABLES = {
 ROUNDS = {"full": 3, "before": 3}
 """Of each row; else one, and in `bench` more of those that are not settled."""
 MOST_ROUNDS = 4
-MORE_ROUNDS_S = 11 * 60
+MORE_ROUNDS_S = 23 * 60
 """Within this time of its start `bench` begins further rounds."""
 SHORT = ("quick", "small")
 
