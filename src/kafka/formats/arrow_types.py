@@ -24,6 +24,17 @@ _PLAIN = (
 """Types of one kind: values of the one are values of the other, if they are in its range."""
 
 
+def check_valid(array: Any) -> None:
+    """Check what Arrow requires of an array that may come from anywhere: offsets within its data, texts in UTF-8.
+
+    Raises:
+        pyarrow.ArrowInvalid: it is otherwise.
+    """
+    array.validate()
+    for each in array.flatten() if pa.types.is_struct(array.type) else [array]:  # a slice's children are not sliced
+        each.validate(full=True)
+
+
 def check_kind(given: Any, wanted: Any, path: str = "") -> None:
     """Check that columns of a type can be written as another one, without making other values of theirs.
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from kafka.formats.arrow_types import check_valid
 from kafka.formats.avro.arrow_binding import bind
 from kafka.formats.avro.arrow_nested import write_rows
 from kafka.formats.avro.errors import AvroEncodeError
@@ -42,6 +43,7 @@ class AvroColumnEncoder:
         Raises:
             AvroResolutionError: the columns' types cannot be written as the schema's.
             AvroEncodeError: a value does not fit the schema.
+            ArrowInvalid: the array is not what Arrow says it has to be, such as a text that is not UTF-8.
             AvroSchemaError: a default that is needed does not fit its field.
             TypeError: rows are of another type.
             OverflowError: the values have more than 2 GiB.
@@ -58,7 +60,7 @@ class AvroColumnEncoder:
         return self._encoded(pa.array(rows, pa.struct([])) if isinstance(rows, list) else rows, prefix)
 
     def _encoded(self, array: Any, prefix: bytes) -> pa.BinaryArray:
-        array.validate()
+        check_valid(array)
         has_gaps = array.null_count > 0 and not is_nullable(self._schema)
         valid, offset = None, 0
         if has_gaps and not pa.types.is_null(array.type):

@@ -7,6 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from kafka.formats.arrow import array_of_taken
+from kafka.formats.arrow_types import check_valid
 from kafka.formats.json.encode_plan import all_nullable, plan_writer, written_type
 from kafka.formats.json.options import EncodeOptions
 from kafka.formats.json.output import Output, write_rows
@@ -63,7 +64,7 @@ class JsonColumnEncoder:
         written = written_type(array.type)
         if all_nullable(written) != self._written:
             raise ValueError(f"Expected rows of the type {self.type}, got {array.type}")
-        array.validate(full=True)
+        check_valid(array)
         if written != array.type:
             array = array.cast(written)
         self._writer.bind(array)

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute
 
-from kafka.formats.arrow_types import check_kind
+from kafka.formats.arrow_types import check_kind, check_valid
 from kafka.formats.protobuf.damage import damage
 from kafka.formats.protobuf.errors import ProtobufEncodeError, ProtobufSchemaError, library
 from kafka.formats.protobuf.files import descriptor_proto
@@ -113,10 +113,12 @@ class ProtobufColumns:
 
         Raises:
             ProtobufEncodeError: a row is no message.
+            ArrowInvalid: the array is not what Arrow says it has to be, such as a text that is not UTF-8.
         """
         array = rows.to_struct_array() if isinstance(rows, pa.RecordBatch) else rows
         if not pa.types.is_struct(array.type):
             raise ProtobufEncodeError(f"expected rows of a struct, got {array.type}")
+        check_valid(array)
         for field in array.type:
             if self._schema.get_field_index(field.name) < 0:
                 raise ProtobufEncodeError(f"{self._descriptor.full_name} has no field {field.name!r}")

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from kafka.formats import Avro, AvroEncodeError, Json
+from kafka.formats import Avro, AvroEncodeError, Json, Protobuf
 from kafka.formats.registry import columns
 from kafka.formats.rows import reader_of, writer_of
 from kafka.schema_registry import (
@@ -379,3 +379,17 @@ def test_a_writer_takes_the_type_of_values_and_not_the_schema_of_records() -> No
         records = pa.schema([(name, pa.int64()) for name in ("topic", "partition", "offset", "value")])
         with pytest.raises(ValueError, match=re.escape("schema.field('value').type")):
             registry.writer("orders-value", records)
+
+
+PROTOBUF = 'syntax = "proto3"; message M { string note = 1; }'
+
+
+@pytest.mark.parametrize("given", [Avro.of_columns(pa.schema([("note", pa.string())]), "M"), Protobuf(PROTOBUF)])
+def test_what_is_no_text_is_not_written(given: Any) -> None:
+    ends, data = pa.py_buffer(b"\0\0\0\0\1\0\0\0\3\0\0\0"), pa.py_buffer(b"a\xff\xfe")
+    notes: Any = pa.Array.from_buffers(pa.string(), 2, [None, ends, data])
+    rows: Any = pa.StructArray.from_arrays([notes], ["note"])
+    writer: Any = writer_of(given, "value")
+    assert len(writer.encode(rows.slice(0, 1))) == 1
+    with pytest.raises(ValueError, match="UTF8 sequence at string index 1"):
+        writer.encode(rows)
