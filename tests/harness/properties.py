@@ -84,6 +84,7 @@ def _basics(plan: ClusterPlan, node: int) -> dict[str, str]:
         "group.share.heartbeat.interval.ms": "200",
         "group.share.min.heartbeat.interval.ms": "200",
         "share.coordinator.write.timeout.ms": "30000",
+        "group.share.initialize.retry.interval.ms": "1000",
         "broker.heartbeat.interval.ms": "500",
         "broker.session.timeout.ms": "3000",
         "num.io.threads": "4",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 import uuid
 from collections.abc import Sequence
 from types import TracebackType
@@ -85,6 +87,19 @@ class RawMember:
             answer = await self._client.retry("the test", lambda: self.heartbeat(0, [self.topic]), 30_000)
             if answer.error_code not in (14, 15, 16):
                 return answer
+
+    async def assigned(self, answer: ShareGroupHeartbeatResponse) -> ShareGroupHeartbeatResponse:
+        """Go on after the answer to a heartbeat until the partition is assigned: Apache Kafka readies it before.
+
+        Before that it answers fetches with errors and no records.
+        """
+        deadline = time.monotonic() + 120
+        while answer.assignment is None or not answer.assignment.topic_partitions:
+            assert time.monotonic() < deadline, f"the partition is not assigned: {answer}"
+            await asyncio.sleep(0.1)
+            answer = await self.heartbeat(answer.member_epoch)
+            assert answer.error_code == 0, answer
+        return answer
 
     async def fetch(
         self,

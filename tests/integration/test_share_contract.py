@@ -32,11 +32,14 @@ async def members(broker: Broker, make_topic: MakeTopic) -> AsyncIterator[Joiner
 
         async def join() -> RawMember:
             member = await stack.enter_async_context(RawMember(broker.bootstrap_servers, group, topic))
-            if not made:
-                await member.configure(share_auto_offset_reset="earliest", share_record_lock_duration_ms=1000)
+            is_first = not made
             made.append(member)
+            if is_first:
+                await member.configure(share_auto_offset_reset="earliest", share_record_lock_duration_ms=1000)
             answer = await member.join()
             assert answer.error_code == 0, answer
+            if is_first:
+                await member.assigned(answer)
             return member
 
         yield join
@@ -50,14 +53,8 @@ async def test_membership(members: Joiner) -> None:
     one = await members()
     answer = await one.heartbeat(0, [one.topic])
     assert (answer.error_code, answer.member_id) == (0, one.id)
+    answer = await one.assigned(answer)
     epoch, assigned = answer.member_epoch, answer.assignment
-    for _ in range(300):
-        if assigned is not None and assigned.topic_partitions:
-            break
-        await asyncio.sleep(0.1)  # Apache Kafka makes the partition ready for the group first
-        answer = await one.heartbeat(epoch)
-        assert answer.error_code == 0
-        epoch, assigned = answer.member_epoch, answer.assignment or assigned
     assert assigned is not None
     assert [(t.topic_id, t.partitions) for t in assigned.topic_partitions] == [(one.topic_id, [0])]
     again = await one.heartbeat(epoch)
