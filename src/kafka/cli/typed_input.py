@@ -1,7 +1,6 @@
 """What keys and values are made of: texts, JSON that was read already, rows of texts."""
 
 import base64
-import datetime
 import math
 from collections.abc import Callable, Container, Mapping
 from decimal import Decimal
@@ -56,17 +55,16 @@ def plain(value: Any, of_bytes: Callable[[bytes], str] = bytes.hex) -> Any:
         value: of JSON, with decimals as numbers, or of Arrow.
         of_bytes: makes a text of bytes.
     """
-    if isinstance(value, Mapping):
-        return {str(name): plain(each, of_bytes) for name, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(each, of_bytes) for each in value]
-    if isinstance(value, bytes):
-        return of_bytes(value)
-    if isinstance(value, datetime.date | datetime.time):
-        return value.isoformat()
-    if isinstance(value, float) and not math.isfinite(value):
-        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-    return value if value is None or isinstance(value, str | bool | int | float | Decimal) else str(value)
+    from kafka.formats.json.plain_values import plain_value
+
+    def of_scalar(value: Any) -> Any:
+        if isinstance(value, bytes):
+            return of_bytes(value)
+        if isinstance(value, float) and not math.isfinite(value):
+            return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+        return value if value is None or isinstance(value, str | bool | int | float | Decimal) else str(value)
+
+    return plain_value(value, of_scalar)
 
 
 def in_base64(data: bytes) -> str:

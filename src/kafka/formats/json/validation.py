@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-import datetime
 import decimal
-import enum
 import importlib
 import json
-import uuid
 from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import urljoin
 
 from kafka.errors import KafkaConfigurationError
 from kafka.formats.json.errors import JsonSchemaError, place
+from kafka.formats.json.plain_values import plain_value
 
 _MAX_REASON = 300
 
@@ -103,25 +101,16 @@ def path_text(parts: Iterable[Any]) -> str:
 def plain_object(value: Any) -> Any:
     """Return a dict of an object of a dataclass, or of a class of attrs or pydantic; anything else as it is."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return _as_json(dataclasses.asdict(value))
+        return plain_value(dataclasses.asdict(value), _scalar)
     if hasattr(value, "model_dump"):
         return value.model_dump(mode="json")
     if hasattr(type(value), "__attrs_attrs__"):
-        return _as_json(importlib.import_module("attr").asdict(value))
+        return plain_value(importlib.import_module("attr").asdict(value), _scalar)
     return value
 
 
-def _as_json(value: Any) -> Any:
-    """Return what JSON has: of dates and times, UUIDs and decimals the text, of a member of an enum its value."""
-    if isinstance(value, dict):
-        return {key: _as_json(each) for key, each in value.items()}
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return [_as_json(each) for each in value]
-    if isinstance(value, enum.Enum):
-        return _as_json(value.value)
-    if isinstance(value, (datetime.date, datetime.time)):
-        return value.isoformat()
-    return str(value) if isinstance(value, (uuid.UUID, decimal.Decimal)) else value
+def _scalar(value: Any) -> Any:
+    return str(value) if isinstance(value, decimal.Decimal) else value
 
 
 def _library(name: str) -> Any:
