@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kafka.cli.typed_fields import Document, Field, ToText, newest_of, the_schema
+from kafka.cli.typed_fields import Document, Field, ToText, inner, registered, the_schema
 from kafka.cli.typed_input import Row, ToBytes, plain
 
 if TYPE_CHECKING:
@@ -84,39 +84,19 @@ def _from_json(writer: "Callable[[str], tuple[ParsedSchema, Callable[[Any], byte
 def _registered(
     field: Field, registry: "SchemaRegistryClient"
 ) -> "Callable[[str], tuple[ParsedSchema, Callable[[Any], bytes]]]":
-    """What writes with the schema that was given, which is registered, or else with the newest one of the subject."""
     from kafka.formats.registry.references import parsed_avro
     from kafka.schema_registry.avro import AvroSerializer
     from kafka.schema_registry.avro_values import schema_of
-    from kafka.serialization import MessageField, SerializationContext
 
-    own = None
     if field.schema is not None:
         _parsed(field)
-        own = schema_of(field.schema)
-    part = MessageField(field.part)
 
-    @functools.cache
-    def writer(topic: str) -> "tuple[ParsedSchema, Callable[[Any], bytes]]":
-        subject = field.subject or f"{topic}-{field.part}"
-        conf: dict[str, Any] = {"subject.name.strategy": lambda ctx, name: subject}
-        schema: Schema | None = own
-        if schema is None:
-            conf["auto.register.schemas"] = False
-            schema = newest_of(registry, subject, field)
-        write: Any = AvroSerializer(registry, schema, conf=conf)
-        context = SerializationContext(topic, part)
-        parsed = parsed_avro(schema, registry)
-        return parsed, lambda value: _written(write, value, context)
+    def make(newest: "Schema | None", conf: dict[str, Any]) -> "tuple[ParsedSchema, Callable[..., Any]]":
+        schema = schema_of(newest or field.schema or "")
+        write: Any = AvroSerializer(registry, schema, inner, conf)
+        return parsed_avro(schema, registry), lambda value, context: write((value,), context)
 
-    return writer
-
-
-def _written(write: Any, value: Any, context: Any) -> bytes:
-    if value is None:
-        raise ValueError("null is a record without a value, which no schema writes: leave the value out")
-    made: bytes = write(value, context)
-    return made
+    return registered(field, registry, make)
 
 
 def _parsed(field: Field) -> "ParsedSchema":

@@ -1,7 +1,8 @@
 """What keys or values are, and what makes texts of them."""
 
+import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
@@ -10,6 +11,7 @@ from kafka.cli.schema_files import is_json, is_proto
 if TYPE_CHECKING:
     from kafka.schema_registry import Schema, SchemaRegistryClient
 
+T = TypeVar("T")
 _NO_SUBJECT = 40401
 Headers = Any
 ToText = Callable[[str, bytes, Headers], bytes]
@@ -66,7 +68,51 @@ def _other_kind(field: Field) -> str:
     return ""
 
 
-def newest_of(registry: "SchemaRegistryClient", subject: str, field: Field) -> "Schema":
+def registered(
+    field: Field,
+    registry: "SchemaRegistryClient",
+    make: "Callable[[Schema | None, dict[str, Any]], tuple[T, Callable[[Any, Any], Any]]]",
+) -> "Callable[[str], tuple[T, Callable[[Any], bytes]]]":
+    """What writes with the schema that was given, which is registered, or else with the newest one of the subject.
+
+    Arguments:
+        field: has the schema, or none.
+        registry: where it is registered, or looked up.
+        make: of the newest schema, None where one was given, and of the options of a serializer: what is known of the
+            schema, and what is called with a value and a `SerializationContext`.
+
+    Returns what gives, for a topic, what `make` knows of the schema and the function that writes values.
+    """
+    from kafka.serialization import MessageField, SerializationContext
+
+    part = MessageField(field.part)
+
+    @functools.cache
+    def writer(topic: str) -> tuple[T, Callable[[Any], bytes]]:
+        subject = field.subject or f"{topic}-{field.part}"
+        conf: dict[str, Any] = {"subject.name.strategy": lambda ctx, name: subject}
+        newest = None
+        if field.schema is None:
+            conf["auto.register.schemas"] = False
+            newest = _newest_of(registry, subject, field)
+        known, write = make(newest, conf)
+        context = SerializationContext(topic, part)
+        return known, lambda value: bytes(write(value, context))
+
+    return writer
+
+
+def inner(boxed: tuple[Any], context: object) -> Any:
+    """The value in a tuple: `to_dict` of serializers that may write null, which they leave unwritten by itself.
+
+    Arguments:
+        boxed: the tuple.
+        context: no effect.
+    """
+    return boxed[0]
+
+
+def _newest_of(registry: "SchemaRegistryClient", subject: str, field: Field) -> "Schema":
     """The newest schema of a subject for what is written; raises what the registry does, and says what to do."""
     from kafka.schema_registry import SchemaRegistryError
 

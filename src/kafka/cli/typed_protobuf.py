@@ -1,18 +1,17 @@
 """Keys and values of Protobuf as JSON, and back."""
 
-import functools
 import json
 from collections.abc import Callable
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from kafka.cli.schema_files import proto_imports
-from kafka.cli.typed_fields import Document, Field, ToText, newest_of, the_schema
+from kafka.cli.typed_fields import Document, Field, ToText, registered, the_schema
 from kafka.cli.typed_input import Row, ToBytes, in_base64, plain
 
 if TYPE_CHECKING:
     from kafka.formats.protobuf.codec import Protobuf
-    from kafka.schema_registry import SchemaRegistryClient
+    from kafka.schema_registry import Schema, SchemaRegistryClient
 
 
 def protobuf_text(field: Field, registry: "SchemaRegistryClient | None") -> ToText:
@@ -85,27 +84,20 @@ def _without_registry(field: Field) -> "Callable[[str], tuple[Protobuf, Callable
 def _registered(
     field: Field, registry: "SchemaRegistryClient"
 ) -> "Callable[[str], tuple[Protobuf, Callable[[Any], bytes]]]":
-    """What writes with the schema that was given, which is registered, or else with the newest one of the subject."""
     from kafka.schema_registry.protobuf import ProtobufSerializer
     from kafka.schema_registry.protobuf_json import codec_of
-    from kafka.serialization import MessageField, SerializationContext
 
-    part = MessageField(field.part)
     given = None if field.schema is None else _given(field)
 
-    @functools.cache
-    def writer(topic: str) -> "tuple[Protobuf, Callable[[Any], bytes]]":
-        subject = field.subject or f"{topic}-{field.part}"
-        conf: dict[str, Any] = {"subject.name.strategy": lambda ctx, name: subject}
+    def make(newest: "Schema | None", conf: dict[str, Any]) -> "tuple[Protobuf, Callable[..., Any]]":
         codec = given
-        if codec is None:
-            conf |= {"auto.register.schemas": False, "use.latest.version": True}
-            codec = codec_of(registry, newest_of(registry, subject, field), field.message)
-        write: Any = ProtobufSerializer(codec.message_class, registry, conf)
-        context = SerializationContext(topic, part)
-        return codec, lambda message: bytes(write(message, context))
+        if newest is not None:
+            conf = conf | {"use.latest.version": True}
+            codec = codec_of(registry, newest, field.message)
+        assert codec is not None
+        return codec, ProtobufSerializer(codec.message_class, registry, conf)
 
-    return writer
+    return registered(field, registry, make)
 
 
 def _given(field: Field) -> "Protobuf":

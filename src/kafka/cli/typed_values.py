@@ -1,7 +1,6 @@
 """Options of commands for keys and values that are more than text, and what makes text of them and back."""
 
 import functools
-import json
 import pathlib
 import struct
 from collections.abc import Callable, Mapping
@@ -11,8 +10,8 @@ from typing import Any, NamedTuple, Self, TypeVar
 import click
 
 from kafka.cli.registry_options import with_registry_if_given
-from kafka.cli.typed_fields import Document, Field, Headers, ToText, the_schema
-from kafka.cli.typed_input import ToBytes, plain
+from kafka.cli.typed_fields import Document, Field, Headers, ToText
+from kafka.cli.typed_input import ToBytes
 
 R = TypeVar("R")
 
@@ -20,7 +19,6 @@ _NUMBERS = {"short": ">h", "int": ">i", "long": ">q", "float": ">f", "double": "
 KINDS = ("string", "bytes", *_NUMBERS, "json", "avro", "protobuf")
 _OF_SCHEMAS = ("json", "avro", "protobuf")
 _INTEGERS = ("short", "int", "long")
-_PREFIX = 5
 
 
 class Typed(NamedTuple):
@@ -132,7 +130,9 @@ class Translator:
             return avro_text(field, self._registry())
         if field.kind == "json":
             _check_unused(field, "JSON is read as it is, whatever its schema")
-            return _json_text
+            from kafka.cli.typed_json import json_text
+
+            return json_text
         if self._typed.registry is not None:
             _check_unused(field, "a value of Protobuf is read by the schema and as the message that it names")
         from kafka.cli.typed_protobuf import protobuf_text
@@ -153,11 +153,9 @@ class Translator:
             from kafka.cli.typed_avro import avro_bytes
 
             return avro_bytes(field, self._registry())
-        if self._typed.registry is not None and (field.schema or field.subject):
-            return _from_json(self._checked_json(field))
-        if field.schema is not None:
-            raise click.UsageError(f"--{field.part}-schema of JSON expects --registry URL")
-        return _from_json(_json_bytes)
+        from kafka.cli.typed_json import json_bytes
+
+        return json_bytes(field, self._registry())
 
     def _registry(self) -> Any:
         """The registry's client; None where there is no registry."""
@@ -166,20 +164,6 @@ class Translator:
 
             self._client = SchemaRegistryClient({"timeout": 10, "max.retries": 1, **self._typed.registry})
         return self._client
-
-    def _checked_json(self, field: Field) -> Callable[[str, bytes], bytes]:
-        from kafka.schema_registry.json_schema import JSONSerializer
-        from kafka.serialization import MessageField, SerializationContext
-
-        conf: dict[str, Any] = {}
-        if field.subject is not None:
-            conf["subject.name.strategy"] = lambda ctx, name: field.subject
-        if field.schema is None:
-            conf |= {"auto.register.schemas": False, "use.latest.version": True}
-        with the_schema(field):
-            write: Any = JSONSerializer(field.schema, self._registry(), conf=conf)
-        part = MessageField(field.part)
-        return lambda topic, text: write(_loaded(text), SerializationContext(topic, part))
 
     def close(self) -> None:
         """Close the registry's client."""
@@ -205,40 +189,6 @@ def _check_unused(field: Field, why: str) -> None:
     for name, given in (("schema", field.schema), ("subject", field.subject), ("message", field.message)):
         if given is not None:
             raise click.UsageError(f"--{field.part}-{name} has no effect on what is read: {why}; leave it out")
-
-
-def _from_json(of_text: Callable[[str, bytes], bytes]) -> ToBytes:
-    def of_json(topic: str, value: Any) -> bytes:
-        text = json.dumps(plain(value), ensure_ascii=False, separators=(",", ":"), default=float)
-        return of_text(topic, text.encode())
-
-    return ToBytes(of_text, of_json)
-
-
-def _json_text(topic: str, data: bytes, headers: Headers) -> Document:
-    """The text as it is, without a schema id; JSON has no zero byte that could be taken for one."""
-    text = data[_PREFIX:] if data[:1] == b"\0" else data
-    return _checked(text)
-
-
-def _json_bytes(topic: str, text: bytes) -> bytes:
-    return _checked(text)
-
-
-def _checked(text: bytes) -> Document:
-    from kafka.formats import json_syntax_error
-
-    why = json_syntax_error(text)
-    if why is not None:
-        raise ValueError(f"no JSON: {why}")
-    return Document(text)
-
-
-def _loaded(text: bytes) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError as error:
-        raise ValueError(f"expected JSON: {error}") from None
 
 
 def _number_text(kind: str) -> ToText:

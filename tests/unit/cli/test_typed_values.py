@@ -351,6 +351,51 @@ def test_what_is_read_of_every_type_of_avro_can_be_sent_again(
         assert values(cli, again) == [data]
 
 
+@pytest.mark.parametrize("registered", [False, True])
+@pytest.mark.parametrize("form", ["lines", "json", "csv"])
+@pytest.mark.parametrize(("type_", "null", "more"), [("null", b"", []), (["string", "null"], b"\2", [b"\0\x08null"])])
+def test_null_of_a_schema_is_not_a_record_without_a_value(
+    cli: Cli,
+    topic: Callable[..., str],
+    url: str,
+    tmp_path: Path,
+    type_: Any,
+    null: bytes,
+    more: list[bytes],
+    form: str,
+    registered: bool,
+) -> None:
+    file = tmp_path / "schema.avsc"
+    file.write_text(json.dumps(type_))
+    name, again, prefix = topic(), topic(), b""
+    typed = ["--value", "avro", "--value-schema", str(file)]
+    if registered:
+        typed += ["--registry", url]
+        with SchemaRegistryClient({"url": url}) as registry:
+            prefix = b"\0" + registry.register_schema(f"{name}-value", schema_of(json.dumps(type_))).to_bytes(4, "big")
+    sent = [prefix + null, None, *(prefix + each for each in more)]
+    with KafkaProducer(bootstrap_servers=cli.bootstrap_servers) as producer:
+        for each in sent:
+            producer.send(name, each, key=b"k")
+    how = [] if form == "json" else ["--null", "none"]
+    how += ["-K", "|"] if form == "lines" else []
+    shown = cli("consume", name, *typed, *how, "-f", form)
+    assert ('{""null"":null}' if form == "csv" else '{"null":null}') in shown
+    cli("produce", again, *typed, *how, "-f", form, stdin=shown)
+    assert values(cli, again) == sent
+    written = topic()
+    cli("produce", written, *typed, stdin="null\n")
+    cli("produce", written, *typed, "-f", "json", stdin='{"key":"k","value":null}\n{"value":{"null":null}}\n')
+    assert values(cli, written) == [prefix + null, None, prefix + null]
+
+
+def test_a_record_does_not_take_null(cli: Cli, topic: Callable[..., str], url: str, order: str) -> None:
+    for registered in ((), ("--registry", url)):
+        refused = cli.run("produce", topic(), "--value", "avro", "--value-schema", order, *registered, stdin="null\n")
+        assert refused.exit_code == 2
+        assert "Expected an object for record Order, got null" in refused.stderr
+
+
 def test_what_people_write_for_values_of_avro(cli: Cli, topic: Callable[..., str], tmp_path: Path) -> None:
     file = tmp_path / "schema.avsc"
     typed = ("--value", "avro", "--value-schema", str(file))
@@ -495,6 +540,69 @@ def test_rows_of_csv_are_the_fields_of_messages(cli: Cli, topic: Callable[..., s
     typed = ("--value", "protobuf", "--value-schema", str(file), "--value-message", "Order")
     cli("produce", name, str(rows), *typed)
     assert cli("consume", name, *typed) == ('{"id":"7","note":"12","tags":["a"]}\n{"id":"0","note":"","tags":[]}\n')
+
+
+PRODUCT = {
+    "type": "object",
+    "properties": {
+        "id": {"type": "integer"},
+        "price": {"anyOf": [{"type": "number"}, {"type": "null"}]},
+        "ok": {"$ref": "#/$defs/flag"},
+        "note": {"type": "string"},
+        "code": {"type": ["string", "integer", "null"]},
+        "tags": {"type": "array", "items": {"type": "string"}},
+        "level": {"enum": [1, 2]},
+    },
+    "required": ["id"],
+    "$defs": {"flag": {"type": "boolean"}},
+}
+
+
+@pytest.mark.parametrize("registered", ["no", "file", "subject"])
+def test_rows_of_csv_are_the_properties_of_a_json_schema(
+    cli: Cli, topic: Callable[..., str], url: str, tmp_path: Path, registered: str
+) -> None:
+    pytest.importorskip("jsonschema")
+    name, file, rows = topic(), tmp_path / "product.json", tmp_path / "rows.csv"
+    file.write_text(json.dumps(PRODUCT))
+    typed = ["--value", "json"] + ([] if registered == "subject" else ["--value-schema", str(file)])
+    if registered != "no":
+        typed += ["--registry", url]
+    if registered == "subject":
+        typed += ["--value-subject", f"{name}-products"]
+        with SchemaRegistryClient({"url": url}) as registry:
+            registry.register_schema(f"{name}-products", Schema(json.dumps(PRODUCT), "JSON"))
+    rows.write_text('id,price,ok,note,code,tags,level,more\n7,0.5,true,12,34,"[""a""]",1,5\n8,,,,,,,\n')
+    cli("produce", name, str(rows), *typed)
+    shown = cli("consume", name, "--value", "json").splitlines()
+    assert [json.loads(each) for each in shown] == [
+        {"id": 7, "price": 0.5, "ok": True, "note": "12", "code": "34", "tags": ["a"], "level": 1, "more": "5"},
+        {"id": 8, "price": None, "note": "", "code": None, "more": ""},
+    ]
+    rows.write_text("id,note,price,ok\n-,-,-,-\n")
+    refused = cli.run("produce", name, str(rows), *typed, "--null", "-")
+    assert (refused.exit_code, "'id' is a required property" in refused.stderr) == (2, True)
+    rows.write_text("id,ok\nx,true\n")
+    refused = cli.run("produce", name, str(rows), *typed)
+    assert (refused.exit_code, "At id: 'x' is not of type 'integer'" in refused.stderr) == (2, True)
+    rows.write_text("id,tags\n1,[\n")
+    refused = cli.run("produce", name, str(rows), *typed)
+    assert (refused.exit_code, "at tags: expected JSON" in refused.stderr) == (2, True)
+
+
+def test_rows_of_csv_are_texts_of_json_without_a_schema(cli: Cli, topic: Callable[..., str], tmp_path: Path) -> None:
+    name, rows = topic(), tmp_path / "rows.csv"
+    rows.write_text("id,note\n7,\n")
+    cli("produce", name, str(rows), "--value", "json")
+    assert values(cli, name) == [b'{"id": "7", "note": ""}']
+
+
+def test_null_of_a_json_schema_is_a_value(cli: Cli, topic: Callable[..., str], url: str, tmp_path: Path) -> None:
+    pytest.importorskip("jsonschema")
+    name, file = topic(), tmp_path / "schema.json"
+    file.write_text('{"type": ["integer", "null"]}')
+    cli("produce", name, "--value", "json", "--registry", url, "--value-schema", str(file), stdin="null\n1\n")
+    assert [each[5:] for each in values(cli, name)] == [b"null", b"1"]
 
 
 def test_rows_of_arrow_are_values(cli: Cli, topic: Callable[..., str], tmp_path: Path) -> None:

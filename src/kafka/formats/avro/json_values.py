@@ -1,7 +1,8 @@
 """Avro values in JSON, by their schema, in both directions.
 
 A value of a union is the JSON of its branch alone, `{"note": "a"}`. Where that would be read as another branch, the
-branch stands around it, as in Avro's own JSON: `{"note": {"bytes": "6162"}}`. That form is read everywhere.
+branch stands around it, as in Avro's own JSON: `{"note": {"bytes": "6162"}}`. That form is read everywhere. A value
+that is null as a whole is always written so, `{"null": null}`: null alone says that a record has no value.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ _LOOK = 3
 _NUMBER = re.compile(r"-?[0-9]+\Z")
 _POINT = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,6})?\Z")
 _STRUCTURED = (Record, Map, Array)
+_NULL = {"null": None}
 
 
 def json_text(schema: Schema, value: Any) -> str:
@@ -34,7 +36,8 @@ def json_text(schema: Schema, value: Any) -> str:
         schema: the type of the value: the reader's, or the writer's where there is no other.
         value: as `AvroObjectDecoder` returns it, with `return_record_name` or without.
     """
-    return json.dumps(_json(schema, value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    made = _NULL if value is None else _json(schema, value)
+    return json.dumps(made, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def loaded(text: bytes | str) -> Any:
@@ -58,7 +61,7 @@ def object_of(schema: Schema, given: Any) -> Any:
 
     Raises `AvroEncodeError`, which names the path, for what does not fit, and for fields that a record does not have.
     """
-    return _object(schema, given, "")
+    return _object(schema, None if schema.kind == "null" and given == _NULL else given, "")
 
 
 def object_of_texts(schema: Schema, texts: Mapping[str, str], null: str | None) -> Any:
