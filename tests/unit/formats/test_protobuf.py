@@ -253,6 +253,39 @@ def test_a_bad_value_affects_only_itself(framed: bool) -> None:
     assert {each.schema_id for each in bad} == {258 if framed else None}
 
 
+def test_the_last_field_of_a_oneof_counts() -> None:
+    """All of them were given, which could not be written again."""
+    protobuf = Protobuf(
+        """syntax = "proto2";
+    enum Kind { OLD = 1; }
+    message Paid { oneof by { string card = 1; int64 cash = 2; Kind kind = 3; } optional int32 n = 4; }
+    message Day { repeated Paid paid = 1; map<string, Paid> by_name = 2; optional Paid last = 3; }
+    """,
+        "Day",
+    )
+    paid = b"\x0a\1x\x20\5\x10\7"  # a card, n, cash
+    unknown = b"\x10\7\x18\x63"  # cash, and a kind that the enum lacks
+    values = [
+        b"\x0a" + bytes([len(paid)]) + paid,
+        b"\x1a\2\x10\1",
+        b"\x12" + bytes([len(paid) + 5]) + b"\x0a\1a\x12" + bytes([len(paid)]) + paid,
+        b"\x1a" + bytes([len(unknown)]) + unknown,
+        b"\x1a\3\x0a\1x\x1a\2\x10\7",
+    ]
+    column, bad = protobuf.decode_rows(binary(*values))
+    assert bad == []
+    cash = {"card": None, "cash": 7, "kind": None, "n": None}
+    assert column.to_pylist() == [
+        {"paid": [cash | {"n": 5}], "by_name": [], "last": None},
+        {"paid": [], "by_name": [], "last": cash | {"cash": 1}},
+        {"paid": [], "by_name": [("a", cash | {"n": 5})], "last": None},
+        {"paid": [], "by_name": [], "last": cash},
+        {"paid": [], "by_name": [], "last": cash},
+    ]
+    written = protobuf.encode_rows(column).to_pylist()
+    assert [protobuf.decode(each).ByteSize() for each in written] == [len(each) for each in written]
+
+
 def test_what_stands_before_values() -> None:
     other = Protobuf(ORDER, "Other", references={"money.proto": MONEY})
     line = Protobuf(ORDER, [0, 1], references={"money.proto": MONEY})

@@ -2,7 +2,8 @@
 
 ptars takes more than can be read again: numbers of enums that have no name, texts that name no value of an enum, null
 in lists, several fields of a oneof, times beyond its range. All that is checked here, and a batch that it refuses is
-halved until the bad values are found.
+halved until the bad values are found. So are values in which several fields of a oneof follow one another, of which the
+last one counts; ptars gives them all.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ _TIMES = (-62_135_596_800_000_000, 253_402_300_799_999_999)
 """Years 1 to 9999, in microseconds: what a Timestamp may be."""
 _SPANS = (-315_576_000_000_000_000, 315_576_000_000_000_000)
 """10,000 years in microseconds: what a Duration may be."""
+_SEVERAL = "a oneof has several fields"
 _OUT_OF_RANGE = "At {path}: expected a time within the range of Protobuf"
 
 
@@ -48,6 +50,7 @@ class ProtobufColumns:
         self.type: pa.DataType = pa.struct(list(schema))
         self._schema: pa.Schema = schema
         self._leaves = list(_leaves(descriptor, self.type, "", ()))
+        self._oneofs = list(_oneofs(descriptor, self.type, ()))
 
     # -- bytes to columns ---------------------------------------------------------------------------------------------
 
@@ -81,16 +84,17 @@ class ProtobufColumns:
 
     def _decoded(self, values: Any, start: int, fail: Callable[[int, str], None]) -> Iterator[Any]:
         """Decode values, in halves where one is bad; a bad one is decoded as if it were empty."""
-        why = None
         try:
             batch = self._handler.array_to_record_batch(values)
-            why = self._out_of_range(batch)
+            why = _SEVERAL if self._has_several_of_a_oneof(batch) else self._out_of_range(batch)
         except BaseException as error:
             if not isinstance(error, ValueError) and not _is_panic(error):
                 raise
             batch, why = None, str(error).removeprefix("failed to decode Protobuf message: ")
         if why is None:
             yield batch
+        elif len(values) == 1 and why is _SEVERAL:
+            yield from self._decoded(pa.array([self._rewritten(values[0].as_py())], pa.binary()), start, fail)
         elif len(values) == 1:
             fail(start, damage(self._descriptor, values[0].as_py()) or why)
             yield self._handler.array_to_record_batch(pa.array([b""], pa.binary()))
@@ -98,6 +102,26 @@ class ProtobufColumns:
             half = len(values) // 2
             yield from self._decoded(values.slice(0, half), start, fail)
             yield from self._decoded(values.slice(half), start + half, fail)
+
+    def _has_several_of_a_oneof(self, batch: Any) -> bool:
+        whole = batch.to_struct_array() if self._oneofs else None
+        for steps, names in self._oneofs:
+            message = _leaf(whole, steps)
+            taken = None
+            for name in names:
+                flags = pc.is_valid(message.field(message.type.get_field_index(name)))
+                if taken is not None and pc.any(pc.and_(taken, flags)).as_py():
+                    return True
+                taken = flags if taken is None else pc.or_(taken, flags)
+        return False
+
+    def _rewritten(self, data: bytes) -> bytes:
+        """A value with one field of each oneof, the last one, as the library protobuf reads it."""
+        message = library("google.protobuf.message_factory").GetMessageClass(self._descriptor)()
+        message.MergeFromString(data)
+        message.DiscardUnknownFields()  # among which are values of a closed enum that it does not have
+        rewritten: bytes = message.SerializePartialToString()
+        return rewritten
 
     def _out_of_range(self, batch: Any) -> str | None:
         whole = batch.to_struct_array()
@@ -260,6 +284,25 @@ def _leaves(
             yield where, way, target
         elif target.message_type is not None and pa.types.is_struct(inner):
             yield from _leaves(target.message_type, inner, where, way)
+
+
+def _oneofs(descriptor: Any, type_: Any, steps: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], list[str]]]:
+    """The oneofs in a message: the fields that lead to the message they are in, and the names of theirs."""
+    for oneof in descriptor.oneofs:
+        names = [each.name for each in oneof.fields if type_.get_field_index(each.name) >= 0]
+        if len(names) > 1:
+            yield steps, names
+    for field in descriptor.fields:
+        at = type_.get_field_index(field.name)
+        if at < 0 or field.message_type is None:
+            continue
+        inner, way, target = type_.field(at).type, (*steps, field.name), field.message_type
+        if pa.types.is_map(inner):
+            target, inner, way = target.fields_by_name["value"].message_type, inner.item_type, (*way, "{}")
+        elif pa.types.is_list(inner):
+            inner, way = inner.value_type, (*way, "[]")
+        if target is not None and pa.types.is_struct(inner):
+            yield from _oneofs(target, inner, way)
 
 
 def _nested_bytes(field: Any, type_: Any, path: str = "") -> Iterator[tuple[str, tuple[str, ...]]]:
