@@ -100,6 +100,29 @@ def test_bad_values_stand_in_their_column_and_newer_schemas_are_read(kafka: Kafk
         Frame(**options(kafka, topic)).rows()
 
 
+def test_a_message_is_found_by_its_name_in_the_schema_that_a_value_was_written_with(kafka: Kafka) -> None:
+    """It was taken to be where it is in the reader's schema: values were bad, or read as another message."""
+    topic = kafka.topic()
+    number = register(kafka, topic)
+    kafka.registry.set_compatibility(f"{topic}-value", "NONE")
+    moved = ORDER.replace("message Line", "message First { string id = 1; } message Line", 1)
+    newest = register(kafka, topic, moved)
+    without = register(kafka, topic, 'syntax = "proto3"; package shop; message Line { string sku = 1; }')
+    avro = kafka.registry.register_schema(f"{topic}-avro", Schema('"int"'))
+    order = Protobuf(ORDER, "Order").encode({"id": 1})
+    at = {1: b"\2\2", 2: b"\2\4"}  # one number, the position among the messages of the file, in zigzag form
+    pairs = [(number, at[1]), (newest, at[2]), (newest, at[1]), (without, at[1]), (avro, at[1]), (999, at[1])]
+    send(kafka.servers, topic, [b"\0" + each.to_bytes(4, "big") + place + order for each, place in pairs])
+    frame = Frame(**options(kafka, topic, columns="value,value_error", valueErrors="column", valueVersion="1"))
+    rows = frame.rows()
+    assert [row["value"] and row["value"]["id"] for row in rows] == [1, 1, None, None, None, None]
+    causes = [row["value_error"]["cause"] for row in rows[2:]]
+    assert causes[0] == f"schema id {newest}: expected a message shop.Order, got the one at position [1] of its schema"
+    assert causes[1] == f"schema id {without}: the schema has no message 'shop.Order'; it has Line"
+    assert causes[2] == f"schema id {avro}: expected a schema of the type PROTOBUF, got AVRO"
+    assert causes[3].startswith("schema id 999: the schema is not in the registry: ")
+
+
 def test_a_stream_keeps_its_schema(kafka: Kafka) -> None:
     topic, stream = kafka.topic(), Stream()
     number = register(kafka, topic)

@@ -9,10 +9,12 @@ from kafka.errors import KafkaError
 from kafka.formats.bad_values import BadValue, error_column
 from kafka.spark.typed.field_options import PLAIN_FORMATS, REGISTRY_FORMATS, FieldOptions, TypedOptions
 from kafka.spark.typed.reader_schema import ReaderSchema, protobuf_of
-from kafka.spark.typed.registry import client_of, writers_schema
+from kafka.spark.typed.registry import WritersSchemas, client_of, texts_of_references
 
 if TYPE_CHECKING:
     import pyarrow
+
+    from kafka.formats.registry.schemas import Schema
 
 log = logging.getLogger(__name__)
 
@@ -156,8 +158,7 @@ def decoder_of(schema: ReaderSchema, typed: TypedOptions) -> Decode:
 
         return PlainColumns(schema.format).decode
     if schema.format == "protobuf":
-        protobuf = protobuf_of(schema.text, schema.message, schema.references)
-        return lambda values: protobuf.decode_rows(values, framed=framed)
+        return _protobuf_decoder(schema, typed, framed)
     if schema.format != "avro":
         from kafka.formats.json.columns import JsonColumnDecoder
 
@@ -170,7 +171,26 @@ def decoder_of(schema: ReaderSchema, typed: TypedOptions) -> Decode:
     if not framed:
         avro_decoder.use(None, avro)
         return lambda values: avro_decoder.decode(values, framed=False)
+    from kafka.formats.registry.references import parsed_avro
+
     client = client_of(typed.registry)  # held by the task, which finds the ids in it that it asked for before
-    return lambda values: avro_decoder.decode(
-        values, framed=True, find=lambda number: writers_schema(client, number, typed.registry_wait_ms)
-    )
+    writers = WritersSchemas(client, "AVRO", lambda each: parsed_avro(each, client), typed.registry_wait_ms)
+    return lambda values: avro_decoder.decode(values, framed=True, find=writers.of)
+
+
+def _protobuf_decoder(schema: ReaderSchema, typed: TypedOptions, framed: bool) -> Decode:
+    protobuf = protobuf_of(schema.text, schema.message, schema.references)
+    if not framed:
+        return protobuf.decode_rows
+    from kafka.formats.protobuf.files import indexes_of
+
+    client = client_of(typed.registry)
+    name = protobuf.descriptor.full_name
+
+    def position(written: "Schema") -> list[int]:
+        """The message's position in the schema that a value was written with."""
+        references = texts_of_references(client, written, "PROTOBUF")
+        return indexes_of(protobuf_of(written.schema_str or "", name, references).descriptor)
+
+    writers = WritersSchemas(client, "PROTOBUF", position, typed.registry_wait_ms)
+    return lambda values: protobuf.decode_rows(values, framed=True, find=writers.of)

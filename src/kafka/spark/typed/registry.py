@@ -9,10 +9,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kafka.formats.registry.errors import SchemaRegistryConnectionError, SchemaRegistryError
-from kafka.formats.registry.references import parsed_avro, referenced_schemas
+from kafka.formats.registry.references import referenced_schemas
 
 if TYPE_CHECKING:
-    from kafka.formats.avro.schema import Schema as ParsedSchema
     from kafka.formats.registry.client import SchemaRegistryClient
     from kafka.formats.registry.schemas import Schema
 
@@ -98,19 +97,59 @@ def patiently(
             sleep(min(_PAUSE_S, left))
 
 
-def writers_schema(client: "SchemaRegistryClient", schema_id: int, wait_ms: int) -> "ParsedSchema":
-    """The Avro schema with an id, which is asked for once; raises LookupError where the registry does not know it."""
+class WritersSchemas:
+    """What values are decoded by, by the schema ids before them, for one task: it is not for several threads.
 
-    def ask() -> "ParsedSchema":
+    Each id is asked for once; one that cannot be used is asked for again after a while.
+
+    Arguments:
+        client: has the schemas.
+        kind: the type that they have to be of.
+        made: makes what is wanted of a schema; raises ValueError for one that cannot be used.
+        wait_ms: how long to wait for a registry that does not answer.
+    """
+
+    def __init__(
+        self, client: "SchemaRegistryClient", kind: str, made: Callable[["Schema"], Any], wait_ms: int
+    ) -> None:
+        from kafka.formats.registry.columns import UnusableSchemas
+
+        self._client = client
+        self._kind = kind
+        self._made = made
+        self._wait_ms = wait_ms
+        self._known: dict[int, Any] = {}
+        self._unusable = UnusableSchemas()
+
+    def of(self, schema_id: int) -> Any:
+        """What was made of the schema with an id; raises LookupError, with the reason, where there is none."""
+        if schema_id not in self._known:
+            self._unusable.forget_old()
+            if schema_id in self._unusable:
+                raise LookupError(self._unusable.cause(schema_id))
+            try:
+                found = patiently(lambda: self._asked(schema_id), self._wait_ms, f"looking for schema id {schema_id}")
+            except ValueError as error:
+                self._unusable.add(schema_id, str(error))
+                raise LookupError(str(error)) from error
+            self._known[schema_id] = found
+        return self._known[schema_id]
+
+    def _asked(self, schema_id: int) -> Any:
         try:
-            schema = client.get_schema(schema_id)
+            schema = self._client.get_schema(schema_id)
         except SchemaRegistryError as error:
             if not error.is_missing:
                 raise
-            raise LookupError(f"schema id {schema_id} is not in the registry: {error}") from error
-        return parsed_avro(schema, client)
-
-    return patiently(ask, wait_ms, f"looking for schema id {schema_id}")
+            raise ValueError(f"the schema is not in the registry: {error}") from error
+        if (schema.schema_type or "AVRO") != self._kind:
+            raise ValueError(f"expected a schema of the type {self._kind}, got {schema.schema_type}")
+        try:
+            return self._made(schema)
+        except SchemaRegistryError as error:
+            if not error.is_missing:
+                raise
+            raise ValueError(f"the schema registry lacks what the schema refers to: {error}") from error
 
 
 def texts_of_references(client: "SchemaRegistryClient", schema: "Schema", kind: str) -> tuple[tuple[str, str], ...]:
