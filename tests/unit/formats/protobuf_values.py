@@ -300,26 +300,32 @@ def comparable(value: Any) -> Any:
 
 
 def canonical(message: Any) -> bytes:
-    """The bytes of a message, the same for equal ones: of times in whole microseconds, and without unknown fields."""
+    """The bytes of a message, the same for those that columns do not tell apart.
+
+    Times are in whole microseconds, unknown fields are missing, and so is the sign of a zero that ptars does not write.
+    """
     copy = type(message)()
     copy.CopyFrom(message)
     copy.DiscardUnknownFields()
-    _cut(copy)
+    _make_plain(copy)
     data: bytes = copy.SerializePartialToString(deterministic=True)
     return data
 
 
-def _cut(message: Any) -> None:
+def _make_plain(message: Any) -> None:
     if message.DESCRIPTOR.full_name in ("google.protobuf.Timestamp", "google.protobuf.Duration"):
         message.nanos = math.trunc(message.nanos / 1000) * 1000
         return
     for field, value in message.ListFields():
         if field.message_type is None:
-            continue
-        if field.message_type.GetOptions().map_entry:
-            if field.message_type.fields_by_name["value"].message_type is not None:
-                for key in value:
-                    _cut(value[key])
-        else:
+            if value == 0.0 and not field.has_presence:
+                message.ClearField(field.name)
+        elif field.message_type.GetOptions().map_entry:
+            for key in value:
+                if field.message_type.fields_by_name["value"].message_type is not None:
+                    _make_plain(value[key])
+                elif value[key] == 0.0:
+                    value[key] = 0
+        elif not field.message_type.full_name.endswith("Value"):  # wrappers have the sign
             for each in value if field.is_repeated else [value]:
-                _cut(each)
+                _make_plain(each)
