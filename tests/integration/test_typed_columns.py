@@ -21,10 +21,11 @@ from kafka.schema_registry import (
     Schema,
     SchemaRegistryClient,
     SchemaRegistryConnectionError,
+    header_schema_id_serializer,
 )
 from kafka.schema_registry.avro import AvroDeserializer, AvroSerializer
 from kafka.schema_registry.protobuf import ProtobufDeserializer
-from kafka.serialization import SerializationError
+from kafka.serialization import MessageField, SerializationContext, SerializationError
 
 if TYPE_CHECKING:
     from conftest import Broker, MakeTopic
@@ -147,6 +148,40 @@ def test_a_bad_record_ends_the_batch_before_it_and_is_raised_next(
     assert [each is None for each in errors] == [True, False, False, True, True]
     assert errors[1]["bytes"] == b"\0\0\0\0\1"
     assert errors[1]["cause"].startswith("schema id 1: id: ")
+
+
+def test_a_schema_that_a_header_names_is_the_fault_of_its_record(
+    broker: Broker, make_topic: MakeTopic, registry: SchemaRegistryClient
+) -> None:
+    """The value begins like one with the id of its own schema, and was read as such."""
+    topic = make_topic()
+    schema = '{"type": "record", "name": "Order", "fields": [{"name": "id", "type": "bytes"}]}'
+    by_header = AvroSerializer(registry, schema, conf={"schema.id.serializer": header_schema_id_serializer})
+    before = AvroSerializer(registry, schema)
+    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
+        for number, serializer in enumerate((before, by_header, before)):
+            headers: list[tuple[str, bytes]] = [("trace", b"x")]
+            context = SerializationContext(topic, MessageField.VALUE, headers)
+            producer.send(topic, serializer({"id": b"%d" % number}, context), headers=headers)
+        producer.send(topic, None, b"k", headers=[("__value_schema_id", b"\1" + bytes(16))])
+        registered = registry.get_latest_version(f"{topic}-value")
+        like_an_id = b"\0" + int(registered.schema_id or 0).to_bytes(4, "big") + b"\2x"
+        producer.send(topic, like_an_id, headers=[("__value_schema_id", b"\0\0")])
+    reader = registry.reader(f"{topic}-value")
+    read = kafka.read(topic, bootstrap_servers=broker.bootstrap_servers, value=reader, error_columns=True).to_arrow()
+    assert read.column("value").to_pylist() == [{"id": b"0"}, None, {"id": b"2"}, None, None]
+    errors = read.column("value_error").to_pylist()
+    assert [each is None for each in errors] == [True, False, True, True, False]
+    assert errors[1]["cause"].startswith(
+        f"the header __value_schema_id names the schema, by the GUID {registered.guid}"
+    )
+    assert errors[1]["bytes"] == b"\x021"
+    assert errors[4]["cause"].startswith("the header __value_schema_id names the schema, by the bytes 00 00")
+    with consumer_of(broker, topic) as consumer:
+        assert polled(consumer, 1, value=reader).num_rows == 1
+        with pytest.raises(RecordDeserializationError, match="the header __value_schema_id names the schema") as caught:
+            polled(consumer, 1, value=reader)
+    assert caught.value.offset == 1
 
 
 def test_bad_records_are_left_out_or_replaced(

@@ -10,6 +10,7 @@ from kafka.consumer.handover.hand_out import HandOut
 from kafka.consumer.records.build_records import ErrorHandler, skip
 from kafka.errors import RecordDeserializationError
 from kafka.formats.bad_values import BadValue, error_column
+from kafka.formats.header_ids import named_in_headers
 from kafka.formats.rows import ColumnReader, ReadAs, reader_of
 from kafka.record import Columns, ConsumerRecord, decode_batches
 from kafka.serialization import SerializationError
@@ -69,8 +70,7 @@ class TypedColumns:
         decoded: dict[str, Array] = {}
         bad: dict[str, dict[int, BadValue]] = {}
         for name, reader in self._readers.items():
-            decoded[name], failures = reader.decode_known(raw.column(name))
-            bad[name] = {each.row: each for each in failures}
+            decoded[name], bad[name] = _decoded(reader, raw, name)
         batch = _replaced(raw, decoded)
         if self._error_columns:
             for name, rows in bad.items():
@@ -123,6 +123,22 @@ class TypedColumns:
         if not left_out:
             return batch
         return batch.take(pa.array([row for row in range(batch.num_rows) if row not in left_out], pa.int64()))
+
+
+def _decoded(reader: ColumnReader, raw: Any, name: str) -> tuple[Array, dict[int, BadValue]]:
+    """The column of keys or of values, and which could not be decoded; raises `SchemaNeeded`."""
+    values = raw.column(name)
+    causes = named_in_headers(raw.column("headers"), values, name) if getattr(reader, "is_framed", False) else {}
+    if causes:  # what such a value begins with may look like an id
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        is_named = pa.array([row in causes for row in range(len(values))])
+        values = pc.if_else(is_named, pa.scalar(None, values.type), values)
+    column, failures = reader.decode_known(values)
+    return column, {each.row: each for each in failures} | {
+        row: BadValue(row, None, cause) for row, cause in causes.items()
+    }
 
 
 def _replaced(batch: Any, columns: Mapping[str, Array]) -> Any:
