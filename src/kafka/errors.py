@@ -271,6 +271,8 @@ class RecordDeserializationError(KafkaError):
         why: what the deserializer had to say.
         record: the record as it was fetched: key and value are bytes or None (KIP-1036).
         advice: what can be done, for the text; None: seek past it.
+        schema_id: of the schema that the value names; None where it names none.
+        field: the path of the field that is to blame, such as ``items[3].price``; None: the value as a whole.
 
     A share consumer releases the record, and goes on behind it.
     """
@@ -283,6 +285,8 @@ class RecordDeserializationError(KafkaError):
         why: str,
         record: Any = None,
         advice: str | None = None,
+        schema_id: int | None = None,
+        field: str | None = None,
     ) -> None:
         advice = advice or f"seek to {offset + 1} to leave it out"
         super().__init__(
@@ -293,6 +297,8 @@ class RecordDeserializationError(KafkaError):
         self.offset = offset
         self.part = part
         self.record = record
+        self.schema_id = schema_id
+        self.field = field
 
 
 class TransactionFatalError(KafkaError):

@@ -51,7 +51,17 @@ class SerializationContext:
 
 
 class SerializationError(KafkaError, ValueError):
-    """A value cannot be serialized, or bytes cannot be deserialized. The text says why."""
+    """A value cannot be serialized, or bytes cannot be deserialized. The text says why.
+
+    Attributes:
+        schema_id: of the value's schema; None where it has none, or is not known.
+        field: the path of the field that is to blame, such as ``items[3].price``; None: the value as a whole.
+    """
+
+    def __init__(self, *args: object, schema_id: int | None = None, field: str | None = None) -> None:
+        super().__init__(*args)
+        self.schema_id = schema_id
+        self.field = field
 
 
 class Serializer:

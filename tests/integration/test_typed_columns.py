@@ -127,6 +127,7 @@ def test_a_bad_record_ends_the_batch_before_it_and_is_raised_next(
             assert (error.topic_partition.topic, error.offset, error.part) == (topic, 1, "value")
             assert error.record.value == b"\0\0\0\0\1"
             assert "schema id 1: id: " in str(error)
+            assert (error.schema_id, error.field) == (1, "id")
             assert "offset 1 of partition 0" in str(error)
         consumer.seek(error.topic_partition, 2)
         with pytest.raises(RecordDeserializationError, match="schema id 65281: the schema registry has no schema"):

@@ -17,6 +17,8 @@ class BadValue(NamedTuple):
     """None where the value has no schema id."""
     cause: str
     """What was expected and found, after the path of the field."""
+    field: str | None = None
+    """The path of the field, such as ``items[3].price``; None where the value as a whole is bad."""
 
     @property
     def text(self) -> str:
@@ -47,10 +49,10 @@ def id_at(data: memoryview, at: int) -> int:
     return int.from_bytes(data[at + 1 : at + PREFIX_SIZE], "big")
 
 
-def bad_value(data: memoryview, ends: memoryview, row: int, cause: str | None, framed: bool) -> BadValue:
+def bad_value(data: memoryview, ends: memoryview, row: int, cause: str | None, field: str, framed: bool) -> BadValue:
     """Describe a row that could not be decoded; without a cause, its prefix is missing."""
     if cause is not None:
-        return BadValue(row, id_at(data, ends[row]) if framed else None, cause)
+        return BadValue(row, id_at(data, ends[row]) if framed else None, cause, field or None)
     start = bytes(data[ends[row] : min(ends[row + 1], ends[row] + PREFIX_SIZE)])
     return BadValue(
         row, None, f"expected a zero byte and a schema id of 4 bytes first, got {start.hex(' ') or 'no bytes'}"

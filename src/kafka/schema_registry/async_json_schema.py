@@ -25,7 +25,7 @@ from kafka.schema_registry.serde import (
     Options,
     checked_async_registry,
     checked_function,
-    described,
+    value_error,
 )
 from kafka.serialization import SerializationContext, SerializationError
 
@@ -110,7 +110,7 @@ class AsyncJSONSerializer(AsyncSerializer):
                 validator.check(value)
             data = self._json_encode(value)
         except (TypeError, ValueError, RecursionError) as error:
-            raise SerializationError(f"subject {subject!r}, {described(schema_id)}: {error}") from error
+            raise value_error(schema_id, error, subject) from error
         made: bytes = self._write_id(data.encode() if isinstance(data, str) else data, ctx, schema_id)
         return made
 
@@ -207,8 +207,7 @@ class AsyncJSONDeserializer(AsyncDeserializer):
                 validator.check(found)
         except (ValueError, RecursionError) as error:
             is_named = isinstance(error, (JsonInvalidError, JsonSchemaError, SerializationError))
-            why = str(error) if is_named else f"not JSON: {error}"
-            raise SerializationError(f"{described(schema_id)}: {why}") from error
+            raise value_error(schema_id, error if is_named else f"not JSON: {error}") from error
         return found if self._from_dict is None else self._from_dict(found, ctx)
 
     async def _schema(self, schema_id: SchemaId, ctx: SerializationContext | None) -> Schema:

@@ -144,7 +144,9 @@ async def written_schema(registry: AsyncRegistry, schema_id: SchemaId, subject: 
     except SchemaRegistryError as error:
         if not error.is_missing:
             raise
-        raise SerializationError(f"{described(schema_id)} is not in the registry: {error}") from error
+        raise SerializationError(
+            f"{described(schema_id)} is not in the registry: {error}", schema_id=schema_id.id
+        ) from error
 
 
 async def newest_schema(

@@ -14,7 +14,7 @@ from kafka.formats.registry.schemas import Schema, SchemaReference
 from kafka.schema_registry.async_lookup import AsyncRegistry, AsyncWritingSchemas, written_schema
 from kafka.schema_registry.faces import AsyncDeserializer, AsyncSerializer
 from kafka.schema_registry.schema_ids import SchemaId
-from kafka.schema_registry.serde import READING, WRITING, Options, checked_async_registry, described
+from kafka.schema_registry.serde import READING, WRITING, Options, checked_async_registry, value_error
 from kafka.schema_registry.subject_names import reference_subject_name_strategy
 from kafka.serialization import SerializationContext, SerializationError
 
@@ -100,7 +100,7 @@ class AsyncProtobufSerializer(AsyncSerializer):
         try:
             data = obj.SerializeToString()
         except library("google.protobuf.message").EncodeError as error:
-            raise SerializationError(f"subject {subject!r}, {described(schema_id)}: {error}") from error
+            raise value_error(schema_id, error, subject) from error
         made: bytes = self._write_id(data, ctx, schema_id)
         return made
 
@@ -184,8 +184,7 @@ class AsyncProtobufDeserializer(AsyncDeserializer):
         try:
             return self._class.FromString(data)
         except self._error as error:
-            why = damage(self._class.DESCRIPTOR, data) or str(error)
-            raise SerializationError(f"{described(schema_id)}: {why}") from error
+            raise value_error(schema_id, damage(self._class.DESCRIPTOR, data) or error) from error
 
 
 def _descriptor(message_type: Any) -> Any:

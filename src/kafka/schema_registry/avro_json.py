@@ -13,7 +13,7 @@ from kafka.formats.registry.references import parsed_avro
 from kafka.schema_registry.avro_values import AvroValueDecoder
 from kafka.schema_registry.lookup import Registry, written_schema
 from kafka.schema_registry.schema_ids import SchemaId, dual_schema_id_deserializer
-from kafka.schema_registry.serde import described
+from kafka.schema_registry.serde import described, value_error
 from kafka.serialization import SerializationContext, SerializationError
 
 TYPE = "AVRO"
@@ -49,7 +49,7 @@ class AvroJsonReader:
             return json_text(schema, decoder.decode(payload, 0))
         except AvroDecodeError as error:
             moved = AvroDecodeError(error.path, error.position + len(data) - len(payload), error.reason)
-            raise SerializationError(f"{described(schema_id)}: {moved}") from error
+            raise value_error(schema_id, moved) from error
 
     def _plan(self, schema_id: SchemaId, reader: ParsedSchema | None) -> tuple[AvroValueDecoder, ParsedSchema]:
         """What decodes values, and the type of what it returns; raises `SerializationError`."""
@@ -60,12 +60,12 @@ class AvroJsonReader:
             try:
                 written = parsed_avro(schema, self._registry)
             except (AvroSchemaError, SerializationError) as error:
-                raise SerializationError(f"{described(schema_id)}: {error}") from error
+                raise value_error(schema_id, error) from error
             try:
                 plan = AvroValueDecoder(written, reader, True), reader or written
             except (AvroResolutionError, AvroSchemaError) as error:
                 raise SerializationError(
-                    f"{described(schema_id)} cannot be read with the reader's schema: {error}"
+                    f"{described(schema_id)} cannot be read with the reader's schema: {error}", schema_id=schema_id.id
                 ) from error
             if len(self._plans) >= _MOST_PLANS:
                 self._plans.clear()

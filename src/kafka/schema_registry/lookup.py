@@ -145,7 +145,9 @@ def written_schema(registry: Registry, schema_id: SchemaId, subject: str | None)
     except SchemaRegistryError as error:
         if not error.is_missing:
             raise
-        raise SerializationError(f"{described(schema_id)} is not in the registry: {error}") from error
+        raise SerializationError(
+            f"{described(schema_id)} is not in the registry: {error}", schema_id=schema_id.id
+        ) from error
 
 
 def newest_schema(

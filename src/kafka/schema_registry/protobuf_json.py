@@ -14,7 +14,7 @@ from kafka.formats.registry.references import referenced_schemas
 from kafka.formats.registry.schemas import Schema
 from kafka.schema_registry.lookup import Registry, written_schema
 from kafka.schema_registry.schema_ids import SchemaId, dual_schema_id_deserializer
-from kafka.schema_registry.serde import described
+from kafka.schema_registry.serde import value_error
 from kafka.serialization import SerializationContext, SerializationError
 
 TYPE = "PROTOBUF"
@@ -49,7 +49,7 @@ class ProtobufJsonReader:
         except SerializationError:  # which names the schema, or says that there is none
             raise
         except ValueError as error:
-            raise SerializationError(f"{described(schema_id)}: {error}") from error
+            raise value_error(schema_id, error) from error
 
     def _codec(self, schema_id: SchemaId) -> Protobuf:
         """Raises `ProtobufSchemaError`, and what the registry does."""
@@ -95,7 +95,8 @@ def json_of(codec: Protobuf, data: bytes) -> str:
     try:
         message = codec.decode(data)
     except ProtobufDecodeError as error:
-        raise ProtobufDecodeError(damage(codec.descriptor, data) or str(error)) from error
+        found = damage(codec.descriptor, data)
+        raise ProtobufDecodeError(str(found or error), found.path if found else "") from error
     try:
         plain = json_format.MessageToDict(
             message,

@@ -14,6 +14,7 @@ from kafka.schema_registry.schema_ids import (
     prefix_schema_id_serializer,
 )
 from kafka.schema_registry.subject_names import SubjectNameStrategy, chosen_strategy
+from kafka.serialization import SerializationError
 
 T = TypeVar("T")
 
@@ -114,6 +115,19 @@ READING: Mapping[str, Any] = {
     "schema.id.deserializer": dual_schema_id_deserializer,
 }
 """The options of all deserializers, with their defaults."""
+
+
+def value_error(schema_id: SchemaId, why: object, subject: str | None = None) -> SerializationError:
+    """The error for a value that is none of its schema.
+
+    Arguments:
+        schema_id: of the schema.
+        why: what was raised, or a text. The ``path`` that it may have is the field that is to blame.
+        subject: where the schema stands, for what is written.
+    """
+    where = described(schema_id) if subject is None else f"subject {subject!r}, {described(schema_id)}"
+    field = getattr(why, "path", None) or None
+    return SerializationError(f"{where}: {why}", schema_id=schema_id.id, field=field)
 
 
 def described(schema_id: SchemaId) -> str:

@@ -35,6 +35,7 @@ from kafka.schema_registry.serde import (
     checked_function,
     checked_registry,
     described,
+    value_error,
 )
 from kafka.serialization import SerializationContext, SerializationError
 
@@ -113,7 +114,7 @@ class AvroSerializer(SyncSerializer):
                 return encoder.encode(value, schema_id.id_to_bytes())
             made: bytes = self._write_id(encoder.encode(value, b""), ctx, schema_id)
         except AvroEncodeError as error:
-            raise SerializationError(f"subject {subject!r}, {described(schema_id)}: {error}") from error
+            raise value_error(schema_id, error, subject) from error
         return made
 
     def _prepare(self) -> None:
@@ -206,7 +207,7 @@ class AvroDeserializer(SyncDeserializer):
         try:
             found = decoder.decode(data, start)
         except AvroDecodeError as error:
-            raise SerializationError(f"{described(schema_id)}: {error}") from error
+            raise value_error(schema_id, error) from error
         if found is None or self._from_dict is None:
             return found
         return self._from_dict(found, ctx)
@@ -241,14 +242,14 @@ class AvroDeserializer(SyncDeserializer):
         try:
             return parsed_avro(schema, self._registry)
         except (AvroSchemaError, SerializationError) as error:
-            raise SerializationError(f"{described(schema_id)}: {error}") from error
+            raise value_error(schema_id, error) from error
 
     def _planned(self, schema_id: SchemaId, written: ParsedSchema, reader: ParsedSchema | None) -> AvroValueDecoder:
         try:
             return AvroValueDecoder(written, reader, self._names)
         except (AvroResolutionError, AvroSchemaError) as error:
             raise SerializationError(
-                f"{described(schema_id)} cannot be read with the reader's schema: {error}"
+                f"{described(schema_id)} cannot be read with the reader's schema: {error}", schema_id=schema_id.id
             ) from error
 
     def _subject(self, ctx: SerializationContext | None, written: ParsedSchema | None) -> str | None:

@@ -26,7 +26,7 @@ from kafka.schema_registry.serde import (
     Options,
     checked_function,
     checked_registry,
-    described,
+    value_error,
 )
 from kafka.serialization import SerializationContext, SerializationError
 
@@ -111,7 +111,7 @@ class JSONSerializer(SyncSerializer):
                 validator.check(value)
             data = self._json_encode(value)
         except (TypeError, ValueError, RecursionError) as error:
-            raise SerializationError(f"subject {subject!r}, {described(schema_id)}: {error}") from error
+            raise value_error(schema_id, error, subject) from error
         made: bytes = self._write_id(data.encode() if isinstance(data, str) else data, ctx, schema_id)
         return made
 
@@ -208,8 +208,7 @@ class JSONDeserializer(SyncDeserializer):
                 validator.check(found)
         except (ValueError, RecursionError) as error:
             is_named = isinstance(error, (JsonInvalidError, JsonSchemaError, SerializationError))
-            why = str(error) if is_named else f"not JSON: {error}"
-            raise SerializationError(f"{described(schema_id)}: {why}") from error
+            raise value_error(schema_id, error if is_named else f"not JSON: {error}") from error
         return found if self._from_dict is None else self._from_dict(found, ctx)
 
     def _schema(self, schema_id: SchemaId, ctx: SerializationContext | None) -> Schema:

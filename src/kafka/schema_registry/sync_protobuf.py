@@ -15,7 +15,7 @@ from kafka.formats.registry.schemas import Schema, SchemaReference
 from kafka.schema_registry.faces import SyncDeserializer, SyncSerializer
 from kafka.schema_registry.lookup import Registry, WritingSchemas, written_schema
 from kafka.schema_registry.schema_ids import SchemaId
-from kafka.schema_registry.serde import READING, WRITING, Options, checked_registry, described
+from kafka.schema_registry.serde import READING, WRITING, Options, checked_registry, value_error
 from kafka.schema_registry.subject_names import reference_subject_name_strategy
 from kafka.serialization import SerializationContext, SerializationError
 
@@ -99,7 +99,7 @@ class ProtobufSerializer(SyncSerializer):
         try:
             data = obj.SerializeToString()
         except library("google.protobuf.message").EncodeError as error:
-            raise SerializationError(f"subject {subject!r}, {described(schema_id)}: {error}") from error
+            raise value_error(schema_id, error, subject) from error
         made: bytes = self._write_id(data, ctx, schema_id)
         return made
 
@@ -183,8 +183,7 @@ class ProtobufDeserializer(SyncDeserializer):
         try:
             return self._class.FromString(data)
         except self._error as error:
-            why = damage(self._class.DESCRIPTOR, data) or str(error)
-            raise SerializationError(f"{described(schema_id)}: {why}") from error
+            raise value_error(schema_id, damage(self._class.DESCRIPTOR, data) or error) from error
 
 
 def _descriptor(message_type: Any) -> Any:

@@ -42,6 +42,20 @@ def test_types_of_other_schemas_are_found_by_their_names() -> None:
         Avro(place)
 
 
+def test_a_codec_shows_the_type_of_its_schema() -> None:
+    assert repr(Avro({"type": "record", "name": "shop.Order", "fields": []})) == "Avro(record shop.Order)"
+    assert str(Avro(["null", "string"])) == "Avro(union [null, string])"
+    assert len(repr(Avro([{"type": "fixed", "name": f"F{number}", "size": 1} for number in range(99)]))) == 206
+
+
+def test_a_bad_value_has_the_path_of_its_field() -> None:
+    line = {"type": "record", "name": "Line", "fields": [{"name": "price", "type": "boolean"}]}
+    items = {"type": "array", "items": line}
+    orders = Avro({"type": "record", "name": "Order", "fields": [{"name": "items", "type": items}]})
+    _, bad = orders.decode_rows(pa.array([b"\x04\1\2\0", b"\0", b"\0\0"], pa.binary()))
+    assert [(each.row, each.field) for each in bad] == [(0, "items[1].price"), (2, None)]
+
+
 def test_strictly_fields_are_neither_missing_nor_too_many() -> None:
     assert OLD.encode({"id": 1, "more": 2}) == b"\2"
     with pytest.raises(AvroEncodeError, match="Expected no fields beside those of record Order"):
@@ -62,6 +76,7 @@ def test_rows_are_encoded_and_decoded_by_the_schemas_of_their_ids() -> None:
     )
     assert column.to_pylist() == [{"id": number, "note": "-"} for number in (1, 2, 1, 2)] + [None]
     assert [(each.row, each.schema_id, each.cause) for each in bad] == [(4, 3, "there is no schema with the id 3")]
+    assert bad[0].field is None
     with pytest.raises(ValueError, match="Expected either writer or writers"):
         NEW.decode_rows(first, writer=OLD, writers={})
 

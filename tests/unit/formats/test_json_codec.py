@@ -18,9 +18,20 @@ def test_rows_are_decoded_and_encoded() -> None:
     column, bad = people.decode_rows(pa.array(VALUES, pa.binary()))
     assert column.type == people.type
     assert column.to_pylist() == [{"id": 1, "name": "a"}, None, None, {"id": 3, "name": None}]
-    assert bad == [BadValue(2, None, 'id: expected a whole number of 64 bits, got the string "2", at byte 6')]
+    assert bad == [BadValue(2, None, 'id: expected a whole number of 64 bits, got the string "2", at byte 6', "id")]
     assert people.encode_rows(column).to_pylist() == [VALUES[0], None, None, VALUES[3]]
     assert Json(people.type, nulls="omit").encode_rows(column).to_pylist()[3] == b'{"id":3}'
+
+
+def test_a_codec_shows_the_type_of_its_schema() -> None:
+    assert repr(Json("id bigint, name string")) == "Json(struct<id: int64, name: string>)"
+
+
+def test_a_bad_value_has_the_path_of_its_field() -> None:
+    _, bad = Json("items array<struct<price: double>>").decode_rows(
+        pa.array([b'{"items":[{"price":1},{"price":"2"}]}', b"[]"], pa.binary())
+    )
+    assert [(each.row, each.field) for each in bad] == [(0, "items[1].price"), (1, None)]
 
 
 def test_pieces_and_tables_are_taken_too() -> None:

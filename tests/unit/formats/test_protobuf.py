@@ -250,6 +250,8 @@ def test_a_bad_value_affects_only_itself(framed: bool) -> None:
     assert [None if each is None else each["id"] for each in column.to_pylist()] == [5, *[None] * (len(BAD) + 1), 5]
     assert [each.row for each in bad] == list(range(1, len(BAD) + 1))
     assert [each.cause for each in bad] == list(BAD.values())
+    assert [each.field for each in bad] == ["id", "customer", "customer", "lines[0].quantity", None, "at"]
+    assert repr(ORDERS) == "Protobuf(message shop.Order)"
     assert {each.schema_id for each in bad} == {258 if framed else None}
 
 

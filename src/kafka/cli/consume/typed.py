@@ -9,6 +9,7 @@ from kafka.cli.typed_fields import ToText
 from kafka.cli.typed_values import Translator, Typed
 from kafka.errors import KafkaError, RecordDeserializationError, error_text
 from kafka.formats.registry.errors import SchemaRegistryError
+from kafka.serialization import SerializationError
 from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:
@@ -98,7 +99,8 @@ class TypedRecords:
             why = error_text(error) if isinstance(error, KafkaError) else str(error)
             tp = TopicPartition(record.topic, record.partition)
             advice = "it is left out (--skip-bad)" if self._skips else "--skip-bad leaves such records out"
-            raise RecordDeserializationError(tp, record.offset, part, why, record, advice) from error
+            named = (error.schema_id, error.field) if isinstance(error, SerializationError) else (None, None)
+            raise RecordDeserializationError(tp, record.offset, part, why, record, advice, *named) from error
 
     def __enter__(self) -> Self:
         return self

@@ -6,6 +6,7 @@ from typing import Any
 
 from kafka.errors import KafkaError, RecordDeserializationError
 from kafka.record import ConsumerRecord
+from kafka.serialization import SerializationError
 from kafka.structs import TopicPartition
 
 
@@ -23,7 +24,8 @@ def deserialization_error(
         advice: what can be done; None: seek past it.
     """
     tp = TopicPartition(record.topic, record.partition)
-    error = plain = RecordDeserializationError(tp, record.offset, part, repr(cause), record, advice)
+    named = (cause.schema_id, cause.field) if isinstance(cause, SerializationError) else (None, None)
+    error = plain = RecordDeserializationError(tp, record.offset, part, repr(cause), record, advice, *named)
     kind: Any = type(cause)
     cls: Any = _of_both_types(kind)
     own: Any = next(base for base in kind.__mro__ if base.__module__ == "builtins")

@@ -159,8 +159,10 @@ def _place(pieces: Sequence[Columns], row: int) -> tuple[int, int]:
 def _error(row: Columns, part: str, bad: BadValue, advice: str | None) -> RecordDeserializationError:
     [record] = row.to_records()
     tp = TopicPartition(record.topic, record.partition)
-    error = RecordDeserializationError(tp, record.offset, part, bad.text, record, advice)
-    error.__cause__ = SerializationError(bad.text)
+    error = RecordDeserializationError(
+        tp, record.offset, part, bad.text, record, advice, schema_id=bad.schema_id, field=bad.field
+    )
+    error.__cause__ = SerializationError(bad.text, schema_id=bad.schema_id, field=bad.field)
     return error
 
 

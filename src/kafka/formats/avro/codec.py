@@ -46,6 +46,9 @@ class Avro:
         self._encoder = AvroObjectEncoder(self.schema, strict=strict)
         self._decoders: dict[Avro, AvroObjectDecoder] = {}
 
+    def __repr__(self) -> str:
+        return f"Avro({self.schema.label:.200})"
+
     @classmethod
     def of_columns(cls, columns: pa.Schema, name: str) -> Avro:
         """Make the schema of Arrow columns: a record of the name, with a field for each.

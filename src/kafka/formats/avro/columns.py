@@ -61,7 +61,7 @@ class AvroColumnDecoder:
         """
         data, ends, valid, has_nulls = binary_buffers(values)
         readers = dict(self._readers)
-        failures: list[tuple[int, str | None]] = []
+        failures: list[tuple[int, str | None, str]] = []
         row = 0
         try:
             while True:
@@ -74,7 +74,7 @@ class AvroColumnDecoder:
         except BaseException:
             self._target.column.take()
             raise
-        return column, [bad_value(data, ends, number, cause, framed) for number, cause in failures]
+        return column, [bad_value(data, ends, *failure, framed) for failure in failures]
 
     def _found(self, schema_id: int, find: Callable[[int], Schema] | None) -> Reader:
         """Return what reads the values of a schema id that is new, kept if its schema was found."""

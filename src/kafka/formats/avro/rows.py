@@ -36,7 +36,7 @@ def read_rows(
     has_nulls: cython.bint,
     start: cython.Py_ssize_t,
     framed: cython.bint,
-    failures: list[tuple[int, str | None]],
+    failures: list[tuple[int, str | None, str]],
 ) -> int:
     """Read values into a column, from row `start` on: one row each, null for null and for what cannot be read.
 
@@ -46,7 +46,8 @@ def read_rows(
         data, ends: the values' bytes, and int32 end positions with a first 0.
         valid, has_nulls: which values are not null, one bit each.
         framed: whether a zero byte and a schema id of four bytes, big-endian, stand before each value.
-        failures: gets `(row, cause)` for each value that cannot be read.
+        failures: gets `(row, cause, path of the field)` for each value that cannot be read; the cause is None where the
+            prefix is missing.
 
     Returns:
         The first row whose schema id has no reader, or the number of rows.
@@ -72,7 +73,7 @@ def read_rows(
         if framed:
             if cursor.end - at < 5 or cursor.data[at] != 0:
                 root.append_null()
-                failures.append((row, None))
+                failures.append((row, None, ""))
                 continue
             this_id = (
                 cython.cast(cython.longlong, cursor.data[at + 1]) << 24
@@ -89,8 +90,9 @@ def read_rows(
         before = root.rows
         if reader.read(cursor):
             _take_back(root, before)
-            failures.append((row, cursor.failure()))
+            field = cursor.where()
+            failures.append((row, cursor.failure(), field))
         elif cursor.at != cursor.end:
             _take_back(root, before)
-            failures.append((row, f"{cursor.end - cursor.at} bytes are left behind the value"))
+            failures.append((row, f"{cursor.end - cursor.at} bytes are left behind the value", ""))
     return rows

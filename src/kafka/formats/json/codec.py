@@ -65,6 +65,9 @@ class Json:
         """The type of the column that `decode_rows` returns."""
         JsonColumnDecoder(self.type, self._decode_options)
 
+    def __repr__(self) -> str:
+        return f"Json({self.type!s:.200})"
+
     @classmethod
     def infer(
         cls,

@@ -51,7 +51,7 @@ class JsonColumnDecoder:
             OverflowError: the column would have more than 2 GiB.
         """
         data, ends, valid, has_nulls = binary_buffers(values)
-        failures: list[tuple[int, str | None]] = []
+        failures: list[tuple[int, str | None, str]] = []
         replaces = self._options.lone_surrogates == "replace"
         try:
             read_rows(self._reader, data, ends, valid, has_nulls, framed, replaces, failures)
@@ -61,4 +61,4 @@ class JsonColumnDecoder:
             raise
         if self._read_type != self.type:
             column = column.cast(self.type)
-        return column, [bad_value(data, ends, number, cause, framed) for number, cause in failures]
+        return column, [bad_value(data, ends, *failure, framed) for failure in failures]

@@ -69,9 +69,13 @@ class Cursor:
             self.path.append(part)
         return BAD
 
+    def where(self) -> str:
+        """Return the path of the field at which reading failed."""
+        return "".join(reversed(self.path)).lstrip(".")
+
     def failure(self) -> str:
         """Return what went wrong, with the field's path and the place in the value, and forget it."""
-        path = "".join(reversed(self.path)).lstrip(".")
+        path = self.where()
         reason, self.reason, self.path = f"{self.reason}, at byte {self.failed_at}", "", []
         return f"{path}: {reason}" if path else reason
 

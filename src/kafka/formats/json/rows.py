@@ -63,7 +63,7 @@ def read_rows(
     has_nulls: cython.bint,
     framed: cython.bint,
     replaces_surrogates: cython.bint,
-    failures: list[tuple[int, str | None]],
+    failures: list[tuple[int, str | None, str]],
 ) -> None:
     """Read values into the reader's column: one row each, null for null and for what cannot be read.
 
@@ -73,7 +73,8 @@ def read_rows(
         valid, has_nulls: which values are not null, one bit each.
         framed: whether a zero byte and a schema id of four bytes stand before each value.
         replaces_surrogates: whether half a pair of surrogates becomes U+FFFD, instead of an error.
-        failures: gets `(row, cause)` for each value that cannot be read; the cause is None where the prefix is missing.
+        failures: gets `(row, cause, path of the field)` for each value that cannot be read; the cause is None where the
+            prefix is missing.
     """
     cursor: Cursor = Cursor(data, replaces_surrogates)
     root: Column = reader.column
@@ -91,7 +92,7 @@ def read_rows(
         if framed:
             if cursor.end - cursor.at < _PREFIX_SIZE or cursor.data[cursor.at] != 0:
                 root.append_null()
-                failures.append((row, None))
+                failures.append((row, None, ""))
                 continue
             cursor.start = cursor.at = cursor.at + _PREFIX_SIZE
         before = root.rows
@@ -100,7 +101,8 @@ def read_rows(
             if _read_other_encoding(reader, cursor):
                 root.truncate(before)
                 root.append_null()
-                failures.append((row, cursor.failure()))
+                field = cursor.where()
+                failures.append((row, cursor.failure(), field))
 
 
 def json_syntax_error(value: bytes) -> str | None:

@@ -52,6 +52,9 @@ class Protobuf:
         self._error = library("google.protobuf.message")
         self._columns: ProtobufColumns | None = None
 
+    def __repr__(self) -> str:
+        return f"Protobuf(message {self.descriptor.full_name})"
+
     @property
     def type(self) -> pa.DataType:
         """The type of the column that `decode_rows` returns."""
@@ -117,8 +120,9 @@ class Protobuf:
             whole = whole.cast(pa.binary())
         bad: list[BadValue] = []
 
-        def fail(row: int, why: str) -> None:
-            bad.append(BadValue(row, int.from_bytes(whole[row].as_py()[1:5]) if framed else None, why))
+        def fail(row: int, why: str, field: str) -> None:
+            schema_id = int.from_bytes(whole[row].as_py()[1:5]) if framed else None
+            bad.append(BadValue(row, schema_id, why, field or None))
 
         column = columns.decode(self._unframed(whole, bad, find) if framed else whole, fail)
         return column, sorted(bad)

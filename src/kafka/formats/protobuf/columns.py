@@ -54,16 +54,16 @@ class ProtobufColumns:
 
     # -- bytes to columns ---------------------------------------------------------------------------------------------
 
-    def decode(self, values: Any, fail: Callable[[int, str], None]) -> Any:
-        """Return a column of values, an array of binary; `fail` gets the row of each that is bad, and why."""
+    def decode(self, values: Any, fail: Callable[[int, str, str], None]) -> Any:
+        """Return a column of values, an array of binary; `fail` gets row, cause and field of each bad one."""
         if len(values) == 0:
             return pa.array([], self.type)
         valid = None if not values.null_count else pc.is_valid(values)
         bad: list[int] = []
 
-        def failed(row: int, why: str) -> None:
+        def failed(row: int, why: str, field: str) -> None:
             bad.append(row)
-            fail(row, why)
+            fail(row, why, field)
 
         batches = list(self._decoded(values, 0, failed))
         columns = [
@@ -82,11 +82,16 @@ class ProtobufColumns:
             )
         return pa.StructArray.from_arrays(columns, fields=list(self._schema), mask=mask)
 
-    def _decoded(self, values: Any, start: int, fail: Callable[[int, str], None]) -> Iterator[Any]:
+    def _decoded(self, values: Any, start: int, fail: Callable[[int, str, str], None]) -> Iterator[Any]:
         """Decode values, in halves where one is bad; a bad one is decoded as if it were empty."""
+        why: str | None = None
+        field = ""
         try:
             batch = self._handler.array_to_record_batch(values)
-            why = _SEVERAL if self._has_several_of_a_oneof(batch) else self._out_of_range(batch)
+            if self._has_several_of_a_oneof(batch):
+                why = _SEVERAL
+            elif (out_of_range := self._out_of_range(batch)) is not None:
+                why, field = _OUT_OF_RANGE.format(path=out_of_range), out_of_range
         except BaseException as error:
             if not isinstance(error, ValueError) and not _is_panic(error):
                 raise
@@ -96,7 +101,8 @@ class ProtobufColumns:
         elif len(values) == 1 and why is _SEVERAL:
             yield from self._decoded(pa.array([self._rewritten(values[0].as_py())], pa.binary()), start, fail)
         elif len(values) == 1:
-            fail(start, damage(self._descriptor, values[0].as_py()) or why)
+            found = damage(self._descriptor, values[0].as_py())
+            fail(start, str(found or why), found.path if found else field)
             yield self._handler.array_to_record_batch(pa.array([b""], pa.binary()))
         else:
             half = len(values) // 2
@@ -124,10 +130,11 @@ class ProtobufColumns:
         return rewritten
 
     def _out_of_range(self, batch: Any) -> str | None:
+        """The path of a time that is out of range."""
         whole = batch.to_struct_array()
         for path, steps, descriptor in self._leaves:
             if descriptor.enum_type is None and not _is_in_range(_leaf(whole, steps)):
-                return _OUT_OF_RANGE.format(path=path)
+                return path
         return None
 
     # -- columns to bytes ---------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 _VARINT, _FIXED64, _BYTES, _START, _END, _FIXED32 = range(6)
 _MAX_DEPTH = 100
@@ -21,21 +21,25 @@ _SCALARS = {
 _STRING, _GROUP, _MESSAGE = 9, 10, 11
 
 
+class Damage(NamedTuple):
+    """Where bytes stop being a message. Its text says so."""
+
+    path: str
+    """Of the field; empty for the whole message."""
+    position: int
+    """The byte."""
+    reason: str
+    """What was expected and found."""
+
+    def __str__(self) -> str:
+        return f"{f'At {self.path}, byte' if self.path else 'At byte'} {self.position}: {self.reason}"
+
+
 class _Damage(Exception):
-    """Bytes cannot be read.
-
-    Arguments:
-        path: of the field.
-        at: the byte.
-        why: what was expected and found.
-    """
-
-    def __init__(self, path: str, at: int, why: str) -> None:
-        super().__init__(path, at, why)
-        self.text = f"{f'At {path}, byte' if path else 'At byte'} {at}: {why}"
+    """Bytes cannot be read; the arguments are those of `Damage`."""
 
 
-def damage(descriptor: Any, data: bytes) -> str | None:
+def damage(descriptor: Any, data: bytes) -> Damage | None:
     """Say which field of a message cannot be read, at which byte, and why; None if all can.
 
     Args:
@@ -45,7 +49,7 @@ def damage(descriptor: Any, data: bytes) -> str | None:
     try:
         _message(descriptor, data, 0, len(data), "", 0)
     except _Damage as error:
-        return error.text
+        return Damage(*error.args)
     return None
 
 

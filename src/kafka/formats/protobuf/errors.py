@@ -15,6 +15,16 @@ class ProtobufSchemaError(ValueError):
 class ProtobufDecodeError(ValueError):
     """Bytes that are no message of the type."""
 
+    def __init__(self, text: str, path: str = "") -> None:
+        """Make the error.
+
+        Args:
+            text: what was expected and found, and where.
+            path: the field, such as `order.items[3].price`; empty for the whole message.
+        """
+        super().__init__(text)
+        self.path = path
+
 
 class ProtobufEncodeError(ValueError):
     """A value that is no message of the type. The text names row and field."""

@@ -134,7 +134,7 @@ class _FieldColumns:
     def _tell(self, given: Mapping[str, Any], failures: Mapping[int, BadValue]) -> None:
         options = self._options
         row = min(failures)
-        _, schema_id, cause = failures[row]
+        schema_id, cause = failures[row].schema_id, failures[row].cause
         topic, partition, offset = (given[name][row].as_py() for name in PLACE)
         text = (
             f"the {options.field} of the record at topic {topic}, partition {partition}, offset {offset}"
