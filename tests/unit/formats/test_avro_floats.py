@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 import struct
 
+import pyarrow as pa
 import pytest
 
-from kafka.formats.avro.floats import double_at, float_at, put_double, put_float
+from kafka.formats.avro.columns import AvroColumnDecoder
+from kafka.formats.avro.floats import double_at, float_at, put_double, put_float, whole_as_float
 from kafka.formats.avro.object_decoder import AvroObjectDecoder
+from kafka.formats.avro.object_encoder import AvroObjectEncoder
 from kafka.formats.avro.schema import parse
 
 NUMBERS = [0.0, -0.0, 1.5, -3.25, math.inf, -math.inf, 2.0**-149, 5e-324, 1e38]
@@ -27,3 +30,26 @@ def test_numbers_are_written_as_struct_writes_them() -> None:
     put_float(out, 1, 1e300)
     put_double(out, 5, -1.5)
     assert bytes(out) == b"\0" + struct.pack("<f", math.inf) + struct.pack("<d", -1.5) + b"\0"
+
+
+# Beyond 53 digits a double would be rounded first: the third and the fourth lie just off the middle of two floats.
+WHOLE = {
+    0: 0.0,
+    -3: -3.0,
+    2**62 + 2**38 + 1: 2.0**62 + 2.0**39,
+    -(2**63) + 2**38 + 1: -(2.0**63) + 2.0**39,
+    2**24 + 1: 2.0**24,
+    2**24 + 3: 2.0**24 + 4,
+    2**63 - 1: 2.0**63,
+    -(2**63): -(2.0**63),
+}
+
+
+@pytest.mark.parametrize(("number", "expected"), WHOLE.items())
+def test_a_long_is_rounded_once_to_a_float(number: int, expected: float) -> None:
+    data = AvroObjectEncoder(parse("long")).encode(number)
+    assert whole_as_float(number) == expected
+    assert AvroObjectDecoder(parse("long"), parse("float")).decode(data) == expected
+    columns = AvroColumnDecoder(parse("float"))
+    columns.use(None, parse("long"))
+    assert columns.decode(pa.array([data], pa.binary()), framed=False)[0].to_pylist() == [expected]

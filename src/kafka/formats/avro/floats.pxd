@@ -26,6 +26,10 @@ cdef inline double double_at(const unsigned char[::1] data, Py_ssize_t at) noexc
     return value
 
 
+cdef inline double whole_as_float(long long value) noexcept nogil:
+    return <double> <float> value
+
+
 cdef inline void put_float(unsigned char[::1] out, Py_ssize_t at, double value) noexcept nogil:
     cdef unsigned char* place = &out[0] + at
     cdef float narrow = <float> value

@@ -7,6 +7,9 @@ import struct
 
 from kafka.record.types import Buffer
 
+_DIGITS = 24
+"""Binary digits of a float's significand."""
+
 
 def float_at(data: Buffer, at: int) -> float:
     """Return the float at a position; its bytes are known to be there."""
@@ -16,6 +19,19 @@ def float_at(data: Buffer, at: int) -> float:
 def double_at(data: Buffer, at: int) -> float:
     """Return the double at a position; its bytes are known to be there."""
     return float(struct.unpack_from("<d", data, at)[0])
+
+
+def whole_as_float(value: int) -> float:
+    """Return the float of 32 bits that is nearest to a whole number: it is rounded once, as Java does."""
+    size = abs(value)
+    spare = size.bit_length() - _DIGITS
+    if spare <= 0:
+        return float(value)
+    rest, half = size & ((1 << spare) - 1), 1 << (spare - 1)
+    kept = size >> spare
+    if rest > half or (rest == half and kept & 1):
+        kept += 1
+    return math.copysign(float(kept << spare), value)
 
 
 def put_float(out: memoryview, at: int, value: float) -> None:

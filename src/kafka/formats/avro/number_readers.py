@@ -12,7 +12,7 @@ from kafka.formats.avro.cursor import NO_INTEGER, TOO_SHORT
 
 if cython.compiled:
     from cython.cimports.kafka.formats.avro.cursor import Cursor, Reader
-    from cython.cimports.kafka.formats.avro.floats import double_at, float_at
+    from cython.cimports.kafka.formats.avro.floats import double_at, float_at, whole_as_float
     from cython.cimports.kafka.formats.columns import (
         BooleanColumn,
         Column,
@@ -24,7 +24,7 @@ if cython.compiled:
     from cython.cimports.kafka.record.integers import read_varint
 else:
     from kafka.formats.avro.cursor import Cursor, Reader
-    from kafka.formats.avro.floats import double_at, float_at
+    from kafka.formats.avro.floats import double_at, float_at, whole_as_float
     from kafka.formats.columns import (
         BooleanColumn,
         Column,
@@ -196,7 +196,7 @@ class LongAsFloatReader(Reader):
         if self.is_int and (value < -0x80000000 or value > 0x7FFFFFFF):
             return cursor.fail(f"expected an int of 32 bits, got {value}")
         cursor.at = at
-        self.column.append(cython.cast(cython.float, value))
+        self.column.append(whole_as_float(value))
         return 0
 
 

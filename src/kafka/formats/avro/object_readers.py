@@ -19,13 +19,11 @@ if cython.compiled:
     from cython.cimports.cpython.bytes import PyBytes_FromStringAndSize
     from cython.cimports.cpython.unicode import PyUnicode_DecodeUTF8
     from cython.cimports.kafka.formats.avro.cursor import Cursor, ObjectReader, read_length
-    from cython.cimports.kafka.formats.avro.floats import double_at, float_at
+    from cython.cimports.kafka.formats.avro.floats import double_at, float_at, whole_as_float
     from cython.cimports.kafka.record.integers import read_varint
 else:
-    import struct
-
     from kafka.formats.avro.cursor import Cursor, ObjectReader, read_length
-    from kafka.formats.avro.floats import double_at, float_at
+    from kafka.formats.avro.floats import double_at, float_at, whole_as_float
     from kafka.record.integers import read_varint
 
 
@@ -105,16 +103,6 @@ class IntegerObject(ObjectReader):
         return value
 
 
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
-def _as_float(value: cython.double) -> cython.double:
-    """Return a number as precise as a float of 32 bits is."""
-    if cython.compiled:
-        return cython.cast(cython.double, cython.cast(cython.float, value))
-    return struct.unpack("<f", struct.pack("<f", value))[0]
-
-
 @cython.final
 @cython.cclass
 class WholeFloatObject(ObjectReader):
@@ -137,7 +125,7 @@ class WholeFloatObject(ObjectReader):
             return cursor.refuse(f"expected an int of 32 bits, got {value}")
         cursor.at = at
         if self.is_float:
-            return _as_float(cython.cast(cython.double, value))
+            return whole_as_float(value)
         return cython.cast(cython.double, value)
 
 
