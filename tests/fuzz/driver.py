@@ -6,6 +6,7 @@ import argparse
 import json
 import math
 import os
+import re
 import select
 import shlex
 import subprocess
@@ -24,8 +25,16 @@ SILENT_S = 120
 """After how long without a line a worker counts as hanging; the slowest input takes less than a second."""
 
 
+MOST_UNSEEN = 100
+"""So many allocations may be Python's frames' own, which it keeps where the sanitizer does not look."""
+
+
 class Failure(Exception):
     """Something is wrong with an input; the message says what."""
+
+
+class Leak(Failure):
+    """Inputs leave something behind; the message says what."""
 
 
 class Worker:
@@ -97,7 +106,7 @@ def sanitized(folder: Path) -> dict[str, str]:
         libraries.append(found.stdout.strip())
     return {
         "LD_PRELOAD": " ".join(libraries),
-        "ASAN_OPTIONS": "detect_leaks=0:abort_on_error=0:allocator_may_return_null=1",
+        "ASAN_OPTIONS": "detect_leaks=1:abort_on_error=0:allocator_may_return_null=1",
         "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
         "PYTHONMALLOC": "malloc",
         "PYTHONPATH": str(folder.resolve()),
@@ -139,6 +148,21 @@ def compare(workers: list[Worker], first: int, count: int) -> None:
             raise Failure(f"input {number} is not read as by the reference:\n{shown(workers[0], number)}")
 
 
+def check_leaks(worker: Worker, count: int) -> None:
+    """Check that a worker, which ran so many inputs, kept nothing of them.
+
+    Raises:
+        Leak: it did.
+    """
+    worker.ask(f"leaks {count}")
+    found = json.loads(worker.line(count))
+    told = re.search(r"leaked in (\d+) allocation", worker.errors())
+    if told is not None and int(told[1]) > MOST_UNSEEN:
+        found = "memory is left that nothing refers to"
+    if found:
+        raise Leak(f"{count} inputs are done, and {found}:\n{worker.errors()}")
+
+
 def shown(worker: Worker, number: int) -> str:
     """All that comes out of an input; what a worker still has to say of its block is passed over."""
     worker.ask(f"show {number}")
@@ -172,7 +196,13 @@ def main() -> int:
             if time.monotonic() > end:
                 break
             compare(workers, first, count)
+            if not ran:
+                compiled.ask(f"watch {first}")
             ran += count
+        check_leaks(compiled, ran)
+    except Leak as leak:
+        print(f"fuzz: {leak}", flush=True)
+        return 1
     except Failure as failure:
         again = shlex.join([Path(sys.executable).name, "-m", "fuzz", *_again(str(failure), options)])
         print(f"fuzz: {failure}\nAgain: cd tests && {again}", flush=True)

@@ -1,27 +1,70 @@
 """Runs inputs by their numbers: `first count` on standard input, a line of number, target and digest for each.
 
 The name of a target as argument makes each input one of that. A line `show NUMBER` gives all that comes out, as one
-line of JSON.
+line of JSON. After `watch NUMBER`, which has that input run first, `leaks COUNT` says what is left behind after so
+many inputs, as a line of JSON.
 """
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import hashlib
 import json
 import sys
+from typing import Any
 
 from fuzz import DISAGREEMENT, Disagreement
 from fuzz.targets import run
 from kafka._variant import variant
 
+_MOST_OBJECTS = 20_000
+"""So many may be of modules that are imported late, and of caches."""
+
+
+class Leaks:
+    """What inputs leave behind: memory that nothing refers to, where the process has a LeakSanitizer, and objects."""
+
+    def __init__(self) -> None:
+        library: Any = ctypes.CDLL(None)
+        self._sanitizer = library if hasattr(library, "__lsan_disable") else None
+        self._objects = 0
+
+    def watch(self, number: int) -> None:
+        """Begin, after an input that fills what is kept for good."""
+        if self._sanitizer is not None:
+            self._sanitizer["__lsan_disable"]()
+        outcome(number)
+        gc.collect()
+        if self._sanitizer is not None:
+            self._sanitizer["__lsan_enable"]()
+        self._objects = len(gc.get_objects())
+
+    def found(self, count: int) -> str:
+        """What so many inputs left, or nothing; the sanitizer writes what it finds to standard error."""
+        gc.collect()
+        more = len(gc.get_objects()) - self._objects
+        if more > max(count, _MOST_OBJECTS):
+            return f"{more} objects are left"
+        if self._sanitizer is not None:
+            self._sanitizer["__lsan_do_recoverable_leak_check"]()
+        return ""
+
 
 def main() -> None:
     """Serve until standard input ends."""
     print(variant(), flush=True)
+    leaks = Leaks()
     for line in sys.stdin:
         command, argument = line.split()
         if command == "show":
             print(json.dumps(outcome(int(argument))), flush=True)
+            continue
+        if command == "watch":
+            leaks.watch(int(argument))
+            continue
+        if command == "leaks":
+            print(json.dumps(leaks.found(int(argument))), flush=True)
             continue
         for number in range(int(command), int(command) + int(argument)):
             target, said = outcome(number)
