@@ -35,13 +35,14 @@ def check_valid(array: Any) -> None:
         each.validate(full=True)
 
 
-def check_kind(given: Any, wanted: Any, path: str = "") -> None:
+def check_kind(given: Any, wanted: Any, path: str = "", *, allows_more: bool = False) -> None:
     """Check that columns of a type can be written as another one, without making other values of theirs.
 
     Args:
         given: the `pyarrow.DataType` of what is to be written.
         wanted: the schema's.
         path: of the column, for the error.
+        allows_more: whether there may be fields that the schema lacks.
 
     Raises `ValueError`, which names the field, for a type of another kind and for a field that the schema lacks.
     """
@@ -56,15 +57,17 @@ def check_kind(given: Any, wanted: Any, path: str = "") -> None:
             where = f"{path}.{field.name}".strip(".")
             at = wanted.get_field_index(field.name)
             if at < 0:
+                if allows_more:
+                    continue
                 near = difflib.get_close_matches(field.name, known, 1)
                 hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(map(repr, known)) or 'none'}"
                 raise ValueError(f"the schema has no field for the column {where!r}; {hint}")
-            check_kind(field.type, wanted.field(at).type, where)
+            check_kind(field.type, wanted.field(at).type, where, allows_more=allows_more)
     elif _is_list(given) and _is_list(wanted):
-        check_kind(given.value_type, wanted.value_type, f"{path}[]")
+        check_kind(given.value_type, wanted.value_type, f"{path}[]", allows_more=allows_more)
     elif types.is_map(given) and types.is_map(wanted):
-        check_kind(given.key_type, wanted.key_type, path)
-        check_kind(given.item_type, wanted.item_type, f"{path}[]")
+        check_kind(given.key_type, wanted.key_type, path, allows_more=allows_more)
+        check_kind(given.item_type, wanted.item_type, f"{path}[]", allows_more=allows_more)
     elif not _is_kept(given, wanted):
         where = f"the column {path!r} is" if path else "the values are"
         raise ValueError(f"{where} of the type {given}, and the schema's is {wanted}: convert it first")

@@ -184,6 +184,7 @@ def _as_type(column: Any, type_: Any) -> Any:
 
     from kafka.formats.arrow_types import check_kind, first_misfit
     from kafka.formats.json.encode_plan import all_nullable
+    from kafka.formats.json.required import check_required
 
     made = column
     if column.type != type_:
@@ -193,19 +194,5 @@ def _as_type(column: Any, type_: Any) -> Any:
             made = column.cast(wanted)
         except pa.ArrowInvalid as error:
             raise ValueError(first_misfit(column, wanted)) from error
-    _check_required(made, type_, "")
+    check_required(made, type_)
     return made
-
-
-def _check_required(column: Any, type_: Any, path: str) -> None:
-    import pyarrow as pa
-
-    if not pa.types.is_struct(type_):
-        return
-    for field, child in zip(type_, column.flatten(), strict=True):
-        here = f"{path}.{field.name}" if path else field.name
-        if not field.nullable and child.null_count > column.null_count:
-            pairs = zip(child.is_null().to_pylist(), column.is_null().to_pylist(), strict=True)
-            row = next(row for row, (lacks, none) in enumerate(pairs) if lacks and not none)
-            raise ValueError(f"Row {row}: {here} is null, and the schema requires it")
-        _check_required(child, field.type, here)

@@ -367,8 +367,13 @@ def test_json_schema_values_have_what_the_schema_requires(kafka: Kafka) -> None:
     with pytest.raises(RowEncodingError, match="id is required by the schema, and there is no such column"):
         write(lacking, **options)
     null = pa.table({"value": pa.array([{"id": None, "amount": 1}], VALUES.schema.field("value").type)})
-    with pytest.raises(RowEncodingError, match="id is required by the schema, and null in a row"):
+    with pytest.raises(RowEncodingError, match="Row 0: id is null, and the schema requires it"):
         write(null, **options)
+    other = pa.table({"value": pa.array([{"id": "a", "amount": "1", "more": 1}])})
+    with pytest.raises(RowEncodingError, match="'amount' is of the type string, and the schema's is int64"):
+        write(other, **options)
+    write(pa.table({"value": pa.array([{"id": "a", "more": 1}])}), **options)
+    assert kafka.records(topic)[1][1] == b'{"id":"a","more":1}'
 
 
 def test_the_schema_of_a_write_is_found_once_and_travels_with_it(kafka: Kafka, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -88,50 +88,15 @@ class Encoder:
         """The column, if its rows have what the JSON Schema asks for; raises ValueError."""
         if not self._schema.text:
             return column
+        from kafka.formats.arrow_types import check_kind
+        from kafka.formats.json.required import check_required
         from kafka.formats.json.schema import arrow_type
 
         if self._json_type is None:
             self._json_type = arrow_type(self._schema.text, dict(self._schema.references))
-        check_fits(column, self._json_type, "")
+        check_kind(column.type, self._json_type, allows_more=True)
+        check_required(column, self._json_type)
         return column
-
-
-def check_fits(column: Any, wanted: Any, path: str) -> None:
-    """Raise ValueError where a column lacks what a JSON Schema requires, or is of another kind."""
-    import pyarrow as pa
-    import pyarrow.compute
-
-    compute: Any = pyarrow.compute
-
-    if pa.types.is_struct(wanted):
-        if not pa.types.is_struct(column.type):
-            raise ValueError(f"{path[1:] or 'the column'} is {column.type}, and an object in the schema")
-        names = [each.name for each in column.type]
-        for each in wanted:
-            here = f"{path}.{each.name}"
-            if each.name not in names:
-                if not each.nullable:
-                    raise ValueError(f"{here[1:]} is required by the schema, and there is no such column")
-                continue
-            child = column.field(names.index(each.name))
-            if not each.nullable and compute.any(compute.and_(column.is_valid(), child.is_null())).as_py():
-                raise ValueError(f"{here[1:]} is required by the schema, and null in a row")
-            check_fits(child, each.type, here)
-    elif _kind(wanted) is not None and _kind(column.type) != _kind(wanted):
-        raise ValueError(f"{path[1:] or 'the column'} is {column.type}, and {_kind(wanted)} in the schema")
-
-
-def _kind(type_: Any) -> str | None:
-    """What a value of a type is in JSON; None where that is not looked at."""
-    import pyarrow as pa
-
-    if pa.types.is_integer(type_):
-        return "an integer"
-    if pa.types.is_boolean(type_):
-        return "a boolean"
-    if pa.types.is_list(type_) or pa.types.is_large_list(type_):
-        return "an array"
-    return "a string" if pa.types.is_string(type_) or pa.types.is_large_string(type_) else None
 
 
 def _prefixed(values: Any, prefix: bytes) -> Any:
