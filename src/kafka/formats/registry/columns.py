@@ -23,7 +23,7 @@ _MEMORY_S = 5.0
 
 
 class UnusableSchemas:
-    """Why schema ids cannot be used, which is remembered for a while: a registry may learn of an id later.
+    """Why schema ids cannot be used, until a while after the first use: a registry may learn of an id later.
 
     Not safe to use from several threads.
 
@@ -33,28 +33,30 @@ class UnusableSchemas:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._causes: dict[int, tuple[str, float]] = {}  # with the time they are forgotten at, oldest first
+        self._new: dict[int, str] = {}
+        self._used: dict[int, tuple[str, float]] = {}  # with the time they are forgotten at, the first one first
 
     def __contains__(self, schema_id: int) -> bool:
-        return schema_id in self._causes
+        return schema_id in self._new or schema_id in self._used
 
     def add(self, schema_id: int, cause: str) -> None:
-        """Remember an id."""
-        self._causes.pop(schema_id, None)
-        self._causes[schema_id] = (cause, self._clock() + _MEMORY_S)
+        """Remember an id that is not known."""
+        self._new[schema_id] = cause
 
     def cause(self, schema_id: int) -> str:
-        """Why an id cannot be used; raises KeyError where nothing is known."""
-        return self._causes[schema_id][0]
+        """Why an id cannot be used; raises KeyError if nothing is known."""
+        if schema_id in self._new:
+            self._used[schema_id] = (self._new.pop(schema_id), self._clock() + _MEMORY_S)
+        return self._used[schema_id][0]
 
     def forget_old(self) -> None:
-        """Forget what was remembered for long enough."""
+        """Forget what has been used for long enough."""
         now = self._clock()
-        while self._causes:
-            schema_id = next(iter(self._causes))
-            if self._causes[schema_id][1] > now:
+        while self._used:
+            schema_id = next(iter(self._used))
+            if self._used[schema_id][1] > now:
                 return
-            del self._causes[schema_id]
+            del self._used[schema_id]
 
 
 class ReaderCore:
@@ -108,7 +110,7 @@ class ReaderCore:
                     found = self._codec.decode_rows(values, framed=True, find=self._find)
             except SchemaNeeded:
                 raise SchemaNeeded(self, self._not_looked_up(values)) from None
-            self._unusable.forget_old()  # only now: each id that was looked up for these values has been used
+            self._unusable.forget_old()
             return found
 
     def _find(self, schema_id: int) -> Any:

@@ -131,7 +131,7 @@ class WritersSchemas:
                 found = patiently(lambda: self._asked(schema_id), self._wait_ms, f"looking for schema id {schema_id}")
             except ValueError as error:
                 self._unusable.add(schema_id, str(error))
-                raise LookupError(str(error)) from error
+                raise LookupError(self._unusable.cause(schema_id)) from error
             self._known[schema_id] = found
         return self._known[schema_id]
 

@@ -137,25 +137,28 @@ def test_ids_that_the_registry_does_not_know_are_asked_for_once_and_before_anyth
         assert asked == [f"/schemas/ids/{number}" for number in (7, 1, 8, 9)]
 
 
-def test_why_an_id_cannot_be_used_is_forgotten_after_a_while() -> None:
+def test_why_an_id_cannot_be_used_is_forgotten_a_while_after_its_first_use() -> None:
     now = 0.0
     unusable = columns.UnusableSchemas(lambda: now)
-    unusable.add(1, "one")
-    now = 3.0
-    unusable.add(2, "two")
+    for number in (1, 2, 3):
+        unusable.add(number, f"why {number}")
+    now = 100.0  # as long as it took to look up many more
     unusable.forget_old()
-    assert [unusable.cause(1), unusable.cause(2)] == ["one", "two"]
-    now = 5.0
+    assert unusable.cause(2) == "why 2"
+    now = 103.0
+    assert unusable.cause(1) == "why 1"
+    now = 104.9
     unusable.forget_old()
-    assert 1 not in unusable
-    assert 2 in unusable
-    unusable.add(2, "again")
-    now = 9.9
+    assert [number in unusable for number in (1, 2, 3)] == [True, True, True]
+    assert unusable.cause(2) == "why 2"
+    now = 105.0
     unusable.forget_old()
-    assert unusable.cause(2) == "again"
-    now = 10.0
+    assert [number in unusable for number in (1, 2, 3)] == [True, False, True]
+    now = 108.0
     unusable.forget_old()
-    assert 2 not in unusable
+    assert [number in unusable for number in (1, 2, 3)] == [False, False, True]
+    with pytest.raises(KeyError):
+        unusable.cause(2)
 
 
 def test_a_schema_that_refers_to_one_that_is_gone_is_a_fault_of_its_values() -> None:
