@@ -22,8 +22,8 @@ from fuzz import DISAGREEMENT
 HERE = Path(__file__).resolve().parent
 BLOCK = 50
 SILENT_S = 600
-"""After how long without a line a worker counts as hanging. Some values of a million items without bytes each take a minute
-or two with sanitizers; other inputs take less than a second."""
+"""After how long without a line a worker counts as hanging. Values of a million items without bytes take a minute or
+two with sanitizers; other inputs take less than a second."""
 
 
 MOST_UNSEEN = 100
