@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import functools
 import json
 import logging
 from collections.abc import Callable, Iterator
@@ -24,7 +25,8 @@ from kafka.schema_registry import (
     header_schema_id_serializer,
 )
 from kafka.schema_registry.avro import AvroDeserializer, AvroSerializer
-from kafka.schema_registry.protobuf import ProtobufDeserializer
+from kafka.schema_registry.json_schema import JSONSerializer
+from kafka.schema_registry.protobuf import ProtobufDeserializer, ProtobufSerializer
 from kafka.serialization import MessageField, SerializationContext, SerializationError
 
 if TYPE_CHECKING:
@@ -151,38 +153,97 @@ def test_a_bad_record_ends_the_batch_before_it_and_is_raised_next(
     assert errors[1]["cause"].startswith("schema id 1: id: ")
 
 
-def test_a_schema_that_a_header_names_is_the_fault_of_its_record(
+@pytest.mark.parametrize("kind", ["avro", "json", "protobuf"])
+async def test_values_and_keys_whose_schema_a_header_names_are_columns(
+    broker: Broker, make_topic: MakeTopic, registry: SchemaRegistryClient, registry_url: str, kind: str
+) -> None:
+    """Beside such with an id before them."""
+    if kind == "protobuf":
+        pytest.importorskip("ptars")
+    topic = make_topic()
+    by_header, before = (_order_serializer(registry, kind, given) for given in (header_schema_id_serializer, None))
+    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
+        for number, serializer in enumerate((before, by_header, before, by_header)):
+            headers: list[tuple[str, bytes]] = [("trace", b"x")]
+            fields = (SerializationContext(topic, each, headers) for each in (MessageField.KEY, MessageField.VALUE))
+            key, value = (serializer(_order(kind, number), each) for each in fields)
+            assert [each for each, _ in headers] == (
+                ["trace", "__key_schema_id", "__value_schema_id"] if serializer is by_header else ["trace"]
+            )
+            producer.send(topic, value, key, headers=headers)
+        producer.send(
+            topic, None, b"\0", headers=[("__key_schema_id", b"\2"), ("__value_schema_id", b"\1" + bytes(16))]
+        )
+    subjects = {part: f"{topic}-{part}" for part in ("key", "value")}
+    readers = {part: registry.reader(subject) for part, subject in subjects.items()}
+    rows = [{"id": each} for each in range(4)]
+    with consumer_of(broker, topic) as consumer:
+        found = polled(consumer, 4, **readers)
+        assert [found.column(part).to_pylist() for part in subjects] == [rows, rows]
+        with pytest.raises(RecordDeserializationError, match="the header __key_schema_id names no schema") as caught:
+            polled(consumer, 1, **readers)
+    assert (caught.value.offset, caught.value.part) == (4, "key")
+    servers = broker.bootstrap_servers
+    read = kafka.read(topic, bootstrap_servers=servers, error_columns=True, **readers).to_arrow()
+    assert [read.column(part).to_pylist() for part in subjects] == [[*rows, None]] * 2
+    assert [each and each["bytes"] for each in read.column("key_error").to_pylist()] == [*[None] * 4, b"\0"]
+    assert read.column("value_error").null_count == 5
+    async with AsyncSchemaRegistryClient({"url": registry_url}) as by_asyncio:
+        reader = await by_asyncio.reader(subjects["value"])
+        configs: Any = {"bootstrap_servers": servers, "auto_offset_reset": "earliest"}
+        async with AsyncKafkaConsumer(topic, **configs) as async_consumer:
+            values: list[Any] = []
+            while len(values) < 5:
+                values += (await async_consumer.poll_arrow(timeout_ms=30_000, value=reader)).column("value").to_pylist()
+    assert values == [*rows, None]
+
+
+_ORDER_SCHEMAS = {
+    "avro": '{"type": "record", "name": "Order", "fields": [{"name": "id", "type": "long"}]}',
+    "json": '{"title": "Order", "type": "object", "properties": {"id": {"type": "integer"}}}',
+    "protobuf": 'syntax = "proto3"; package orders; message Order { int64 id = 1; }',
+}
+
+
+@functools.cache
+def _order_class() -> Any:
+    return Protobuf(_ORDER_SCHEMAS["protobuf"]).message_class
+
+
+def _order(kind: str, number: int) -> Any:
+    return _order_class()(id=number) if kind == "protobuf" else {"id": number}
+
+
+def _order_serializer(registry: SchemaRegistryClient, kind: str, schema_id_serializer: Any) -> Any:
+    conf = {} if schema_id_serializer is None else {"schema.id.serializer": schema_id_serializer}
+    text = _ORDER_SCHEMAS[kind]
+    if kind == "avro":
+        return AvroSerializer(registry, text, conf=conf)
+    if kind == "json":
+        return JSONSerializer(text, registry, conf=conf)
+    return ProtobufSerializer(_order_class(), registry, conf)
+
+
+def test_a_guid_that_the_registry_does_not_know_is_the_fault_of_its_record(
     broker: Broker, make_topic: MakeTopic, registry: SchemaRegistryClient
 ) -> None:
-    """The value begins like one with the id of its own schema, and was read as such."""
+    """What its value begins with may look like the id of a schema."""
     topic = make_topic()
-    schema = '{"type": "record", "name": "Order", "fields": [{"name": "id", "type": "bytes"}]}'
-    by_header = AvroSerializer(registry, schema, conf={"schema.id.serializer": header_schema_id_serializer})
-    before = AvroSerializer(registry, schema)
+    values = registry.writer(f"{topic}-value", ORDERS.schema).encode(ORDERS.to_struct_array().combine_chunks())
+    named = [("__value_schema_id", b"\1" + bytes(15) + b"\7")]
     with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
-        for number, serializer in enumerate((before, by_header, before)):
-            headers: list[tuple[str, bytes]] = [("trace", b"x")]
-            context = SerializationContext(topic, MessageField.VALUE, headers)
-            producer.send(topic, serializer({"id": b"%d" % number}, context), headers=headers)
-        producer.send(topic, None, b"k", headers=[("__value_schema_id", b"\1" + bytes(16))])
-        registered = registry.get_latest_version(f"{topic}-value")
-        like_an_id = b"\0" + int(registered.schema_id or 0).to_bytes(4, "big") + b"\2x"
-        producer.send(topic, like_an_id, headers=[("__value_schema_id", b"\0\0")])
+        for value, headers in zip(values.to_pylist(), ([], named, []), strict=True):
+            producer.send(topic, value, headers=headers)
+    cause = "schema 00000000-0000-0000-0000-000000000007: the schema registry has no schema with this GUID"
     reader = registry.reader(f"{topic}-value")
     read = kafka.read(topic, bootstrap_servers=broker.bootstrap_servers, value=reader, error_columns=True).to_arrow()
-    assert read.column("value").to_pylist() == [{"id": b"0"}, None, {"id": b"2"}, None, None]
-    errors = read.column("value_error").to_pylist()
-    assert [each is None for each in errors] == [True, False, True, True, False]
-    assert errors[1]["cause"].startswith(
-        f"the header __value_schema_id names the schema, by the GUID {registered.guid}"
-    )
-    assert errors[1]["bytes"] == b"\x021"
-    assert errors[4]["cause"].startswith("the header __value_schema_id names the schema, by the bytes 00 00")
+    assert read.column("value").to_pylist() == [ROWS[0], None, ROWS[2]]
+    assert read.column("value_error").to_pylist() == [None, {"cause": cause, "bytes": values[1].as_py()}, None]
     with consumer_of(broker, topic) as consumer:
         assert polled(consumer, 1, value=reader).num_rows == 1
-        with pytest.raises(RecordDeserializationError, match="the header __value_schema_id names the schema") as caught:
+        with pytest.raises(RecordDeserializationError, match=cause) as caught:
             polled(consumer, 1, value=reader)
-    assert caught.value.offset == 1
+    assert (caught.value.offset, caught.value.schema_id) == (1, None)
 
 
 def test_bad_records_are_left_out_or_replaced(

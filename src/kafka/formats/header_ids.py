@@ -1,43 +1,169 @@
-"""Schemas that a header of the record names, instead of an id before the value: columns cannot be read by these yet."""
+"""Schemas that a header of the record names, instead of an id before the value.
+
+A header holds what else stands before the value: a zero byte and the id, or the byte 1 and the 16 bytes of a GUID, and
+of Protobuf the position of the message behind it. Decoders know schemas by the numbers in prefixes. So such a value
+gets a prefix, in which a number stands for the GUID.
+"""
 
 from __future__ import annotations
 
 import uuid
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeAlias
+
+from kafka.formats.bad_values import PREFIX_SIZE, BadValue, id_at
+from kafka.formats.protobuf.prefix import PrefixError, read_indexes
 
 HEADERS = {"key": "__key_schema_id", "value": "__value_schema_id"}
 """The headers of Confluent's `header_schema_id_serializer`."""
-_BY_GUID = b"\1"
+SchemaName: TypeAlias = "int | str"
+"""What a schema is known by: its id, or its GUID as text."""
 _GUID_END = 17
+_HIGHEST = 0xFFFFFFFF
 
 
-def named_in_headers(headers: Any, values: Any, field: str) -> dict[int, str]:
-    """Find the records whose header names the schema of their value, and say of each why it cannot be read.
+class FramedValues:
+    """Values with a prefix each, and what they are besides.
+
+    Arguments:
+        values: an array of binary.
+        guids: of schemas, by the numbers that stand for them in the prefixes.
+        causes: why rows are null whose header names no schema, by row.
+    """
+
+    def __init__(self, values: Any, guids: dict[int, str] | None = None, causes: dict[int, str] | None = None) -> None:
+        self.values = values
+        self.guids = guids or {}
+        self._causes = causes or {}
+
+    def name(self, number: int) -> SchemaName:
+        """The schema that a number in a prefix stands for."""
+        return self.guids.get(number, number)
+
+    def finding(self, find: Callable[[Any], Any]) -> Callable[[int], Any]:
+        """What finds by a number in a prefix what `find` finds by the schema's name."""
+        return lambda number: find(self.name(number))
+
+    def bad(self, found: Sequence[BadValue]) -> list[BadValue]:
+        """All bad values: those that were found when the values were decoded, and those whose header is bad."""
+        if not self.guids and not self._causes:
+            return list(found)
+        named = [self._named(each) for each in found]
+        return sorted([*named, *(BadValue(row, None, cause) for row, cause in self._causes.items())])
+
+    def _named(self, bad: BadValue) -> BadValue:
+        guid = None if bad.schema_id is None else self.guids.get(bad.schema_id)
+        return bad if guid is None else BadValue(bad.row, None, f"schema {guid}: {bad.cause}", bad.field)
+
+
+def framed_values(values: Any, headers: Any, field: str, kind: str) -> FramedValues:
+    """Give a prefix to the values whose schema is named in a header.
 
     Args:
-        headers: of the records, an array of lists of structs with ``key`` and ``value``.
-        values: their keys or values; null has no schema.
+        values: the keys or values of records, an array of binary.
+        headers: of the records, an array of lists of structs with ``key`` and ``value``; None: they have none.
         field: which of both, "key" or "value".
+        kind: of the schemas: AVRO, JSON or PROTOBUF.
     """
+    ids = None if headers is None else _ids_in(headers, field)
+    if ids is None:
+        return FramedValues(values)
+    import pyarrow as pa
     import pyarrow.compute
 
     pc: Any = pyarrow.compute
+    values = _in_one(values).cast(pa.binary())
+    encoded = ids.dictionary_encode()
+    distinct = encoded.dictionary.to_pylist()
+    numbers = _free_numbers([*_heads(pc.filter(values, ids.is_null())), *distinct])
+    by_guid: dict[bytes, int] = {}
+    prefixes: list[bytes] = []
+    why_not: dict[int, str] = {}
+    for at, each in enumerate(distinct):
+        try:
+            prefixes.append(_prefix(each, kind, by_guid, numbers))
+        except ValueError as error:
+            prefixes.append(b"")
+            why_not[at] = f"the header {HEADERS[field]} names no schema: {error}"
+    before = pa.array(prefixes, pa.binary()).take(encoded.indices)
+    joined = pc.binary_join_element_wise(before, values, pa.scalar(b"", pa.binary()))
+    framed = pc.coalesce(joined, values)
+    causes: dict[int, str] = {}
+    if why_not:
+        is_bad = pc.and_(pc.is_in(encoded.indices, pa.array(why_not, encoded.indices.type)), values.is_valid())
+        framed = pc.if_else(is_bad, pa.scalar(None, pa.binary()), framed)
+        causes = {row: why_not[encoded.indices[row].as_py()] for row in pc.indices_nonzero(is_bad).to_pylist()}
+    return FramedValues(framed, {number: str(uuid.UUID(bytes=guid)) for guid, number in by_guid.items()}, causes)
+
+
+def _ids_in(headers: Any, field: str) -> Any:
+    """What the header holds that names the schema, for each record; null where it has none. None: no record has one."""
+    import pyarrow as pa
+    import pyarrow.compute
+
+    pc: Any = pyarrow.compute
+    headers = _in_one(headers)
     pairs = pc.list_flatten(headers)
+    if not len(pairs):
+        return None
     is_id = pc.equal(pairs.field("key"), HEADERS[field])
     if not pc.any(is_id).as_py():
-        return {}
-    rows = pc.filter(pc.list_parent_indices(headers), is_id).to_pylist()
-    ids = pc.filter(pairs.field("value"), is_id).to_pylist()
-    return {row: _cause(found, field) for row, found in zip(rows, ids, strict=True) if found and values[row].is_valid}
+        return None
+    rows = pc.filter(pc.list_parent_indices(headers), is_id)
+    every_row = pc.subtract(pc.cumulative_sum(pa.repeat(pa.scalar(1, rows.type), len(headers))), 1).cast(rows.type)
+    first = pc.index_in(every_row, rows)  # a record's first one counts
+    return pc.filter(pairs.field("value"), is_id).take(first)
 
 
-def _cause(found: bytes, field: str) -> str:
-    if found[:1] == _BY_GUID and len(found) >= _GUID_END:
-        schema = f"the GUID {uuid.UUID(bytes=found[1:_GUID_END])}"
+def _prefix(header: bytes, kind: str, by_guid: dict[bytes, int], numbers: Iterator[int]) -> bytes:
+    """What is to stand before the values of a header; raises ValueError for one that names no schema."""
+    if header[:1] == b"\0" and len(header) >= PREFIX_SIZE:
+        made, end = header[:PREFIX_SIZE], PREFIX_SIZE
+    elif header[:1] == b"\1" and len(header) >= _GUID_END:
+        guid, end = header[1:_GUID_END], _GUID_END
+        if guid not in by_guid:
+            by_guid[guid] = next(numbers)
+        made = b"\0" + by_guid[guid].to_bytes(4, "big")
     else:
-        schema = f"the bytes {found[:_GUID_END].hex(' ')}"
-    return (
-        f"the header {HEADERS[field]} names the schema, by {schema}; columns need the schema id before the {field}: "
-        "have it written there, as serializers do without header_schema_id_serializer, or read such records with a "
-        "deserializer"
-    )
+        found = header[:_GUID_END].hex(" ") or "no bytes"
+        raise ValueError(f"expected a zero byte and a schema id of 4 bytes, or a byte 1 and a GUID of 16, got {found}")
+    if kind != "PROTOBUF":
+        return made
+    try:
+        return made + header[end : read_indexes(header, end)[1]]
+    except PrefixError:
+        found = header[end:].hex(" ") or "no bytes"
+        raise ValueError(f"expected the position of a message behind the schema's, got {found}") from None
+
+
+def _heads(values: Any) -> list[bytes | None]:
+    """The first bytes of values, each once."""
+    import pyarrow as pa
+    import pyarrow.compute
+
+    pc: Any = pyarrow.compute
+    heads: list[bytes | None] = pc.unique(pc.binary_slice(values.cast(pa.large_binary()), 0, PREFIX_SIZE)).to_pylist()
+    return heads
+
+
+def ids_before(values: Any) -> list[int]:
+    """The numbers in the prefixes of values, in the order of their first ones."""
+    return _ids_of(_heads(values))
+
+
+def _ids_of(heads: Sequence[bytes | None]) -> list[int]:
+    return [
+        id_at(memoryview(each), 0) for each in heads if each is not None and len(each) >= PREFIX_SIZE and not each[0]
+    ]
+
+
+def _free_numbers(heads: Sequence[bytes | None]) -> Iterator[int]:
+    """Numbers that are the id of none of these."""
+    taken = set(_ids_of(heads))
+    return (each for each in range(_HIGHEST, -1, -1) if each not in taken)
+
+
+def _in_one(array: Any) -> Any:
+    import pyarrow as pa
+
+    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array

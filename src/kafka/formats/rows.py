@@ -58,18 +58,18 @@ class SchemaNeeded(Exception):
     """Schemas that values were written with have to be looked up: call `look_up`, and decode again.
 
     Args:
-        reader: has a `look_up` that takes the schema ids, and that may have to be awaited.
-        schema_ids: the schemas'.
+        reader: has a `look_up` that takes the names, and that may have to be awaited.
+        names: the schemas' ids, or GUIDs where a header names them so.
     """
 
-    def __init__(self, reader: Any, schema_ids: Collection[int]) -> None:
-        super().__init__(*schema_ids)
+    def __init__(self, reader: Any, names: Collection[int | str]) -> None:
+        super().__init__(*names)
         self._reader = reader
-        self._schema_ids = schema_ids
+        self._names = names
 
     def look_up(self) -> Any:
         """Ask for the schemas."""
-        return self._reader.look_up(self._schema_ids)
+        return self._reader.look_up(self._names)
 
 
 class FormatRows:

@@ -10,7 +10,6 @@ from kafka.consumer.handover.hand_out import HandOut
 from kafka.consumer.records.build_records import ErrorHandler, skip
 from kafka.errors import RecordDeserializationError
 from kafka.formats.bad_values import BadValue, error_column
-from kafka.formats.header_ids import named_in_headers
 from kafka.formats.rows import ColumnReader, ReadAs, reader_of
 from kafka.record import Columns, ConsumerRecord, decode_batches
 from kafka.serialization import SerializationError
@@ -125,20 +124,14 @@ class TypedColumns:
         return batch.take(pa.array([row for row in range(batch.num_rows) if row not in left_out], pa.int64()))
 
 
-def _decoded(reader: ColumnReader, raw: Any, name: str) -> tuple[Array, dict[int, BadValue]]:
+def _decoded(reader: Any, raw: Any, name: str) -> tuple[Array, dict[int, BadValue]]:
     """The column of keys or of values, and which could not be decoded; raises `SchemaNeeded`."""
     values = raw.column(name)
-    causes = named_in_headers(raw.column("headers"), values, name) if getattr(reader, "is_framed", False) else {}
-    if causes:  # what such a value begins with may look like an id
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        is_named = pa.array([row in causes for row in range(len(values))])
-        values = pc.if_else(is_named, pa.scalar(None, values.type), values)
-    column, failures = reader.decode_known(values)
-    return column, {each.row: each for each in failures} | {
-        row: BadValue(row, None, cause) for row, cause in causes.items()
-    }
+    if getattr(reader, "is_framed", False):
+        column, failures = reader.decode_known(values, raw.column("headers"), name)
+    else:
+        column, failures = reader.decode_known(values)
+    return column, {each.row: each for each in failures}
 
 
 def _replaced(batch: Any, columns: Mapping[str, Array]) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -28,6 +28,7 @@ class AvroColumnDecoder:
         """
         self._target = target_of(reader)
         self._readers: dict[int | None, Reader] = {}
+        self._by_guid: dict[str, Reader] = {}
 
     @property
     def type(self) -> pa.DataType:
@@ -43,7 +44,12 @@ class AvroColumnDecoder:
         self._readers[schema_id] = plan(writer, self._target)
 
     def decode(
-        self, values: Any, *, framed: bool, find: Callable[[int], Schema] | None = None
+        self,
+        values: Any,
+        *,
+        framed: bool,
+        find: Callable[[Any], Schema] | None = None,
+        guids: Mapping[int, str] | None = None,
     ) -> tuple[Any, list[BadValue]]:
         """Decode values; null is null.
 
@@ -52,6 +58,8 @@ class AvroColumnDecoder:
             framed: whether a zero byte and the schema id, four bytes, stand before each value.
             find: gives the writer's schema of an id that `use` was not called for. A ValueError or LookupError that it
                 raises is the cause why values with this id cannot be decoded; anything else is raised.
+            guids: of schemas, by numbers that stand for them in the prefixes of these values, and that are no ids;
+                `find` gets the GUID.
 
         Returns:
             The column, with as many rows as there are values, and which values could not be decoded.
@@ -61,6 +69,11 @@ class AvroColumnDecoder:
         """
         data, ends, valid, has_nulls = binary_buffers(values)
         readers = dict(self._readers)
+        for number, guid in (guids or {}).items():
+            if guid in self._by_guid:
+                readers[number] = self._by_guid[guid]
+            else:
+                readers.pop(number, None)
         failures: list[tuple[int, str | None, str]] = []
         row = 0
         try:
@@ -69,19 +82,23 @@ class AvroColumnDecoder:
                 if row == len(values):
                     break
                 schema_id = id_at(data, ends[row])
-                readers[schema_id] = self._found(schema_id, find)
+                readers[schema_id] = self._found(schema_id, find, (guids or {}).get(schema_id))
             column = array_of(self._target.column, self._target.arrow)
         except BaseException:
             self._target.column.take()
             raise
         return column, [bad_value(data, ends, *failure, framed) for failure in failures]
 
-    def _found(self, schema_id: int, find: Callable[[int], Schema] | None) -> Reader:
-        """Return what reads the values of a schema id that is new, kept if its schema was found."""
+    def _found(self, schema_id: int, find: Callable[[Any], Schema] | None, guid: str | None) -> Reader:
+        """Return what reads the values of a schema that is new, kept if the schema was found."""
         if find is None:
             return ImpossibleReader(f"there is no schema with the id {schema_id}")
         try:
-            self.use(schema_id, find(schema_id))
+            reader = plan(find(schema_id if guid is None else guid), self._target)
         except (ValueError, LookupError) as error:
             return ImpossibleReader(str(error))
-        return self._readers[schema_id]
+        if guid is None:
+            self._readers[schema_id] = reader
+        else:
+            self._by_guid[guid] = reader
+        return reader

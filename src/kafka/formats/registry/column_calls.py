@@ -4,6 +4,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from kafka.formats.header_ids import SchemaName
 from kafka.formats.registry.columns import Message, ReaderCore, RegistryWriter, kind_of, schema_of
 from kafka.formats.registry.errors import SchemaRegistryError
 from kafka.formats.registry.references import parsed_avro, referenced_schemas
@@ -28,11 +29,15 @@ class RegistryReader(ReaderCore):
         self._registry = registry
         self._context = subject if subject is not None and subject.startswith(":.") else None
 
-    def decode(self, values: "pyarrow.BinaryArray") -> "tuple[pyarrow.Array[Any], list[BadValue]]":
+    def decode(
+        self, values: "pyarrow.BinaryArray", headers: Any = None, field: str = "value"
+    ) -> "tuple[pyarrow.Array[Any], list[BadValue]]":
         """Decode values; null is null.
 
         Arguments:
             values: an array of binary, such as the column `value` of what `poll_arrow` returns.
+            headers: the column `headers`, where a header may name the schema; None: its id stands before each value.
+            field: what the values are of the records, "key" or "value".
 
         Returns the column, with a row for each value, and which values could not be decoded and why, such as those of
         an id that the registry does not know; these rows are null. Raises `SchemaRegistryError` where the registry does
@@ -40,26 +45,30 @@ class RegistryReader(ReaderCore):
         """
         while True:
             try:
-                return self.decode_known(values)
+                return self.decode_known(values, headers, field)
             except SchemaNeeded as needed:
                 needed.look_up()
 
-    def look_up(self, schema_ids: Iterable[int]) -> None:
-        """Ask for the schemas with these ids; raises `SchemaRegistryError` where the registry does not answer."""
-        for schema_id in schema_ids:
+    def look_up(self, names: Iterable[SchemaName]) -> None:
+        """Ask for schemas, by id or GUID; raises `SchemaRegistryError` where the registry does not answer."""
+        for name in names:
             try:
-                self._keep(schema_id, self._writer(schema_id))
+                self._keep(name, self._writer(name))
             except ValueError as error:
-                self._keep_unusable(schema_id, str(error))
+                self._keep_unusable(name, str(error))
 
-    def _writer(self, schema_id: int) -> Any:
+    def _writer(self, name: SchemaName) -> Any:
         """What values of a schema are decoded by; raises ValueError where there is none."""
         try:
-            schema = self._registry.get_schema(schema_id, self._context)
+            if isinstance(name, str):
+                schema = self._registry.get_schema_by_guid(name)
+            else:
+                schema = self._registry.get_schema(name, self._context)
         except SchemaRegistryError as error:
             if not error.is_missing:
                 raise
-            raise ValueError("the schema registry has no schema with this id") from error
+            known_by = "GUID" if isinstance(name, str) else "id"
+            raise ValueError(f"the schema registry has no schema with this {known_by}") from error
         try:
             return self._parsed(schema)
         except SchemaRegistryError as error:

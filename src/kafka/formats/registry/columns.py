@@ -4,10 +4,10 @@ import json
 import re
 import threading
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from kafka.formats.bad_values import PREFIX_SIZE, id_at
+from kafka.formats.header_ids import FramedValues, SchemaName, framed_values, ids_before
 from kafka.formats.registry.schemas import Schema
 from kafka.formats.rows import SchemaNeeded, encoded_rows, names_of_avro, names_of_type
 
@@ -23,7 +23,7 @@ _MEMORY_S = 5.0
 
 
 class UnusableSchemas:
-    """Why schema ids cannot be used, until a while after the first use: a registry may learn of an id later.
+    """Why schemas cannot be used, until a while after the first use: a registry may learn of one later.
 
     Not safe to use from several threads.
 
@@ -33,39 +33,39 @@ class UnusableSchemas:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._new: dict[int, str] = {}
-        self._used: dict[int, tuple[str, float]] = {}  # with the time they are forgotten at, the first one first
+        self._new: dict[SchemaName, str] = {}
+        self._used: dict[SchemaName, tuple[str, float]] = {}  # with the time they are forgotten at, the first one first
 
-    def __contains__(self, schema_id: int) -> bool:
-        return schema_id in self._new or schema_id in self._used
+    def __contains__(self, name: SchemaName) -> bool:
+        return name in self._new or name in self._used
 
-    def add(self, schema_id: int, cause: str) -> None:
-        """Remember an id that is not known."""
-        self._new[schema_id] = cause
+    def add(self, name: SchemaName, cause: str) -> None:
+        """Remember a schema that is not known."""
+        self._new[name] = cause
 
-    def cause(self, schema_id: int) -> str:
-        """Why an id cannot be used; raises KeyError if nothing is known."""
-        if schema_id in self._new:
-            self._used[schema_id] = (self._new.pop(schema_id), self._clock() + _MEMORY_S)
-        return self._used[schema_id][0]
+    def cause(self, name: SchemaName) -> str:
+        """Why a schema cannot be used; raises KeyError if nothing is known."""
+        if name in self._new:
+            self._used[name] = (self._new.pop(name), self._clock() + _MEMORY_S)
+        return self._used[name][0]
 
     def forget_old(self) -> None:
         """Forget what has been used for long enough."""
         now = self._clock()
         while self._used:
-            schema_id = next(iter(self._used))
-            if self._used[schema_id][1] > now:
+            name = next(iter(self._used))
+            if self._used[name][1] > now:
                 return
-            del self._used[schema_id]
+            del self._used[name]
 
 
 class ReaderCore:
-    """Decodes values behind Confluent's prefix into a column of the reader's schema. Several threads may use it.
+    """Decodes values of a registry's schemas into a column of the reader's one. Several threads may use it.
 
     Attributes:
         schema: the reader's schema.
         type: of the column, a `pyarrow.DataType`.
-        is_framed: whether a schema id stands before each value.
+        is_framed: whether a schema id stands before each value, or in a header.
     """
 
     is_framed = True
@@ -82,7 +82,7 @@ class ReaderCore:
         self.schema = schema
         self._lock = threading.Lock()
         self._unusable = UnusableSchemas()
-        self._writers: dict[int, Any] = {}  # of Avro, parsed schemas; of Protobuf, positions of the message
+        self._writers: dict[SchemaName, Any] = {}  # of Avro, parsed schemas; of Protobuf, positions of the message
         self._kind = kind_of(schema)
         self._codec: Any = None
         if self._kind == "AVRO":
@@ -97,48 +97,50 @@ class ReaderCore:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.type})"
 
-    def decode_known(self, values: Any) -> "tuple[Any, list[BadValue]]":
-        """Decode with the schemas that have been looked up; raises `SchemaNeeded` with all that have not."""
+    def decode_known(self, values: Any, headers: Any = None, field: str = "value") -> "tuple[Any, list[BadValue]]":
+        """Decode with the schemas that have been looked up; raises `SchemaNeeded` with all that have not.
+
+        Arguments:
+            values: an array of binary.
+            headers: of the records, where they may name the schema; None: each value has its id before it.
+            field: what the values are of the records, "key" or "value".
+        """
+        framed = framed_values(values, headers, field, self._kind)
         if self._kind == "JSON":
-            found: tuple[Any, list[BadValue]] = self._codec.decode_rows(values, framed=True)
-            return found
+            column, bad = self._codec.decode_rows(framed.values, framed=True)
+            return column, framed.bad(bad)
         with self._lock:
             try:
                 if self._kind == "AVRO":
-                    found = self._avro.decode(values, framed=True, find=self._find)
+                    column, bad = self._avro.decode(framed.values, framed=True, find=self._find, guids=framed.guids)
                 else:
-                    found = self._codec.decode_rows(values, framed=True, find=self._find)
+                    column, bad = self._codec.decode_rows(framed.values, framed=True, find=framed.finding(self._find))
             except SchemaNeeded:
-                raise SchemaNeeded(self, self._not_looked_up(values)) from None
+                raise SchemaNeeded(self, self._not_looked_up(framed)) from None
             self._unusable.forget_old()
-            return found
+            return column, framed.bad(bad)
 
-    def _find(self, schema_id: int) -> Any:
-        if schema_id in self._unusable:
-            raise LookupError(self._unusable.cause(schema_id))
-        if schema_id not in self._writers:
-            raise SchemaNeeded(self, (schema_id,))
-        return self._writers[schema_id]
+    def _find(self, name: SchemaName) -> Any:
+        if name in self._unusable:
+            raise LookupError(self._unusable.cause(name))
+        if name not in self._writers:
+            raise SchemaNeeded(self, (name,))
+        return self._writers[name]
 
-    def _not_looked_up(self, values: Any) -> Collection[int]:
-        """The ids of values, in their order, that nothing is known of."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
+    def _not_looked_up(self, framed: FramedValues) -> list[SchemaName]:
+        """The schemas of values, in their order, that nothing is known of."""
+        names = [framed.name(each) for each in ids_before(framed.values)]
+        return [each for each in names if each not in self._writers and each not in self._unusable]
 
-        prefixes = pc.unique(pc.binary_slice(values.cast(pa.large_binary()), 0, PREFIX_SIZE)).to_pylist()
-        framed = [each for each in prefixes if each is not None and len(each) == PREFIX_SIZE and not each[0]]
-        ids = [id_at(memoryview(each), 0) for each in framed]
-        return [each for each in ids if each not in self._writers and each not in self._unusable]
-
-    def _keep(self, schema_id: int, writer: Any) -> None:
+    def _keep(self, name: SchemaName, writer: Any) -> None:
         """Take in what was looked up."""
         with self._lock:
-            self._writers[schema_id] = writer
+            self._writers[name] = writer
 
-    def _keep_unusable(self, schema_id: int, cause: str) -> None:
+    def _keep_unusable(self, name: SchemaName, cause: str) -> None:
         """Take in why a schema cannot be used."""
         with self._lock:
-            self._unusable.add(schema_id, cause)
+            self._unusable.add(name, cause)
 
 
 class RegistryWriter:
