@@ -14,6 +14,7 @@ from kafka.spark.typed.registry import WritersSchemas, client_of, texts_of_refer
 if TYPE_CHECKING:
     import pyarrow
 
+    from kafka.formats.header_ids import FramedValues
     from kafka.formats.registry.schemas import Schema
 
 log = logging.getLogger(__name__)
@@ -21,7 +22,10 @@ log = logging.getLogger(__name__)
 PLACE = ("topic", "partition", "offset")
 """Columns that say where a record is."""
 
-Decode = Callable[[Any], "tuple[Any, list[BadValue]]"]
+HEADERS = "headers"
+
+Decode = Callable[[Any, Any], "tuple[Any, list[BadValue]]"]
+"""Makes a column of values and the headers of their records, which may name schemas; None: they were not fetched."""
 
 
 class RecordDecodingError(KafkaError):
@@ -48,6 +52,11 @@ class TypedRead:
                 wanted.append(each.field)
         if any(each.field in names for each in self.options.fields):
             wanted += [name for name in PLACE if name not in wanted]
+        if HEADERS not in wanted and any(
+            each.field in wanted and is_framed(schema, self.options)
+            for each, schema in zip(self.options.fields, self.schemas, strict=True)
+        ):
+            wanted.append(HEADERS)
         return tuple(wanted)
 
     def decoder(self, names: Sequence[str], not_null: Collection[str] = ()) -> "TypedBatches":
@@ -100,14 +109,14 @@ class _FieldColumns:
     def __init__(self, options: FieldOptions, schema: ReaderSchema, typed: TypedOptions) -> None:
         self._options = options
         self._type: Any = schema.spark()
-        self._decode = decoder_of(schema, typed)
+        self._decode = decoder_of(schema, typed, options.field)
         self._told: set[tuple[str, int]] = set()
 
     def columns(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The columns of records; raises `RecordDecodingError` for one that cannot be decoded, if that is to be so."""
         name = self._options.field
         values = given[name]
-        decoded, bad = self._decode(values)
+        decoded, bad = self._decode(values, given.get(HEADERS))
         failures = {each.row: each for each in bad}
         column = self._as_spark(decoded, failures)
         if failures and self._options.errors != "column":
@@ -150,38 +159,65 @@ class _FieldColumns:
             log.warning("%s; it is read as null (%s=null), as are others like it", text, options.option("Errors"))
 
 
-def decoder_of(schema: ReaderSchema, typed: TypedOptions) -> Decode:
-    """What decodes values of a format, for one task: it is not for several threads."""
-    framed = bool(typed.registry) and schema.format in REGISTRY_FORMATS
+def is_framed(schema: ReaderSchema, typed: TypedOptions) -> bool:
+    """Whether the schemas of values are named before them, or in headers."""
+    return bool(typed.registry) and schema.format in REGISTRY_FORMATS
+
+
+def decoder_of(schema: ReaderSchema, typed: TypedOptions, field: str) -> Decode:
+    """What decodes the keys or values of a format, for one task: it is not for several threads."""
+    framed = is_framed(schema, typed)
     if schema.format in PLAIN_FORMATS:
         from kafka.formats.plain import PlainColumns
 
-        return PlainColumns(schema.format).decode
+        return _without_headers(PlainColumns(schema.format).decode)
     if schema.format == "protobuf":
-        return _protobuf_decoder(schema, typed, framed)
+        return _protobuf_decoder(schema, typed, field)
     if schema.format != "avro":
         from kafka.formats.json.columns import JsonColumnDecoder
 
         json_decoder = JsonColumnDecoder(schema.text, references=dict(schema.references))
-        return lambda values: json_decoder.decode(values, framed=framed)
+        if not framed:
+            return _without_headers(json_decoder.decode)
+        return _framed_decoder("JSON", field, lambda each: json_decoder.decode(each.values, framed=True))
     from kafka.formats.avro.columns import AvroColumnDecoder
 
     avro = schema.avro()
     avro_decoder = AvroColumnDecoder(avro)
     if not framed:
         avro_decoder.use(None, avro)
-        return lambda values: avro_decoder.decode(values, framed=False)
+        return _without_headers(lambda values: avro_decoder.decode(values, framed=False))
     from kafka.formats.registry.references import parsed_avro
 
     client = client_of(typed.registry)  # held by the task, which finds the ids in it that it asked for before
     writers = WritersSchemas(client, "AVRO", lambda each: parsed_avro(each, client), typed.registry_wait_ms)
-    return lambda values: avro_decoder.decode(values, framed=True, find=writers.of)
+
+    def decode(each: "FramedValues") -> "tuple[Any, list[BadValue]]":
+        return avro_decoder.decode(each.values, framed=True, find=writers.of, guids=each.guids)
+
+    return _framed_decoder("AVRO", field, decode)
 
 
-def _protobuf_decoder(schema: ReaderSchema, typed: TypedOptions, framed: bool) -> Decode:
+def _without_headers(decode: Callable[[Any], "tuple[Any, list[BadValue]]"]) -> Decode:
+    return lambda values, headers: decode(values)
+
+
+def _framed_decoder(kind: str, field: str, decode: Callable[["FramedValues"], "tuple[Any, list[BadValue]]"]) -> Decode:
+    """What gives values their prefixes first, where a header names the schema."""
+    from kafka.formats.header_ids import framed_values
+
+    def decoded(values: Any, headers: Any) -> "tuple[Any, list[BadValue]]":
+        framed = framed_values(values, headers, field, kind)
+        column, bad = decode(framed)
+        return column, framed.bad(bad)
+
+    return decoded
+
+
+def _protobuf_decoder(schema: ReaderSchema, typed: TypedOptions, field: str) -> Decode:
     protobuf = protobuf_of(schema.text, schema.message, schema.references)
-    if not framed:
-        return protobuf.decode_rows
+    if not is_framed(schema, typed):
+        return _without_headers(protobuf.decode_rows)
     from kafka.formats.protobuf.files import indexes_of
 
     client = client_of(typed.registry)
@@ -193,4 +229,8 @@ def _protobuf_decoder(schema: ReaderSchema, typed: TypedOptions, framed: bool) -
         return indexes_of(protobuf_of(written.schema_str or "", name, references).descriptor)
 
     writers = WritersSchemas(client, "PROTOBUF", position, typed.registry_wait_ms)
-    return lambda values: protobuf.decode_rows(values, framed=True, find=writers.of)
+    return _framed_decoder(
+        "PROTOBUF",
+        field,
+        lambda each: protobuf.decode_rows(each.values, framed=True, find=each.finding(writers.of)),
+    )

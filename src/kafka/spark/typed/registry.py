@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from kafka.formats.header_ids import SchemaName
 from kafka.formats.registry.errors import SchemaRegistryConnectionError, SchemaRegistryError
 from kafka.formats.registry.references import referenced_schemas
 
@@ -98,9 +99,9 @@ def patiently(
 
 
 class WritersSchemas:
-    """What values are decoded by, by the schema ids before them, for one task: it is not for several threads.
+    """What values are decoded by, by the ids or GUIDs of their schemas, for one task: it is not for several threads.
 
-    Each id is asked for once; one that cannot be used is asked for again after a while.
+    Each is asked for once; one that cannot be used is asked for again after a while.
 
     Arguments:
         client: has the schemas.
@@ -118,26 +119,28 @@ class WritersSchemas:
         self._kind = kind
         self._made = made
         self._wait_ms = wait_ms
-        self._known: dict[int, Any] = {}
+        self._known: dict[SchemaName, Any] = {}
         self._unusable = UnusableSchemas()
 
-    def of(self, schema_id: int) -> Any:
-        """What was made of the schema with an id; raises LookupError, with the reason, where there is none."""
-        if schema_id not in self._known:
+    def of(self, name: SchemaName) -> Any:
+        """What was made of the schema with an id or GUID; raises LookupError, with the reason, where there is none."""
+        if name not in self._known:
             self._unusable.forget_old()
-            if schema_id in self._unusable:
-                raise LookupError(self._unusable.cause(schema_id))
+            if name in self._unusable:
+                raise LookupError(self._unusable.cause(name))
+            what = f"looking for schema {name}" if isinstance(name, str) else f"looking for schema id {name}"
             try:
-                found = patiently(lambda: self._asked(schema_id), self._wait_ms, f"looking for schema id {schema_id}")
+                found = patiently(lambda: self._asked(name), self._wait_ms, what)
             except ValueError as error:
-                self._unusable.add(schema_id, str(error))
-                raise LookupError(self._unusable.cause(schema_id)) from error
-            self._known[schema_id] = found
-        return self._known[schema_id]
+                self._unusable.add(name, str(error))
+                raise LookupError(self._unusable.cause(name)) from error
+            self._known[name] = found
+        return self._known[name]
 
-    def _asked(self, schema_id: int) -> Any:
+    def _asked(self, name: SchemaName) -> Any:
+        client = self._client
         try:
-            schema = self._client.get_schema(schema_id)
+            schema = client.get_schema_by_guid(name) if isinstance(name, str) else client.get_schema(name)
         except SchemaRegistryError as error:
             if not error.is_missing:
                 raise
