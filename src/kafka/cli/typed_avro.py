@@ -41,12 +41,12 @@ def avro_text(field: Field, registry: "SchemaRegistryClient | None") -> ToText:
 
 
 def _text_without_registry(field: Field) -> ToText:
-    from kafka.formats.avro.json_values import json_text
+    from kafka.formats.avro.json_writer import json_writer
     from kafka.formats.avro.object_decoder import AvroObjectDecoder
 
     schema = _parsed(field)
-    decoder = AvroObjectDecoder(schema, return_record_name=True)
-    return lambda topic, data, headers: Document(json_text(schema, decoder.decode(data)).encode())
+    decoder, write = AvroObjectDecoder(schema, return_record_name=True), json_writer(schema)
+    return lambda topic, data, headers: Document(write(decoder.decode(data)).encode())
 
 
 def avro_bytes(field: Field, registry: "SchemaRegistryClient | None") -> ToBytes:

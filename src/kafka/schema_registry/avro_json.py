@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from kafka.formats.avro.errors import AvroDecodeError
-from kafka.formats.avro.json_values import json_text
+from kafka.formats.avro.json_writer import json_writer
 from kafka.formats.avro.resolution import AvroResolutionError
 from kafka.formats.avro.schema import AvroSchemaError
 from kafka.formats.avro.schema import Schema as ParsedSchema
@@ -29,10 +30,10 @@ class AvroJsonReader:
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
-        self._plans: dict[Any, tuple[AvroValueDecoder, ParsedSchema]] = {}
+        self._plans: dict[Any, tuple[AvroValueDecoder, Callable[[Any], str]]] = {}
 
     def text(self, data: bytes, ctx: SerializationContext, reader: ParsedSchema | None = None) -> str:
-        """The JSON of a value, as `kafka.formats.avro.json_values` has it.
+        """The JSON of a value, as `kafka.formats.avro.json_writer` has it.
 
         Arguments:
             data: the value, behind the id of its schema.
@@ -44,15 +45,15 @@ class AvroJsonReader:
         """
         schema_id = SchemaId(TYPE)
         payload: bytes = dual_schema_id_deserializer(data, ctx, schema_id).read()
-        decoder, schema = self._plan(schema_id, reader)
+        decoder, write = self._plan(schema_id, reader)
         try:
-            return json_text(schema, decoder.decode(payload, 0))
+            return write(decoder.decode(payload, 0))
         except AvroDecodeError as error:
             moved = AvroDecodeError(error.path, error.position + len(data) - len(payload), error.reason)
             raise value_error(schema_id, moved) from error
 
-    def _plan(self, schema_id: SchemaId, reader: ParsedSchema | None) -> tuple[AvroValueDecoder, ParsedSchema]:
-        """What decodes values, and the type of what it returns; raises `SerializationError`."""
+    def _plan(self, schema_id: SchemaId, reader: ParsedSchema | None) -> tuple[AvroValueDecoder, Callable[[Any], str]]:
+        """What decodes values, and what writes them; raises `SerializationError`."""
         key = (schema_id.id, schema_id.guid, reader)
         plan = self._plans.get(key)
         if plan is None:
@@ -62,7 +63,7 @@ class AvroJsonReader:
             except (AvroSchemaError, SerializationError) as error:
                 raise value_error(schema_id, error) from error
             try:
-                plan = AvroValueDecoder(written, reader, True), reader or written
+                plan = AvroValueDecoder(written, reader, True), json_writer(reader or written)
             except (AvroResolutionError, AvroSchemaError) as error:
                 raise SerializationError(
                     f"{described(schema_id)} cannot be read with the reader's schema: {error}", schema_id=schema_id.id

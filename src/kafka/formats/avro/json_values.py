@@ -1,24 +1,16 @@
-"""Avro values in JSON, by their schema, in both directions.
-
-A value of a union is the JSON of its branch alone, `{"note": "a"}`. Where that would be read as another branch, the
-branch stands around it, as in Avro's own JSON: `{"note": {"bytes": "6162"}}`. That form is read everywhere. A value
-that is null as a whole is always written so, `{"null": null}`: null alone says that a record has no value.
-"""
+"""Avro values read from JSON, by their schema; `json_writer` writes it, and says what it looks like."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Mapping
-from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any
-from uuid import UUID
 
 from kafka.config.option import nearest
-from kafka.formats.avro.duration import AvroDuration
 from kafka.formats.avro.errors import AvroEncodeError
-from kafka.formats.avro.json_scalars import UnfitError, scalar_json, scalar_value, unfit
+from kafka.formats.avro.json_scalars import UnfitError, scalar_value, unfit
 from kafka.formats.avro.schema import NO_DEFAULT, Array, Enum, Fixed, Map, Named, Primitive, Record, Schema, Union
 
 _LOOK = 3
@@ -27,17 +19,6 @@ _NUMBER = re.compile(r"-?[0-9]+\Z")
 _POINT = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,6})?\Z")
 _STRUCTURED = (Record, Map, Array)
 _NULL = {"null": None}
-
-
-def json_text(schema: Schema, value: Any) -> str:
-    """The JSON of a value, on one line without spaces.
-
-    Arguments:
-        schema: the type of the value: the reader's, or the writer's where there is no other.
-        value: as `AvroObjectDecoder` returns it, with `return_record_name` or without.
-    """
-    made = _NULL if value is None else _json(schema, value)
-    return json.dumps(made, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def loaded(text: bytes | str) -> Any:
@@ -104,61 +85,6 @@ def _given(schema: Schema | None, text: str, null: str | None, path: str) -> Any
     return text
 
 
-def _json(schema: Schema, value: Any) -> Any:
-    if isinstance(schema, Union):
-        return _json_of_branch(schema, value)
-    if isinstance(schema, Record):
-        return {field.name: _json(field.type, value[field.name]) for field in schema.fields}
-    if isinstance(schema, Array):
-        return [_json(schema.items, each) for each in value]
-    if isinstance(schema, Map):
-        return {key: _json(schema.values, each) for key, each in value.items()}
-    return scalar_json(schema, value)
-
-
-def _json_of_branch(schema: Union, value: Any) -> Any:
-    if type(value) is tuple:  # the name of a record, and the record
-        name, value = value
-        found: list[Schema] = [each for each in schema.branches if isinstance(each, Record) and each.name == name]
-    else:
-        found = [each for each in schema.branches if _is_of(each, value)]
-        found = [each for each in found if isinstance(each, Map)] or found  # records of a union come with their name
-    if not found:
-        raise AvroEncodeError("", f"expected a value of {schema.label:.200}, got {type(value).__name__}")
-    made = _json(found[0], value)
-    chosen = _chosen(schema, made)
-    if chosen is not None and any(chosen[0] is each for each in found) and chosen[1] is made:
-        return made
-    return {_name(found[0]): made}
-
-
-def _is_of(schema: Schema, value: Any) -> bool:
-    """Whether a value that was decoded is of a type."""
-    if isinstance(schema, (Record, Map)):
-        return isinstance(value, dict) and (isinstance(schema, Map) or value.keys() == {f.name for f in schema.fields})
-    if isinstance(schema, Enum):
-        return isinstance(value, str) and value in schema.symbols
-    if isinstance(schema, Array):
-        return isinstance(value, list)
-    if isinstance(schema, Union):
-        return False
-    if schema.logical is not None:
-        return _is_logical(schema.logical.name, value)
-    if isinstance(schema, Fixed):
-        return isinstance(value, bytes) and len(value) == schema.size
-    kinds = {"null": type(None), "boolean": bool, "float": float, "double": float, "bytes": bytes, "string": str}
-    return type(value) is kinds.get(schema.kind, int)
-
-
-def _is_logical(name: str, value: Any) -> bool:
-    if name.endswith("-nanos"):
-        return type(value) is int
-    if isinstance(value, datetime):
-        return name.startswith("timestamp-" if value.tzinfo is not None else "local-timestamp-")
-    kinds = {"decimal": Decimal, "uuid": UUID, "duration": AvroDuration, "date": date}
-    return type(value) is kinds.get(name, time)
-
-
 def _object(schema: Schema, given: Any, path: str) -> Any:
     if isinstance(schema, Union):
         return _branch(schema, given, path)
@@ -197,19 +123,19 @@ def _record(schema: Record, given: Any, path: str) -> Any:
 
 
 def _branch(schema: Union, given: Any, path: str) -> Any:
-    found = _chosen(schema, given) or _only(schema, given)
+    found = chosen(schema, given) or _only(schema, given)
     if found is None:
         raise _at(path, unfit(f"a value of {schema.label:.200}", given))
     branch, inner = found
-    return _name(branch), _object(branch, inner, path)
+    return branch_name(branch), _object(branch, inner, path)
 
 
-def _chosen(schema: Union, given: Any) -> tuple[Schema, Any] | None:
+def chosen(schema: Union, given: Any) -> tuple[Schema, Any] | None:
     """The branch that JSON is of, and the JSON without the name of the branch; None where it fits none."""
     if isinstance(given, dict) and len(given) == 1:
         [(name, inner)] = given.items()
         for branch in schema.branches:
-            if name == _name(branch) and _fits(branch, inner, _LOOK):
+            if name == branch_name(branch) and _fits(branch, inner, _LOOK):
                 return branch, inner
     found = [branch for branch in schema.branches if _fits(branch, given, _LOOK)]
     return (min(found, key=lambda branch: _rank(branch, given)), given) if found else None
@@ -241,7 +167,7 @@ def _fits(schema: Schema, given: Any, look: int) -> bool:
     if isinstance(schema, Union):
         if isinstance(given, dict) and len(given) == 1:
             [(name, inner)] = given.items()
-            if any(name == _name(each) and _fits(each, inner, look) for each in schema.branches):
+            if any(name == branch_name(each) and _fits(each, inner, look) for each in schema.branches):
                 return True
         return any(_fits(branch, given, look) for branch in schema.branches)
     if isinstance(schema, Record):
@@ -269,7 +195,8 @@ def _are_fields(schema: Record, given: dict[str, Any], look: int) -> bool:
     )
 
 
-def _name(schema: Schema) -> str:
+def branch_name(schema: Schema) -> str:
+    """What a branch of a union is called in JSON."""
     return schema.name if isinstance(schema, Named) else schema.kind
 
 
