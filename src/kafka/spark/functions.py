@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka.errors import KafkaConfigurationError, KafkaError
 from kafka.spark.requirements import INSTALL, SparkRequirementError
-from kafka.spark.typed.decoding import decoder_of
+from kafka.spark.typed.decoding import Decode, decoder_of
 from kafka.spark.typed.encoding import Encoder
 from kafka.spark.typed.field_options import FieldOptions, TypedOptions
 from kafka.spark.typed.reader_schema import ReaderSchema, find_reader_schemas
@@ -222,7 +222,7 @@ def _encoding(schema: WriterSchema) -> Any:
 
 
 @functools.lru_cache(8)
-def _decoder(schema: ReaderSchema, typed: TypedOptions) -> Any:
+def _decoder(schema: ReaderSchema, typed: TypedOptions) -> Decode:
     return decoder_of(schema, typed, "value")
 
 
@@ -234,7 +234,7 @@ def _encoder(schema: WriterSchema) -> Encoder:
 def _decode(schema: ReaderSchema, typed: TypedOptions, errors: str, values: Any) -> Any:
     import pyarrow as pa
 
-    column, bad = _decoder(schema, typed)(values.cast(pa.binary()))
+    column, bad = _decoder(schema, typed)(values.cast(pa.binary()), None)
     wanted = schema.spark()
     failures = {each.row: each for each in bad}
     if failures and errors == "fail":
