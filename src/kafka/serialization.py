@@ -51,9 +51,10 @@ class SerializationContext:
 
 
 class SerializationError(KafkaError, ValueError):
-    """A value cannot be serialized, or bytes cannot be deserialized. The text says why.
+    """A value cannot be serialized, or bytes cannot be deserialized.
 
-    Attributes:
+    Arguments:
+        args: the text that says why.
         schema_id: of the value's schema; None where it has none, or is not known.
         field: the path of the field that is to blame, such as ``items[3].price``; None: the value as a whole.
     """

@@ -18,8 +18,8 @@ from fuzz import DISAGREEMENT, Disagreement
 from fuzz.targets import run
 from kafka._variant import variant
 
-_MOST_OBJECTS = 20_000
-"""So many may be of modules that are imported late, and of caches."""
+_MOST_OBJECTS = 100_000
+"""So many may be of modules that are imported late, of what is planned once for a message's version, and of caches."""
 
 
 class Leaks:
