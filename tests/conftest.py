@@ -23,9 +23,8 @@ from hypothesis.internal.constants_ast import Constants
 from kafka._variant import plain_is_forced
 
 if TYPE_CHECKING:
-    from xdist.scheduler import LoadScopeScheduling
-
     from harness.releases import Kafka
+    from harness.scheduling import KeepTogether
     from harness.tools import JavaTools
     from kafka.broker import EmbeddedBroker
 
@@ -152,29 +151,11 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> KeepTogether:
     """Of the processes that share the tests one runs those that share something costly; else each takes the next."""
-    from xdist.scheduler import LoadScopeScheduling
-
-    class KeepTogether(LoadScopeScheduling):  # type: ignore[misc]  # which has no types
-        def _split_scope(self, nodeid: str) -> str:
-            return kept_together(nodeid)
+    from harness.scheduling import KeepTogether
 
     return KeepTogether(config, log)
-
-
-def kept_together(nodeid: str) -> str:
-    """What the tests that one process runs share: a Spark session, or programs that run side by side; else the test."""
-    if "/test_spark_" in nodeid:
-        return "spark"
-    if any(
-        f"/test_{name}.py" in nodeid
-        for name in ("demo", "logins", "schema_registry_contract", "telemetry", "tls_stores")
-    ):  # a broker, or a run of the demo, for the whole file
-        return nodeid.partition("::")[0]
-    if "/test_generations.py" in nodeid:
-        return "generations, embedded" if "[embedded-" in nodeid else "generations, apache"
-    return nodeid
 
 
 def missing(what: str) -> None:

@@ -1,0 +1,61 @@
+"""How the processes of pytest-xdist share the integration tests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xdist.scheduler import LoadScopeScheduling
+
+AHEAD = 3
+"""A process runs a test once it knows the next one. It gets more where it has fewer than this many left."""
+
+
+class KeepTogether(LoadScopeScheduling):  # type: ignore[misc]  # which has no types
+    """One process runs the tests that share something costly; each other test goes to whichever process is free."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return kept_together(nodeid)
+
+    def remove_node(self, node: Any) -> str | None:
+        """Share out what a process that has died had still to run, and return the test that it died of.
+
+        xdist's own method also shares out the tests that the process had finished. Then a process that is given such a
+        test waits for a next one, which never comes, and the run does not end.
+        """
+        unfinished: dict[str, dict[str, bool]] = {}
+        died_of = None
+        for scope, tests in self.assigned_work.pop(node).items():
+            left = {nodeid: False for nodeid, is_done in tests.items() if not is_done}
+            if left and died_of is None:
+                died_of = next(iter(left))
+                del left[died_of]
+            if left:
+                unfinished[scope] = left
+        self.workqueue.update(unfinished)
+        for other in self.assigned_work:
+            if other in self.registered_collections:
+                self._reschedule(other)
+        return died_of
+
+    def _reschedule(self, node: Any) -> None:
+        """Give a process as many tests as it needs to go on, where xdist's own method gives one scope at most."""
+        if node.shutting_down:
+            return
+        while self.workqueue and self._pending_of(self.assigned_work[node]) < AHEAD:
+            self._assign_work_unit(node)
+        if not self.workqueue:
+            node.shutdown()
+
+
+def kept_together(nodeid: str) -> str:
+    """What the tests that one process runs share: a Spark session, or programs that run side by side; else the test."""
+    if "/test_spark_" in nodeid:
+        return "spark"
+    if any(
+        f"/test_{name}.py" in nodeid
+        for name in ("demo", "logins", "schema_registry_contract", "telemetry", "tls_stores")
+    ):  # a broker, or a run of the demo, for the whole file
+        return nodeid.partition("::")[0]
+    if "/test_generations.py" in nodeid:
+        return "generations, embedded" if "[embedded-" in nodeid else "generations, apache"
+    return nodeid

@@ -1,0 +1,54 @@
+"""How processes share the integration tests, and what becomes of a run where one of them dies."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.scheduling import kept_together
+
+pytestmark = pytest.mark.once
+TESTS = Path(__file__).resolve().parents[1]
+CONFTEST = """
+import sys
+sys.path.insert(0, {tests!r})
+from harness.scheduling import KeepTogether
+
+def pytest_xdist_make_scheduler(config, log):
+    return KeepTogether(config, log)
+"""
+MANY = """
+import os, signal
+import pytest
+
+@pytest.mark.parametrize("number", range(30))
+def test_one(number):
+    if number in {deadly}:
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.parametrize("deadly", [(), (0,), (12,), (29,), (4, 12), (28, 29)], ids=str)
+def test_a_process_that_dies_costs_one_test_and_others_run_once(deadly: tuple[int, ...], tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_text(CONFTEST.format(tests=str(TESTS)))
+    (tmp_path / "test_many.py").write_text(MANY.format(deadly=deadly))
+    command = [sys.executable, "-m", "pytest", "-n", "2", "-q", "-p", "no:cacheprovider", str(tmp_path)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    summary = done.stdout.splitlines()[-1]
+    assert f"{30 - len(deadly)} passed" in summary, done.stdout
+    assert (f"{len(deadly)} failed" in summary) == bool(deadly), done.stdout
+    assert done.returncode == bool(deadly)
+    for number in deadly:
+        assert f"crashed while running 'test_many.py::test_one[{number}]'" in done.stdout
+
+
+def test_costly_things_are_shared() -> None:
+    assert kept_together("tests/integration/test_spark_sink.py::test_one") == "spark"
+    assert kept_together("tests/integration/test_spark_source.py::test_two[embedded]") == "spark"
+    assert kept_together("tests/integration/test_tls_stores.py::test_one") == "tests/integration/test_tls_stores.py"
+    assert kept_together("tests/integration/test_generations.py::test_one[embedded-0.9]") == "generations, embedded"
+    assert kept_together("tests/integration/test_generations.py::test_one[apache-0.9]") == "generations, apache"
+    assert kept_together("tests/integration/test_admin.py::test_one") == "tests/integration/test_admin.py::test_one"
