@@ -619,6 +619,34 @@ def test_rows_of_arrow_are_values(cli: Cli, topic: Callable[..., str], tmp_path:
     assert cli("consume", name, *typed) == '{"data":"ff","day":"2026-01-31","price":"0.25"}\n'
 
 
+def test_maps_of_arrow_are_maps(cli: Cli, topic: Callable[..., str], tmp_path: Path) -> None:
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    name, plain, file, rows = topic(), topic(), tmp_path / "row.avsc", tmp_path / "rows.parquet"
+    stock = {"type": "map", "values": "int"}
+    listed = [{"name": "stock", "type": stock}, {"name": "shops", "type": {"type": "array", "items": stock}}]
+    file.write_text(json.dumps({"type": "record", "name": "R", "fields": listed}))
+    of_map = pa.map_(pa.string(), pa.int32())
+    columns = {
+        "stock": pa.array([[("nail", 3), ("nut", 4)], []], of_map),
+        "shops": pa.array([[[("bolt", 5)], []], []], pa.list_(of_map)),
+    }
+    parquet.write_table(pa.table(columns), rows)
+    typed = ("--value", "avro", "--value-schema", str(file))
+    expected = '{"stock":{"nail":3,"nut":4},"shops":[{"bolt":5},{}]}\n{"stock":{},"shops":[]}\n'
+    cli("produce", name, str(rows), *typed)
+    assert cli("consume", name, *typed) == expected
+    cli("produce", plain, str(rows))
+    assert [json.loads(line) for line in cli("consume", plain, "--format", "lines").splitlines()] == [
+        json.loads(line) for line in expected.splitlines()
+    ]
+    parquet.write_table(pa.table({"stock": pa.array([[("nail", 3), ("nail", 4)]], of_map)}), rows)
+    failed = cli.run("produce", plain, str(rows))
+    assert failed.exit_code == 2
+    assert "a map with the same key twice has no form in JSON" in failed.stderr
+    assert "'nail'" in failed.stderr
+    assert "Traceback" not in failed.stderr
+
+
 def test_a_bad_record_ends_the_command_behind_those_before_it_or_is_left_out(
     cli: Cli, topic: Callable[..., str], url: str
 ) -> None:

@@ -103,12 +103,20 @@ def send_arrow(sending: Sending, kind: str, file: IO[bytes], key_column: str | N
             except (TypeError, ValueError) as error:
                 raise BadInputError(f"these rows are no records: {error}") from None
         else:
-            for row in batch.to_pylist():
+            for row in _objects(batch):
                 key = None if key_column is None else _key(row[key_column])
                 if sending.has_json("value"):
                     sending.send(Json(row), key)
                 else:
                     sending.send(json.dumps(row, ensure_ascii=False, default=_jsonable).encode(), key)
+
+
+def _objects(batch: "pyarrow.RecordBatch") -> list[dict[str, Any]]:
+    """Rows as objects of JSON, maps among them. Raises `BadInputError` where a map has a key twice."""
+    try:
+        return batch.to_pylist(maps_as_pydicts="strict")
+    except KeyError as error:
+        raise BadInputError(f"a map with the same key twice has no form in JSON: {error.args[0]}") from None
 
 
 def _batches(kind: str, file: IO[bytes]) -> "Iterator[pyarrow.RecordBatch]":
