@@ -3,12 +3,12 @@
 import json
 import re
 import threading
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kafka.formats.header_ids import FramedValues, SchemaName, framed_values, ids_before
 from kafka.formats.registry.schemas import Schema
+from kafka.formats.registry.unusable_schemas import UnusableSchemas
 from kafka.formats.rows import SchemaNeeded, encoded_rows, names_of_avro, names_of_type
 
 if TYPE_CHECKING:
@@ -18,45 +18,6 @@ if TYPE_CHECKING:
 
 Message: TypeAlias = "str | Sequence[int] | None"
 """A message of a Protobuf schema, see `Protobuf`."""
-_MEMORY_S = 5.0
-"""So long an id that cannot be used is not asked for again."""
-
-
-class UnusableSchemas:
-    """Why schemas cannot be used, until a while after the first use: a registry may learn of one later.
-
-    Not safe to use from several threads.
-
-    Arguments:
-        clock: in seconds.
-    """
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._new: dict[SchemaName, str] = {}
-        self._used: dict[SchemaName, tuple[str, float]] = {}  # with the time they are forgotten at, the first one first
-
-    def __contains__(self, name: SchemaName) -> bool:
-        return name in self._new or name in self._used
-
-    def add(self, name: SchemaName, cause: str) -> None:
-        """Remember a schema that is not known."""
-        self._new[name] = cause
-
-    def cause(self, name: SchemaName) -> str:
-        """Why a schema cannot be used; raises KeyError if nothing is known."""
-        if name in self._new:
-            self._used[name] = (self._new.pop(name), self._clock() + _MEMORY_S)
-        return self._used[name][0]
-
-    def forget_old(self) -> None:
-        """Forget what has been used for long enough."""
-        now = self._clock()
-        while self._used:
-            name = next(iter(self._used))
-            if self._used[name][1] > now:
-                return
-            del self._used[name]
 
 
 class ReaderCore:

@@ -113,7 +113,7 @@ class WritersSchemas:
     def __init__(
         self, client: "SchemaRegistryClient", kind: str, made: Callable[["Schema"], Any], wait_ms: int
     ) -> None:
-        from kafka.formats.registry.columns import UnusableSchemas
+        from kafka.formats.registry.unusable_schemas import UnusableSchemas
 
         self._client = client
         self._kind = kind

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from kafka.formats import Avro, AvroEncodeError, Json, Protobuf
-from kafka.formats.registry import columns
+from kafka.formats.registry import unusable_schemas
 from kafka.formats.rows import reader_of, writer_of
 from kafka.schema_registry import (
     AsyncSchemaRegistryClient,
@@ -98,7 +98,7 @@ async def test_the_asynchronous_client_has_the_same() -> None:
 def test_an_unknown_id_and_a_schema_that_does_not_resolve_are_faults_of_the_value(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(columns, "_MEMORY_S", 0.0)
+    monkeypatch.setattr(unusable_schemas, "_MEMORY_S", 0.0)
     other = {"type": "record", "name": "Order", "fields": [{"name": "id", "type": "string"}]}
     subjects = Subjects(Schema(json.dumps(other), "AVRO"), Schema(JSON_SCHEMA, "JSON"), Schema(json.dumps(OLD), "AVRO"))
     with ScriptedRegistry(subjects) as server, SchemaRegistryClient({"url": server.url, **CONF}) as registry:
@@ -135,30 +135,6 @@ def test_ids_that_the_registry_does_not_know_are_asked_for_once_and_before_anyth
             assert len(decoded) == passes
         asked = [each.path.partition("?")[0] for each in server.requests if each.path.startswith("/schemas/ids/")]
         assert asked == [f"/schemas/ids/{number}" for number in (7, 1, 8, 9)]
-
-
-def test_why_an_id_cannot_be_used_is_forgotten_a_while_after_its_first_use() -> None:
-    now = 0.0
-    unusable = columns.UnusableSchemas(lambda: now)
-    for number in (1, 2, 3):
-        unusable.add(number, f"why {number}")
-    now = 100.0  # as long as it took to look up many more
-    unusable.forget_old()
-    assert unusable.cause(2) == "why 2"
-    now = 103.0
-    assert unusable.cause(1) == "why 1"
-    now = 104.9
-    unusable.forget_old()
-    assert [number in unusable for number in (1, 2, 3)] == [True, True, True]
-    assert unusable.cause(2) == "why 2"
-    now = 105.0
-    unusable.forget_old()
-    assert [number in unusable for number in (1, 2, 3)] == [True, False, True]
-    now = 108.0
-    unusable.forget_old()
-    assert [number in unusable for number in (1, 2, 3)] == [False, False, True]
-    with pytest.raises(KeyError):
-        unusable.cause(2)
 
 
 def test_a_schema_that_refers_to_one_that_is_gone_is_a_fault_of_its_values() -> None:

@@ -1,0 +1,33 @@
+"""How long it is remembered that a schema cannot be used."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafka.formats.registry.unusable_schemas import UnusableSchemas
+
+pytestmark = pytest.mark.once
+
+
+def test_why_an_id_cannot_be_used_is_forgotten_a_while_after_its_first_use() -> None:
+    now = 0.0
+    unusable = UnusableSchemas(lambda: now)
+    for number in (1, 2, 3):
+        unusable.add(number, f"why {number}")
+    now = 100.0  # as long as it took to look up many more
+    unusable.forget_old()
+    assert unusable.cause(2) == "why 2"
+    now = 103.0
+    assert unusable.cause(1) == "why 1"
+    now = 104.9
+    unusable.forget_old()
+    assert [number in unusable for number in (1, 2, 3)] == [True, True, True]
+    assert unusable.cause(2) == "why 2"
+    now = 105.0
+    unusable.forget_old()
+    assert [number in unusable for number in (1, 2, 3)] == [True, False, True]
+    now = 108.0
+    unusable.forget_old()
+    assert [number in unusable for number in (1, 2, 3)] == [False, False, True]
+    with pytest.raises(KeyError):
+        unusable.cause(2)
