@@ -21,6 +21,9 @@ PAIRS = {
     for section in SECTIONS
 }
 FIRST_TIME_MS = 1_700_000_000_000
+UNUSUAL = "\x01x"
+"""A value that most settings refuse, with a letter in it: in `client.software.name` and `client.software.version` librdkafka
+2.16 looks for one past the end of the text, and overwrites memory that is not its own."""
 
 
 def prepare(servers: str) -> None:
@@ -58,7 +61,7 @@ def test_each_of_those_settings_is_librdkafkas() -> None:
         said = []
         for client, settings in ((Producer, {}), (Consumer, {"group.id": "g"})):
             try:
-                client({**settings, "log_level": 0, name: "\x01"})
+                client({**settings, "log_level": 0, name: UNUSUAL})
             except (KafkaException, TypeError, ValueError, AttributeError) as error:
                 said.append(str(error))
         assert sum("No such configuration property" in each for each in said) < 2, name
