@@ -16,14 +16,8 @@ from kafka.formats.registry.contracts import (
     RuleSet,
 )
 from kafka.formats.registry.errors import SchemaRegistryConnectionError, SchemaRegistryError
-from kafka.formats.registry.schemas import (
-    ConfigCompatibilityLevel,
-    RegisteredSchema,
-    Schema,
-    SchemaReference,
-    SchemaVersion,
-    ServerConfig,
-)
+from kafka.formats.registry.schemas import RegisteredSchema, Schema, SchemaReference, SchemaVersion
+from kafka.formats.registry.settings import ConfigCompatibilityLevel, ServerConfig
 from kafka.schema_registry.schema_ids import (
     SchemaId,
     dual_schema_id_deserializer,

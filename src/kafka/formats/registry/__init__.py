@@ -1,9 +1,9 @@
 """The client of a schema registry: Confluent's HTTP API. Layer 4: imports `cluster/` (retries) and what is
 below it.
 
-`schemas` and `contracts` have what the registry keeps, `options` what a client is configured with, `credentials` how it
-proves who it is. `exchange` sends one request by an HTTP library, to one of several URLs and again where that may
-help; `cache` has what was answered before. `async_schema_calls` and `async_setting_calls`
-are the client's calls, from which `scripts/twins.py` writes `schema_calls` and `setting_calls`; `async_client` and
-`client` own the connections. Programs import them from `kafka.schema_registry`.
+`schemas`, `contracts` and `settings` have what the registry keeps, `options` what a client is configured with,
+`credentials` how it proves who it is. `exchange` sends one request by an HTTP library, to one of several URLs and again
+where that may help; `cache` has what was answered before. `async_schema_calls` and `async_setting_calls` are the
+client's calls, from which `scripts/twins.py` writes `schema_calls` and `setting_calls`; `async_client` and `client` own
+the connections. Programs import them from `kafka.schema_registry`.
 """

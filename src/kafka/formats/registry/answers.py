@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from kafka.formats.registry.errors import SchemaRegistryError
-from kafka.formats.registry.schemas import RegisteredSchema, SchemaVersion, ServerConfig
+from kafka.formats.registry.schemas import RegisteredSchema, SchemaVersion
+from kafka.formats.registry.settings import ServerConfig
 from kafka.net.foreign_text import shown_text
 
 ACCEPTED = "gzip"
@@ -26,6 +27,18 @@ _TYPES = {
     "ruleSet": dict,
 }
 _REFERENCE_TYPES = {"name": str, "subject": str, "version": int}
+_SETTING_TYPES = {
+    "compatibility": str,
+    "compatibilityLevel": str,
+    "compatibilityGroup": str,
+    "compatibilityPolicy": str,
+    "alias": str,
+    "aliasForDeks": str,
+    "normalize": bool,
+    "validateFields": bool,
+    "validateRules": bool,
+    "validateNewSchemas": bool,
+}
 
 
 async def body_of(response: Any, limit: int) -> bytes:
@@ -86,6 +99,7 @@ def version_of(answer: Any, asked: str) -> SchemaVersion:
 
 def settings_of(answer: Mapping[str, Any], asked: str) -> ServerConfig:
     """Settings; raises `SchemaRegistryError` for what are none."""
+    _check(answer, _SETTING_TYPES, asked)
     try:
         return ServerConfig.from_dict(answer)
     except (AttributeError, TypeError, ValueError) as error:
@@ -112,7 +126,7 @@ def _check(answer: Mapping[str, Any], types: Mapping[str, type], asked: str) -> 
 
 
 def _of_type(value: Any, kind: type, name: str, asked: str) -> Any:
-    if not isinstance(value, kind) or isinstance(value, bool):
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
         raise _unexpected(asked, f"expected {name!r} of type {kind.__name__}, got {shown_text(repr(value), 100)}")
     if isinstance(value, int) and not 0 <= value <= _LARGEST:
         raise _unexpected(asked, f"expected {name!r} from 0 to {_LARGEST}, got {shown_text(repr(value), 40)}")

@@ -6,7 +6,8 @@ from kafka.errors import IllegalArgumentError
 from kafka.formats.registry.answers import settings_of, text_of
 from kafka.formats.registry.async_requests import AsyncRegistryRequests, quoted
 from kafka.formats.registry.errors import SchemaRegistryError
-from kafka.formats.registry.schemas import Schema, ServerConfig, checked_schema
+from kafka.formats.registry.schemas import Schema, checked_schema
+from kafka.formats.registry.settings import ServerConfig
 
 Version = int | Literal["latest"]
 
@@ -26,14 +27,16 @@ class AsyncSettingCalls(AsyncRegistryRequests):
         body = {"compatibility": str(level).upper()}
         return dict(await self._asked(dict, "PUT", _setting("config", subject_name), None, body))
 
-    async def get_compatibility(self, subject_name: str | None = None) -> str:
+    async def get_compatibility(self, subject_name: str | None = None, default_to_global: bool = False) -> str:
         """Which versions a new one has to be compatible with.
 
         Arguments:
             subject_name: the subject; None: what holds for those that have no setting of their own.
+            default_to_global: for a subject without a setting of its own, give what holds for it. Not in
+                confluent-kafka.
         """
         path = _setting("config", subject_name)
-        answer = await self._asked(dict, "GET", path)
+        answer = await self._asked(dict, "GET", path, _in_scope(default_to_global))
         return text_of(answer, f"GET /{path}", "compatibilityLevel", "compatibility")
 
     async def test_compatibility(
@@ -97,7 +100,7 @@ class AsyncSettingCalls(AsyncRegistryRequests):
         return answer
 
     async def set_config(self, subject_name: str | None = None, config: ServerConfig | None = None) -> dict[str, Any]:
-        """Set all settings; as the registry's JSON has them.
+        """Set the settings that are given, and leave the others as they are; as the registry's JSON has them.
 
         Arguments:
             subject_name: the subject; None: for all that have none of their own.
@@ -111,14 +114,16 @@ class AsyncSettingCalls(AsyncRegistryRequests):
             body.setdefault("compatibility", level)
         return dict(await self._asked(dict, "PUT", _setting("config", subject_name), None, body))
 
-    async def get_config(self, subject_name: str | None = None) -> ServerConfig:
+    async def get_config(self, subject_name: str | None = None, default_to_global: bool = False) -> ServerConfig:
         """All settings.
 
         Arguments:
             subject_name: the subject; None: those that hold for subjects without.
+            default_to_global: for a subject without settings of its own, give those that hold for it. Not in
+                confluent-kafka.
         """
         path = _setting("config", subject_name)
-        return settings_of(await self._asked(dict, "GET", path), f"GET /{path}")
+        return settings_of(await self._asked(dict, "GET", path, _in_scope(default_to_global)), f"GET /{path}")
 
     async def delete_config(self, subject_name: str | None = None) -> ServerConfig:
         """Delete settings; what they were.
@@ -131,13 +136,15 @@ class AsyncSettingCalls(AsyncRegistryRequests):
 
     # -- modes and contexts -------------------------------------------------------------------------------------------
 
-    async def get_mode(self, subject_name: str) -> str:
+    async def get_mode(self, subject_name: str, default_to_global: bool = False) -> str:
         """Whether a subject takes schemas: "READWRITE", "READONLY", "READONLY_OVERRIDE" or "IMPORT".
 
         Arguments:
             subject_name: the subject.
+            default_to_global: for a subject without a mode of its own, give the one that holds for it. Not in
+                confluent-kafka.
         """
-        return await self._mode("GET", _setting("mode", subject_name))
+        return await self._mode("GET", _setting("mode", subject_name), _in_scope(default_to_global))
 
     async def update_mode(self, subject_name: str, mode: str, force: bool = False) -> str:
         """Set whether a subject takes schemas; the mode.
@@ -181,6 +188,10 @@ class AsyncSettingCalls(AsyncRegistryRequests):
             limit: how many to give; less than 0: all.
         """
         return await self._listed(str, "GET", "contexts", {"offset": offset, "limit": limit})
+
+
+def _in_scope(default_to_global: bool) -> dict[str, bool | None]:
+    return {"defaultToGlobal": default_to_global or None}
 
 
 def _setting(kind: str, subject_name: str | None) -> str:

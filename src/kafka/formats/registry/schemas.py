@@ -1,14 +1,13 @@
-"""What a schema registry keeps: schemas, references between them, versions of subjects, and settings."""
+"""What a schema registry keeps: schemas, references between them, and versions of subjects."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Any
 
-from kafka.formats.registry.contracts import Metadata, RuleSet, given, member
+from kafka.formats.registry.contracts import Metadata, RuleSet, given
 
 
 @dataclass(frozen=True)
@@ -138,79 +137,6 @@ class RegisteredSchema:
             src_dict.get("id"),
             src_dict.get("guid"),
             Schema.from_dict(src_dict),
-        )
-
-
-class ConfigCompatibilityLevel(StrEnum):
-    """Which versions of a subject a new one has to be compatible with, and in which direction."""
-
-    BACKWARD = "BACKWARD"
-    BACKWARD_TRANSITIVE = "BACKWARD_TRANSITIVE"
-    FORWARD = "FORWARD"
-    FORWARD_TRANSITIVE = "FORWARD_TRANSITIVE"
-    FULL = "FULL"
-    FULL_TRANSITIVE = "FULL_TRANSITIVE"
-    NONE = "NONE"
-
-
-@dataclass
-class ServerConfig:
-    """The settings of a registry or of a subject.
-
-    Attributes:
-        compatibility: which versions a new one has to be compatible with, as it is set.
-        compatibility_level: the same, as it is read.
-        compatibility_group: the property of metadata that versions share which are compared.
-        default_metadata: what schemas get that have none.
-        override_metadata: what all schemas get.
-        default_rule_set: what schemas get that have none.
-        override_rule_set: what all schemas get.
-    """
-
-    compatibility: ConfigCompatibilityLevel | str | None = None
-    compatibility_level: ConfigCompatibilityLevel | str | None = None
-    compatibility_group: str | None = None
-    default_metadata: Metadata | None = None
-    override_metadata: Metadata | None = None
-    default_rule_set: RuleSet | None = None
-    override_rule_set: RuleSet | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """As the registry's JSON has it."""
-        return given(
-            compatibility=None if self.compatibility is None else str(self.compatibility),
-            compatibilityLevel=None if self.compatibility_level is None else str(self.compatibility_level),
-            compatibilityGroup=self.compatibility_group,
-            defaultMetadata=None if self.default_metadata is None else self.default_metadata.to_dict(),
-            overrideMetadata=None if self.override_metadata is None else self.override_metadata.to_dict(),
-            defaultRuleSet=None if self.default_rule_set is None else self.default_rule_set.to_dict(),
-            overrideRuleSet=None if self.override_rule_set is None else self.override_rule_set.to_dict(),
-        )
-
-    @classmethod
-    def from_dict(cls, src_dict: Mapping[str, Any]) -> ServerConfig:
-        """Read the registry's JSON.
-
-        Arguments:
-            src_dict: a JSON object.
-        """
-
-        def metadata(name: str) -> Metadata | None:
-            found = src_dict.get(name)
-            return None if found is None else Metadata.from_dict(found)
-
-        def rule_set(name: str) -> RuleSet | None:
-            found = src_dict.get(name)
-            return None if found is None else RuleSet.from_dict(found)
-
-        return cls(
-            member(ConfigCompatibilityLevel, src_dict.get("compatibility")),
-            member(ConfigCompatibilityLevel, src_dict.get("compatibilityLevel")),
-            src_dict.get("compatibilityGroup"),
-            metadata("defaultMetadata"),
-            metadata("overrideMetadata"),
-            rule_set("defaultRuleSet"),
-            rule_set("overrideRuleSet"),
         )
 
 
