@@ -22,8 +22,8 @@ PAIRS = {
 }
 FIRST_TIME_MS = 1_700_000_000_000
 UNUSUAL = "\x01x"
-"""A value that most settings refuse. It has a letter in it, as librdkafka 2.16 looks for one in `client.software.name` and
-`client.software.version`, past the end of the text if need be, and then overwrites memory that is not its own."""
+"""A value that most settings refuse. It has a letter in it, as librdkafka 2.16 looks for one in `client.software.name`
+and `client.software.version`, past the end of the text if need be, and then overwrites memory that is not its own."""
 
 
 def prepare(servers: str) -> None:
