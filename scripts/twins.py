@@ -80,9 +80,10 @@ _ADMIN_NAMES = {
     },
 }
 
-_REGISTRY = ("column_calls", "references", "requests", "schema_calls", "setting_calls")
+_REGISTRY = ("column_calls", "references", "requests", "schema_calls", "setting_calls", "writers_schemas")
 _REGISTRY_NAMES = {
     "AsyncColumnCalls": "ColumnCalls",
+    "AsyncNamedSchemas": "NamedSchemas",
     "AsyncRegistryReader": "RegistryReader",
     "AsyncRegistryRequests": "RegistryRequests",
     "AsyncSchemaCalls": "SchemaCalls",
@@ -92,6 +93,7 @@ _REGISTRY_NAMES = {
     "async_references": "references",
     "async_requests": "requests",
     "async_schema_calls": "schema_calls",
+    "async_writers_schemas": "writers_schemas",
 }
 
 _SERDES = ("avro", "json_schema", "protobuf")

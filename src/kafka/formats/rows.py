@@ -65,11 +65,11 @@ class SchemaNeeded(Exception):
     def __init__(self, reader: Any, names: Collection[int | str]) -> None:
         super().__init__(*names)
         self._reader = reader
-        self._names = names
+        self.names = names
 
     def look_up(self) -> Any:
         """Ask for the schemas."""
-        return self._reader.look_up(self._names)
+        return self._reader.look_up(self.names)
 
 
 class FormatRows:

@@ -223,7 +223,7 @@ def _encoding(schema: WriterSchema) -> Any:
 
 @functools.lru_cache(8)
 def _decoder(schema: ReaderSchema, typed: TypedOptions) -> Decode:
-    return decoder_of(schema, typed, "value")
+    return decoder_of(schema, typed)
 
 
 @functools.lru_cache(8)

@@ -168,7 +168,7 @@ def test_bad_records_stand_in_a_column_of_their_own_on_request(kafka: Kafka) -> 
     assert errors[1]["bytes"] == b"\0" + number.to_bytes(4, "big") + b"\x08ab"
     assert errors[1]["cause"].startswith(f"schema id {number}: ")
     assert "expected a zero byte" in errors[2]["cause"]
-    assert "schema id 65535: the schema is not in the registry" in errors[3]["cause"]
+    assert "schema id 65535: the schema registry has no schema with this id" in errors[3]["cause"]
     assert [row["value"] for row in rows if row["value"]] == [{"id": "a", "amount": 1}, {"id": "b", "amount": 2}]
     alone = Frame(**{**options, "columns": "value_error,partition"}).rows()
     assert [row["value_error"] for row in alone] == errors

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import functools
 import importlib.util
 import re
 import tempfile
@@ -101,6 +102,20 @@ def indexes_of(descriptor: Any) -> list[int]:
         descriptor = outer
     found.insert(0, list(descriptor.file.message_types_by_name).index(descriptor.name))
     return found
+
+
+@functools.lru_cache(64)
+def position_in(schema: str, message: str, references: tuple[tuple[str, str], ...]) -> Sequence[int]:
+    """The position of a message in the file of a schema.
+
+    Args:
+        schema: text of a .proto file, or a serialized file in base64.
+        message: its full name.
+        references: the schemas that are imported, names and texts.
+
+    Raises `ProtobufSchemaError` if the schema is not valid or has no such message.
+    """
+    return indexes_of(message_of(file_of(schema, dict(references)), message))
 
 
 def descriptor_proto(file: Any) -> Any:

@@ -4,6 +4,7 @@ below it.
 `schemas`, `contracts` and `settings` have what the registry keeps, `options` what a client is configured with,
 `credentials` how it proves who it is. `exchange` sends one request by an HTTP library, to one of several URLs and again
 where that may help; `cache` has what was answered before. `async_schema_calls` and `async_setting_calls` are the
-client's calls, from which `scripts/twins.py` writes `schema_calls` and `setting_calls`; `async_client` and `client` own
-the connections. Programs import them from `kafka.schema_registry`.
+client's calls, from which `scripts/twins.py` writes `schema_calls` and `setting_calls`. `async_writers_schemas` finds
+the schemas that values were written with; `async_column_calls` makes readers and writers of columns. `async_client` and
+`client` own the connections. Programs import them from `kafka.schema_registry`.
 """

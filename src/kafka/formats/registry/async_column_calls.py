@@ -4,8 +4,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from kafka.formats.header_ids import SchemaName
-from kafka.formats.registry.async_references import parsed_avro, referenced_schemas
+from kafka.formats.registry.async_references import parsed_avro, referenced_texts
 from kafka.formats.registry.async_schema_calls import AsyncSchemaCalls, Version
+from kafka.formats.registry.async_writers_schemas import writers_schema
 from kafka.formats.registry.columns import Message, ReaderCore, RegistryWriter, kind_of, schema_of
 from kafka.formats.registry.errors import SchemaRegistryError
 from kafka.formats.registry.schemas import Schema
@@ -26,7 +27,7 @@ class AsyncRegistryReader(ReaderCore):
     def __init__(self, registry: AsyncSchemaCalls, subject: str | None, schema: Schema, parsed: Any) -> None:
         super().__init__(schema, parsed)
         self._registry = registry
-        self._context = subject if subject is not None and subject.startswith(":.") else None
+        self._subject = subject
 
     async def decode(
         self, values: "pyarrow.BinaryArray", headers: Any = None, field: str = "value"
@@ -49,41 +50,13 @@ class AsyncRegistryReader(ReaderCore):
                 await needed.look_up()
 
     async def look_up(self, names: Iterable[SchemaName]) -> None:
-        """Ask for schemas, by id or GUID; raises `SchemaRegistryError` where the registry does not answer."""
+        """Ask the registry for schemas, by id or GUID; raises `SchemaRegistryError` if it does not answer."""
         for name in names:
             try:
-                self._keep(name, await self._writer(name))
+                found = await writers_schema(self._registry, name, self._kind, self._message, self._subject)
+                self._keep(name, found)
             except ValueError as error:
                 self._keep_unusable(name, str(error))
-
-    async def _writer(self, name: SchemaName) -> Any:
-        """What values of a schema are decoded by; raises ValueError where there is none."""
-        try:
-            if isinstance(name, str):
-                schema = await self._registry.get_schema_by_guid(name)
-            else:
-                schema = await self._registry.get_schema(name, self._context)
-        except SchemaRegistryError as error:
-            if not error.is_missing:
-                raise
-            known_by = "GUID" if isinstance(name, str) else "id"
-            raise ValueError(f"the schema registry has no schema with this {known_by}") from error
-        try:
-            return await self._parsed(schema)
-        except SchemaRegistryError as error:
-            if not error.is_missing:
-                raise
-            raise ValueError(f"the schema registry lacks what the schema refers to: {error}") from error
-
-    async def _parsed(self, schema: Schema) -> Any:
-        if kind_of(schema) != self._kind:
-            raise ValueError(f"expected a schema of the type {self._kind}, got {schema.schema_type}")
-        if self._kind == "AVRO":
-            return await parsed_avro(schema, self._registry)
-        from kafka.formats.protobuf.files import indexes_of
-
-        codec = await parsed_schema(self._registry, schema, self._codec.descriptor.full_name)
-        return indexes_of(codec.descriptor)
 
 
 class AsyncColumnCalls(AsyncSchemaCalls):
@@ -167,8 +140,7 @@ async def parsed_schema(registry: AsyncSchemaCalls, schema: Schema, message: Mes
         raise ValueError(f"Expected a message with a schema of the type PROTOBUF only, got one of {kind}")
     if kind == "AVRO":
         return await parsed_avro(schema, registry)
-    found = await referenced_schemas(schema, registry, kind)
-    texts = {name: each.schema_str or "" for name, each in found.items()}
+    texts = await referenced_texts(schema, registry, kind)
     if kind == "PROTOBUF":
         from kafka.formats.protobuf.codec import Protobuf
 

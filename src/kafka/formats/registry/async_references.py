@@ -53,6 +53,12 @@ async def referenced_schemas(
     return (await _followed(schema, registry, (kind, fmt), made, 0, {}))[1]
 
 
+async def referenced_texts(schema: Schema, registry: AsyncVersions, kind: str) -> dict[str, str]:
+    """The texts of `referenced_schemas`, by name and in their order."""
+    found = await referenced_schemas(schema, registry, kind)
+    return {name: each.schema_str or "" for name, each in found.items()}
+
+
 async def parsed_avro(schema: Schema, registry: AsyncVersions) -> AvroSchema:
     """Parse an Avro schema with what it refers to.
 

@@ -46,6 +46,7 @@ class ReaderCore:
         self._writers: dict[SchemaName, Any] = {}  # of Avro, parsed schemas; of Protobuf, positions of the message
         self._kind = kind_of(schema)
         self._codec: Any = None
+        self._message = parsed.descriptor.full_name if self._kind == "PROTOBUF" else ""
         if self._kind == "AVRO":
             from kafka.formats.avro.columns import AvroColumnDecoder
 

@@ -52,6 +52,12 @@ def referenced_schemas(schema: Schema, registry: Versions, kind: str, fmt: str |
     return (_followed(schema, registry, (kind, fmt), made, 0, {}))[1]
 
 
+def referenced_texts(schema: Schema, registry: Versions, kind: str) -> dict[str, str]:
+    """The texts of `referenced_schemas`, by name and in their order."""
+    found = referenced_schemas(schema, registry, kind)
+    return {name: each.schema_str or "" for name, each in found.items()}
+
+
 def parsed_avro(schema: Schema, registry: Versions) -> AvroSchema:
     """Parse an Avro schema with what it refers to.
 

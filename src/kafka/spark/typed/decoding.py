@@ -1,6 +1,7 @@
 """Decoding the keys and values of a task's records into columns of Spark's types."""
 
 import dataclasses
+import functools
 import logging
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -9,13 +10,10 @@ from kafka.errors import KafkaError
 from kafka.formats.bad_values import BadValue, error_column
 from kafka.spark.typed.field_options import PLAIN_FORMATS, REGISTRY_FORMATS, FieldOptions, TypedOptions
 from kafka.spark.typed.reader_schema import ReaderSchema, protobuf_of
-from kafka.spark.typed.registry import WritersSchemas, client_of, texts_of_references
+from kafka.spark.typed.registry import client_of, patiently
 
 if TYPE_CHECKING:
     import pyarrow
-
-    from kafka.formats.header_ids import FramedValues
-    from kafka.formats.registry.schemas import Schema
 
 log = logging.getLogger(__name__)
 
@@ -109,7 +107,7 @@ class _FieldColumns:
     def __init__(self, options: FieldOptions, schema: ReaderSchema, typed: TypedOptions) -> None:
         self._options = options
         self._type: Any = schema.spark()
-        self._decode = decoder_of(schema, typed, options.field)
+        self._decode = decoder_of(schema, typed)
         self._told: set[tuple[str, int]] = set()
 
     def columns(self, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -164,73 +162,48 @@ def is_framed(schema: ReaderSchema, typed: TypedOptions) -> bool:
     return bool(typed.registry) and schema.format in REGISTRY_FORMATS
 
 
-def decoder_of(schema: ReaderSchema, typed: TypedOptions, field: str) -> Decode:
+def decoder_of(schema: ReaderSchema, typed: TypedOptions) -> Decode:
     """What decodes the keys or values of a format, for one task: it is not for several threads."""
-    framed = is_framed(schema, typed)
+    if is_framed(schema, typed):
+        return _registry_decoder(schema, typed)
     if schema.format in PLAIN_FORMATS:
         from kafka.formats.plain import PlainColumns
 
         return _without_headers(PlainColumns(schema.format).decode)
     if schema.format == "protobuf":
-        return _protobuf_decoder(schema, typed, field)
-    if schema.format != "avro":
-        from kafka.formats.json.columns import JsonColumnDecoder
+        return _without_headers(protobuf_of(schema.text, schema.message, schema.references).decode_rows)
+    if schema.format == "avro":
+        from kafka.formats.avro.columns import AvroColumnDecoder
 
-        json_decoder = JsonColumnDecoder(schema.text, references=dict(schema.references))
-        if not framed:
-            return _without_headers(json_decoder.decode)
-        return _framed_decoder("JSON", field, lambda each: json_decoder.decode(each.values, framed=True))
-    from kafka.formats.avro.columns import AvroColumnDecoder
-
-    avro = schema.avro()
-    avro_decoder = AvroColumnDecoder(avro)
-    if not framed:
+        avro = schema.avro()
+        avro_decoder = AvroColumnDecoder(avro)
         avro_decoder.use(None, avro)
         return _without_headers(lambda values: avro_decoder.decode(values, framed=False))
-    from kafka.formats.registry.references import parsed_avro
+    from kafka.formats.json.columns import JsonColumnDecoder
 
-    client = client_of(typed.registry)  # held by the task, which finds the ids in it that it asked for before
-    writers = WritersSchemas(client, "AVRO", lambda each: parsed_avro(each, client), typed.registry_wait_ms)
-
-    def decode(each: "FramedValues") -> "tuple[Any, list[BadValue]]":
-        return avro_decoder.decode(each.values, framed=True, find=writers.of, guids=each.guids)
-
-    return _framed_decoder("AVRO", field, decode)
+    return _without_headers(JsonColumnDecoder(schema.text, references=dict(schema.references)).decode)
 
 
 def _without_headers(decode: Callable[[Any], "tuple[Any, list[BadValue]]"]) -> Decode:
     return lambda values, headers: decode(values)
 
 
-def _framed_decoder(kind: str, field: str, decode: Callable[["FramedValues"], "tuple[Any, list[BadValue]]"]) -> Decode:
-    """What gives values their prefixes first, where a header names the schema."""
-    from kafka.formats.header_ids import framed_values
+def _registry_decoder(schema: ReaderSchema, typed: TypedOptions) -> Decode:
+    """What decodes values whose schemas the registry has, and waits while it does not answer."""
+    from kafka.formats.registry.column_calls import RegistryReader
+    from kafka.formats.registry.schemas import Schema
+    from kafka.formats.rows import SchemaNeeded
 
-    def decoded(values: Any, headers: Any) -> "tuple[Any, list[BadValue]]":
-        framed = framed_values(values, headers, field, kind)
-        column, bad = decode(framed)
-        return column, framed.bad(bad)
+    client = client_of(typed.registry)  # held by the task: it has the schemas of earlier tasks
+    reader = RegistryReader(client, None, Schema(schema.text, REGISTRY_FORMATS[schema.format]), schema.parsed())
 
-    return decoded
+    def decode(values: Any, headers: Any) -> "tuple[Any, list[BadValue]]":
+        while True:
+            try:
+                return reader.decode_known(values, headers, schema.field)
+            except SchemaNeeded as needed:
+                for name in needed.names:
+                    what = f"looking for schema {name}" if isinstance(name, str) else f"looking for schema id {name}"
+                    patiently(functools.partial(reader.look_up, [name]), typed.registry_wait_ms, what)
 
-
-def _protobuf_decoder(schema: ReaderSchema, typed: TypedOptions, field: str) -> Decode:
-    protobuf = protobuf_of(schema.text, schema.message, schema.references)
-    if not is_framed(schema, typed):
-        return _without_headers(protobuf.decode_rows)
-    from kafka.formats.protobuf.files import indexes_of
-
-    client = client_of(typed.registry)
-    name = protobuf.descriptor.full_name
-
-    def position(written: "Schema") -> list[int]:
-        """The message's position in the schema that a value was written with."""
-        references = texts_of_references(client, written, "PROTOBUF")
-        return indexes_of(protobuf_of(written.schema_str or "", name, references).descriptor)
-
-    writers = WritersSchemas(client, "PROTOBUF", position, typed.registry_wait_ms)
-    return _framed_decoder(
-        "PROTOBUF",
-        field,
-        lambda each: protobuf.decode_rows(each.values, framed=True, find=each.finding(writers.of)),
-    )
+    return decode

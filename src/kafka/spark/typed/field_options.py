@@ -11,8 +11,8 @@ REGISTRY_PREFIX = "schemaregistry."
 """Options with this prefix are those of `SchemaRegistryClient`."""
 SCHEMA_FORMATS = ("avro", "json", "json-schema", "protobuf")
 """Formats that need a schema."""
-REGISTRY_FORMATS = ("avro", "json-schema", "protobuf")
-"""Formats whose values carry the id of a schema where there is a registry."""
+REGISTRY_FORMATS = {"avro": "AVRO", "json-schema": "JSON", "protobuf": "PROTOBUF"}
+"""Formats whose values carry the id of a schema if there is a registry, and the type of that schema."""
 PLAIN_FORMATS = ("string", "short", "int", "long", "float", "double")
 FORMATS = (*SCHEMA_FORMATS, *PLAIN_FORMATS)
 

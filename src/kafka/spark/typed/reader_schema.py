@@ -14,8 +14,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kafka.errors import KafkaConfigurationError
-from kafka.spark.typed.field_options import PLAIN_FORMATS, FieldOptions, TypedOptions
-from kafka.spark.typed.registry import client_of, texts_of_references
+from kafka.formats.registry.references import referenced_texts
+from kafka.spark.typed.field_options import PLAIN_FORMATS, REGISTRY_FORMATS, FieldOptions, TypedOptions
+from kafka.spark.typed.registry import client_of
 from kafka.spark.values import Partitions, Selection, Topics
 
 if TYPE_CHECKING:
@@ -63,6 +64,16 @@ class ReaderSchema:
         for _, text in self.references:
             _, named = parse_named(text, named)
         return parse_named(self.text, named)[0]
+
+    def parsed(self) -> Any:
+        """The schema for a `RegistryReader`: parsed for Avro, a `Json` or `Protobuf` for the other formats."""
+        if self.format == "avro":
+            return self.avro()
+        if self.format == "protobuf":
+            return protobuf_of(self.text, self.message, self.references)
+        from kafka.formats.json.codec import Json
+
+        return Json(self.text, references=dict(self.references))
 
     def arrow(self) -> "pyarrow.DataType":
         """The type of what is decoded; raises `AvroSchemaError`, `JsonSchemaError` or `ProtobufSchemaError`."""
@@ -151,8 +162,8 @@ def _registered(field: FieldOptions, typed: TypedOptions, selection: Selection) 
     client = client_of(typed.registry)
     version: Any = "latest" if field.version is None else field.version
     registered = client.get_version(subject, version)
-    kind = {"avro": ("AVRO", None), "json-schema": ("JSON",), "protobuf": ("PROTOBUF",)}[field.format]
-    if registered.schema.schema_type not in kind:
+    kind = REGISTRY_FORMATS[field.format]
+    if (registered.schema.schema_type or "AVRO") != kind:
         raise KafkaConfigurationError(
             f"option {field.option('Format')!r} is {field.format}, but subject {subject!r} has schemas of the type "
             f"{registered.schema.schema_type}"
@@ -161,7 +172,7 @@ def _registered(field: FieldOptions, typed: TypedOptions, selection: Selection) 
         field.field,
         field.format,
         registered.schema.schema_str or "",
-        texts_of_references(client, registered.schema, str(kind[0])),
+        tuple(referenced_texts(registered.schema, client, kind).items()),
         f"version {registered.version} of subject {subject!r}",
         chosen=field.version is not None,
         message=field.message or "",

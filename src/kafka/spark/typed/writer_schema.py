@@ -5,17 +5,15 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from kafka.errors import KafkaConfigurationError
-from kafka.formats.registry.references import parsed_avro
+from kafka.formats.registry.references import parsed_avro, referenced_texts
 from kafka.spark.typed.field_options import PLAIN_FORMATS, REGISTRY_FORMATS, FieldOptions, TypedOptions
 from kafka.spark.typed.reader_schema import protobuf_of, schema_text
-from kafka.spark.typed.registry import client_of, patiently, texts_of_references
+from kafka.spark.typed.registry import client_of, patiently
 
 if TYPE_CHECKING:
     import pyarrow
 
     from kafka.formats.registry.schemas import Schema
-
-_KINDS = {"avro": "AVRO", "json-schema": "JSON", "protobuf": "PROTOBUF"}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -88,16 +86,17 @@ def _registered(
     from kafka.formats.registry.schemas import Schema
 
     client = client_of(typed.registry)
+    kind = REGISTRY_FORMATS[field.format]
     if text is None and (field.version is not None or not typed.register or field.format != "avro"):
         registered = client.get_version(subject, "latest" if field.version is None else field.version)
-        if (registered.schema.schema_type or "AVRO") != _KINDS[field.format]:
+        if (registered.schema.schema_type or "AVRO") != kind:
             raise KafkaConfigurationError(
                 f"option {field.option('Format')!r} is {field.format}, but subject {subject!r} has schemas of the type "
                 f"{registered.schema.schema_type}"
             )
-        references = texts_of_references(client, registered.schema, _KINDS[field.format])
-        return _made(field, registered.schema, registered.schema_id, references)
-    schema = Schema(text if text is not None else _derived(field, topic, type_), _KINDS[field.format])
+        references = referenced_texts(registered.schema, client, kind)
+        return _made(field, registered.schema, registered.schema_id, tuple(references.items()))
+    schema = Schema(text if text is not None else _derived(field, topic, type_), kind)
     if field.format == "avro":
         _check(field, client, schema)
     if field.format == "protobuf":

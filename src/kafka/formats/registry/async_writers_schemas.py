@@ -1,0 +1,63 @@
+"""The schemas that values were written with, asked for by what the values name: an id or a GUID."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from kafka.formats.header_ids import SchemaName
+from kafka.formats.registry.async_references import AsyncVersions, parsed_avro, referenced_texts
+from kafka.formats.registry.errors import SchemaRegistryError
+from kafka.formats.registry.schemas import Schema
+
+
+class AsyncNamedSchemas(AsyncVersions, Protocol):
+    """What is asked of the `AsyncSchemaRegistryClient`."""
+
+    async def get_schema(self, schema_id: int, subject_name: str | None = None) -> Schema:
+        """See `AsyncSchemaRegistryClient`."""
+
+    async def get_schema_by_guid(self, guid: str) -> Schema:
+        """See `AsyncSchemaRegistryClient`."""
+
+
+async def writers_schema(
+    registry: AsyncNamedSchemas, name: SchemaName, kind: str, message: str = "", subject: str | None = None
+) -> Any:
+    """Ask a registry for the schema of values, and prepare it for decoding them.
+
+    Arguments:
+        registry: the registry's client.
+        name: the id or GUID of the schema.
+        kind: the type that the schema must have, AVRO or PROTOBUF.
+        message: for Protobuf, the full name of the message that the values are.
+        subject: a subject of the same topic; if it is in a context, ids are looked up there.
+
+    Returns the parsed schema for Avro, the position of the message in the schema for Protobuf.
+
+    Raises ValueError with the cause for a schema that the registry does not have or that cannot be used, and
+    `SchemaRegistryError` if the registry does not answer or refuses.
+    """
+    try:
+        if isinstance(name, str):
+            schema = await registry.get_schema_by_guid(name)
+        else:
+            in_context = subject if subject is not None and subject.startswith(":.") else None
+            schema = await registry.get_schema(name, in_context)
+    except SchemaRegistryError as error:
+        if not error.is_missing:
+            raise
+        known_by = "GUID" if isinstance(name, str) else "id"
+        raise ValueError(f"the schema registry has no schema with this {known_by}") from error
+    if (schema.schema_type or "AVRO") != kind:
+        raise ValueError(f"expected a schema of the type {kind}, got {schema.schema_type or 'AVRO'}")
+    try:
+        if kind == "AVRO":
+            return await parsed_avro(schema, registry)
+        references = await referenced_texts(schema, registry, kind)
+    except SchemaRegistryError as error:
+        if not error.is_missing:
+            raise
+        raise ValueError(f"the schema registry lacks what the schema refers to: {error}") from error
+    from kafka.formats.protobuf.files import position_in
+
+    return position_in(schema.schema_str or "", message, tuple(references.items()))
