@@ -175,6 +175,21 @@ def test_bad_records_stand_in_a_column_of_their_own_on_request(kafka: Kafka) -> 
     assert "value_error" in Frame(**{name: text for name, text in options.items() if name != "columns"}).ddl
 
 
+def test_ids_are_looked_up_in_the_context_of_the_subject(kafka: Kafka) -> None:
+    """They were looked up in the default context, where they are those of other schemas."""
+    topic = kafka.topic()
+    other = f'{{"type":"record","name":"Other","doc":"{topic}","fields":[{{"name":"x","type":"double"}}]}}'
+    number = kafka.registry.register_schema(f"{topic}-value", Schema(other))
+    subject = f":.{topic}:{topic}-value"
+    for each in range(1, number):
+        filler = Schema(f'{{"type":"fixed","name":"Filler","size":{each}}}')
+        kafka.registry.register_schema(f"{subject}-{each}", filler)
+    assert kafka.registry.register_schema(subject, Schema(ORDER)) == number
+    value = {"id": "a", "amount": 1}
+    send(kafka.servers, topic, [Avro(ORDER).encode(value, b"\0" + number.to_bytes(4, "big"))])
+    assert [row["value"] for row in Frame(**kafka.options(topic, valueSubject=subject)).rows()] == [value]
+
+
 def test_a_time_that_spark_cannot_hold_is_a_bad_record(kafka: Kafka) -> None:
     topic = kafka.topic()
     long = '{"type":"long","logicalType":"timestamp-millis"}'

@@ -195,7 +195,8 @@ def _registry_decoder(schema: ReaderSchema, typed: TypedOptions) -> Decode:
     from kafka.formats.rows import SchemaNeeded
 
     client = client_of(typed.registry)  # held by the task: it has the schemas of earlier tasks
-    reader = RegistryReader(client, None, Schema(schema.text, REGISTRY_FORMATS[schema.format]), schema.parsed())
+    subject = next(each.subject for each in typed.fields if each.field == schema.field)
+    reader = RegistryReader(client, subject, Schema(schema.text, REGISTRY_FORMATS[schema.format]), schema.parsed())
 
     def decode(values: Any, headers: Any) -> "tuple[Any, list[BadValue]]":
         while True:
