@@ -26,8 +26,14 @@ class ColumnReader(Protocol):
     def type(self) -> Any:
         """The column's type, a `pyarrow.DataType`."""
 
-    def decode_known(self, values: Any) -> tuple[Any, list[BadValue]]:
-        """Decode an array of binary.
+    def decode_known(self, values: Any, headers: Any = None, field: str = "value") -> tuple[Any, list[BadValue]]:
+        """Decode the keys or values of records.
+
+        Args:
+            values: an array of binary.
+            headers: the headers of the same records, an array; None if there are none. Only readers of a schema
+                registry use them, as a header may name the schema of a key or value.
+            field: "key" or "value".
 
         Returns:
             The column, with a row for each value, and which values could not be decoded and why; these rows are null.
@@ -85,8 +91,8 @@ class FormatRows:
         self.type: Any = given.type if hasattr(given, "type") else given.arrow_type
         self.field_names = names_of_type(self.type)
 
-    def decode_known(self, values: Any) -> tuple[Any, list[BadValue]]:
-        """See `ColumnReader`."""
+    def decode_known(self, values: Any, headers: Any = None, field: str = "value") -> tuple[Any, list[BadValue]]:
+        """See `ColumnReader`; the headers are ignored."""
         found: tuple[Any, list[BadValue]] = self._given.decode_rows(values)
         return found
 
@@ -106,8 +112,8 @@ class PlainRows:
         self.type: Any = self._columns.type
         self.field_names: Collection[str] = ()
 
-    def decode_known(self, values: Any) -> tuple[Any, list[BadValue]]:
-        """See `ColumnReader`."""
+    def decode_known(self, values: Any, headers: Any = None, field: str = "value") -> tuple[Any, list[BadValue]]:
+        """See `ColumnReader`; the headers are ignored."""
         return self._columns.decode(values)
 
     def encode(self, column: Any) -> pa.BinaryArray:

@@ -69,7 +69,8 @@ class TypedColumns:
         decoded: dict[str, Array] = {}
         bad: dict[str, dict[int, BadValue]] = {}
         for name, reader in self._readers.items():
-            decoded[name], bad[name] = _decoded(reader, raw, name)
+            decoded[name], failures = reader.decode_known(raw.column(name), raw.column("headers"), name)
+            bad[name] = {each.row: each for each in failures}
         batch = _replaced(raw, decoded)
         if self._error_columns:
             for name, rows in bad.items():
@@ -122,16 +123,6 @@ class TypedColumns:
         if not left_out:
             return batch
         return batch.take(pa.array([row for row in range(batch.num_rows) if row not in left_out], pa.int64()))
-
-
-def _decoded(reader: Any, raw: Any, name: str) -> tuple[Array, dict[int, BadValue]]:
-    """The column of keys or of values, and which could not be decoded; raises `SchemaNeeded`."""
-    values = raw.column(name)
-    if getattr(reader, "is_framed", False):
-        column, failures = reader.decode_known(values, raw.column("headers"), name)
-    else:
-        column, failures = reader.decode_known(values)
-    return column, {each.row: each for each in failures}
 
 
 def _replaced(batch: Any, columns: Mapping[str, Array]) -> Any:

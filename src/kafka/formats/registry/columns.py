@@ -26,10 +26,7 @@ class ReaderCore:
     Attributes:
         schema: the reader's schema.
         type: of the column, a `pyarrow.DataType`.
-        is_framed: whether a schema id stands before each value, or in a header.
     """
-
-    is_framed = True
 
     def __init__(self, schema: Schema, parsed: Any) -> None:
         """Plan the column.

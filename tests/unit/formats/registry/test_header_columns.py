@@ -9,10 +9,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from kafka.formats import Avro
+from kafka.formats import Avro, Json, Protobuf
 from kafka.formats.registry.async_client import AsyncSchemaRegistryClient
 from kafka.formats.registry.client import SchemaRegistryClient
 from kafka.formats.registry.schemas import Schema
+from kafka.formats.rows import reader_of
 from kafka.record.arrow import HEADERS_TYPE
 
 from .scripted_registry import Request, ScriptedRegistry
@@ -110,6 +111,24 @@ def test_avro_values_are_resolved_from_the_schemas_that_headers_name() -> None:
         as_keys, bad = reader.decode(values, headers, "key")
         assert [each.row for each in bad if each.row in (0, 1, 5, 9)] == [1, 5]
         assert ids(as_keys)[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "data"),
+    [
+        ("long", bytes(7) + b"\1"),
+        (Avro(OLD), avro(OLD, 1)),
+        (Json("id bigint"), b'{"id": 1}'),
+        (Protobuf(HEAD, "Order"), Protobuf(HEAD, "Order").encode({"id": 1})),
+    ],
+    ids=["plain", "avro", "json", "protobuf"],
+)
+@pytest.mark.parametrize("field", ["key", "value"])
+def test_readers_without_a_registry_ignore_headers(given: Any, data: bytes, field: str) -> None:
+    values, headers = arrays((data, by_guid(UNKNOWN, field=field)), (None, by_id(1)), (data, None))
+    column, bad = reader_of(given, field).decode_known(values, headers, field)
+    assert (column.to_pylist()[1], bad) == (None, [])
+    assert column.to_pylist()[::2] == [1, 1] if given == "long" else ids(column)[::2] == [1, 1]
 
 
 def test_an_unknown_guid_and_a_header_that_names_no_schema_are_faults_of_the_value() -> None:
