@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from kafka.formats.bad_values import PREFIX_SIZE, BadValue, id_at
+from kafka.formats.framing import prefix_of
 from kafka.formats.protobuf.prefix import PrefixError, read_indexes
 
 HEADERS = {"key": "__key_schema_id", "value": "__value_schema_id"}
@@ -123,7 +124,7 @@ def _prefix(header: bytes, kind: str, by_guid: dict[bytes, int], numbers: Iterat
         guid, end = header[1:_GUID_END], _GUID_END
         if guid not in by_guid:
             by_guid[guid] = next(numbers)
-        made = b"\0" + by_guid[guid].to_bytes(4, "big")
+        made = prefix_of(by_guid[guid])
     else:
         found = header[:_GUID_END].hex(" ") or "no bytes"
         raise ValueError(f"expected a zero byte and a schema id of 4 bytes, or a byte 1 and a GUID of 16, got {found}")

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import io
-import struct
 import uuid
 from typing import Any
 
+from kafka.formats.framing import prefix_of
 from kafka.formats.protobuf.prefix import PrefixError, index_bytes, read_indexes
 from kafka.serialization import MessageField, SerializationContext, SerializationError
 
 _BY_ID = 0
 _BY_GUID = 1
-_ID = struct.Struct(">bI")
 _HEADERS = {MessageField.KEY: "__key_schema_id", MessageField.VALUE: "__value_schema_id"}
 
 
@@ -67,7 +66,7 @@ class SchemaId:
         """The number with the byte before it that announces it."""
         if self.id is None:
             raise SerializationError("the registry gave no id for the schema")
-        return _ID.pack(_BY_ID, self.id) + self._index_bytes()
+        return prefix_of(self.id, self.message_indexes)
 
     def guid_to_bytes(self) -> bytes:
         """The GUID with the byte before it that announces it."""
@@ -75,10 +74,8 @@ class SchemaId:
             raise SerializationError(
                 "the registry gave no GUID for the schema; registries before Confluent's 8.0 do not"
             )
-        return bytes([_BY_GUID]) + self.guid.bytes + self._index_bytes()
-
-    def _index_bytes(self) -> bytes:
-        return b"" if self.message_indexes is None else index_bytes(self.message_indexes)
+        indexes = b"" if self.message_indexes is None else index_bytes(self.message_indexes)
+        return bytes([_BY_GUID]) + self.guid.bytes + indexes
 
 
 def not_framed(data: bytes) -> SerializationError:

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from kafka.formats.framing import prefix_of, prefixed
 from kafka.formats.header_ids import FramedValues, SchemaName, framed_values, ids_before
 from kafka.formats.registry.schemas import Schema
 from kafka.formats.registry.unusable_schemas import UnusableSchemas
@@ -115,22 +116,22 @@ class RegistryWriter:
         """Take the schema; `parsed` as of `ReaderCore`."""
         self.schema = schema
         self.schema_id = schema_id
-        self._prefix = b"\0" + schema_id.to_bytes(4, "big")
         self._avro: Any = None
         kind = kind_of(schema)
+        indexes = None
         if kind == "AVRO":
             from kafka.formats.avro.column_encoder import AvroColumnEncoder
 
             self._avro = AvroColumnEncoder(parsed)
             self.field_names = names_of_avro(parsed)
-            return
-        self._codec = parsed
-        self.field_names = names_of_type(parsed.type)
+        else:
+            self._codec = parsed
+            self.field_names = names_of_type(parsed.type)
         if kind == "PROTOBUF":
             from kafka.formats.protobuf.files import indexes_of
-            from kafka.formats.protobuf.prefix import index_bytes
 
-            self._prefix += index_bytes(indexes_of(parsed.descriptor))
+            indexes = indexes_of(parsed.descriptor)
+        self._prefix = prefix_of(schema_id, indexes)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(schema id {self.schema_id})"
@@ -143,13 +144,8 @@ class RegistryWriter:
         if self._avro is not None:
             made: pyarrow.BinaryArray = self._avro.encode(column, self._prefix)
             return made
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        values = encoded_rows(self._codec, column)
-        parts: list[Any] = [pa.scalar(self._prefix, pa.binary()), values, pa.scalar(b"", pa.binary())]
-        joined: pyarrow.BinaryArray = pc.binary_join_element_wise(*parts)
-        return joined
+        made = prefixed(encoded_rows(self._codec, column), self._prefix)
+        return made
 
 
 def kind_of(schema: Schema) -> str:

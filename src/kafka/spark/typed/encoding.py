@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kafka.errors import KafkaError
+from kafka.formats.framing import prefix_of, prefixed
 from kafka.spark.typed.field_options import PLAIN_FORMATS
 from kafka.spark.typed.reader_schema import protobuf_of
 from kafka.spark.typed.writer_schema import WriterSchema
@@ -36,13 +37,13 @@ class Encoder:
         self._avro: Any = None
         self._json_type: Any = None
         self._protobuf: Any = None
+        indexes = None
         if schema.format == "protobuf":
             from kafka.formats.protobuf.files import indexes_of
-            from kafka.formats.protobuf.prefix import index_bytes
 
             self._protobuf = protobuf_of(schema.text, schema.message, schema.references)
-            position = index_bytes(indexes_of(self._protobuf.descriptor))
-            self._prefix = b"" if schema.schema_id is None else schema.prefix + position
+            indexes = indexes_of(self._protobuf.descriptor)
+        self._prefix = prefix_of(schema.schema_id, indexes)
         if schema.format == "avro":
             from kafka.formats.avro.column_encoder import AvroColumnEncoder
             from kafka.formats.avro.schema import Schema, parse_named
@@ -72,9 +73,9 @@ class Encoder:
 
     def _values(self, column: Any) -> Any:
         if self._avro is not None:
-            return self._avro.encode(column, self._schema.prefix)
+            return self._avro.encode(column, self._prefix)
         if self._protobuf is not None:
-            return _prefixed(self._protobuf.encode_rows(column), self._prefix)
+            return prefixed(self._protobuf.encode_rows(column), self._prefix)
         if self._schema.format in PLAIN_FORMATS:
             from kafka.formats.plain import PlainColumns
 
@@ -82,7 +83,7 @@ class Encoder:
             return plain.encode(column.cast(plain.type))
         from kafka.formats.json.encoder import JsonColumnEncoder
 
-        return _prefixed(JsonColumnEncoder(column.type).encode(self._of_schema(column)), self._schema.prefix)
+        return prefixed(JsonColumnEncoder(column.type).encode(self._of_schema(column)), self._prefix)
 
     def _of_schema(self, column: Any) -> Any:
         """The column, if its rows have what the JSON Schema asks for; raises ValueError."""
@@ -97,13 +98,3 @@ class Encoder:
         check_kind(column.type, self._json_type, allows_more=True)
         check_required(column, self._json_type)
         return column
-
-
-def _prefixed(values: Any, prefix: bytes) -> Any:
-    import pyarrow as pa
-    import pyarrow.compute
-
-    if not prefix:
-        return values
-    compute: Any = pyarrow.compute
-    return compute.binary_join_element_wise(pa.scalar(prefix, pa.binary()), values, pa.scalar(b"", pa.binary()))

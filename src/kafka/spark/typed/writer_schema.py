@@ -25,7 +25,7 @@ class WriterSchema:
         format: one of `FORMATS`.
         text: the schema; "" where the format has none.
         references: schemas that it refers to, names and texts, each after those that it refers to itself.
-        schema_id: what is written before each value; None: nothing is.
+        schema_id: the id that is written before each value; None: nothing is.
         message: its message, of Protobuf; "": the first one.
     """
 
@@ -35,11 +35,6 @@ class WriterSchema:
     references: tuple[tuple[str, str], ...] = ()
     schema_id: int | None = None
     message: str = ""
-
-    @property
-    def prefix(self) -> bytes:
-        """What stands before each value; of Protobuf, the position of the message follows."""
-        return b"" if self.schema_id is None else b"\0" + self.schema_id.to_bytes(4, "big")
 
 
 def find_writer_schema(
