@@ -18,6 +18,7 @@ from kafka.formats.registry.contracts import (
 from kafka.formats.registry.errors import SchemaRegistryConnectionError, SchemaRegistryError
 from kafka.formats.registry.schemas import RegisteredSchema, Schema, SchemaReference, SchemaVersion
 from kafka.formats.registry.settings import ConfigCompatibilityLevel, ServerConfig
+from kafka.formats.registry.tags import SchemaEntity, SchemaTags
 from kafka.schema_registry.schema_ids import (
     SchemaId,
     dual_schema_id_deserializer,
@@ -45,11 +46,13 @@ __all__ = [
     "RuleParams",
     "RuleSet",
     "Schema",
+    "SchemaEntity",
     "SchemaId",
     "SchemaReference",
     "SchemaRegistryClient",
     "SchemaRegistryConnectionError",
     "SchemaRegistryError",
+    "SchemaTags",
     "SchemaVersion",
     "ServerConfig",
     "dual_schema_id_deserializer",

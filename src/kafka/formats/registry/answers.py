@@ -25,6 +25,7 @@ _TYPES = {
     "references": list,
     "metadata": dict,
     "ruleSet": dict,
+    "schemaTags": list,
 }
 _REFERENCE_TYPES = {"name": str, "subject": str, "version": int}
 _SETTING_TYPES = {
@@ -87,8 +88,8 @@ def registered(answer: Mapping[str, Any], asked: str, *needed: str) -> Registere
         _check(_of_type(each, dict, "reference", asked), _REFERENCE_TYPES, asked)
     try:
         return RegisteredSchema.from_dict(answer)
-    except (AttributeError, TypeError, ValueError) as error:  # metadata and rules of another form
-        raise _unexpected(asked, f"the answer has metadata or rules that cannot be read: {error}") from error
+    except (AttributeError, TypeError, ValueError) as error:  # metadata, rules and tags of another form
+        raise _unexpected(asked, f"the answer has metadata, rules or tags that cannot be read: {error}") from error
 
 
 def version_of(answer: Any, asked: str) -> SchemaVersion:

@@ -1,6 +1,6 @@
 """The calls about schemas, subjects and versions, with confluent-kafka's names, arguments and results."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from kafka.formats.registry.answers import registered, version_of
@@ -72,6 +72,7 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
         subject_name: str | None = None,
         fmt: str | None = None,
         reference_format: str | None = None,
+        find_tags: Sequence[str] | None = None,
     ) -> Schema:
         """The schema with an id; it is asked for once.
 
@@ -80,11 +81,14 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
             subject_name: a subject with it; it tells the context in which the id is looked for.
             fmt: the form of the text: "resolved" for Avro, "serialized" for Protobuf; None: as it was registered.
             reference_format: the form of references.
+            find_tags: find the records and fields with any of these tags, or with any tag for ["*"]; the schema's
+                `schema_tags` are those. Not in confluent-kafka.
         """
-        key = (schema_id, subject_name, fmt, reference_format)
+        tags = _listed_tags(find_tags)
+        key = (schema_id, subject_name, fmt, reference_format, tags)
         kept = self._by_id.get(key)
         if kept is None:
-            query = {"subject": subject_name, "format": fmt, "referenceFormat": reference_format}
+            query = {"subject": subject_name, "format": fmt, "referenceFormat": reference_format, "findTags": tags}
             path = f"schemas/ids/{schema_id:d}"
             kept = registered(await self._asked(dict, "GET", path, query), f"GET /{path}", "schema")
             self._by_id.put(key, kept)
@@ -243,7 +247,12 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
         return kept
 
     async def get_version(
-        self, subject_name: str, version: Version = "latest", deleted: bool = False, fmt: str | None = None
+        self,
+        subject_name: str,
+        version: Version = "latest",
+        deleted: bool = False,
+        fmt: str | None = None,
+        find_tags: Sequence[str] | None = None,
     ) -> RegisteredSchema:
         """A version of a subject; it is asked for once, but the newest always.
 
@@ -251,13 +260,14 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
             subject_name: the subject.
             version: its number, or "latest".
             deleted: a deleted version too.
-            fmt: as of `get_schema`.
+            fmt, find_tags: as of `get_schema`.
         """
-        key = (subject_name, version, deleted, fmt)
+        tags = _listed_tags(find_tags)
+        key = (subject_name, version, deleted, fmt, tags)
         kept = None if version in ("latest", -1) else self._by_version.get(key)
         if kept is None:
             path = f"subjects/{quoted(subject_name)}/versions/{quoted(str(version))}"
-            answer = await self._asked(dict, "GET", path, {"deleted": deleted, "format": fmt})
+            answer = await self._asked(dict, "GET", path, {"deleted": deleted, "format": fmt, "findTags": tags})
             kept = registered(answer, f"GET /{path}", "schema")
             if version not in ("latest", -1):
                 self._by_version.put(key, kept)
@@ -319,3 +329,10 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
     def _forget_subject(self, subject_name: str) -> None:
         for cache in (self._by_schema, self._looked_up, self._by_version, self._latest):
             cache.forget(lambda each: isinstance(each, tuple) and each[0] == subject_name)
+
+
+def _listed_tags(find_tags: Sequence[str] | None) -> tuple[str, ...] | None:
+    """The tags to find; one given as a text would be taken for its letters."""
+    if not find_tags:
+        return None
+    return (find_tags,) if isinstance(find_tags, str) else tuple(find_tags)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kafka.formats.registry.contracts import Metadata, RuleSet, given
+from kafka.formats.registry.tags import SchemaTags
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,7 @@ class Schema:
         references: the schemas that it refers to.
         metadata: kept, not interpreted.
         rule_set: kept, not executed.
+        schema_tags: the tags in its text, where the registry was asked for them. They are not sent.
     """
 
     schema_str: str | None
@@ -72,9 +74,10 @@ class Schema:
     references: list[SchemaReference] | None = field(default_factory=list, hash=False)
     metadata: Metadata | None = None
     rule_set: RuleSet | None = None
+    schema_tags: list[SchemaTags] | None = field(default=None, hash=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """As the registry's JSON has it."""
+        """As the registry's JSON has it when it is sent."""
         return given(
             schema=self.schema_str,
             schemaType=self.schema_type,
@@ -90,13 +93,14 @@ class Schema:
         Arguments:
             src_dict: a JSON object.
         """
-        metadata, rule_set = src_dict.get("metadata"), src_dict.get("ruleSet")
+        metadata, rule_set, tags = src_dict.get("metadata"), src_dict.get("ruleSet"), src_dict.get("schemaTags")
         return cls(
             src_dict.get("schema"),
             src_dict.get("schemaType") or "AVRO",
             [SchemaReference.from_dict(each) for each in src_dict.get("references") or ()],
             None if metadata is None else Metadata.from_dict(metadata),
             None if rule_set is None else RuleSet.from_dict(rule_set),
+            None if tags is None else [SchemaTags.from_dict(each) for each in tags],
         )
 
 

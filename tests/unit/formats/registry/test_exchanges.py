@@ -27,9 +27,11 @@ from kafka.schema_registry import (
     RuleParams,
     RuleSet,
     Schema,
+    SchemaEntity,
     SchemaReference,
     SchemaRegistryClient,
     SchemaRegistryError,
+    SchemaTags,
     SchemaVersion,
     ServerConfig,
     header_schema_id_serializer,
@@ -108,6 +110,14 @@ RULES_JSON = {
     "encodingRules": [],
     "enableAt": "2026-05-01T00:00:00Z",
 }
+TAGS = [
+    SchemaTags(SchemaEntity("shop.Order", "sr_record"), ("SECRET",)),
+    SchemaTags(SchemaEntity("shop.Order.email", "sr_field"), ("PII", "SECRET")),
+]
+TAGS_JSON = [
+    {"schemaEntity": {"entityPath": "shop.Order", "entityType": "sr_record"}, "tags": ["SECRET"]},
+    {"schemaEntity": {"entityPath": "shop.Order.email", "entityType": "sr_field"}, "tags": ["PII", "SECRET"]},
+]
 
 
 class Refusal(NamedTuple):
@@ -166,12 +176,36 @@ EXCHANGES = {
             "references": [{"name": "line.proto", "subject": "line", "version": 3}],
             "metadata": OWNER_JSON,
             "ruleSet": RULES_JSON,
-            "schemaTags": [{"schemaEntity": {"entityPath": "Row.line", "entityType": "sr_field"}, "tags": ["PII"]}],
+            "schemaTags": [],
             "maxId": 912,
             "ts": 1777593600000,
             "deleted": False,
         },
-        Schema(ROW, "PROTOBUF", [LINE], OWNER, RULES),
+        Schema(ROW, "PROTOBUF", [LINE], OWNER, RULES, []),
+    ),
+    "what is tagged in a schema": Exchange(
+        lambda client: client.get_schema(7, find_tags=["PII", "SECRET"]),
+        "GET /schemas/ids/7?findTags=PII&findTags=SECRET",
+        None,
+        200,
+        {"schema": ORDER, "schemaTags": TAGS_JSON},
+        Schema(ORDER, schema_tags=TAGS),
+    ),
+    "what is tagged in a version": Exchange(
+        lambda client: client.get_version("orders-value", 3, find_tags="*"),
+        "GET /subjects/orders-value/versions/3?findTags=*",
+        None,
+        200,
+        {"subject": "orders-value", "version": 3, "id": 7, "schema": ORDER, "schemaTags": TAGS_JSON},
+        RegisteredSchema("orders-value", 3, 7, None, Schema(ORDER, schema_tags=TAGS)),
+    ),
+    "tags of another form": Exchange(
+        lambda client: client.get_schema(7, find_tags=["*"]),
+        "GET /schemas/ids/7?findTags=*",
+        None,
+        200,
+        {"schema": ORDER, "schemaTags": ["PII"]},
+        Refusal(0, -1, "the answer has metadata, rules or tags that cannot be read"),
     ),
     "the form of a schema and of its references": Exchange(
         lambda client: client.get_schema(7, fmt="serialized", reference_format="DEFAULT"),
@@ -876,3 +910,14 @@ def test_an_id_of_a_context_is_looked_for_there() -> None:
         assert deserializer(b"\0\0\0\0\7\6", SerializationContext("orders", MessageField.VALUE)) == {"id": 3}
         (request,) = registry.requests
     assert asked_for(request.path) == asked_for("/schemas/ids/7?subject=:.eu:orders")
+
+
+def test_tags_are_not_sent_and_not_mixed_up_with_an_answer_without_them() -> None:
+    answers = (200, {"schema": ORDER}), (200, {"schema": ORDER, "schemaTags": TAGS_JSON}), (200, {"id": 8})
+    with ScriptedRegistry(*answers) as registry, SchemaRegistryClient({"url": registry.url, **CONF}) as client:
+        assert client.get_schema(7).schema_tags is None
+        tagged = client.get_schema(7, find_tags=["PII"])
+        assert client.get_schema(7, find_tags=("PII",)) is tagged
+        assert [each.to_dict() for each in tagged.schema_tags or ()] == TAGS_JSON
+        assert client.register_schema("orders-value", tagged) == 8
+        assert registry.requests[-1].body == avro()
