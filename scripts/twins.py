@@ -80,8 +80,17 @@ _ADMIN_NAMES = {
     },
 }
 
-_REGISTRY = ("column_calls", "references", "requests", "schema_calls", "setting_calls", "writers_schemas")
+_REGISTRY = (
+    "association_calls",
+    "column_calls",
+    "references",
+    "requests",
+    "schema_calls",
+    "setting_calls",
+    "writers_schemas",
+)
 _REGISTRY_NAMES = {
+    "AsyncAssociationCalls": "AssociationCalls",
     "AsyncColumnCalls": "ColumnCalls",
     "AsyncNamedSchemas": "NamedSchemas",
     "AsyncRegistryReader": "RegistryReader",

@@ -3,6 +3,13 @@
 Layer 6: imports what stands below the command line. Importing it loads no HTTP library; the first request does.
 """
 
+from kafka.formats.registry.associations import (
+    Association,
+    AssociationCreateOrUpdateInfo,
+    AssociationCreateOrUpdateRequest,
+    AssociationInfo,
+    AssociationResponse,
+)
 from kafka.formats.registry.async_client import AsyncSchemaRegistryClient
 from kafka.formats.registry.client import SchemaRegistryClient
 from kafka.formats.registry.contracts import (
@@ -34,6 +41,11 @@ from kafka.schema_registry.subject_names import (
 )
 
 __all__ = [
+    "Association",
+    "AssociationCreateOrUpdateInfo",
+    "AssociationCreateOrUpdateRequest",
+    "AssociationInfo",
+    "AssociationResponse",
     "AsyncSchemaRegistryClient",
     "ConfigCompatibilityLevel",
     "Metadata",

@@ -1,6 +1,11 @@
 """The client of a schema registry and what it answers, at confluent-kafka's place."""
 
 from kafka.schema_registry import (
+    Association,
+    AssociationCreateOrUpdateInfo,
+    AssociationCreateOrUpdateRequest,
+    AssociationInfo,
+    AssociationResponse,
     AsyncSchemaRegistryClient,
     ConfigCompatibilityLevel,
     Metadata,
@@ -20,6 +25,11 @@ from kafka.schema_registry import (
 )
 
 __all__ = [
+    "Association",
+    "AssociationCreateOrUpdateInfo",
+    "AssociationCreateOrUpdateRequest",
+    "AssociationInfo",
+    "AssociationResponse",
     "AsyncSchemaRegistryClient",
     "ConfigCompatibilityLevel",
     "Metadata",

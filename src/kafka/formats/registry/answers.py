@@ -6,6 +6,7 @@ import zlib
 from collections.abc import Mapping
 from typing import Any
 
+from kafka.formats.registry.associations import Association, AssociationResponse
 from kafka.formats.registry.errors import SchemaRegistryError
 from kafka.formats.registry.schemas import RegisteredSchema, SchemaVersion
 from kafka.formats.registry.settings import ServerConfig
@@ -28,6 +29,15 @@ _TYPES = {
     "schemaTags": list,
 }
 _REFERENCE_TYPES = {"name": str, "subject": str, "version": int}
+_RESOURCE_TYPES = {"resourceName": str, "resourceNamespace": str, "resourceId": str, "resourceType": str}
+_ASSOCIATION_TYPES = {
+    "subject": str,
+    "guid": str,
+    "associationType": str,
+    "lifecycle": str,
+    "frozen": bool,
+    "schema": dict,
+}
 _SETTING_TYPES = {
     "compatibility": str,
     "compatibilityLevel": str,
@@ -105,6 +115,22 @@ def settings_of(answer: Mapping[str, Any], asked: str) -> ServerConfig:
         return ServerConfig.from_dict(answer)
     except (AttributeError, TypeError, ValueError) as error:
         raise _unexpected(asked, f"the answer has settings that cannot be read: {error}") from error
+
+
+def association_of(answer: Any, asked: str) -> Association:
+    """A subject of a resource; raises `SchemaRegistryError` for what is none."""
+    _check(_of_type(answer, dict, "association", asked), _RESOURCE_TYPES | _ASSOCIATION_TYPES, asked)
+    return Association.from_dict(answer)
+
+
+def associated(answer: Mapping[str, Any], asked: str) -> AssociationResponse:
+    """The subjects that a resource got; raises `SchemaRegistryError` for what are none."""
+    _check(answer, _RESOURCE_TYPES | {"associations": list}, asked)
+    for each in answer.get("associations") or ():
+        _check(_of_type(each, dict, "association", asked), _ASSOCIATION_TYPES, asked)
+        if each.get("schema") is not None:
+            registered(each["schema"], asked)
+    return AssociationResponse.from_dict(answer)
 
 
 def text_of(answer: Mapping[str, Any], asked: str, *names: str) -> str:

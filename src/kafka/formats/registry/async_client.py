@@ -5,12 +5,13 @@ from types import TracebackType
 from typing import Any, Self
 
 from kafka.errors import IllegalStateError
+from kafka.formats.registry.async_association_calls import AsyncAssociationCalls
 from kafka.formats.registry.async_column_calls import AsyncColumnCalls
 from kafka.formats.registry.async_setting_calls import AsyncSettingCalls
 from kafka.formats.registry.face import RegistryFace
 
 
-class AsyncSchemaRegistryClient(RegistryFace, AsyncColumnCalls, AsyncSettingCalls):
+class AsyncSchemaRegistryClient(RegistryFace, AsyncColumnCalls, AsyncSettingCalls, AsyncAssociationCalls):
     """Asks a schema registry in asyncio: the options and calls of `SchemaRegistryClient`; what waits is awaited.
 
     Use it as ``async with AsyncSchemaRegistryClient(...) as registry``, or call `close` in the end. Several tasks of
@@ -49,6 +50,10 @@ class AsyncSchemaRegistryClient(RegistryFace, AsyncColumnCalls, AsyncSettingCall
         exchange, self._exchange = self._exchange, None
         if exchange is not None:
             await exchange.close()
+
+    async def aclose(self) -> None:
+        """As `close`, which confluent-kafka calls so."""
+        await self.close()
 
     async def __aenter__(self) -> Self:
         return self

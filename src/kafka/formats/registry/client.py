@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from kafka.errors import IllegalStateError, KafkaError
+from kafka.formats.registry.association_calls import AssociationCalls
 from kafka.formats.registry.column_calls import ColumnCalls
 from kafka.formats.registry.exchange import Exchange
 from kafka.formats.registry.face import RegistryFace
@@ -20,7 +21,7 @@ _open: set[Exchange] = set()
 """The connections of all clients. Dropped in a cycle, they would be finalized before a client could close them."""
 
 
-class SchemaRegistryClient(RegistryFace, ColumnCalls, SettingCalls):
+class SchemaRegistryClient(RegistryFace, ColumnCalls, SettingCalls, AssociationCalls):
     """Asks a schema registry with Confluent's HTTP API; safe to use from several threads.
 
     Connections are made when they are needed. In a forked child it makes connections of its own.

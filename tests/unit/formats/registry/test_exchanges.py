@@ -14,7 +14,13 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
+from kafka.errors import IllegalStateError
 from kafka.schema_registry import (
+    Association,
+    AssociationCreateOrUpdateInfo,
+    AssociationCreateOrUpdateRequest,
+    AssociationInfo,
+    AssociationResponse,
     AsyncSchemaRegistryClient,
     ConfigCompatibilityLevel,
     Metadata,
@@ -53,6 +59,7 @@ NOT_SENT = {
     ("verbose", "false"),
     ("force", "false"),
     ("defaultToGlobal", "false"),
+    ("cascadeLifecycle", "false"),
     ("offset", "0"),
     ("limit", "-1"),
 }
@@ -118,6 +125,18 @@ TAGS_JSON = [
     {"schemaEntity": {"entityPath": "shop.Order", "entityType": "sr_record"}, "tags": ["SECRET"]},
     {"schemaEntity": {"entityPath": "shop.Order.email", "entityType": "sr_field"}, "tags": ["PII", "SECRET"]},
 ]
+TOPIC = Association("orders-value", GUID, "orders", "lkc-1", "t-7", "topic", "value", True, "WEAK")
+TOPIC_JSON = {
+    "subject": "orders-value",
+    "guid": GUID,
+    "resourceName": "orders",
+    "resourceNamespace": "lkc-1",
+    "resourceId": "t-7",
+    "resourceType": "topic",
+    "associationType": "value",
+    "frozen": True,
+    "lifecycle": "WEAK",
+}
 
 
 class Refusal(NamedTuple):
@@ -774,6 +793,101 @@ EXCHANGES = {
         [".", ".eu"],
         [".", ".eu"],
     ),
+    # -- associations
+    "the subjects of a topic": Exchange(
+        lambda client: client.get_associations_by_resource_name("orders", "lkc-1/a", "topic", ["key", "value"], 1, 5),
+        "GET /associations/resources/lkc-1%2Fa/orders?resourceType=topic&associationType=key&associationType=value"
+        "&offset=1&limit=5",
+        None,
+        200,
+        [TOPIC_JSON, {"subject": "orders-key", "associationType": "key"}],
+        [TOPIC, Association("orders-key", None, None, None, None, None, "key")],
+    ),
+    "the subjects of a topic of any cluster": Exchange(
+        lambda client: client.get_associations_by_resource_name("orders", "-"),
+        "GET /associations/resources/-/orders",
+        None,
+        200,
+        [],
+        [],
+    ),
+    "associations of another form": Exchange(
+        lambda client: client.get_associations_by_resource_name("orders", "-"),
+        "GET /associations/resources/-/orders",
+        None,
+        200,
+        [{"subject": 7}],
+        Refusal(0, -1, "expected 'subject' of type str, got 7"),
+    ),
+    "a topic gets a subject and its schema": Exchange(
+        lambda client: client.create_association(
+            AssociationCreateOrUpdateRequest(
+                "orders",
+                "lkc-1",
+                "t-7",
+                "topic",
+                [AssociationCreateOrUpdateInfo("orders-value", "value", "STRONG", True, Schema(ORDER), True)],
+            )
+        ),
+        "POST /associations",
+        {
+            "resourceName": "orders",
+            "resourceNamespace": "lkc-1",
+            "resourceId": "t-7",
+            "resourceType": "topic",
+            "associations": [
+                {
+                    "subject": "orders-value",
+                    "associationType": "value",
+                    "lifecycle": "STRONG",
+                    "frozen": True,
+                    "schema": avro(),
+                    "normalize": True,
+                }
+            ],
+        },
+        200,
+        {
+            "resourceName": "orders",
+            "resourceNamespace": "lkc-1",
+            "resourceId": "t-7",
+            "resourceType": "topic",
+            "associations": [
+                {
+                    "subject": "orders-value",
+                    "associationType": "value",
+                    "lifecycle": "STRONG",
+                    "frozen": True,
+                    "schema": {"subject": "orders-value", "version": 1, "id": 7, "guid": GUID, "schema": ORDER},
+                }
+            ],
+        },
+        AssociationResponse(
+            "orders",
+            "lkc-1",
+            "t-7",
+            "topic",
+            [AssociationInfo("orders-value", "value", "STRONG", True, Schema(ORDER))],
+        ),
+    ),
+    "a topic that has one": refused(
+        lambda client: client.create_association(
+            AssociationCreateOrUpdateRequest("orders", "lkc-1", associations=[AssociationCreateOrUpdateInfo("o")])
+        ),
+        "POST /associations",
+        409,
+        40911,
+        "orders has an association already",
+        {"resourceName": "orders", "resourceNamespace": "lkc-1", "associations": [{"subject": "o"}]},
+    ),
+    "subjects are taken away from a topic": Exchange(
+        lambda client: client.delete_associations("t-7", "topic", ["key"], cascade_lifecycle=True),
+        "DELETE /associations/resources/t-7?resourceType=topic&associationType=key&cascadeLifecycle=true",
+        None,
+        204,
+        b"",
+        None,
+    ),
     # -- refusals without the registry's JSON
     "a page of a proxy": Exchange(
         lambda client: client.get_versions("orders-value"),
@@ -921,3 +1035,39 @@ def test_tags_are_not_sent_and_not_mixed_up_with_an_answer_without_them() -> Non
         assert [each.to_dict() for each in tagged.schema_tags or ()] == TAGS_JSON
         assert client.register_schema("orders-value", tagged) == 8
         assert registry.requests[-1].body == avro()
+
+
+REQUEST = AssociationCreateOrUpdateRequest(
+    "orders", "-", "t-7", "topic", [AssociationCreateOrUpdateInfo("o", frozen=False)]
+)
+RESPONSE = AssociationResponse(
+    "orders", "-", "t-7", "topic", [AssociationInfo("o", "key", "WEAK", False, Schema(ORDER))]
+)
+
+
+@pytest.mark.parametrize("each", [TOPIC, REQUEST, RESPONSE], ids=lambda each: type(each).__name__)
+def test_associations_are_read_as_they_are_written(each: Any) -> None:
+    assert type(each).from_dict(each.to_dict()) == each
+    assert TOPIC.to_dict() == TOPIC_JSON
+
+
+def test_an_association_may_make_a_version_that_is_then_the_newest() -> None:
+    older, newer = ({"subject": "o", "version": n, "id": n, "schema": ORDER} for n in (1, 2))
+    answers = (200, older), (200, {}), (200, newer), (204, b""), (200, newer)
+    with ScriptedRegistry(*answers) as registry, SchemaRegistryClient({"url": registry.url, **CONF}) as client:
+        assert client.get_latest_version("o").version == client.get_latest_version("o").version == 1
+        client.create_association(REQUEST)
+        assert client.get_latest_version("o").version == client.get_latest_version("o").version == 2
+        client.delete_associations("t-7", cascade_lifecycle=True)
+        assert client.get_latest_version("o").version == 2
+        assert len(registry.requests) == 5
+
+
+async def test_the_asyncio_client_is_closed_by_confluents_name() -> None:
+    with ScriptedRegistry((200, [])) as registry:
+        client = AsyncSchemaRegistryClient({"url": registry.url, **CONF})
+        assert await client.get_subjects() == []
+        await client.aclose()
+        await client.aclose()
+        with pytest.raises(IllegalStateError, match="closed"):
+            await client.get_subjects()
