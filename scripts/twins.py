@@ -114,6 +114,7 @@ _SERDE_NAMES = {
     "AsyncWritingSchemas": "WritingSchemas",
     "async_lookup": "lookup",
     "async_references": "references",
+    "async_writers_schemas": "writers_schemas",
     "checked_async_registry": "checked_registry",
     **{
         f"Async{kind}{end}": f"{kind}{end}"

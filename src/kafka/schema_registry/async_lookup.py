@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
 from kafka.errors import KafkaConfigurationError
+from kafka.formats.registry.async_writers_schemas import named_schema
 from kafka.formats.registry.errors import SchemaRegistryError
 from kafka.formats.registry.schemas import RegisteredSchema, Schema
 from kafka.schema_registry.schema_ids import SchemaId
@@ -137,10 +138,7 @@ async def written_schema(registry: AsyncRegistry, schema_id: SchemaId, subject: 
         SchemaRegistryError: the registry does not answer, or refuses.
     """
     try:
-        if schema_id.id is not None:
-            in_context = subject if subject is not None and subject.startswith(":.") else None
-            return await registry.get_schema(schema_id.id, in_context)
-        return await registry.get_schema_by_guid(str(schema_id.guid))
+        return await named_schema(registry, schema_id.name, subject)
     except SchemaRegistryError as error:
         if not error.is_missing:
             raise

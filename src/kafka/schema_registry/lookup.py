@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol
 from kafka.errors import KafkaConfigurationError
 from kafka.formats.registry.errors import SchemaRegistryError
 from kafka.formats.registry.schemas import RegisteredSchema, Schema
+from kafka.formats.registry.writers_schemas import named_schema
 from kafka.schema_registry.schema_ids import SchemaId
 from kafka.schema_registry.serde import Options, described
 from kafka.serialization import SerializationError
@@ -138,10 +139,7 @@ def written_schema(registry: Registry, schema_id: SchemaId, subject: str | None)
         SchemaRegistryError: the registry does not answer, or refuses.
     """
     try:
-        if schema_id.id is not None:
-            in_context = subject if subject is not None and subject.startswith(":.") else None
-            return registry.get_schema(schema_id.id, in_context)
-        return registry.get_schema_by_guid(str(schema_id.guid))
+        return named_schema(registry, schema_id.name, subject)
     except SchemaRegistryError as error:
         if not error.is_missing:
             raise

@@ -7,6 +7,7 @@ import uuid
 from typing import Any
 
 from kafka.formats.framing import prefix_of
+from kafka.formats.header_ids import SchemaName
 from kafka.formats.protobuf.prefix import PrefixError, index_bytes, read_indexes
 from kafka.serialization import MessageField, SerializationContext, SerializationError
 
@@ -38,6 +39,11 @@ class SchemaId:
         self.message_indexes = message_indexes
         self.id = schema_id
         self.guid = None if guid is None else uuid.UUID(guid)
+
+    @property
+    def name(self) -> SchemaName:
+        """The id, or the GUID as text if there is no id."""
+        return self.id if self.id is not None else str(self.guid)
 
     def from_bytes(self, payload: io.BytesIO) -> io.BytesIO:
         """Read the id or GUID that bytes begin with; what is returned stands behind it.

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 from kafka.errors import KafkaError, error_text
 from kafka.formats.registry.client import SchemaRegistryClient
 from kafka.formats.registry.errors import SchemaRegistryConnectionError, SchemaRegistryError
+from kafka.formats.registry.writers_schemas import named_schema
 from kafka.schema_registry.avro_json import AvroJsonReader
 from kafka.schema_registry.protobuf_json import ProtobufJsonReader
 from kafka.schema_registry.schema_ids import SchemaId, dual_schema_id_deserializer
@@ -30,7 +31,6 @@ _MOST_REMEMBERED = 1000
 """Where there are more such ids, all are forgotten."""
 _PAUSE_S = 10.0
 """So long a registry that did not answer is not asked for schemas again."""
-_NOT_FOUND = 404
 
 
 class Decoded(NamedTuple):
@@ -107,7 +107,7 @@ class PageRegistry:
             payload = dual_schema_id_deserializer(data, context, schema_id)
         except SerializationError:
             return None
-        name: int | str = schema_id.id if schema_id.id is not None else str(schema_id.guid)
+        name = schema_id.name
         if len(data) > LARGEST:
             return Decoded(None, f"schema {name}", schema_id.id, "too long to be decoded here")
         kind = self._kind(name, schema_id.id, lookups)
@@ -136,7 +136,7 @@ class PageRegistry:
             return None
         lookups[0] -= 1
         try:
-            schema = self.client.get_schema(name) if isinstance(name, int) else self.client.get_schema_by_guid(name)
+            schema = named_schema(self.client, name)
         except SchemaRegistryConnectionError as error:
             return Decoded(None, f"schema {name}", schema_id, self._fall_silent(error))
         except SchemaRegistryError as error:
@@ -168,6 +168,6 @@ class PageRegistry:
 
 
 def _why(error: SchemaRegistryError) -> str:
-    if error.http_status_code == _NOT_FOUND:
+    if error.is_missing:
         return "the schema registry does not know this id"
     return f"the schema registry refuses: {error_text(error)}"

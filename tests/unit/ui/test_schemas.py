@@ -18,6 +18,7 @@ from kafka.schema_registry import (
     SchemaReference,
     SchemaRegistryClient,
     SchemaRegistryConnectionError,
+    SchemaRegistryError,
     header_schema_id_serializer,
 )
 from kafka.schema_registry.avro import AvroSerializer
@@ -207,12 +208,27 @@ async def test_bytes_that_look_framed_ask_for_a_few_ids_only(
     assert pages.ui.registry is not None
     client = pages.ui.registry.client
     get_schema = client.get_schema
-    monkeypatch.setattr(client, "get_schema", lambda number: (asked.append(number), get_schema(number))[1])
+    monkeypatch.setattr(client, "get_schema", lambda number, _: (asked.append(number), get_schema(number))[1])
     page = await pages.get("/messages", topic=name)
     assert len(rows_of(page, "Messages found")) == 40
     assert len(set(asked)) == len(asked) == 20
     await pages.get("/messages", topic=name)
     assert len(set(asked)) == len(asked) == 40, "an id that is not known is remembered"
+
+
+async def test_a_page_of_a_proxy_is_not_taken_for_the_registry_s_answer(
+    pages: Pages, orders: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was: the page said that the registry does not know the id."""
+
+    def proxied(*asked: object) -> Schema:
+        raise SchemaRegistryError(404, -1, "no such page")
+
+    assert pages.ui.registry is not None
+    monkeypatch.setattr(pages.ui.registry.client, "get_schema", proxied)
+    found = text_of(await pages.get("/messages", topic=orders()))
+    assert "the schema registry refuses: " in found
+    assert "no such page" in found
 
 
 async def test_without_a_registry_the_page_says_how_to_name_one(broker: EmbeddedBroker) -> None:

@@ -20,6 +20,20 @@ class AsyncNamedSchemas(AsyncVersions, Protocol):
         """See `AsyncSchemaRegistryClient`."""
 
 
+async def named_schema(registry: AsyncNamedSchemas, name: SchemaName, subject: str | None = None) -> Schema:
+    """Ask a registry for the schema with an id or GUID.
+
+    Arguments:
+        registry: the registry's client.
+        name: the id or GUID.
+        subject: a subject of the same topic; if it is in a context, ids are looked up there.
+    """
+    if isinstance(name, str):
+        return await registry.get_schema_by_guid(name)
+    in_context = subject if subject is not None and subject.startswith(":.") else None
+    return await registry.get_schema(name, in_context)
+
+
 async def writers_schema(
     registry: AsyncNamedSchemas, name: SchemaName, kind: str, message: str = "", subject: str | None = None
 ) -> Any:
@@ -30,7 +44,7 @@ async def writers_schema(
         name: the id or GUID of the schema.
         kind: the type that the schema must have, AVRO or PROTOBUF.
         message: for Protobuf, the full name of the message that the values are.
-        subject: a subject of the same topic; if it is in a context, ids are looked up there.
+        subject: as of `named_schema`.
 
     Returns the parsed schema for Avro, the position of the message in the schema for Protobuf.
 
@@ -38,11 +52,7 @@ async def writers_schema(
     `SchemaRegistryError` if the registry does not answer or refuses.
     """
     try:
-        if isinstance(name, str):
-            schema = await registry.get_schema_by_guid(name)
-        else:
-            in_context = subject if subject is not None and subject.startswith(":.") else None
-            schema = await registry.get_schema(name, in_context)
+        schema = await named_schema(registry, name, subject)
     except SchemaRegistryError as error:
         if not error.is_missing:
             raise
