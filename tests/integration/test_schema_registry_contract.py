@@ -20,10 +20,13 @@ from harness.java import JavaError
 from kafka.broker import EmbeddedBroker
 from kafka.schema_registry import (
     AsyncSchemaRegistryClient,
+    ConfigCompatibilityLevel,
+    Metadata,
     Schema,
     SchemaReference,
     SchemaRegistryClient,
     SchemaRegistryError,
+    ServerConfig,
 )
 
 if TYPE_CHECKING:
@@ -316,6 +319,28 @@ async def test_the_asyncio_client_asks_the_same(url: str, subject: str) -> None:
             await registry.get_versions(f"{subject}-missing")
 
 
+def test_an_alias_and_normal_forms_as_settings(embedded_registry: str, subject: str) -> None:
+    """Apicurio Registry takes no other setting than the level."""
+    other = f"{subject}-other"
+    with SchemaRegistryClient({"url": embedded_registry}) as registry:
+        registry.set_config(other, ServerConfig(alias=subject))
+        registry.set_config(subject, ServerConfig(ConfigCompatibilityLevel.FULL, normalize=True))
+        number = registry.register_schema(other, Schema('{"type":"string","b":1,"a":2}'))
+        latest = registry.get_latest_version(subject)
+        assert (latest.schema_id, latest.schema.schema_str) == (number, '{"type":"string","a":2,"b":1}')
+        assert registry.get_latest_version(other) == latest
+        assert registry.get_config(other, default_to_global=True).alias == subject
+        assert registry.get_config(subject) == ServerConfig(compatibility_level="FULL", normalize=True)
+        for config, reason in (
+            (ServerConfig(validate_fields=True), "does not support the setting 'validateFields' but as false"),
+            (ServerConfig(default_metadata=Metadata()), "does not support the setting 'defaultMetadata'"),
+        ):
+            assert reason in refusal(registry.set_config, subject, config).error_message
+        assert "does not find tags" in refusal(registry.get_schema, number, find_tags=["PII"]).error_message
+        no_associations = refusal(registry.get_associations_by_resource_name, "orders", "-")
+        assert (no_associations.http_status_code, no_associations.is_missing) == (404, True)
+
+
 def test_confluent_kafkas_client_works_with_the_embedded_registry(embedded_registry: str, subject: str) -> None:
     """Each of its calls is understood, and gives it the types that it expects."""
     original = pytest.importorskip("confluent_kafka.schema_registry")
@@ -351,6 +376,8 @@ def test_confluent_kafkas_client_works_with_the_embedded_registry(embedded_regis
         assert client.update_mode(subject, "READONLY") == client.get_mode(subject) == "READONLY"
         assert client.delete_mode(subject) == "READONLY"
         assert client.get_global_mode() == "READWRITE"
+        with pytest.raises(original.SchemaRegistryError, match="no associations"):
+            client.get_associations_by_resource_name("orders", "-")
         assert "." in client.get_contexts()
         assert client.delete_version(subject, 1) == 1
         assert client.delete_subject(subject) == [2]

@@ -109,7 +109,8 @@ class Routes:
 
     def schema(self, asked: Asked, context: str, schema_id: str) -> Any:
         """GET /schemas/ids/{id}"""
-        subject = subject_of(asked.text("subject", ""), context)
+        _check_parameters(asked)
+        subject = self._subject(asked.text("subject", ""), context)
         number = _id(schema_id)
         content = self._subjects.by_id(subject.context, number)
         where = {}
@@ -120,7 +121,7 @@ class Routes:
 
     def schema_text(self, asked: Asked, context: str, schema_id: str) -> Any:
         """GET /schemas/ids/{id}/schema"""
-        subject = subject_of(asked.text("subject", ""), context)
+        subject = self._subject(asked.text("subject", ""), context)
         return _raw(self._subjects.by_id(subject.context, _id(schema_id)))
 
     def schema_subjects(self, asked: Asked, context: str, schema_id: str) -> Any:
@@ -135,7 +136,7 @@ class Routes:
         return [{"subject": str(subject), "version": version.number} for subject, version in part]
 
     def _users(self, asked: Asked, context: str, schema_id: str) -> list[tuple[Subject, Version]]:
-        subject = subject_of(asked.text("subject", ""), context)
+        subject = self._subject(asked.text("subject", ""), context)
         return self._subjects.users(subject.context, _id(schema_id), subject.name, asked.flag("deleted"))
 
     def guid(self, asked: Asked, context: str, guid: str) -> Any:
@@ -161,7 +162,7 @@ class Routes:
 
     def lookup(self, asked: Asked, context: str, name: str) -> Any:
         """POST /subjects/{subject}"""
-        subject = subject_of(name, context)
+        subject = self._subject(name, context)
         body = asked.json()
         given = self._registering.given(subject, body, asked.flag("normalize"))
         found = self._shown_version(asked, subject, self._registering.lookup(subject, given, asked.flag("deleted")))
@@ -169,18 +170,18 @@ class Routes:
 
     def delete_subject(self, asked: Asked, context: str, name: str) -> Any:
         """DELETE /subjects/{subject}"""
-        return self._subjects.delete_subject(subject_of(name, context), asked.flag("permanent"))
+        return self._subjects.delete_subject(self._subject(name, context), asked.flag("permanent"))
 
     def versions(self, asked: Asked, context: str, name: str) -> Any:
         """GET /subjects/{subject}/versions"""
         found = self._subjects.numbers(
-            subject_of(name, context), asked.flag("deleted"), asked.flag("deletedOnly", "deleted_only")
+            self._subject(name, context), asked.flag("deleted"), asked.flag("deletedOnly", "deleted_only")
         )
         return paged(found, asked.number("offset", 0), asked.number("limit", -1))
 
     def register(self, asked: Asked, context: str, name: str) -> Any:
         """POST /subjects/{subject}/versions"""
-        subject = checked_subject(name, context)
+        subject = self._settings.answering(checked_subject(name, context))
         body = asked.json()
         given = self._registering.given(subject, body, asked.flag("normalize"))
         made = self._shown_version(asked, subject, self._registering.register(subject, given))
@@ -189,28 +190,29 @@ class Routes:
 
     def version(self, asked: Asked, context: str, name: str, version: str) -> Any:
         """GET /subjects/{subject}/versions/{version}"""
-        subject = subject_of(name, context)
+        _check_parameters(asked)
+        subject = self._subject(name, context)
         return self._shown_version(asked, subject, self._subjects.version(subject, version, asked.flag("deleted")))
 
     def version_text(self, asked: Asked, context: str, name: str, version: str) -> Any:
         """GET /subjects/{subject}/versions/{version}/schema"""
-        subject = subject_of(name, context)
+        subject = self._subject(name, context)
         found = self._subjects.version(subject, version, asked.flag("deleted"))
         return _raw(self._store.content(subject, found))
 
     def delete_version(self, asked: Asked, context: str, name: str, version: str) -> Any:
         """DELETE /subjects/{subject}/versions/{version}"""
-        return self._subjects.delete_version(subject_of(name, context), version, asked.flag("permanent"))
+        return self._subjects.delete_version(self._subject(name, context), version, asked.flag("permanent"))
 
     def referenced_by(self, asked: Asked, context: str, name: str, version: str) -> Any:
         """GET /subjects/{subject}/versions/{version}/referencedby"""
-        subject = subject_of(name, context)
+        subject = self._subject(name, context)
         found = self._subjects.referenced_by(subject, self._subjects.version(subject, version, with_deleted=True))
         return paged(found, asked.number("offset", 0), asked.number("limit", -1))
 
     def metadata(self, asked: Asked, context: str, name: str) -> Any:
         """GET /subjects/{subject}/metadata"""
-        subject = subject_of(name, context)
+        subject = self._subject(name, context)
         wanted = dict(zip(asked.query.get("key", ()), asked.query.get("value", ()), strict=False))
         return self._shown_version(asked, subject, self._subjects.with_metadata(subject, wanted, asked.flag("deleted")))
 
@@ -218,14 +220,14 @@ class Routes:
 
     def compatible_with_version(self, asked: Asked, context: str, name: str, version: str) -> Any:
         """POST /compatibility/subjects/{subject}/versions/{version}"""
-        subject = subject_of(name, context)
+        subject = self._subject(name, context)
         found = self._subjects.version(subject, version)
         given = self._registering.given(subject, asked.json(), asked.flag("normalize"))
         return _compatibility(self._registering.reasons_against_version(subject, given, found), asked.flag("verbose"))
 
     def compatible(self, asked: Asked, context: str, name: str) -> Any:
         """POST /compatibility/subjects/{subject}/versions"""
-        subject = subject_of(name, context)
+        subject = self._subject(name, context)
         given = self._registering.given(subject, asked.json(), asked.flag("normalize"))
         return _compatibility(self._registering.reasons_against(subject, given), asked.flag("verbose"))
 
@@ -252,6 +254,14 @@ class Routes:
     def delete_mode(self, asked: Asked, context: str, name: str | None = None) -> Any:
         """DELETE /mode, /mode/{subject}"""
         return self._settings.delete_mode(_place(name, context))
+
+    def associations(self, asked: Asked, context: str, *where: str) -> Any:
+        """/associations..."""
+        raise Refused(404, "The embedded schema registry has no associations")
+
+    def _subject(self, name: str, context: str) -> Subject:
+        """The subject that is asked for a name."""
+        return self._settings.answering(subject_of(name, context))
 
     def _shown_version(self, asked: Asked, subject: Subject, version: Version) -> dict[str, Any]:
         content = self._store.content(subject, version)
@@ -289,6 +299,11 @@ def _shown(content: Content) -> dict[str, Any]:
 def _in_given_form(shown: dict[str, Any], body: Mapping[str, Any]) -> dict[str, Any]:
     """A Protobuf schema as it came: clients that sent a descriptor keep the answer, and expect one there."""
     return shown | {"schema": body["schema"]} if shown["schemaType"] == "PROTOBUF" else shown
+
+
+def _check_parameters(asked: Asked) -> None:
+    if asked.query.get("findTags"):
+        raise Refused(422, "The embedded schema registry does not find tags ('findTags')")
 
 
 def _raw(content: Content) -> Any:
@@ -369,4 +384,7 @@ _ROUTES = _table(
     ("GET", "/mode/*", Routes.mode),
     ("PUT", "/mode/*", Routes.set_mode),
     ("DELETE", "/mode/*", Routes.delete_mode),
+    ("POST", "/associations", Routes.associations),
+    ("GET", "/associations/resources/*/*", Routes.associations),
+    ("DELETE", "/associations/resources/*", Routes.associations),
 )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kafka.broker.registry.names import Subject
+from kafka.broker.registry.names import Subject, checked_subject, subject_of
 from kafka.broker.registry.refusals import (
+    Refused,
     invalid_compatibility,
     invalid_mode,
     no_compatibility,
@@ -26,18 +27,19 @@ LEVELS = (
     "FULL_TRANSITIVE",
 )
 MODES = ("READWRITE", "READONLY", "READONLY_OVERRIDE", "IMPORT", "FORWARD")
-_KEPT = (
-    "alias",
-    "normalize",
-    "validateFields",
-    "validateRules",
-    "compatibilityGroup",
+_TYPES: Mapping[str, type] = {"alias": str, "normalize": bool, "compatibilityGroup": str}
+"""Settings besides the level that have an effect here."""
+_ALWAYS = {"validateFields": False, "validateRules": False, "validateNewSchemas": True}
+"""Settings whose effect cannot be chosen here."""
+_NEVER = (
+    "aliasForDeks",
+    "compatibilityPolicy",
     "defaultMetadata",
     "overrideMetadata",
     "defaultRuleSet",
     "overrideRuleSet",
 )
-"""Settings besides the level. All but `normalize` and `compatibilityGroup` are kept for who asks, without effect."""
+"""Settings that cannot be had here."""
 _DEFAULT_LEVEL = "BACKWARD"
 _DEFAULT_MODE = "READWRITE"
 
@@ -58,6 +60,11 @@ class Settings:
         """The property of metadata that versions have to share in order to be compared."""
         value = self._config_value(subject, "compatibilityGroup")
         return None if value is None else str(value)
+
+    def answering(self, subject: Subject) -> Subject:
+        """The subject that answers in place of one: its alias, whose own alias has no effect, or itself."""
+        alias = self._store.configs.get(subject, {}).get("alias")
+        return subject_of(str(alias), subject.context) if alias else subject
 
     def normalizes(self, subject: Subject) -> bool:
         """Whether schemas are brought into their normal form without being asked."""
@@ -105,11 +112,13 @@ class Settings:
             level = str(level).upper()
             if level not in LEVELS:
                 raise invalid_compatibility()
-        changed = {name: given[name] for name in _KEPT if name in given}
+        changed = {name: given[name] for name in (*_TYPES, *_ALWAYS, *_NEVER) if name in given}
+        for name, value in changed.items():
+            _check(subject, name, value)
         kept = self._store.configs.setdefault(subject, {})
         for name, value in {**changed, **({} if level is None else {"compatibilityLevel": level})}.items():
             kept[name] = value
-            if value is None:
+            if value is None or value == "":
                 del kept[name]
         self._store.save()
         return ({} if level is None else {"compatibility": level}) | changed
@@ -160,3 +169,20 @@ class Settings:
 def _places(subject: Subject) -> tuple[Subject | None, ...]:
     """Where a subject's setting may be, the nearest place first."""
     return (subject, Subject(subject.context, ""), None)
+
+
+def _check(place: Subject | None, name: str, value: Any) -> None:
+    """Raise `Refused` for a setting that the registry would not go by."""
+    if value is None:
+        return
+    if name in _NEVER:
+        raise Refused(422, f"The embedded schema registry does not support the setting {name!r}")
+    if name in _ALWAYS and value is not _ALWAYS[name]:
+        only = str(_ALWAYS[name]).lower()
+        raise Refused(422, f"The embedded schema registry does not support the setting {name!r} but as {only}")
+    if name in _TYPES and type(value) is not _TYPES[name]:
+        raise Refused(422, f"Expected {name!r} of type {_TYPES[name].__name__}, got {type(value).__name__}")
+    if name == "alias" and value:
+        if place is None or not place.name:
+            raise Refused(422, "Only a subject can have an alias: set it at /config/SUBJECT")
+        checked_subject(value, place.context)

@@ -298,6 +298,117 @@ def test_settings(api: Api) -> None:
     assert api.refused("PUT", "/config", {"compatibility": "SIDEWAYS"}) == 42203
 
 
+def message(api: Api, method: str, path: str, body: Any = None) -> str:
+    """What is said to a request that is refused for good."""
+    with pytest.raises(Refused) as caught:
+        api(method, path, body)
+    assert caught.value.code in (404, 422)
+    return caught.value.message
+
+
+def test_a_normal_form_as_a_setting(api: Api) -> None:
+    one, other = {"type": "string", "b": 1, "a": 2}, {"type": "string", "a": 2, "b": 1}
+    assert api("PUT", "/config", {"normalize": True}) == {"normalize": True}
+    made = api.register("s", one)
+    assert api("POST", "/subjects/s", {"schema": json.dumps(other)})["id"] == made["id"]
+    assert api("PUT", "/config/t", {"normalize": False}) == {"normalize": False}
+    assert api("GET", "/config/t") == {"compatibilityLevel": "BACKWARD", "normalize": False}
+    assert api.register("t", one)["schema"] == '{"type":"string","b":1,"a":2}', "a subject's own setting goes before"
+    api("PUT", "/config/t", {"normalize": None})
+    assert api("GET", "/config/t") == {"compatibilityLevel": "BACKWARD"}
+    assert api.refused("POST", "/subjects/t", {"schema": json.dumps(one)}) == 40403
+    assert message(api, "PUT", "/config", {"normalize": "yes"}) == "Expected 'normalize' of type bool, got str"
+
+
+def test_an_alias_answers_for_its_subject(api: Api) -> None:
+    made = api.register("s", A)
+    assert api("PUT", "/config/other", {"alias": "s"}) == {"alias": "s"}
+    assert api("GET", "/config/other") == {"compatibilityLevel": "BACKWARD", "alias": "s"}
+    assert api("GET", "/subjects/other/versions") == [1]
+    assert api("GET", "/subjects/other/versions/latest") == {**made, "subject": "s"}
+    assert api("GET", "/subjects/other/versions/1/schema") == A
+    assert api("GET", "/subjects/other/metadata") == {**made, "subject": "s"}
+    assert api("GET", "/subjects/other/versions/1/referencedby") == []
+    assert api("POST", "/subjects/other", {"schema": json.dumps(A)})["subject"] == "s"
+    assert api("GET", "/schemas/ids/1?subject=other")["subject"] == "s"
+    assert api("GET", "/schemas/ids/1/subjects?subject=other") == ["s"]
+    assert api("GET", "/schemas/ids/1/versions?subject=other") == [{"subject": "s", "version": 1}]
+    body = {"schema": json.dumps(record(field("a"), field("b")))}
+    for path in ("/compatibility/subjects/other/versions", "/compatibility/subjects/other/versions/latest"):
+        assert api("POST", path, body) == {"is_compatible": False}
+    assert api.refused("POST", "/subjects/other/versions", body) == 409
+    api("PUT", "/config/s", {"compatibility": "NONE"})
+    assert api("POST", "/subjects/other/versions", body)["version"] == 2
+    assert api("GET", "/subjects") == ["s"], "the other one has no schemas of its own"
+    assert api("DELETE", "/subjects/other/versions/2") == 2
+    assert api("DELETE", "/subjects/other") == [1]
+    assert api("GET", "/subjects") == []
+
+
+def test_an_alias_ends_and_is_followed_once(api: Api) -> None:
+    api.register("s", A)
+    api("PUT", "/config/one", {"alias": "s"})
+    api("PUT", "/config/two", {"alias": "one"})
+    assert api.refused("GET", "/subjects/two/versions") == 40401
+    assert api("PUT", "/config/one", {"alias": ""}) == {"alias": ""}
+    assert api("GET", "/config/one") == {"compatibilityLevel": "BACKWARD"}
+    assert api.refused("GET", "/subjects/one/versions") == 40401
+    api("PUT", "/config/one", {"alias": "s"})
+    assert api("DELETE", "/config/one") == {"compatibilityLevel": "BACKWARD", "alias": "s"}
+    assert api.refused("GET", "/subjects/one/versions") == 40401
+
+
+def test_an_alias_is_in_the_context_of_its_subject(api: Api) -> None:
+    api.register(":.dev:s", A)
+    api("PUT", "/contexts/.dev/config/near", {"alias": "s"})
+    assert api("GET", "/subjects/:.dev:near/versions") == [1]
+    assert api.refused("GET", "/subjects/near/versions") == 40401
+    api("PUT", "/config/far", {"alias": ":.dev:s"})
+    assert api("GET", "/subjects/far/versions/latest")["subject"] == ":.dev:s"
+    assert api("GET", "/schemas/ids/1?subject=far")["subject"] == ":.dev:s"
+
+
+def test_an_alias_that_cannot_be(api: Api) -> None:
+    only = "Only a subject can have an alias: set it at /config/SUBJECT"
+    assert message(api, "PUT", "/config", {"alias": "s"}) == only
+    assert message(api, "PUT", "/config/:.dev:", {"alias": "s"}) == only
+    assert message(api, "PUT", "/config/s", {"alias": 7}) == "Expected 'alias' of type str, got int"
+    assert api.refused("PUT", "/config/s", {"alias": "__GLOBAL"}) == 42208
+    assert api.refused("GET", "/config/s") == 40408, "nothing was set"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("validateFields", True),
+        ("validateRules", True),
+        ("validateNewSchemas", False),
+        ("compatibilityPolicy", "LENIENT"),
+        ("aliasForDeks", "t"),
+        ("defaultMetadata", {"properties": {"owner": "a"}}),
+        ("overrideMetadata", {}),
+        ("defaultRuleSet", {"domainRules": [{"name": "a rule with a long name", "kind": "CONDITION"}]}),
+        ("overrideRuleSet", {}),
+    ],
+)
+def test_a_setting_without_effect_is_refused(api: Api, name: str, value: Any) -> None:
+    said = message(api, "PUT", "/config/s", {"compatibility": "NONE", name: value})
+    assert said.startswith(f"The embedded schema registry does not support the setting {name!r}")
+    assert api.refused("GET", "/config/s") == 40408, "nor was the level set"
+    assert api("PUT", "/config/s", {name: None}) == {name: None}
+    as_it_is = {"validateFields": False, "validateRules": False, "validateNewSchemas": True}
+    assert api("PUT", "/config/s", as_it_is) == as_it_is
+
+
+def test_what_it_does_not_have_is_refused(api: Api) -> None:
+    api.register("s", A)
+    for path in ("/schemas/ids/1?findTags=PII", "/subjects/s/versions/1?findTags=*"):
+        assert "does not find tags" in message(api, "GET", path)
+    asked = [("POST", "/associations"), ("GET", "/associations/resources/-/t"), ("DELETE", "/associations/resources/t")]
+    for method, path in asked:
+        assert message(api, method, path, {}) == "The embedded schema registry has no associations"
+
+
 def test_modes(api: Api) -> None:
     assert api("GET", "/mode") == {"mode": "READWRITE"}
     assert api.refused("GET", "/mode/s") == 40409
