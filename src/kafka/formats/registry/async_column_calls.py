@@ -25,9 +25,8 @@ class AsyncRegistryReader(ReaderCore):
     """
 
     def __init__(self, registry: AsyncSchemaCalls, subject: str | None, schema: Schema, parsed: Any) -> None:
-        super().__init__(schema, parsed)
+        super().__init__(schema, parsed, subject)
         self._registry = registry
-        self._subject = subject
 
     async def decode(
         self, values: "pyarrow.BinaryArray", headers: Any = None, field: str = "value"

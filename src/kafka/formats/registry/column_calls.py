@@ -26,9 +26,8 @@ class RegistryReader(ReaderCore):
     """
 
     def __init__(self, registry: SchemaCalls, subject: str | None, schema: Schema, parsed: Any) -> None:
-        super().__init__(schema, parsed)
+        super().__init__(schema, parsed, subject)
         self._registry = registry
-        self._subject = subject
 
     def decode(
         self, values: "pyarrow.BinaryArray", headers: Any = None, field: str = "value"

@@ -1,6 +1,7 @@
 """Columns by a registry's schemas: what does not wait for the registry."""
 
 import json
+import logging
 import re
 import threading
 from collections.abc import Sequence
@@ -17,8 +18,12 @@ if TYPE_CHECKING:
 
     from kafka.formats.bad_values import BadValue
 
+log = logging.getLogger(__name__)
+
 Message: TypeAlias = "str | Sequence[int] | None"
 """A message of a Protobuf schema, see `Protobuf`."""
+_FORMATS = {"AVRO": "Avro", "PROTOBUF": "Protobuf"}
+"""What values are whose schemas are looked up."""
 
 
 class ReaderCore:
@@ -29,18 +34,21 @@ class ReaderCore:
         type: of the column, a `pyarrow.DataType`.
     """
 
-    def __init__(self, schema: Schema, parsed: Any) -> None:
+    def __init__(self, schema: Schema, parsed: Any, subject: str | None = None) -> None:
         """Plan the column.
 
         Arguments:
             schema: the reader's.
             parsed: of Avro, the parsed schema; else a `Json` or `Protobuf`.
+            subject: where the schema is registered, if it is.
 
         Raises `AvroSchemaError`, `JsonSchemaError` or `ProtobufSchemaError` where no column can hold it.
         """
         self.schema = schema
+        self._subject = subject
         self._lock = threading.Lock()
         self._unusable = UnusableSchemas()
+        self._needed = ("value", 0)  # what names schemas that were to be looked up last, and how many
         self._writers: dict[SchemaName, Any] = {}  # of Avro, parsed schemas; of Protobuf, positions of the message
         self._kind = kind_of(schema)
         self._codec: Any = None
@@ -76,7 +84,9 @@ class ReaderCore:
                 else:
                     column, bad = self._codec.decode_rows(framed.values, framed=True, find=framed.finding(self._find))
             except SchemaNeeded:
-                raise SchemaNeeded(self, self._not_looked_up(framed)) from None
+                names = self._not_looked_up(framed)
+                self._needed = (field, len(names))
+                raise SchemaNeeded(self, names) from None
             self._unusable.forget_old()
             return column, framed.bad(bad)
 
@@ -98,9 +108,26 @@ class ReaderCore:
             self._writers[name] = writer
 
     def _keep_unusable(self, name: SchemaName, cause: str) -> None:
-        """Take in why a schema cannot be used."""
+        """Take in why a schema cannot be used; warn if it is one of very many."""
         with self._lock:
-            self._unusable.add(name, cause)
+            is_first_of_many = self._unusable.add(name, cause)
+        if is_first_of_many:
+            self._warn(name, cause)
+
+    def _warn(self, name: SchemaName, cause: str) -> None:
+        part, needed = self._needed
+        log.warning(
+            "More than %d of the %d schemas that are looked up for a batch of %ss%s cannot be used, such as %s: %s; "
+            "check that the %ss are %s with the schema's id before each, and that this registry has their schemas",
+            self._unusable.many,
+            needed,
+            part,
+            "" if self._subject is None else f" of subject {self._subject!r}",
+            name,
+            cause,
+            part,
+            _FORMATS[self._kind],
+        )
 
 
 class RegistryWriter:

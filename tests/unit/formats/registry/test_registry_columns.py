@@ -11,7 +11,7 @@ import pytest
 
 from kafka.formats import Avro, AvroEncodeError, Json, Protobuf
 from kafka.formats.registry import unusable_schemas
-from kafka.formats.rows import reader_of, writer_of
+from kafka.formats.rows import SchemaNeeded, reader_of, writer_of
 from kafka.schema_registry import (
     AsyncSchemaRegistryClient,
     Schema,
@@ -135,6 +135,66 @@ def test_ids_that_the_registry_does_not_know_are_asked_for_once_and_before_anyth
             assert len(decoded) == passes
         asked = [each.path.partition("?")[0] for each in server.requests if each.path.startswith("/schemas/ids/")]
         assert asked == [f"/schemas/ids/{number}" for number in (7, 1, 8, 9)]
+
+
+def unknown(first: int, count: int) -> Any:
+    return binary(*(framed(each, b"x") for each in range(first, first + count)))
+
+
+MANY = (
+    "More than 4 of the 6 schemas that are looked up for a batch of values of subject 'orders-value' cannot be used, "
+    "such as 304: the schema registry has no schema with this id; check that the values are Avro with the schema's id "
+    "before each, and that this registry has their schemas"
+)
+
+
+def test_many_ids_of_a_batch_that_the_registry_does_not_know_are_told_once(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(unusable_schemas.UnusableSchemas, "many", 4)
+    with (
+        ScriptedRegistry(Subjects(Schema(json.dumps(OLD)))) as server,
+        SchemaRegistryClient({"url": server.url, **CONF}) as registry,
+    ):
+        reader = registry.reader("orders-value")
+        for first in (100, 200):
+            assert len(reader.decode(unknown(first, 4))[1]) == 4
+        assert caplog.messages == []
+        values = pa.concat_arrays([unknown(300, 6), unknown(300, 6)])
+        assert len(reader.decode(values)[1]) == 12
+        assert len(reader.decode(unknown(400, 5))[1]) == 5
+        assert [(each.levelname, each.getMessage()) for each in caplog.records] == [("WARNING", MANY)]
+        other = registry.reader(schema=json.dumps(OLD))
+        assert len(other.decode(unknown(500, 5), field="key")[1]) == 5
+        assert "5 schemas that are looked up for a batch of keys cannot be used" in caplog.messages[-1]
+
+
+def test_they_are_counted_together_where_each_is_looked_up_by_itself(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As by Spark's tasks."""
+    monkeypatch.setattr(unusable_schemas.UnusableSchemas, "many", 4)
+    with (
+        ScriptedRegistry(Subjects(Schema(json.dumps(OLD)))) as server,
+        SchemaRegistryClient({"url": server.url, **CONF}) as registry,
+    ):
+        reader = registry.reader("orders-value")
+        with pytest.raises(SchemaNeeded) as needed:
+            reader.decode_known(unknown(300, 6))
+        for name in needed.value.names:
+            reader.look_up([name])
+    assert caplog.messages == [MANY]
+
+
+async def test_many_unknown_ids_are_told_by_the_asynchronous_client_too(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(unusable_schemas.UnusableSchemas, "many", 4)
+    with ScriptedRegistry(Subjects(Schema(json.dumps(OLD)))) as server:
+        async with AsyncSchemaRegistryClient({"url": server.url, **CONF}) as registry:
+            reader = await registry.reader("orders-value")
+            assert len((await reader.decode(unknown(300, 6)))[1]) == 6
+    assert caplog.messages == [MANY]
 
 
 def test_a_schema_that_refers_to_one_that_is_gone_is_a_fault_of_its_values() -> None:

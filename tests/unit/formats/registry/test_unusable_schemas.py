@@ -1,4 +1,4 @@
-"""How long it is remembered that a schema cannot be used."""
+"""How long it is remembered that a schema cannot be used, and whether these are many."""
 
 from __future__ import annotations
 
@@ -31,3 +31,14 @@ def test_why_an_id_cannot_be_used_is_forgotten_a_while_after_its_first_use() -> 
     assert [number in unusable for number in (1, 2, 3)] == [False, False, True]
     with pytest.raises(KeyError):
         unusable.cause(2)
+
+
+def test_more_than_a_hundred_before_their_first_use_are_told_once() -> None:
+    unusable = UnusableSchemas()
+    assert not any(unusable.add(number, "why") for number in range(100))
+    for number in range(100):
+        unusable.cause(number)
+    assert [unusable.add(number, "why") for number in range(200, 302)] == [False] * 100 + [True, False]
+    for number in range(200, 302):
+        unusable.cause(number)
+    assert not any(unusable.add(number, "why") for number in range(400, 600))
