@@ -7,6 +7,7 @@ once that has a schema.
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import json
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import kafka.schema_registry
 from conftest import missing
 from harness.fetch import FetchError
 from harness.java import JavaError
@@ -387,3 +389,25 @@ def test_confluent_kafkas_client_works_with_the_embedded_registry(embedded_regis
         assert (caught.value.http_status_code, caught.value.error_code) == (404, 40401)
     finally:
         client.close()
+
+
+def parameters(function: Any) -> list[tuple[str, Any]]:
+    return [(each.name, each.default) for each in inspect.signature(function).parameters.values()]
+
+
+def test_a_program_for_confluent_kafkas_clients_finds_all_names_calls_and_arguments() -> None:
+    """What there is more of stands behind it."""
+    original = pytest.importorskip("confluent_kafka.schema_registry")
+    assert [name for name in original.__all__ if not hasattr(kafka.schema_registry, name)] == []
+    for name in ("SchemaRegistryClient", "AsyncSchemaRegistryClient"):
+        theirs, ours = getattr(original, name), getattr(kafka.schema_registry, name)
+        for call in dir(theirs):
+            if not call.startswith("_"):
+                wanted = parameters(getattr(theirs, call))
+                assert parameters(getattr(ours, call))[: len(wanted)] == wanted, f"{name}.{call}"
+    for name in original.__all__:
+        theirs = getattr(original, name)
+        if hasattr(theirs, "to_dict"):
+            wanted_names = [each for each, _ in parameters(theirs)]
+            ours_names = [each for each, _ in parameters(getattr(kafka.schema_registry, name))]
+            assert ours_names[: len(wanted_names)] == wanted_names, name

@@ -7,7 +7,9 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
+from kafka.config import SecurityOptions
 from kafka.errors import KafkaConfigurationError
+from kafka.formats.registry.azure_tokens import AzureTokenEndpoint
 from kafka.formats.registry.options import BearerOptions, RegistryOptions, RegistryUrl
 from kafka.net.blocking import run_blocking
 from kafka.net.sasl.tokens import EndpointTokens
@@ -22,8 +24,7 @@ class Credentials:
 
     def __init__(self, options: RegistryOptions) -> None:
         self._bearer = options.bearer
-        endpoint = None if options.bearer is None else options.bearer.endpoint
-        self._tokens = None if endpoint is None else EndpointTokens(endpoint)
+        self._tokens = None if options.bearer is None else _tokens(options.bearer, options.timeout_s)
 
     async def headers(self, url: RegistryUrl) -> dict[str, str]:
         """The headers for one registry.
@@ -56,6 +57,12 @@ class Credentials:
         if pool is not None:
             headers["Confluent-Identity-Pool-Id"] = _sendable(pool, "bearer.auth.identity.pool.id")
         return headers
+
+
+def _tokens(bearer: BearerOptions, timeout_s: float) -> EndpointTokens | None:
+    if bearer.azure_url is not None:
+        return EndpointTokens(SecurityOptions(), AzureTokenEndpoint(bearer.azure_url, timeout_s))
+    return None if bearer.endpoint is None else EndpointTokens(bearer.endpoint)
 
 
 def _sendable(value: Any, name: str) -> str:

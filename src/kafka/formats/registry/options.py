@@ -24,6 +24,7 @@ _NAMES = (
     "bearer.auth.client.secret",
     "bearer.auth.scope",
     "bearer.auth.issuer.endpoint.url",
+    "bearer.auth.issuer.endpoint.query",
     "bearer.auth.logical.cluster",
     "bearer.auth.identity.pool.id",
     "bearer.auth.custom.provider.function",
@@ -38,7 +39,9 @@ _NAMES = (
 )
 _SECRET = ("bearer.auth.token", "bearer.auth.client.secret", "ssl.key.password", "basic.auth.user.info", "url", "proxy")
 """Options whose values no error shows."""
-_SOURCES = ("STATIC_TOKEN", "OAUTHBEARER", "CUSTOM")
+_SOURCES = ("STATIC_TOKEN", "OAUTHBEARER", "OAUTHBEARER_AZURE_IMDS", "CUSTOM")
+_AZURE_URL = "http://169.254.169.254/metadata/identity/oauth2/token"
+"""Where machines of Azure ask for tokens."""
 CustomProvider = Callable[[dict[str, Any]], Mapping[str, Any]]
 
 
@@ -52,10 +55,11 @@ class RegistryUrl:
 
 @dataclass(frozen=True, repr=False)
 class BearerOptions:
-    """Tokens: one that is given, some of a token endpoint, or a function's; and Confluent Cloud's headers."""
+    """Tokens: one that is given, some of an endpoint or of Azure's, or a function's; and Confluent Cloud's headers."""
 
     token: str | None = None
     endpoint: SecurityOptions | None = None
+    azure_url: str | None = None
     function: CustomProvider | None = None
     function_config: dict[str, Any] = field(default_factory=dict)
     logical_cluster: str | None = None
@@ -192,6 +196,8 @@ def _bearer(given: Mapping[str, Any]) -> BearerOptions | None:
             sasl_oauthbearer_ssl_cafile=_tls(given).ssl_cafile,
         )
         return BearerOptions(endpoint=endpoint, **where)
+    if source == "OAUTHBEARER_AZURE_IMDS":
+        return BearerOptions(azure_url=_azure_url(given), **where)
     function = given.get("bearer.auth.custom.provider.function")
     config = given.get("bearer.auth.custom.provider.config", {})
     if not callable(function) or not isinstance(config, dict):
@@ -200,6 +206,23 @@ def _bearer(given: Mapping[str, Any]) -> BearerOptions | None:
             "'bearer.auth.custom.provider.config' the dict"
         )
     return BearerOptions(function=function, function_config=config, **where)
+
+
+def _azure_url(given: Mapping[str, Any]) -> str:
+    url, query = _text(given, "bearer.auth.issuer.endpoint.url"), _text(given, "bearer.auth.issuer.endpoint.query")
+    if url is None and query is None:
+        raise KafkaConfigurationError(
+            "'bearer.auth.credentials.source' OAUTHBEARER_AZURE_IMDS needs 'bearer.auth.issuer.endpoint.query', such "
+            "as 'api-version=2018-02-01&resource=api://...'"
+        )
+    try:
+        parts = urlsplit(_AZURE_URL if url is None else url)
+        good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        good = False
+    if not good:
+        raise KafkaConfigurationError("'bearer.auth.issuer.endpoint.url' has to be a URL, http://HOST/PATH")
+    return parts.geturl() if query is None else parts._replace(query=query, fragment="").geturl()
 
 
 def _needed(given: Mapping[str, Any], name: str, source: str) -> str:

@@ -9,7 +9,7 @@ import threading
 import time
 import urllib.parse
 import urllib.request
-from typing import Any
+from typing import Any, Protocol
 
 from kafka.config import SecurityOptions
 from kafka.errors import KafkaConfigurationError, KafkaError
@@ -106,12 +106,24 @@ class _WithExtensions(AbstractTokenProvider):
         return dict(self._extensions)
 
 
-class EndpointTokens(_WithExtensions):
-    """Tokens of a token endpoint. One is kept for ``sasl_login_refresh_window_factor`` of its life."""
+class AnyTokenEndpoint(Protocol):
+    """What gives new tokens."""
 
-    def __init__(self, security: SecurityOptions) -> None:
+    def fetch(self) -> dict[str, Any]:
+        """See `TokenEndpoint`."""
+
+
+class EndpointTokens(_WithExtensions):
+    """Tokens of a token endpoint. One is kept for ``sasl_login_refresh_window_factor`` of its life.
+
+    Arguments:
+        security: the options.
+        endpoint: gives the tokens; None: the one of the options.
+    """
+
+    def __init__(self, security: SecurityOptions, endpoint: AnyTokenEndpoint | None = None) -> None:
         super().__init__(security.sasl_oauthbearer_extensions)
-        self._endpoint = TokenEndpoint(security)
+        self._endpoint = TokenEndpoint(security) if endpoint is None else endpoint
         self._factor = security.sasl_login_refresh_window_factor
         self._lock = threading.Lock()  # in helper threads alone; several connections wait for one token
         self._token = ""

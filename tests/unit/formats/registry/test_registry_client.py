@@ -18,7 +18,13 @@ from typing import Any
 import pytest
 
 from kafka.broker import EmbeddedBroker
-from kafka.errors import IllegalArgumentError, IllegalStateError, KafkaConfigurationError
+from kafka.errors import (
+    IllegalArgumentError,
+    IllegalStateError,
+    KafkaConfigurationError,
+    KafkaConnectionError,
+    KafkaError,
+)
 from kafka.formats.registry import client as registry_client
 from kafka.formats.registry import exchange
 from kafka.schema_registry import (
@@ -281,6 +287,64 @@ def test_tokens_of_an_endpoint_are_kept() -> None:
         assert asked.headers["authorization"] == "Basic " + base64.b64encode(b"me:s3cret").decode()
         assert "grant_type=client_credentials" in asked.body
         assert "scope=registry" in asked.body
+
+
+def azure(endpoint: ScriptedRegistry, **further: Any) -> dict[str, Any]:
+    return {
+        "bearer.auth.credentials.source": "OAUTHBEARER_AZURE_IMDS",
+        "bearer.auth.issuer.endpoint.url": f"{endpoint.url}/token",
+        "bearer.auth.issuer.endpoint.query": "api-version=2018-02-01&resource=api://registry",
+        **further,
+    }
+
+
+def test_tokens_of_a_machine_of_azure_are_kept_for_a_part_of_their_life(monkeypatch: pytest.MonkeyPatch) -> None:
+    tokens = (200, {"access_token": "first", "expires_in": "86400"}), (200, {"access_token": "second"})
+    with ScriptedRegistry(*tokens) as endpoint, ScriptedRegistry((200, [])) as registry:
+        monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")  # by which no machine reaches the endpoint
+        monkeypatch.setenv("NO_PROXY", registry.url)
+        conf = azure(endpoint, **{"bearer.auth.logical.cluster": "lsrc-1"})
+        with SchemaRegistryClient({"url": registry.url, **conf}) as client:
+            client.get_subjects()
+            client.get_subjects()
+            now = time.time()
+            monkeypatch.setattr(time, "time", lambda: now + 80_000)
+            client.get_subjects()
+        sent = [each.headers["authorization"] for each in registry.requests]
+        assert sent == ["Bearer first", "Bearer first", "Bearer second"]
+        assert registry.requests[0].headers["target-sr-cluster"] == "lsrc-1"
+        assert [each.path for each in endpoint.requests] == [
+            "/token?api-version=2018-02-01&resource=api://registry"
+        ] * 2
+        assert endpoint.requests[0].headers["metadata"] == "true"
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        ((400, {"error": "invalid_resource"}), "answered with HTTP status 400 and no token"),
+        ((200, b"<html>"), "HTTP status 200 and no token"),
+        ((200, {"access_token": 7}), "HTTP status 200 and no token"),
+        ((200, b"[" * 2_000_000), "HTTP status 200 and no token"),
+        ((404, b""), "fails with HTTP status 404"),
+        ((500, b""), "fails with HTTP status 500"),
+    ],
+)
+def test_an_endpoint_of_azure_that_gives_no_token(answer: tuple[int, Any], text: str) -> None:
+    with ScriptedRegistry(answer) as endpoint, ScriptedRegistry((200, [])) as registry:
+        conf = {"url": registry.url, "max.retries": 0, **azure(endpoint)}
+        with SchemaRegistryClient(conf) as client, pytest.raises(KafkaError, match=text) as caught:
+            client.get_subjects()
+        assert f"the token endpoint {endpoint.url}/token" in str(caught.value)
+        assert registry.requests == []
+
+
+def test_a_machine_that_is_none_of_azure() -> None:
+    with ScriptedRegistry((200, [])) as registry:
+        nowhere = {"bearer.auth.issuer.endpoint.url": "http://127.0.0.1:1"}
+        conf = {"url": registry.url, "max.retries": 0, **azure(registry, **nowhere)}
+        with SchemaRegistryClient(conf) as client, pytest.raises(KafkaConnectionError, match="machines of Azure alone"):
+            client.get_subjects()
 
 
 def test_secrets_are_in_no_log(caplog: pytest.LogCaptureFixture) -> None:

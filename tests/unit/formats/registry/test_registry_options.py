@@ -26,6 +26,27 @@ def test_a_user_for_all_urls() -> None:
     assert [each.user for each in options.urls] == [("ada", "with:colon")] * 2
 
 
+AZURE = {**URL, "bearer.auth.credentials.source": "OAUTHBEARER_AZURE_IMDS"}
+
+
+@pytest.mark.parametrize(
+    ("url", "query", "asked"),
+    [
+        (
+            None,
+            "api-version=1&resource=a",
+            "http://169.254.169.254/metadata/identity/oauth2/token?api-version=1&resource=a",
+        ),
+        ("https://azure/token?a=b", None, "https://azure/token?a=b"),
+        ("https://azure/token?a=b#c", "c=d", "https://azure/token?c=d"),
+    ],
+)
+def test_where_a_machine_of_azure_asks_for_tokens(url: str | None, query: str | None, asked: str) -> None:
+    bearer = parse(AZURE | {"bearer.auth.issuer.endpoint.url": url, "bearer.auth.issuer.endpoint.query": query}).bearer
+    assert bearer is not None
+    assert bearer.azure_url == asked
+
+
 def test_defaults() -> None:
     options = parse(URL)
     assert (options.timeout_s, options.max_retries, options.cache_capacity) == (10, 3, 1000)
@@ -46,7 +67,11 @@ def test_defaults() -> None:
         ({"url": "http://a:secret@b", "basic.auth.user.info": "a:secret"}, "leave out one"),
         ({**URL, "ssl.key.location": "key.pem"}, "need 'ssl.certificate.location'"),
         ({**URL, "bearer.auth.token": "secret"}, "needs 'bearer.auth.credentials.source'"),
-        ({**URL, "bearer.auth.credentials.source": "MAGIC"}, "'STATIC_TOKEN' or 'OAUTHBEARER' or 'CUSTOM'"),
+        ({**URL, "bearer.auth.credentials.source": "MAGIC"}, "or 'OAUTHBEARER_AZURE_IMDS' or 'CUSTOM'"),
+        ({**AZURE}, "needs 'bearer.auth.issuer.endpoint.query'"),
+        ({**AZURE, "bearer.auth.issuer.endpoint.url": "secret"}, "has to be a URL"),
+        ({**AZURE, "bearer.auth.issuer.endpoint.url": "http://[secret"}, "has to be a URL"),
+        ({**AZURE, "bearer.auth.issuer.endpoint.query": 7}, "has to be a text"),
         ({**URL, "bearer.auth.credentials.source": "STATIC_TOKEN"}, "needs 'bearer.auth.token'"),
         ({**URL, "bearer.auth.credentials.source": "OAUTHBEARER", "bearer.auth.client.secret": "secret"}, "endpoint"),
         ({**URL, "bearer.auth.credentials.source": "CUSTOM"}, "has to be a function"),
