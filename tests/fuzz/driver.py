@@ -150,10 +150,10 @@ def compare(workers: list[Worker], first: int, count: int) -> None:
 
 
 def check_leaks(worker: Worker, count: int) -> None:
-    """Check that a worker, which ran so many inputs, kept nothing of them.
+    """Check that a worker leaked nothing while it ran `count` inputs.
 
     Raises:
-        Leak: it did.
+        Leak: it leaked.
     """
     worker.ask(f"leaks {count}")
     found = json.loads(worker.line(count))
@@ -165,7 +165,7 @@ def check_leaks(worker: Worker, count: int) -> None:
 
 
 def shown(worker: Worker, number: int) -> str:
-    """All that comes out of an input; what a worker still has to say of its block is passed over."""
+    """The whole outcome of an input; the worker's remaining lines of its block are skipped."""
     worker.ask(f"show {number}")
     while not (line := worker.line(number)).startswith("["):
         pass
@@ -174,7 +174,7 @@ def shown(worker: Worker, number: int) -> str:
 
 
 def main() -> int:
-    """Run, and say how far it came; 1 if something is wrong."""
+    """Run the fuzzer and print its progress; returns 1 if something is wrong."""
     parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
     parser.add_argument("--seconds", type=float, default=30.0, help="how long (default 30)")
     parser.add_argument("--inputs", type=int, help="so many inputs beside those kept, whatever time it takes")

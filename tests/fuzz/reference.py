@@ -114,7 +114,7 @@ class _Log:
         return last + 1 < self.stop
 
     def take_batch(self, batch: bytes) -> int | None:
-        """Take a batch of magic 2, and give its last offset; None where it is behind the end."""
+        """Take a batch of magic 2, and give its last offset; None if it is behind the end."""
         base, _, _, _, crc, attributes, span, first_time, max_time, producer, _, _, count = HEADER.unpack_from(batch)
         last = base + span
         if base < 0 or span < 0 or last > LARGEST:
@@ -153,7 +153,7 @@ class _Log:
                 yield base + delta, time if fixed else time + when, key, value, headers
 
     def take_message(self, message: bytes, offset: int, magic: int) -> int | None:
-        """Take a message of magic 0 or 1, and give its offset; None where it is behind the end."""
+        """Take a message of magic 0 or 1, and give its offset; None if it is behind the end."""
         attributes = message[17]
         if not 0 <= offset <= LARGEST or (self.ask.check_crcs and zlib.crc32(message[16:]) != _crc(message)):
             raise Damaged

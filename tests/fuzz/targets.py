@@ -85,7 +85,7 @@ def _decoded(rng: Random, data: bytes, question: Question, intact: bool) -> str:
 
 
 def _compare(data: bytes, found: Answer, expected: Answer, beside: str = "") -> None:
-    """Raise `Disagreement` where something else is found than is expected."""
+    """Raise `Disagreement` if something else is found than is expected."""
     if found != expected:
         raise Disagreement(f"{data.hex()}\nexpected {expected}\nfound    {found}\n{beside}")
 

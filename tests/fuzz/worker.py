@@ -23,7 +23,7 @@ _MOST_OBJECTS = 100_000
 
 
 class Leaks:
-    """What inputs leave behind: memory that nothing refers to, where the process has a LeakSanitizer, and objects."""
+    """Finds what inputs leave behind: objects, and with LeakSanitizer also unreachable memory."""
 
     def __init__(self) -> None:
         library: Any = ctypes.CDLL(None)
@@ -31,7 +31,7 @@ class Leaks:
         self._objects = 0
 
     def watch(self, number: int) -> None:
-        """Begin, after an input that fills what is kept for good."""
+        """Start watching, after an input that fills the caches."""
         if self._sanitizer is not None:
             self._sanitizer["__lsan_disable"]()
         outcome(number)
@@ -41,7 +41,7 @@ class Leaks:
         self._objects = len(gc.get_objects())
 
     def found(self, count: int) -> str:
-        """What so many inputs left, or nothing; the sanitizer writes what it finds to standard error."""
+        """Describe the leak after `count` inputs, or return an empty text; the sanitizer reports on standard error."""
         gc.collect()
         more = len(gc.get_objects()) - self._objects
         if more > max(count, _MOST_OBJECTS):
@@ -73,7 +73,7 @@ def main() -> None:
 
 
 def outcome(number: int) -> tuple[str, str]:
-    """As `run`, also where the reference disagrees: the target is named so then."""
+    """Like `run`; if the reference disagrees, the target is `DISAGREEMENT`."""
     try:
         return run(number, *sys.argv[1:])
     except Disagreement as error:

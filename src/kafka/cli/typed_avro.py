@@ -1,4 +1,4 @@
-"""Keys and values of Avro as JSON, and back."""
+"""Converts Avro keys and values to JSON and back."""
 
 import functools
 from collections.abc import Callable
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def avro_text(field: Field, registry: "SchemaRegistryClient | None") -> ToText:
-    """What makes JSON of values; raises `click.UsageError` for a schema that cannot be used."""
+    """Make the converter from Avro to JSON; raises `click.UsageError` for a schema that cannot be used."""
     if registry is None:
         return _text_without_registry(field)
     from kafka.formats.registry.references import parsed_avro
@@ -50,7 +50,7 @@ def _text_without_registry(field: Field) -> ToText:
 
 
 def avro_bytes(field: Field, registry: "SchemaRegistryClient | None") -> ToBytes:
-    """What makes bytes of JSON; raises `click.UsageError` for a schema that cannot be used."""
+    """Make the converter from JSON to Avro; raises `click.UsageError` for a schema that cannot be used."""
     writer: Callable[[str], tuple[ParsedSchema, Callable[[Any], bytes]]]
     if registry is None:
         from kafka.formats.avro.object_encoder import AvroObjectEncoder
@@ -100,7 +100,7 @@ def _registered(
 
 
 def _parsed(field: Field) -> "ParsedSchema":
-    """The schema that was given; raises `click.UsageError`."""
+    """The given schema; raises `click.UsageError` if it is not valid."""
     from kafka.formats.avro.schema import parse
 
     with the_schema(field):

@@ -1,4 +1,4 @@
-"""What keys or values are, and what makes texts of them."""
+"""The format and schema of keys or values."""
 
 import functools
 from collections.abc import Callable
@@ -15,7 +15,7 @@ T = TypeVar("T")
 _NO_SUBJECT = 40401
 Headers = Any
 ToText = Callable[[str, bytes, Headers], bytes]
-"""Makes the text of bytes, given the topic and the headers; raises ValueError, or what a registry's client does."""
+"""Converts bytes to text, given the topic and the headers; raises ValueError and errors of a registry's client."""
 
 
 class Document(bytes):
@@ -23,15 +23,15 @@ class Document(bytes):
 
 
 class Field(NamedTuple):
-    """What keys or values are.
+    """The format and schema of keys or values.
 
     Arguments:
         part: "key" or "value".
         kind: one of `kafka.cli.typed_values.KINDS`.
-        schema: its text; None: the registry has it.
-        subject: where the registry has it; None: named after the topic.
-        message: of Protobuf, the name of the message; None: the first one of the schema.
-        file: where the schema stands, for errors and for what it imports.
+        schema: the schema's text; None: it is in the registry.
+        subject: its subject in the registry; None: the one named after the topic.
+        message: for Protobuf, the name of the message; None: the first one of the schema.
+        file: the schema's file, for errors and imports.
     """
 
     part: str
@@ -43,7 +43,7 @@ class Field(NamedTuple):
 
 
 class the_schema:  # noqa: N801  # a context manager
-    """Tells of a schema that cannot be used by the option that gave it."""
+    """Raises the error for a schema that cannot be used, naming its option."""
 
     def __init__(self, field: Field) -> None:
         self._field = field
@@ -73,15 +73,15 @@ def registered(
     registry: "SchemaRegistryClient",
     make: "Callable[[Schema | None, dict[str, Any]], tuple[T, Callable[[Any, Any], Any]]]",
 ) -> "Callable[[str], tuple[T, Callable[[Any], bytes]]]":
-    """What writes with the schema that was given, which is registered, or else with the newest one of the subject.
+    """Make a writer with the given schema, which is registered, or else with the newest one of the subject.
 
     Arguments:
-        field: has the schema, or none.
-        registry: where it is registered, or looked up.
-        make: of the newest schema, None where one was given, and of the options of a serializer: what is known of the
-            schema, and what is called with a value and a `SerializationContext`.
+        field: the format, and the schema if one was given.
+        registry: the client of the registry in which it is registered or looked up.
+        make: called with the newest schema, or None if one was given, and with the options of a serializer; returns
+            what is known of the schema, and a function of a value and a `SerializationContext`.
 
-    Returns what gives, for a topic, what `make` knows of the schema and the function that writes values.
+    Returns a function of a topic, which returns what `make` knows of the schema and the function that writes values.
     """
     from kafka.serialization import MessageField, SerializationContext
 
@@ -103,17 +103,17 @@ def registered(
 
 
 def inner(boxed: tuple[Any], context: object) -> Any:
-    """The value in a tuple: `to_dict` of serializers that may write null, which they leave unwritten by itself.
+    """Unwrap a value: the `to_dict` of serializers, which would not write null if it were not in a tuple.
 
     Arguments:
-        boxed: the tuple.
+        boxed: the value in a tuple.
         context: no effect.
     """
     return boxed[0]
 
 
 def _newest_of(registry: "SchemaRegistryClient", subject: str, field: Field) -> "Schema":
-    """The newest schema of a subject for what is written; raises what the registry does, and says what to do."""
+    """The newest schema of a subject, to write with; raises the registry's errors, with advice."""
     from kafka.schema_registry import SchemaRegistryError
 
     try:

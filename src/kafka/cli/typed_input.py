@@ -1,4 +1,4 @@
-"""What keys and values are made of: texts, JSON that was read already, rows of texts."""
+"""The inputs that keys and values are made from: texts, parsed JSON, rows of texts."""
 
 import base64
 import math
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 
 class Json(NamedTuple):
-    """A key or a value that stands in a larger document, or a row of Arrow."""
+    """A key or value from a larger JSON document, or from a row of Arrow."""
 
     value: Any
 
@@ -17,9 +17,9 @@ class Row(NamedTuple):
     """The texts of a value's fields.
 
     Arguments:
-        texts: by the names of fields.
-        null: the text that stands for null, if there is one.
-        key: which of them is the record's key, and need not be a field.
+        texts: the texts by field name.
+        null: the text that means null, or None.
+        key: the name of the one that is the record's key, which need not be a field of the value.
     """
 
     texts: Mapping[str, str]
@@ -27,7 +27,7 @@ class Row(NamedTuple):
     key: str | None
 
     def fields(self, known: Container[str]) -> dict[str, str]:
-        """The texts without the key, unless it is one of the fields of the schema."""
+        """The texts without the key, unless it is a field of the schema."""
         return {name: text for name, text in self.texts.items() if name != self.key or name in known}
 
 
@@ -35,12 +35,12 @@ Given = bytes | Json | Row
 
 
 class ToBytes(NamedTuple):
-    """What makes the bytes of keys or values, given the topic; each raises `ValueError` for what does not fit.
+    """Converters to the bytes of keys or values, given the topic; all raise `ValueError` for input that does not fit.
 
     Arguments:
-        of_text: of a text.
-        of_json: of JSON; None: texts stand for themselves.
-        of_row: of the texts of fields; None: they become an object of JSON.
+        of_text: converts a text.
+        of_json: converts parsed JSON; None: texts are used unchanged.
+        of_row: converts the texts of fields; None: they become a JSON object.
     """
 
     of_text: Callable[[str, bytes], bytes]
@@ -49,11 +49,11 @@ class ToBytes(NamedTuple):
 
 
 def plain(value: Any, of_bytes: Callable[[bytes], str] = bytes.hex) -> Any:
-    """An object as JSON has it: dates, times and the like are texts, floats that are no numbers too.
+    """Convert an object to JSON: dates, times and the like become texts, and so do NaN and infinities.
 
     Arguments:
-        value: of JSON, with decimals as numbers, or of Arrow.
-        of_bytes: makes a text of bytes.
+        value: a value of JSON, with decimals as numbers, or of Arrow.
+        of_bytes: converts bytes to text.
     """
     from kafka.formats.json.plain_values import plain_value
 
@@ -68,5 +68,5 @@ def plain(value: Any, of_bytes: Callable[[bytes], str] = bytes.hex) -> Any:
 
 
 def in_base64(data: bytes) -> str:
-    """The text of bytes in Protobuf's JSON."""
+    """Bytes as text in Protobuf's JSON."""
     return base64.b64encode(data).decode()

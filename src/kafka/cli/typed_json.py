@@ -1,4 +1,4 @@
-"""Keys and values that are JSON: checked, and by a JSON Schema made of the texts of fields."""
+"""JSON keys and values: checks them, and makes them from texts of fields by a JSON Schema."""
 
 import functools
 import json
@@ -20,12 +20,12 @@ _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?\Z")
 
 
 def json_text(topic: str, data: bytes, headers: Headers) -> Document:
-    """The text as it is, without a schema id; JSON has no zero byte that could be taken for one."""
+    """The text without a schema id, if there is one; JSON itself never begins with a zero byte."""
     return _checked(data[_PREFIX:] if data[:1] == b"\0" else data)
 
 
 def json_bytes(field: Field, registry: "SchemaRegistryClient | None") -> ToBytes:
-    """What makes bytes of JSON; raises `click.UsageError` for a schema that cannot be used."""
+    """Make the converter from JSON to bytes; raises `click.UsageError` for a schema that cannot be used."""
     if field.schema is None and field.subject is None:
         return _of_texts(lambda topic, text: _checked(text))
     writer = _without_registry(field) if registry is None else _registered(field, registry)
@@ -90,7 +90,7 @@ def _registered(field: Field, registry: "SchemaRegistryClient") -> "Writer":
 
 
 def _kinds_of(schema: str, references: Mapping[str, str]) -> "Kinds":
-    """The types that the properties of a JSON Schema may be of; None: any."""
+    """The types that a JSON Schema allows for its properties; None: any."""
     from kafka.formats.json.property_types import property_types
     from kafka.formats.json.validation import parse_json_schema
 
@@ -99,7 +99,7 @@ def _kinds_of(schema: str, references: Mapping[str, str]) -> "Kinds":
 
 
 def _fields(kinds: "Kinds", row: Row) -> dict[str, Any]:
-    """The object of the texts of its properties."""
+    """Make an object from the texts of its properties."""
     made = {}
     for name, text in row.fields(kinds).items():
         allowed = kinds.get(name)
@@ -107,13 +107,13 @@ def _fields(kinds: "Kinds", row: Row) -> dict[str, Any]:
             made[name] = text if allowed is None and row.null is None else None
         elif allowed is None or "string" in allowed:
             made[name] = text
-        elif text != (row.null or ""):  # else the object lacks it
+        elif text != (row.null or ""):  # otherwise the object does not have it
             made[name] = _value(allowed, text, name)
     return made
 
 
 def _value(kinds: set[str], text: str, name: str) -> Any:
-    """What a text stands for; itself where it is of none of these types, which the schema refuses then."""
+    """The value of a text; the text itself if it is not of these types, so that the schema refuses it."""
     if "number" in kinds and _NUMBER.match(text):
         number = int(text) if _WHOLE.match(text) and len(text) < 400 else float(text)
         return text if number in (float("inf"), float("-inf")) else number

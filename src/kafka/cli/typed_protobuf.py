@@ -1,4 +1,4 @@
-"""Keys and values of Protobuf as JSON, and back."""
+"""Converts Protobuf keys and values to JSON and back."""
 
 import json
 from collections.abc import Callable
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
 
 
 def protobuf_text(field: Field, registry: "SchemaRegistryClient | None") -> ToText:
-    """What makes JSON of values; raises `click.UsageError` for a schema that cannot be used."""
+    """Make the converter from Protobuf to JSON; raises `click.UsageError` for a schema that cannot be used."""
     from kafka.schema_registry.protobuf_json import ProtobufJsonReader, json_of
     from kafka.serialization import MessageField, SerializationContext
 
     if registry is None:
         codec = _given(field)
         return lambda topic, data, headers: Document(json_of(codec, data).encode())
-    reader = ProtobufJsonReader(registry)  # by each value's own schema and message
+    reader = ProtobufJsonReader(registry)  # with each value's own schema and message
     part = MessageField(field.part)
     return lambda topic, data, headers: Document(reader.text(data, SerializationContext(topic, part, headers)).encode())
 
 
 def protobuf_bytes(field: Field, registry: "SchemaRegistryClient | None") -> ToBytes:
-    """What makes bytes of JSON; raises `click.UsageError` for a schema that cannot be used."""
+    """Make the converter from JSON to Protobuf; raises `click.UsageError` for a schema that cannot be used."""
     from kafka.schema_registry.protobuf_json import message_from
 
     writer = _without_registry(field) if registry is None else _registered(field, registry)
@@ -58,7 +58,7 @@ def _number(value: Any) -> float:
 
 
 def _fields(descriptor: Any, row: Row) -> dict[str, Any]:
-    """The JSON of a message from texts: those of numbers and enums are read as they are, what has parts is JSON."""
+    """The JSON of a message from texts of its fields; fields with parts are JSON texts."""
     from kafka.formats.avro.json_values import loaded
 
     found: dict[str, Any] = {}
@@ -101,7 +101,7 @@ def _registered(
 
 
 def _given(field: Field) -> "Protobuf":
-    """The codec of the schema that was given; raises `click.UsageError`."""
+    """The codec of the given schema; raises `click.UsageError` if it is not valid."""
     from kafka.formats.protobuf.codec import Protobuf
 
     with the_schema(field):

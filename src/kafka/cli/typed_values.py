@@ -1,4 +1,4 @@
-"""Options of commands for keys and values that are more than text, and what makes text of them and back."""
+"""Options of commands for the formats of keys and values, and conversion to text and back."""
 
 import functools
 import pathlib
@@ -22,7 +22,7 @@ _INTEGERS = ("short", "int", "long")
 
 
 class Typed(NamedTuple):
-    """What keys and values are, None: bytes; and the options of the registry's client, if there is one."""
+    """The formats of keys and values, None: bytes; and the options of the registry's client, if there is one."""
 
     key: Field | None
     value: Field | None
@@ -78,7 +78,7 @@ def _field(
     message: str | None,
     registry: Mapping[str, Any] | None,
 ) -> Field | None:
-    """Raises `click.UsageError`."""
+    """Parse the options; raises `click.UsageError`."""
     if kind is None:
         for name, given in (("schema", file), ("subject", subject), ("message", message)):
             if given is not None:
@@ -105,13 +105,13 @@ def _field(
 
 
 class Translator:
-    """Makes texts of keys and values, and back.
+    """Converts keys and values to texts and back.
 
     Arguments:
-        typed: what they are.
+        typed: their formats.
 
     Attributes:
-        key, value: make the text of bytes; None: the bytes are text.
+        key, value: convert bytes to text; None: the bytes are text.
     """
 
     def __init__(self, typed: Typed) -> None:
@@ -119,7 +119,7 @@ class Translator:
         self._client: Any = None
 
     def to_text(self, field: Field | None) -> ToText | None:
-        """What makes texts of one part; None: it stays as it is. Raises `click.UsageError`."""
+        """The converter of keys or values to text; None: they are text already. Raises `click.UsageError`."""
         if field is None or field.kind in ("string", "bytes"):
             return None
         if field.kind in _NUMBERS:
@@ -140,7 +140,7 @@ class Translator:
         return protobuf_text(field, self._registry())
 
     def to_bytes(self, field: Field | None) -> ToBytes | None:
-        """What makes bytes of the texts of one part; None: they stay as they are. Raises `click.UsageError`."""
+        """The converter of texts to keys or values; None: they stay texts. Raises `click.UsageError`."""
         if field is None or field.kind in ("string", "bytes"):
             return None
         if field.kind in _NUMBERS:
@@ -158,7 +158,7 @@ class Translator:
         return json_bytes(field, self._registry())
 
     def _registry(self) -> Any:
-        """The registry's client; None where there is no registry."""
+        """The registry's client, or None."""
         if self._client is None and self._typed.registry is not None:
             from kafka.schema_registry import SchemaRegistryClient
 
@@ -180,12 +180,12 @@ class Translator:
 
 
 def typed_bytes(translator: Translator, typed: Typed) -> tuple[ToBytes | None, ToBytes | None]:
-    """What makes bytes of the texts of keys and of values. Raises `click.UsageError`."""
+    """The converters of texts to keys and to values. Raises `click.UsageError`."""
     return translator.to_bytes(typed.key), translator.to_bytes(typed.value)
 
 
 def _check_unused(field: Field, why: str) -> None:
-    """Options that would have no effect. Raises `click.UsageError`."""
+    """Refuse options that would have no effect; raises `click.UsageError`."""
     for name, given in (("schema", field.schema), ("subject", field.subject), ("message", field.message)):
         if given is not None:
             raise click.UsageError(f"--{field.part}-{name} has no effect on what is read: {why}; leave it out")
@@ -206,7 +206,7 @@ def _number_text(kind: str) -> ToText:
 
 
 def _shortest(number: float) -> float:
-    """The number of the fewest digits that is the same float of 32 bits."""
+    """The number with the fewest digits that is the same 32-bit float."""
     for digits in range(1, 9):
         short = float(f"{number:.{digits}g}")
         if struct.pack(">f", short) == struct.pack(">f", number):

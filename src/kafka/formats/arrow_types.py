@@ -1,4 +1,4 @@
-"""Which Arrow columns may stand for others: what a conversion keeps, and what it would change or lose."""
+"""Which Arrow types may be converted to others without changing or losing values."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _PLAIN = (
     (pa.types.is_timestamp,),
     (pa.types.is_duration,),
 )
-"""Types of one kind: values of the one are values of the other, if they are in its range."""
+"""Types of one kind: values of one are values of the other if they are in range."""
 
 
 def check_valid(array: Any) -> None:
-    """Check what Arrow requires of an array that may come from anywhere: offsets within its data, texts in UTF-8.
+    """Check that an array from outside is valid: its offsets are within its data, its texts are UTF-8.
 
     Raises:
-        pyarrow.ArrowInvalid: it is otherwise.
+        pyarrow.ArrowInvalid: it is not.
     """
     array.validate()
     for each in array.flatten() if pa.types.is_struct(array.type) else [array]:  # a slice's children are not sliced
@@ -36,13 +36,13 @@ def check_valid(array: Any) -> None:
 
 
 def check_kind(given: Any, wanted: Any, path: str = "", *, allows_more: bool = False) -> None:
-    """Check that columns of a type can be written as another one, without making other values of theirs.
+    """Check that columns of a type can be written as another type without changing their values.
 
     Args:
-        given: the `pyarrow.DataType` of what is to be written.
+        given: the `pyarrow.DataType` to write.
         wanted: the schema's.
-        path: of the column, for the error.
-        allows_more: whether there may be fields that the schema lacks.
+        path: the column's path, for the error.
+        allows_more: whether fields that the schema lacks are allowed.
 
     Raises `ValueError`, which names the field, for a type of another kind and for a field that the schema lacks.
     """
@@ -86,7 +86,7 @@ def _is_kept(given: Any, wanted: Any) -> bool:
 
 
 def first_misfit(array: Any, wanted: pa.DataType) -> str:
-    """Where a safe cast fails: the row, the field and its value, as text."""
+    """Describe where a safe cast fails: the row, the field and its value."""
     start, size = 0, len(array)
     while size > 1:
         half = size // 2

@@ -14,20 +14,20 @@ class BadValue(NamedTuple):
 
     row: int
     schema_id: int | None
-    """None where the value has no schema id."""
+    """None if the value has no schema id."""
     cause: str
     """What was expected and found, after the path of the field."""
     field: str | None = None
-    """The path of the field, such as ``items[3].price``; None where the value as a whole is bad."""
+    """The path of the field, such as ``items[3].price``; None if the value as a whole is bad."""
 
     @property
     def text(self) -> str:
-        """The cause, behind the schema id if there is one."""
+        """The cause, after the schema id if there is one."""
         return self.cause if self.schema_id is None else f"schema id {self.schema_id}: {self.cause}"
 
 
 def error_column(values: Any, bad: Mapping[int, BadValue]) -> Any:
-    """Make the column that says why rows are null, of structs with ``cause`` and ``bytes``.
+    """Make the column that says why rows are null: structs of ``cause`` and ``bytes``.
 
     Args:
         values: the bytes, an array of binary.

@@ -1,9 +1,9 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Columns in Arrow's layout that decoders fill value by value. Compiled by Cython, equal when it runs plain.
+"""Columns in Arrow's layout that decoders fill value by value. Compiled by Cython; the plain variant behaves the same.
 
-A decoder appends to the columns of a row's leaves, then ends the row in the columns above them. A row that turns out to
-be bad is taken back with `truncate`, which leaves all columns as they were before it. `take` hands out the memory as an
-Arrow array's buffers and leaves the column empty, ready for the next batch.
+A decoder appends to the columns of a row's leaves, then ends the row in the columns above them. `truncate` removes a
+row that turns out to be bad, and restores all columns. `take` hands out the memory as an Arrow array's buffers and
+leaves the column empty, ready for the next batch.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _larger(view: Any, used: int, size: int) -> memoryview:
 
 
 def _nothing(code: Any = "B") -> Any:
-    """Return memory for no values of a format of `memoryview`."""
+    """Return an empty buffer of a format of `memoryview`."""
     return memoryview(bytearray(0)).cast(code)
 
 
@@ -58,7 +58,7 @@ class Column:
     @cython.cfunc
     @cython.exceptval(-1)
     def _begin_row(self) -> cython.int:
-        """Count a row that is not null; its value is already stored, with room for it."""
+        """Count a row that is not null and whose value is already stored."""
         row: cython.Py_ssize_t = self.rows
         if self.nulls > 0:
             self._valid[row >> 3] |= 1 << (row & 7)
@@ -68,7 +68,7 @@ class Column:
     @cython.cfunc
     @cython.exceptval(-1)
     def _start_nulls(self) -> cython.int:
-        """Begin the bitmap of a column that had no null: all rows so far are valid."""
+        """Start the bitmap of a column without nulls: all rows so far are valid."""
         view = allocate((self._room + 7) >> 3)
         used: cython.Py_ssize_t = (self.rows + 7) >> 3
         view[:used] = b"\xff" * used
@@ -96,7 +96,7 @@ class Column:
     @cython.cfunc
     @cython.exceptval(-1)
     def truncate(self, rows: cython.Py_ssize_t) -> cython.int:
-        """Drop all rows behind the first `rows`."""
+        """Drop all rows after the first `rows`."""
         row: cython.Py_ssize_t
         if self.nulls > 0:
             for row in range(rows, self.rows):
@@ -113,12 +113,12 @@ class Column:
         return valid
 
     def take(self) -> Taken:
-        """Return what an Arrow array is made of, and begin anew, without rows."""
+        """Return the memory for an Arrow array, and start over without rows."""
         raise NotImplementedError
 
 
 class Taken:
-    """The memory of a column: what `pyarrow.Array.from_buffers` takes, and the same of the columns inside it."""
+    """The memory of a column: arguments of `pyarrow.Array.from_buffers`, and those of the columns inside it."""
 
     __slots__ = ("buffers", "children", "nulls", "rows")
 
@@ -142,7 +142,7 @@ class NullColumn(Column):
     @cython.cfunc
     @cython.exceptval(-1)
     def truncate(self, rows: cython.Py_ssize_t) -> cython.int:
-        """Drop all rows behind the first `rows`."""
+        """Drop all rows after the first `rows`."""
         self.rows = self.nulls = rows
         return 0
 
@@ -449,7 +449,7 @@ class BytesColumn(Column):
     @cython.cfunc
     @cython.exceptval(-1)
     def truncate(self, rows: cython.Py_ssize_t) -> cython.int:
-        """Drop all rows behind the first `rows`."""
+        """Drop all rows after the first `rows`."""
         Column.truncate(self, rows)
         self.data_size = self._ends[rows] if self._room else 0
         return 0
@@ -585,7 +585,7 @@ class ListColumn(Column):
     @cython.cfunc
     @cython.exceptval(-1)
     def truncate(self, rows: cython.Py_ssize_t) -> cython.int:
-        """Drop all rows behind the first `rows`, and items of a list that was not ended."""
+        """Drop all rows after the first `rows`, and the items of an unfinished list."""
         Column.truncate(self, rows)
         self.items.truncate(self._ends[rows] if self._room else 0)
         return 0
@@ -631,7 +631,7 @@ class StructColumn(Column):
     @cython.cfunc
     @cython.exceptval(-1)
     def truncate(self, rows: cython.Py_ssize_t) -> cython.int:
-        """Drop all rows behind the first `rows`, and fields of a row that was not ended."""
+        """Drop all rows after the first `rows`, and the fields of an unfinished row."""
         field: Column
         Column.truncate(self, rows)
         for field in self.fields:

@@ -1,8 +1,8 @@
-"""Schemas that a header of the record names, instead of an id before the value.
+"""Schemas that are named in a record header, instead of by an id before the value.
 
-A header holds what else stands before the value: a zero byte and the id, or the byte 1 and the 16 bytes of a GUID, and
-of Protobuf the position of the message behind it. Decoders know schemas by the numbers in prefixes. So such a value
-gets a prefix, in which a number stands for the GUID.
+The header contains what would otherwise precede the value: a zero byte and the id, or the byte 1 and the 16 bytes of a
+GUID, followed by the position of the message for Protobuf. Decoders identify schemas by the numbers in prefixes. So the
+value gets a prefix with a number that stands for the GUID.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from kafka.formats.protobuf.prefix import PrefixError, read_indexes
 HEADERS = {"key": "__key_schema_id", "value": "__value_schema_id"}
 """The headers of Confluent's `header_schema_id_serializer`."""
 SchemaName: TypeAlias = "int | str"
-"""What a schema is known by: its id, or its GUID as text."""
+"""A schema's id, or its GUID as text."""
 _GUID_END = 17
 _HIGHEST = 0xFFFFFFFF
 
 
 class FramedValues:
-    """Values with a prefix each, and what they are besides.
+    """Values with a prefix each, and the schemas that the prefixes stand for.
 
     Arguments:
         values: an array of binary.
-        guids: of schemas, by the numbers that stand for them in the prefixes.
-        causes: why rows are null whose header names no schema, by row.
+        guids: GUIDs of schemas, by the numbers that stand for them in the prefixes.
+        causes: by row, why a row is null because its header names no schema.
     """
 
     def __init__(self, values: Any, guids: dict[int, str] | None = None, causes: dict[int, str] | None = None) -> None:
@@ -42,11 +42,11 @@ class FramedValues:
         return self.guids.get(number, number)
 
     def finding(self, find: Callable[[Any], Any]) -> Callable[[int], Any]:
-        """What finds by a number in a prefix what `find` finds by the schema's name."""
+        """Return a function that does for a number in a prefix what `find` does for a schema's name."""
         return lambda number: find(self.name(number))
 
     def bad(self, found: Sequence[BadValue]) -> list[BadValue]:
-        """All bad values: those that were found when the values were decoded, and those whose header is bad."""
+        """All bad values: those found in decoding, and those whose header is bad."""
         if not self.guids and not self._causes:
             return list(found)
         named = [self._named(each) for each in found]
@@ -62,9 +62,9 @@ def framed_values(values: Any, headers: Any, field: str, kind: str) -> FramedVal
 
     Args:
         values: the keys or values of records, an array of binary.
-        headers: of the records, an array of lists of structs with ``key`` and ``value``; None: they have none.
-        field: which of both, "key" or "value".
-        kind: of the schemas: AVRO, JSON or PROTOBUF.
+        headers: the records' headers, an array of lists of structs with ``key`` and ``value``; None: there are none.
+        field: "key" or "value".
+        kind: the type of the schemas: AVRO, JSON or PROTOBUF.
     """
     ids = None if headers is None else _ids_in(headers, field)
     if ids is None:
@@ -98,7 +98,7 @@ def framed_values(values: Any, headers: Any, field: str, kind: str) -> FramedVal
 
 
 def _ids_in(headers: Any, field: str) -> Any:
-    """What the header holds that names the schema, for each record; null where it has none. None: no record has one."""
+    """The header that names the schema, for each record, or null; None if no record has one."""
     import pyarrow as pa
     import pyarrow.compute
 
@@ -112,12 +112,12 @@ def _ids_in(headers: Any, field: str) -> Any:
         return None
     rows = pc.filter(pc.list_parent_indices(headers), is_id)
     every_row = pc.subtract(pc.cumulative_sum(pa.repeat(pa.scalar(1, rows.type), len(headers))), 1).cast(rows.type)
-    first = pc.index_in(every_row, rows)  # a record's first one counts
+    first = pc.index_in(every_row, rows)  # the first one of a record counts
     return pc.filter(pairs.field("value"), is_id).take(first)
 
 
 def _prefix(header: bytes, kind: str, by_guid: dict[bytes, int], numbers: Iterator[int]) -> bytes:
-    """What is to stand before the values of a header; raises ValueError for one that names no schema."""
+    """The prefix for the values of a header; raises ValueError for a header that names no schema."""
     if header[:1] == b"\0" and len(header) >= PREFIX_SIZE:
         made, end = header[:PREFIX_SIZE], PREFIX_SIZE
     elif header[:1] == b"\1" and len(header) >= _GUID_END:
@@ -138,7 +138,7 @@ def _prefix(header: bytes, kind: str, by_guid: dict[bytes, int], numbers: Iterat
 
 
 def _heads(values: Any) -> list[bytes | None]:
-    """The first bytes of values, each once."""
+    """The distinct first bytes of values."""
     import pyarrow as pa
     import pyarrow.compute
 
@@ -148,7 +148,7 @@ def _heads(values: Any) -> list[bytes | None]:
 
 
 def ids_before(values: Any) -> list[int]:
-    """The numbers in the prefixes of values, in the order of their first ones."""
+    """The distinct numbers in the prefixes of values, in order of appearance."""
     return _ids_of(_heads(values))
 
 
@@ -159,7 +159,7 @@ def _ids_of(heads: Sequence[bytes | None]) -> list[int]:
 
 
 def _free_numbers(heads: Sequence[bytes | None]) -> Iterator[int]:
-    """Numbers that are the id of none of these."""
+    """Numbers that are not ids in these prefixes."""
     taken = set(_ids_of(heads))
     return (each for each in range(_HIGHEST, -1, -1) if each not in taken)
 

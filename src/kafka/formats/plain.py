@@ -1,4 +1,4 @@
-"""Plain values, as the serializers of Kafka's Java clients write them, to columns and back: texts, bytes and numbers.
+"""Converts plain values of Kafka's Java serializers to columns and back: texts, bytes and numbers.
 
 Numbers are big-endian, of two, four or eight bytes; texts are UTF-8.
 """
@@ -23,11 +23,11 @@ _NUMBERS: dict[str, tuple[pa.DataType, int]] = {
     "double": (pa.float64(), 8),
 }
 KINDS = ("string", "bytes", *_NUMBERS)
-"""What values may be."""
+"""The kinds of values."""
 
 
 class PlainColumns:
-    """Decodes values of one kind into columns, and encodes them. Several threads may use it."""
+    """Decodes values of one kind into columns, and encodes them. Thread-safe."""
 
     def __init__(self, kind: str) -> None:
         """Take the kind, one of `KINDS`; raises ValueError for another one."""
@@ -64,7 +64,7 @@ class PlainColumns:
 
 
 _TOGETHER = 64
-"""Of so few texts each is looked at, if one of them is not UTF-8."""
+"""Maximum number of texts that are checked one by one in the search for one that is not UTF-8."""
 
 
 def _texts(values: Any) -> tuple[Any, list[BadValue]]:

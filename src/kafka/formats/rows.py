@@ -1,7 +1,6 @@
-"""Readers and writers of columns: what clients take for keys and values, whatever the format.
+"""Readers and writers of columns, which clients accept for keys and values in any format.
 
-A reader has a `type`, that of its column, and `decode`; a writer has `encode`. Those of a schema registry come from
-`SchemaRegistryClient.reader` and `writer`; here are those that need none.
+Those that use a schema registry come from `SchemaRegistryClient.reader` and `writer`; this module has the others.
 """
 
 from __future__ import annotations
@@ -48,24 +47,24 @@ class ColumnWriter(Protocol):
 
     @property
     def field_names(self) -> Collection[str]:
-        """Of the schema's record, if it is one."""
+        """The fields of the schema, if it is a record; else empty."""
 
     def encode(self, column: Any) -> pa.BinaryArray:
-        """Encode an array, each row as one value; raises ValueError for what does not fit."""
+        """Encode an array, each row as one value; raises ValueError for a row that does not fit."""
 
 
 ReadAs: TypeAlias = "ColumnReader | Avro | Json | Protobuf | str"
 """What keys or values may be read as: a reader, an `Avro`, `Json` or `Protobuf`, or the name of a plain type."""
 WriteAs: TypeAlias = "ColumnWriter | Avro | Json | Protobuf | str"
-"""What they may be written as."""
+"""What keys or values may be written as."""
 
 
 class SchemaNeeded(Exception):
-    """Schemas that values were written with have to be looked up: call `look_up`, and decode again.
+    """Schemas have to be looked up first: call `look_up`, and decode again.
 
     Args:
-        reader: has a `look_up` that takes the names, and that may have to be awaited.
-        names: the schemas' ids, or GUIDs where a header names them so.
+        reader: has a method `look_up` that takes the names; its result may have to be awaited.
+        names: the ids of the schemas, or their GUIDs if headers name those.
     """
 
     def __init__(self, reader: Any, names: Collection[int | str]) -> None:
@@ -74,7 +73,7 @@ class SchemaNeeded(Exception):
         self.names = names
 
     def look_up(self) -> Any:
-        """Ask for the schemas."""
+        """Look up the schemas."""
         return self._reader.look_up(self.names)
 
 
@@ -102,7 +101,7 @@ class FormatRows:
 
 
 class PlainRows:
-    """Reads and writes what Kafka's own serializers do: texts, bytes and numbers."""
+    """Reads and writes values of Kafka's own serializers: texts, bytes and numbers."""
 
     def __init__(self, kind: str) -> None:
         """Take the kind, one of `plain.KINDS`; raises ValueError for another one."""
@@ -130,7 +129,7 @@ def reader_of(given: Any, name: str) -> ColumnReader:
         name: of the argument.
 
     Raises:
-        TypeError: it is none of these.
+        TypeError: it is something else.
         ValueError: there is no such kind.
     """
     return _of(given, name, "reader", "decode_known")  # type: ignore[no-any-return]
@@ -159,7 +158,7 @@ def _of(given: Any, name: str, role: str, method: str) -> Any:
 
 
 def names_of_type(type_: Any) -> Collection[str]:
-    """The names of a struct's fields; none of any other type."""
+    """The names of a struct's fields; empty for any other type."""
     import pyarrow as pa
 
     return {field.name for field in type_} if pa.types.is_struct(type_) else ()
@@ -174,14 +173,14 @@ def names_of_avro(schema: ParsedSchema) -> Collection[str]:
 
 
 def encoded_rows(codec: Avro | Json | Protobuf, column: Any) -> pa.BinaryArray:
-    """Encode an array with a codec, each row as one value; raises ValueError for what does not fit."""
+    """Encode an array with a codec, each row as one value; raises ValueError for a row that does not fit."""
     from kafka.formats.json.codec import Json
 
     return codec.encode_rows(_as_type(column, codec.type) if isinstance(codec, Json) else column)
 
 
 def _as_type(column: Any, type_: Any) -> Any:
-    """Return a column as a type of JSON, whose required fields have to be there.
+    """Cast a column to a type of JSON, and check its required fields.
 
     Raises:
         ValueError: a value does not fit, or a required one is null.

@@ -1,4 +1,4 @@
-"""Which schema a value is written with, and which one it was written with: what serializers ask the registry."""
+"""Finds the schemas to write values with, and those that values were written with."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Registered(NamedTuple):
 
 
 class AsyncRegistry(Protocol):
-    """What serializers ask of the `AsyncSchemaRegistryClient`."""
+    """The part of `AsyncSchemaRegistryClient` that serializers use."""
 
     async def register_schema_full_response(
         self, subject_name: str, schema: Schema, normalize_schemas: bool = False
@@ -63,13 +63,13 @@ class AsyncRegistry(Protocol):
 
 
 class AsyncWritingSchemas:
-    """Which schema values of a subject are written with.
+    """The schemas to write the values of subjects with.
 
     Arguments:
-        registry: knows schemas.
-        options: of the serializer.
-        schema: that of the serializer; None where options name another.
-        kind: the type of schema.
+        registry: the registry's client.
+        options: the serializer's options.
+        schema: the serializer's schema; None if options name another.
+        kind: the schema's type.
 
     Raises `KafkaConfigurationError` for options that contradict each other.
     """
@@ -84,7 +84,7 @@ class AsyncWritingSchemas:
         self._latest = options.flag("use.latest.version")
         self._metadata = options.mapping("use.latest.with.metadata")
         self.needs_own = self._id is None and self._metadata is None and not self._latest
-        """Whether the serializer's own schema is the one that is written with."""
+        """Whether values are written with the serializer's own schema."""
         self._known: dict[str, Registered] = {}
         if self._latest and self._registers:
             raise KafkaConfigurationError(
@@ -92,15 +92,15 @@ class AsyncWritingSchemas:
             )
 
     def known(self, subject: str | None) -> Registered | None:
-        """What `of` gave and will give again, or None."""
+        """The result that `of` gave before and will give again, or None."""
         return None if subject is None else self._known.get(subject)
 
     async def of(self, subject: str | None, own: Schema | None = None) -> Registered:
-        """The schema of a subject, registered if need be; raises what the registry does.
+        """The schema of a subject, registered if necessary; raises the registry's errors.
 
         Arguments:
-            subject: where the schema is looked for, or registered.
-            own: that of the serializer, where it is known only now.
+            subject: the subject in which the schema is looked up or registered.
+            own: the serializer's schema, if it was not known before.
         """
         if subject is None:
             raise SerializationError("the subject name strategy gave no subject for the schema to be registered in")
@@ -112,7 +112,7 @@ class AsyncWritingSchemas:
             registered = await self._registry.lookup_schema(subject, schema, deleted=True)
         elif self._metadata is not None:
             return self._named(await self._registry.get_latest_with_metadata(subject, self._metadata, deleted=True))
-        elif self._latest:  # it may be another one soon; the registry's client keeps it for a while
+        elif self._latest:  # may change; the registry's client caches it for a while
             return self._named(await self._registry.get_latest_version(subject))
         else:
             own = own or self._schema
@@ -135,7 +135,7 @@ async def written_schema(registry: AsyncRegistry, schema_id: SchemaId, subject: 
 
     Raises:
         SerializationError: the registry does not know it.
-        SchemaRegistryError: the registry does not answer, or refuses.
+        SchemaRegistryError: the registry does not answer or refuses.
     """
     try:
         return await named_schema(registry, schema_id.name, subject)

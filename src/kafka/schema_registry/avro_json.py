@@ -1,4 +1,4 @@
-"""Avro values as JSON, and back, by the schemas of a registry: for tools that have no classes of records."""
+"""Converts Avro values to JSON and back with a registry's schemas, for tools without record classes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_PLANS = 1000
 
 
 class AvroJsonReader:
-    """Decodes values of every schema that a registry knows. Several threads may use it.
+    """Decodes values of all schemas of a registry. Thread-safe.
 
     Arguments:
         registry: the `SchemaRegistryClient`.
@@ -33,14 +33,14 @@ class AvroJsonReader:
         self._plans: dict[Any, tuple[AvroValueDecoder, Callable[[Any], str]]] = {}
 
     def text(self, data: bytes, ctx: SerializationContext, reader: ParsedSchema | None = None) -> str:
-        """The JSON of a value, as `kafka.formats.avro.json_writer` has it.
+        """The JSON of a value, as `kafka.formats.avro.json_writer` writes it.
 
         Arguments:
-            data: the value, behind the id of its schema.
+            data: the id of the schema, and the value.
             ctx: the topic, whether it is a key or a value, and headers.
-            reader: the schema to which it is resolved; None: its own.
+            reader: the schema to resolve it to; None: its own.
 
-        Raises `SerializationError` for what cannot be decoded, `SchemaRegistryError` where the registry refuses or
+        Raises `SerializationError` for data that cannot be decoded, `SchemaRegistryError` if the registry refuses or
         does not answer.
         """
         schema_id = SchemaId(TYPE)
@@ -53,7 +53,7 @@ class AvroJsonReader:
             raise value_error(schema_id, moved) from error
 
     def _plan(self, schema_id: SchemaId, reader: ParsedSchema | None) -> tuple[AvroValueDecoder, Callable[[Any], str]]:
-        """What decodes values, and what writes them; raises `SerializationError`."""
+        """The decoder of values and the writer of their JSON; raises `SerializationError`."""
         key = (schema_id.id, schema_id.guid, reader)
         plan = self._plans.get(key)
         if plan is None:

@@ -1,4 +1,4 @@
-"""Avro values as the registry's serializers write them, and the names of their types."""
+"""Encodes and decodes Avro values like the registry's serializers, and names their types."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TYPE = "AVRO"
 
 
 class AvroValueEncoder:
-    """Writes values of one schema; those of the type bytes as they are, as Confluent's serializers do."""
+    """Writes values of one schema; values of the type bytes are written unchanged, as by Confluent's serializers."""
 
     __slots__ = ("_encoder", "name")
 
@@ -28,7 +28,7 @@ class AvroValueEncoder:
             self._encoder = AvroObjectEncoder(schema, strict=strict, strict_allow_default=strict_allow_default)
 
     def encode(self, value: Any, prefix: bytes) -> bytes:
-        """Write a value behind a prefix."""
+        """Encode a value after a prefix."""
         if self._encoder is not None:
             return self._encoder.encode(value, prefix)
         if not isinstance(value, (bytes, bytearray, memoryview, str)):
@@ -37,7 +37,7 @@ class AvroValueEncoder:
 
 
 class AvroValueDecoder:
-    """Reads values of one schema, or of the type bytes as they are."""
+    """Reads values of one schema; values of the type bytes are returned unchanged."""
 
     __slots__ = ("_decoder",)
 
@@ -52,9 +52,9 @@ class AvroValueDecoder:
 
 
 def schema_of(given: str | Schema) -> Schema:
-    """The schema as it is registered: names of primitive types become objects, as confluent-kafka has it.
+    """The schema to register: names of primitive types become objects, as in confluent-kafka.
 
-    Raises `KafkaConfigurationError` for what is neither text nor a `Schema`.
+    Raises `KafkaConfigurationError` for anything but text or a `Schema`.
     """
     if isinstance(given, Schema):
         return given
@@ -67,7 +67,7 @@ def schema_of(given: str | Schema) -> Schema:
 
 
 def name_of(schema: ParsedSchema) -> str | None:
-    """The name by which strategies know a type: the full name, or the kind of a type without name; None for unions."""
+    """The type's name for subject name strategies: the full name, or the kind of an unnamed type; None for unions."""
     if isinstance(schema, Union):
         return None
     return schema.name if isinstance(schema, Named) else schema.kind

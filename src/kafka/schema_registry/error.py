@@ -1,4 +1,4 @@
-"""The errors of a schema registry, at confluent-kafka's place."""
+"""The errors of a schema registry, where confluent-kafka has them."""
 
 from kafka.formats.registry.errors import SchemaRegistryConnectionError, SchemaRegistryError
 

@@ -1,4 +1,4 @@
-"""What serializers and deserializers are to clients: called for keys and for values, or awaited by hand."""
+"""Base classes of serializers and deserializers: called by clients for keys and values, or awaited."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class SyncSerializer(Serializer):
         self._prepare()
 
     def _prepare(self) -> None:
-        """Parse what was given; may ask the registry."""
+        """Parse the arguments; may ask the registry."""
 
     def for_message_field(self, field: str) -> FieldSerializer:
         """The serializer as a producer calls it for keys or for values.
@@ -38,7 +38,7 @@ class SyncDeserializer(Deserializer):
         self._prepare()
 
     def _prepare(self) -> None:
-        """Parse what was given; may ask the registry."""
+        """Parse the arguments; may ask the registry."""
 
     def for_message_field(self, field: str) -> FieldDeserializer:
         """The deserializer as a consumer calls it for keys or for values.
@@ -50,15 +50,15 @@ class SyncDeserializer(Deserializer):
 
 
 class _Awaited:
-    """Made by ``await``, which parses what was given. Without it, the first call does."""
+    """Parses its arguments when it is awaited, or else in the first call."""
 
     __slots__ = ()
 
     def _begin(self) -> None:
-        """Nothing yet: asking the registry has to be awaited."""
+        """Do nothing yet: asking the registry has to be awaited."""
 
     async def _prepare(self) -> None:
-        """Parse what was given; may ask the registry."""
+        """Parse the arguments; may ask the registry."""
 
     async def _prepared(self) -> Self:
         await self._prepare()
@@ -100,7 +100,7 @@ class FieldSerializer:
 
     Arguments:
         serializer: called with a value and a `SerializationContext`.
-        field: the part of records that it is for.
+        field: "key" or "value".
     """
 
     def __init__(self, serializer: Callable[[Any, SerializationContext], bytes | None], field: MessageField) -> None:
@@ -108,11 +108,11 @@ class FieldSerializer:
         self._field = field
 
     def serialize(self, topic: str, headers: Sequence[Any], data: Any) -> bytes | None:
-        """Return the bytes of a key or value that goes to a topic.
+        """Serialize a key or value for a topic.
 
         Arguments:
-            topic: where it goes.
-            headers: the record's; a list may get more.
+            topic: the topic.
+            headers: the record's headers; a header may be added to a list.
             data: the key or value.
         """
         return self._serializer(data, SerializationContext(topic, self._field, headers))
@@ -123,7 +123,7 @@ class FieldDeserializer:
 
     Arguments:
         deserializer: called with bytes and a `SerializationContext`.
-        field: the part of records that it is for.
+        field: "key" or "value".
     """
 
     def __init__(self, deserializer: Callable[[bytes | None, SerializationContext], Any], field: MessageField) -> None:
@@ -131,11 +131,11 @@ class FieldDeserializer:
         self._field = field
 
     def deserialize(self, topic: str, headers: Sequence[Any], data: bytes | None) -> Any:
-        """Return the key or value of bytes that came from a topic.
+        """Deserialize a key or value from a topic.
 
         Arguments:
-            topic: where they came from.
-            headers: the record's.
+            topic: the topic.
+            headers: the record's headers.
             data: the bytes.
         """
         return self._deserializer(data, SerializationContext(topic, self._field, headers))

@@ -1,4 +1,4 @@
-"""Protobuf values as JSON, whatever their message: for tools that have no message classes."""
+"""Converts Protobuf values of any message to JSON, for tools without message classes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_CODECS = 1000
 
 
 class ProtobufJsonReader:
-    """Decodes values of every schema that a registry knows. Several threads may use it.
+    """Decodes values of all schemas of a registry. Thread-safe.
 
     Arguments:
         registry: the `SchemaRegistryClient`.
@@ -36,23 +36,23 @@ class ProtobufJsonReader:
         """The JSON of a value.
 
         Arguments:
-            data: the value, behind the id of its schema and the position of its message.
+            data: the id of the schema, the position of the message, and the value.
             ctx: the topic, whether it is a key or a value, and headers.
 
-        Raises `SerializationError` for what cannot be decoded, `SchemaRegistryError` where the registry refuses or
+        Raises `SerializationError` for data that cannot be decoded, `SchemaRegistryError` if the registry refuses or
         does not answer.
         """
         schema_id = SchemaId(TYPE)
         payload: io.BytesIO = dual_schema_id_deserializer(data, ctx, schema_id)
         try:
             return json_of(self._codec(schema_id), payload.read())
-        except SerializationError:  # which names the schema, or says that there is none
+        except SerializationError:  # its text names the schema, or says that no schema is named
             raise
         except ValueError as error:
             raise value_error(schema_id, error) from error
 
     def _codec(self, schema_id: SchemaId) -> Protobuf:
-        """Raises `ProtobufSchemaError`, and what the registry does."""
+        """Raises `ProtobufSchemaError`, and the registry's errors."""
         indexes = [0] if schema_id.message_indexes is None else schema_id.message_indexes
         name = (schema_id.id, schema_id.guid, *indexes)
         codec = self._codecs.get(name)
@@ -66,14 +66,14 @@ class ProtobufJsonReader:
 
 
 def codec_of(registry: Registry, schema: Schema, message: str | Sequence[int] | None) -> Protobuf:
-    """What encodes and decodes a message of a schema that a registry has.
+    """The codec of a message of a registered schema.
 
     Arguments:
-        registry: has the schemas that it imports.
-        schema: of the file.
+        registry: the client of the registry with its imports.
+        schema: the file's schema.
         message: its name, or its position in the file; None: the first one.
 
-    Raises `ProtobufSchemaError` for what is no schema or has no such message, and what the registry raises.
+    Raises `ProtobufSchemaError` for an invalid schema or one without such a message, and the registry's errors.
     """
     imported = referenced_schemas(schema, registry, TYPE)
     texts = {name: each.schema_str or "" for name, each in imported.items()}
@@ -83,10 +83,10 @@ def codec_of(registry: Registry, schema: Schema, message: str | Sequence[int] | 
 def json_of(codec: Protobuf, data: bytes) -> str:
     """A message as JSON on one line without spaces, with the names of the .proto file.
 
-    Fields that have their default value are there, too.
+    Fields with their default value are included.
 
     Arguments:
-        codec: of the message.
+        codec: the message's codec.
         data: the message.
 
     Raises `ProtobufDecodeError`, which says where the message is damaged.
@@ -110,10 +110,10 @@ def json_of(codec: Protobuf, data: bytes) -> str:
 
 
 def message_from(codec: Protobuf, text: bytes) -> Any:
-    """A message from its JSON; raises ValueError, which says what does not fit.
+    """Parse a message's JSON; raises ValueError, which says what does not fit.
 
     Arguments:
-        codec: of the message.
+        codec: the message's codec.
         text: JSON.
     """
     json_format = library("google.protobuf.json_format")

@@ -1,4 +1,4 @@
-"""How a record says which schema it has: by a number or a GUID before its value, or by a GUID in a header."""
+"""How a record names its schema: by an id or a GUID before its value, or by a GUID in a header."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class SchemaId:
 
     Arguments:
         schema_type: "AVRO", "JSON" or "PROTOBUF".
-        schema_id: the schema's number in the registry, the attribute `id`.
+        schema_id: the schema's id in the registry; the attribute is `id`.
         guid: its UUID, as text; a `uuid.UUID` as an attribute.
-        message_indexes: of Protobuf, the position of the message in its file, after those it stands in.
+        message_indexes: for Protobuf, the position of the message in its file, after those of the enclosing messages.
     """
 
     __slots__ = ("guid", "id", "message_indexes", "schema_type")
@@ -46,7 +46,7 @@ class SchemaId:
         return self.id if self.id is not None else str(self.guid)
 
     def from_bytes(self, payload: io.BytesIO) -> io.BytesIO:
-        """Read the id or GUID that bytes begin with; what is returned stands behind it.
+        """Read the id or GUID at the beginning of bytes; returns the rest.
 
         Arguments:
             payload: the bytes.
@@ -69,13 +69,13 @@ class SchemaId:
         return payload
 
     def id_to_bytes(self) -> bytes:
-        """The number with the byte before it that announces it."""
+        """The prefix with the id."""
         if self.id is None:
             raise SerializationError("the registry gave no id for the schema")
         return prefix_of(self.id, self.message_indexes)
 
     def guid_to_bytes(self) -> bytes:
-        """The GUID with the byte before it that announces it."""
+        """The prefix with the GUID."""
         if self.guid is None:
             raise SerializationError(
                 "the registry gave no GUID for the schema; registries before Confluent's 8.0 do not"
@@ -93,12 +93,12 @@ def not_framed(data: bytes) -> SerializationError:
 
 
 def prefix_schema_id_serializer(payload: bytes, ctx: SerializationContext | None, schema_id: SchemaId) -> bytes:
-    """Write the schema's number before the value.
+    """Write the schema's id before the value.
 
     Arguments:
         payload: the value.
         ctx: no effect.
-        schema_id: of the schema.
+        schema_id: the schema's id.
     """
     return schema_id.id_to_bytes() + payload
 
@@ -109,9 +109,9 @@ def header_schema_id_serializer(payload: bytes, ctx: SerializationContext | None
     Arguments:
         payload: the value.
         ctx: has the headers, a list or a dict.
-        schema_id: of the schema.
+        schema_id: the schema's id.
 
-    Raises `SerializationError` where headers cannot be added.
+    Raises `SerializationError` if no header can be added.
     """
     headers = None if ctx is None else ctx.headers
     name = _header_name(ctx)
@@ -127,10 +127,10 @@ def header_schema_id_serializer(payload: bytes, ctx: SerializationContext | None
 
 
 def prefix_schema_id_deserializer(payload: bytes, ctx: SerializationContext | None, schema_id: SchemaId) -> io.BytesIO:
-    """Read what stands before the value; the value.
+    """Read the prefix; returns the value.
 
     Arguments:
-        payload: both.
+        payload: the prefix and the value.
         ctx: no effect.
         schema_id: takes the id.
     """
@@ -138,10 +138,10 @@ def prefix_schema_id_deserializer(payload: bytes, ctx: SerializationContext | No
 
 
 def dual_schema_id_deserializer(payload: bytes, ctx: SerializationContext | None, schema_id: SchemaId) -> io.BytesIO:
-    """Read the GUID in a header, or where there is none what stands before the value; the value.
+    """Read the id or GUID in a header, or else the prefix; returns the value.
 
     Arguments:
-        payload: the value, and what may stand before it.
+        payload: the value, with or without a prefix.
         ctx: has the headers.
         schema_id: takes the id.
     """
@@ -153,7 +153,7 @@ def dual_schema_id_deserializer(payload: bytes, ctx: SerializationContext | None
 
 
 def header_value(ctx: SerializationContext | None) -> bytes | None:
-    """What the header that names the schema holds; None where there is none."""
+    """The value of the header that names the schema, or None."""
     headers: Any = None if ctx is None else ctx.headers
     if not headers:
         return None

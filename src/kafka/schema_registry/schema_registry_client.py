@@ -1,4 +1,4 @@
-"""The client of a schema registry and what it answers, at confluent-kafka's place."""
+"""The client of a schema registry and the types of its answers, where confluent-kafka has them."""
 
 from kafka.schema_registry import (
     Association,

@@ -1,4 +1,4 @@
-"""What serializers and deserializers of all types of schema have in common."""
+"""The common part of serializers and deserializers for all types of schema."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 def checked_registry(registry: T) -> T:
-    """The client, if its calls give results; raises `KafkaConfigurationError` for the one for asyncio."""
+    """The client, if it is synchronous; raises `KafkaConfigurationError` for an asyncio client."""
     if inspect.iscoroutinefunction(getattr(registry, "get_schema", None)):
         raise KafkaConfigurationError(
             f"expected a SchemaRegistryClient, got {type(registry).__name__}: serializers for the clients use the "
@@ -30,28 +30,28 @@ def checked_registry(registry: T) -> T:
 
 
 def checked_async_registry(registry: T) -> T:
-    """The client, if its calls are awaited; raises `KafkaConfigurationError` for the other one."""
+    """The client, if it is an asyncio client; raises `KafkaConfigurationError` for any other."""
     if not inspect.iscoroutinefunction(getattr(registry, "get_schema", None)):
         raise KafkaConfigurationError(f"expected an AsyncSchemaRegistryClient, got {type(registry).__name__}")
     return registry
 
 
 def checked_function(name: str, given: Any) -> Callable[..., Any] | None:
-    """A function of the user's, or None; raises `KafkaConfigurationError`."""
+    """A user function, or None; raises `KafkaConfigurationError` for anything else."""
     if given is not None and not callable(given):
         raise KafkaConfigurationError(f"{name} has to be a function of a value and a context, not {given!r:.60}")
     return given  # type: ignore[no-any-return]
 
 
 class Options:
-    """The options of one serializer or deserializer, read by their names.
+    """The options of one serializer or deserializer, read by name.
 
     Arguments:
-        kind: of which class they are, for errors.
-        defaults: all of them.
-        given: by the user.
+        kind: the name of the class, for errors.
+        defaults: all options with their defaults.
+        given: the user's options.
 
-    Raises `KafkaConfigurationError` for one that is unknown.
+    Raises `KafkaConfigurationError` for an unknown option.
     """
 
     def __init__(self, kind: str, defaults: Mapping[str, Any], given: Mapping[str, Any] | None) -> None:
@@ -118,12 +118,12 @@ READING: Mapping[str, Any] = {
 
 
 def value_error(schema_id: SchemaId, why: object, subject: str | None = None) -> SerializationError:
-    """The error for a value that is none of its schema.
+    """The error for a value that does not fit its schema.
 
     Arguments:
-        schema_id: of the schema.
-        why: what was raised, or a text. The ``path`` that it may have is the field that is to blame.
-        subject: where the schema stands, for what is written.
+        schema_id: the schema's id.
+        why: the cause, an exception or a text. If it has a ``path``, that is the field.
+        subject: the schema's subject, if the value is being written.
     """
     where = described(schema_id) if subject is None else f"subject {subject!r}, {described(schema_id)}"
     field = getattr(why, "path", None) or None

@@ -29,7 +29,7 @@ def topic_record_subject_name_strategy(ctx: SerializationContext | None, record_
 
     Arguments:
         ctx: has the topic.
-        record_name: of the type; None: there is no subject.
+        record_name: the type's name; None: there is no subject.
 
     Raises `ValueError` without a context.
     """
@@ -42,7 +42,7 @@ def record_subject_name_strategy(ctx: SerializationContext | None, record_name: 
 
     Arguments:
         ctx: no effect.
-        record_name: of the type; None: there is no subject.
+        record_name: the type's name; None: there is no subject.
     """
     return record_name
 
@@ -65,7 +65,7 @@ _BY_NAME: dict[str, SubjectNameStrategy] = {
 
 
 def chosen_strategy(given: object, name: object) -> SubjectNameStrategy:
-    """The strategy that options ask for: a function, one of the three by its name, or that by topic."""
+    """The strategy that options select: a function, or one of the three by name; by default, that by topic."""
     if given is not None:
         if not callable(given):
             raise KafkaConfigurationError(f"'subject.name.strategy' has to be a function, not {given!r:.60}")

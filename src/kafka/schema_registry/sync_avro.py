@@ -45,15 +45,15 @@ _WRITING = {**WRITING, "validate.strict": False, "validate.strict.allow.default"
 
 
 class AvroSerializer(SyncSerializer):
-    """Objects as Avro values, with the id of their schema before them; the schema is registered if need be.
+    """Serializes objects as Avro, with the schema's id before each value; registers the schema if necessary.
 
-    It may be called by several threads. ``KafkaProducer(value_serializer=AvroSerializer(registry, schema))`` uses it,
-    for keys as well as for values; by hand it is called with a `SerializationContext`.
+    It is thread-safe. ``KafkaProducer(value_serializer=AvroSerializer(registry, schema))`` uses it, for keys as well as
+    for values; by hand it is called with a `SerializationContext`.
 
     Arguments:
         schema_registry_client: the `SchemaRegistryClient`.
-        schema_str: the schema, as JSON or, if it has references, as a `Schema`; None where options name one.
-        to_dict: makes of an object, and of the context, what Avro can write: dicts for records.
+        schema_str: the schema, as JSON, or as a `Schema` if it has references; None if options name one.
+        to_dict: converts an object, given the context, to what Avro can write: dicts for records.
         conf: options by confluent-kafka's names.
 
     Raises `KafkaConfigurationError` for options, and `AvroSchemaError` for a schema, that cannot be used.
@@ -92,14 +92,14 @@ class AvroSerializer(SyncSerializer):
         self._begin()
 
     def __call__(self, obj: Any, ctx: SerializationContext | None = None) -> bytes | None:
-        """Return the bytes of an object; None stays None.
+        """Serialize an object; None stays None.
 
         Arguments:
             obj: the object.
             ctx: the topic, and whether it is a key or a value.
 
-        Raises `SerializationError` for what does not fit the schema, with the path of the field,
-        `SchemaRegistryError` for what the registry refuses.
+        Raises `SerializationError` with the path of the field if the object does not fit the schema,
+        `SchemaRegistryError` if the registry refuses.
         """
         if obj is None:
             return None
@@ -128,15 +128,15 @@ class AvroSerializer(SyncSerializer):
 
 
 class AvroDeserializer(SyncDeserializer):
-    """Avro values as objects, by the schema whose id stands before them or in a header.
+    """Deserializes Avro values with the schema that is named before them or in a header.
 
-    It may be called by several threads. ``KafkaConsumer(value_deserializer=AvroDeserializer(registry))`` uses it, for
-    keys as well as for values; by hand it is called with a `SerializationContext`.
+    It is thread-safe. ``KafkaConsumer(value_deserializer=AvroDeserializer(registry))`` uses it, for keys as well as for
+    values; by hand it is called with a `SerializationContext`.
 
     Arguments:
         schema_registry_client: the `SchemaRegistryClient`.
         schema_str: the reader's schema, to which values are resolved, as JSON or as a `Schema`; None: the writer's.
-        from_dict: makes of what was read, and of the context, what is returned.
+        from_dict: converts what was read, given the context, to the result.
         return_record_name: whether a record in a union is a pair of its full name and the record.
         conf: options by confluent-kafka's names.
 
@@ -180,14 +180,14 @@ class AvroDeserializer(SyncDeserializer):
         self._begin()
 
     def __call__(self, value: bytes | None, ctx: SerializationContext | None = None) -> Any:
-        """Return the object of bytes; None stays None.
+        """Deserialize bytes; None stays None.
 
         Arguments:
             value: the bytes.
             ctx: the topic, whether it is a key or a value, and the headers.
 
         Raises `SerializationError` for bytes that cannot be read, with the schema's id and the path of the field,
-        `SchemaRegistryError` where the registry does not answer or refuses.
+        `SchemaRegistryError` if the registry does not answer or refuses.
         """
         if value is None:
             return None
@@ -237,7 +237,7 @@ class AvroDeserializer(SyncDeserializer):
         return made
 
     def _written(self, schema_id: SchemaId, subject: str | None) -> ParsedSchema:
-        """The schema that a value was written with; raises `SerializationError` with its id where it cannot be used."""
+        """The schema that a value was written with; raises `SerializationError` with its id if it cannot be used."""
         schema = written_schema(self._registry, schema_id, subject)
         try:
             return parsed_avro(schema, self._registry)
@@ -253,5 +253,5 @@ class AvroDeserializer(SyncDeserializer):
             ) from error
 
     def _subject(self, ctx: SerializationContext | None, written: ParsedSchema | None) -> str | None:
-        """The subject, as far as the context and the schema tell."""
+        """The subject, if the context and the schema determine it."""
         return None if ctx is None else self._strategy(ctx, None if written is None else name_of(written))

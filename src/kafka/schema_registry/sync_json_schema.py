@@ -36,18 +36,18 @@ _READING = {**READING, "validate": True}
 
 
 class JSONSerializer(SyncSerializer):
-    """Objects as JSON values, with the id of their schema before them; the schema is registered if need be.
+    """Serializes objects as JSON, with the schema's id before each value; registers the schema if necessary.
 
-    It may be called by several threads. ``KafkaProducer(value_serializer=JSONSerializer(schema, registry))`` uses it,
-    for keys as well as for values; by hand it is called with a `SerializationContext`.
+    It is thread-safe. ``KafkaProducer(value_serializer=JSONSerializer(schema, registry))`` uses it, for keys as well as
+    for values; by hand it is called with a `SerializationContext`.
 
     Arguments:
-        schema_str: the schema, as text or, if it has references, as a `Schema`; None where options name one.
+        schema_str: the schema, as text, or as a `Schema` if it has references; None if options name one.
         schema_registry_client: the `SchemaRegistryClient`.
-        to_dict: makes of an object, and of the context, what JSON has: dicts, lists, texts, numbers. Objects of
-            dataclasses, and of classes of attrs and pydantic, need none.
+        to_dict: converts an object, given the context, to dicts, lists, texts and numbers. Not needed for dataclasses
+            and classes of attrs and pydantic.
         conf: options by confluent-kafka's names.
-        json_encode: makes text or bytes of what is written; None: compact JSON.
+        json_encode: converts the result to text or bytes; None: compact JSON.
 
     Raises `KafkaConfigurationError` for options, and `JsonSchemaError` for a schema, that cannot be used.
     """
@@ -89,14 +89,14 @@ class JSONSerializer(SyncSerializer):
         self._begin()
 
     def __call__(self, obj: Any, ctx: SerializationContext | None = None) -> bytes | None:
-        """Return the bytes of an object; None stays None.
+        """Serialize an object; None stays None.
 
         Arguments:
             obj: the object.
             ctx: the topic, and whether it is a key or a value.
 
-        Raises `SerializationError` for what does not fit the schema, with the path of the field,
-        `SchemaRegistryError` for what the registry refuses.
+        Raises `SerializationError` with the path of the field if the object does not fit the schema,
+        `SchemaRegistryError` if the registry refuses.
         """
         if obj is None:
             return None
@@ -128,19 +128,17 @@ class JSONSerializer(SyncSerializer):
 
 
 class JSONDeserializer(SyncDeserializer):
-    """JSON values as objects, checked by the schema whose id stands before them or in a header.
+    """Deserializes JSON values, and checks them against the schema that is named before them or in a header.
 
-    It may be called by several threads. ``KafkaConsumer(value_deserializer=JSONDeserializer(None,
-    schema_registry_client=registry))`` uses it, for keys as well as for values; by hand it is called with a
-    `SerializationContext`.
+    It is thread-safe. ``KafkaConsumer(value_deserializer=JSONDeserializer(None, schema_registry_client=registry))``
+    uses it, for keys as well as for values; by hand it is called with a `SerializationContext`.
 
     Arguments:
-        schema_str: the schema that values are checked by, as text or as a `Schema`; None: the one they were written
-            with.
-        from_dict: makes of what was read, and of the context, what is returned.
+        schema_str: the schema to check values against, as text or as a `Schema`; None: the one they were written with.
+        from_dict: converts what was read, given the context, to the result.
         schema_registry_client: the `SchemaRegistryClient`; None if there is a schema without references.
         conf: options by confluent-kafka's names.
-        json_decode: makes an object of bytes; None: Python's `json.loads`.
+        json_decode: parses bytes; None: Python's `json.loads`.
 
     Raises `KafkaConfigurationError` for options, and `JsonSchemaError` for a schema, that cannot be used.
     """
@@ -185,14 +183,14 @@ class JSONDeserializer(SyncDeserializer):
         self._begin()
 
     def __call__(self, value: bytes | None, ctx: SerializationContext | None = None) -> Any:
-        """Return the object of bytes; None stays None.
+        """Deserialize bytes; None stays None.
 
         Arguments:
             value: the bytes.
             ctx: the topic, whether it is a key or a value, and the headers.
 
-        Raises `SerializationError` for bytes that cannot be read, and for what does not fit the schema, with the path
-        of the field, `SchemaRegistryError` where the registry does not answer or refuses.
+        Raises `SerializationError` for bytes that cannot be read or do not fit the schema, with the path of the field,
+        `SchemaRegistryError` if the registry does not answer or refuses.
         """
         if value is None:
             return None
@@ -212,7 +210,7 @@ class JSONDeserializer(SyncDeserializer):
         return found if self._from_dict is None else self._from_dict(found, ctx)
 
     def _schema(self, schema_id: SchemaId, ctx: SerializationContext | None) -> Schema:
-        """The schema that a value is checked by."""
+        """The schema to check a value against."""
         if self._registry is None:
             assert self._reader is not None
             return self._reader
@@ -239,13 +237,13 @@ class JSONDeserializer(SyncDeserializer):
 
 
 def _validator_of(schema: Schema, registry: Registry | None) -> JsonValidator:
-    """The validator of a schema with what it refers to; raises `JsonSchemaError`."""
+    """The validator of a schema with its references; raises `JsonSchemaError`."""
     found = {} if registry is None else referenced_schemas(schema, registry, _TYPE)
     return JsonValidator(schema.schema_str or "", {name: each.schema_str or "" for name, each in found.items()})
 
 
 def _schema_of(given: str | Schema) -> Schema:
-    """The schema as it is registered; raises `KafkaConfigurationError` for what is neither text nor a `Schema`."""
+    """The schema to register; raises `KafkaConfigurationError` for anything but text or a `Schema`."""
     if isinstance(given, Schema):
         return given
     if not isinstance(given, str):
@@ -254,7 +252,7 @@ def _schema_of(given: str | Schema) -> Schema:
 
 
 def _title(schema: Schema) -> str | None:
-    """The name by which strategies know a schema."""
+    """The record name that is passed to subject name strategies."""
     parsed = parse_json_schema(schema.schema_str or "")
     title = parsed.get("title") if isinstance(parsed, dict) else None
     return title if isinstance(title, str) else None

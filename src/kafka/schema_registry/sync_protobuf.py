@@ -32,17 +32,17 @@ _MAX_DEPTH = 50
 
 
 class ProtobufSerializer(SyncSerializer):
-    """Messages as Protobuf values, with the id of their schema before them; the schema is registered if need be.
+    """Serializes messages as Protobuf, with the schema's id before each value; registers the schema if necessary.
 
-    It may be called by several threads. ``KafkaProducer(value_serializer=ProtobufSerializer(Order, registry))`` uses
-    it, for keys as well as for values; by hand it is called with a `SerializationContext`.
+    It is thread-safe. ``KafkaProducer(value_serializer=ProtobufSerializer(Order, registry))`` uses it, for keys as well
+    as for values; by hand it is called with a `SerializationContext`.
 
     Arguments:
         msg_type: the class of the messages.
         schema_registry_client: the `SchemaRegistryClient`.
         conf: options by confluent-kafka's names.
 
-    Raises `KafkaConfigurationError` for what cannot be used.
+    Raises `KafkaConfigurationError` for arguments that cannot be used.
     """
 
     __slots__ = (
@@ -79,14 +79,14 @@ class ProtobufSerializer(SyncSerializer):
         self._begin()
 
     def __call__(self, obj: Any, ctx: SerializationContext | None = None) -> bytes | None:
-        """Return the bytes of a message; None stays None.
+        """Serialize a message; None stays None.
 
         Arguments:
             obj: the message.
             ctx: the topic, and whether it is a key or a value.
 
-        Raises `SerializationError` for what is no message of the class, or lacks a required field,
-        `SchemaRegistryError` for what the registry refuses.
+        Raises `SerializationError` for anything but a message of the class with all required fields,
+        `SchemaRegistryError` if the registry refuses.
         """
         if obj is None:
             return None
@@ -104,7 +104,7 @@ class ProtobufSerializer(SyncSerializer):
         return made
 
     def _schema(self, ctx: SerializationContext | None) -> Schema | None:
-        """The schema to be registered, after what it imports; None where options name another."""
+        """Register the imports, and return the schema to register; None if options name another."""
         if not self._schemas.needs_own:
             return None
         return Schema(_text(self._file), _TYPE, self._references(ctx, self._file, 0))
@@ -126,19 +126,19 @@ class ProtobufSerializer(SyncSerializer):
 
 
 class ProtobufDeserializer(SyncDeserializer):
-    """Protobuf values as messages.
+    """Deserializes Protobuf values into messages.
 
-    It may be called by several threads. ``KafkaConsumer(value_deserializer=ProtobufDeserializer(Order,
+    It is thread-safe. ``KafkaConsumer(value_deserializer=ProtobufDeserializer(Order,
     schema_registry_client=registry))`` uses it, for keys as well as for values; by hand it is called with a
     `SerializationContext`.
 
     Arguments:
-        message_type: the class of the messages. Values are read by it, whatever they were written by.
+        message_type: the class of the messages, whatever schema values were written with.
         conf: options by confluent-kafka's names.
-        schema_registry_client: the `SchemaRegistryClient`, which has to know the ids of values; None: any id will
-            do.
+        schema_registry_client: the `SchemaRegistryClient`, which must know the ids of values; None: any id is
+            accepted.
 
-    Raises `KafkaConfigurationError` for what cannot be used.
+    Raises `KafkaConfigurationError` for arguments that cannot be used.
     """
 
     __slots__ = ("_class", "_error", "_read_id", "_registry", "_seen", "_strategy")
@@ -161,14 +161,14 @@ class ProtobufDeserializer(SyncDeserializer):
         self._begin()
 
     def __call__(self, value: bytes | None, ctx: SerializationContext | None = None) -> Any:
-        """Return the message of bytes; None stays None.
+        """Deserialize bytes; None stays None.
 
         Arguments:
             value: the bytes.
             ctx: the topic, whether it is a key or a value, and the headers.
 
         Raises `SerializationError` for bytes that cannot be read, with the schema's id and the path of the field,
-        `SchemaRegistryError` where the registry does not answer or refuses.
+        `SchemaRegistryError` if the registry does not answer or refuses.
         """
         if value is None:
             return None

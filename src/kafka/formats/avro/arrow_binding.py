@@ -1,4 +1,4 @@
-"""From a schema and an Arrow array to what writes the array's rows as values of the schema."""
+"""Makes the writers of an Arrow array's rows as values of an Avro schema."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 
 
 def bind(schema: Schema, array: Any, path: str) -> ArrowWriter:
-    """Make what writes an array's rows.
+    """Make the writer of an array's rows.
 
     Raises:
         AvroResolutionError: the array's type cannot be written as the schema's.
@@ -47,7 +47,7 @@ def bind(schema: Schema, array: Any, path: str) -> ArrowWriter:
 
 
 def _plain(array: Any) -> Any:
-    """Return an array without what only says how values are stored."""
+    """Return an array without extension, dictionary, run-end and view types."""
     if isinstance(array, pa.ExtensionArray):
         array = array.storage
     if pa.types.is_run_end_encoded(array.type):
@@ -61,7 +61,7 @@ def _plain(array: Any) -> Any:
 
 
 def _bitmap(array: Any) -> tuple[Any, int]:
-    """Return the bitmap of what is not null, and the first row's bit; None if nothing is null."""
+    """Return the validity bitmap and the first row's bit; None if nothing is null."""
     valid = array.buffers()[0] if not pa.types.is_null(array.type) else None
     return (None, 0) if valid is None or not array.null_count else (memoryview(valid).cast("B"), array.offset)
 
@@ -72,7 +72,7 @@ def _refused(schema: Schema, type_: pa.DataType, path: str, hint: str = "") -> A
 
 
 def _value(schema: Schema, array: Any, path: str) -> ArrowWriter:
-    """Make what writes rows that are not null, of a type that is no union."""
+    """Make the writer of rows that are not null, for a type other than a union."""
     if isinstance(schema, Record) and pa.types.is_struct(array.type):
         return _record(schema, array, path)
     if isinstance(schema, Array):
@@ -234,7 +234,7 @@ def _integer(schema: Primitive, array: Any, path: str) -> ArrowWriter:
 
 
 def _check_unsigned(array: Any, path: str) -> None:
-    """Refuse numbers that are no long."""
+    """Refuse numbers that are not longs."""
     found = pc.max(array).as_py()
     if found is not None and found > LONG_MAX:
         at = f"At {path.strip('.')}: " if path.strip(".") else ""
@@ -271,7 +271,7 @@ def _union(schema: Union, array: Any, path: str) -> ArrowWriter:
 
 
 def _has_members(type_: pa.DataType, count: int) -> bool:
-    """Return whether a type is that of the columns that decoded unions are."""
+    """Return whether a type is that of decoded unions."""
     if not pa.types.is_struct(type_) or type_.num_fields != count:
         return False
     return [field.name for field in type_] == [f"member{number}" for number in range(count)]
@@ -301,11 +301,11 @@ _PREFERRED: tuple[tuple[Callable[[pa.DataType], bool], tuple[str, ...]], ...] = 
     (_is_text, ("string", "enum", "bytes")),
     (_is_bytes, ("bytes", "fixed", "string")),
 )
-"""Which of a union's branches a column is written as, the first that there is."""
+"""The preferred branches of a union for columns of a type, best first."""
 
 
 def _chosen(schema: Union, array: Any, others: list[int], path: str) -> tuple[int, ArrowWriter]:
-    """Return the branch that a column is written as, and what writes it."""
+    """Return the branch to write a column as, and its writer."""
     order = next((kinds for is_kind, kinds in _PREFERRED if is_kind(array.type)), ())
     rank = {kind: number for number, kind in enumerate(order)}
     for number in sorted(others, key=lambda each: rank.get(schema.branches[each].kind, len(rank))):

@@ -1,7 +1,7 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Writers of rows of Arrow columns as Avro's unions, arrays, maps and records, and of all rows of a column.
 
-Compiled by Cython, equal when it runs plain.
+Compiled by Cython; the plain variant behaves the same.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MAX_DATA = cython.declare(cython.Py_ssize_t, 0x7FFFFFFF)
 @cython.final
 @cython.cclass
 class OptionalRows(ArrowWriter):
-    """Writes the branch of null, or a value after the number of its branch; `null` is None where null does not fit."""
+    """Writes the branch of null, or a value after the number of its branch; `null` is None if null does not fit."""
 
     valid: cython.const[cython.uchar][::1]  # type: ignore[valid-type]
     offset: cython.Py_ssize_t
@@ -42,9 +42,9 @@ class OptionalRows(ArrowWriter):
         """Make the writer.
 
         Args:
-            valid, offset: bitmap of what is not null, and the first row's bit; None if nothing is null.
+            valid, offset: the validity bitmap and the first row's bit; None if nothing is null.
             null: the number of null's branch.
-            number: the number of the value's branch; None for a type that is no union.
+            number: the number of the value's branch; None for a type that is not a union.
             value: writes the values; None if there are none.
         """
         self.valid = b"\0" if valid is None else valid
@@ -102,7 +102,7 @@ class MemberRows(ArrowWriter):
 @cython.final
 @cython.cclass
 class ListRows(ArrowWriter):
-    """Writes lists as arrays; of maps, `keys` writes the key before each item."""
+    """Writes lists as arrays; for maps, `keys` writes the key before each item."""
 
     ends: cython.const[cython.longlong][::1]  # type: ignore[valid-type]
     count: cython.Py_ssize_t
@@ -158,7 +158,7 @@ class RecordRows(ArrowWriter):
 @cython.final
 @cython.cclass
 class ConstantRows(ArrowWriter):
-    """Writes the default of a field that the struct has not."""
+    """Writes the default of a field that the struct lacks."""
 
     encoded: bytes
 
@@ -181,7 +181,7 @@ def write_rows(
         out: where the values are written.
         valid, offset: bitmap of the rows that have a value, and the first row's bit; None if all have. The others
             take no bytes.
-        prefix: what stands before each value.
+        prefix: bytes to write before each value.
         ends: an int32 buffer with a zero, and room for each row's end position behind it.
 
     Returns:

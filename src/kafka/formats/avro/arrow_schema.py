@@ -60,7 +60,7 @@ def _record(fields: list[Any], name: str, path: str) -> Any:
 
 
 def _nullable(field: Any, name: str, path: str) -> Any:
-    """Return the type of a field, of items or values, with null where it may be null."""
+    """Return the type of a field, of items or values, as a union with null if it is nullable."""
     made = _type(field.type, name, path)
     return ["null", made] if field.nullable and made != "null" else made
 

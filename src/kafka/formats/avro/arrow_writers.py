@@ -1,7 +1,7 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Writers of rows of Arrow columns as Avro values: each has the memory of one column, and writes a row of it.
 
-Compiled by Cython, equal when it runs plain.
+Compiled by Cython; the plain variant behaves the same.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ else:
 BAD = cython.declare(cython.int, 1)
 """Returned by a writer for a value that does not fit its type."""
 _LARGEST_FLOAT = cython.declare(cython.double, 3.4028235677973366e38)
-"""Numbers from here on are no float, rounded to the nearest one."""
+"""The smallest number that is not rounded to a finite float."""
 DAMAGED = "Expected growing end positions within the values of a column"
 
 
@@ -188,7 +188,7 @@ class UuidRows(ArrowWriter):
 @cython.final
 @cython.cclass
 class EnumRows(ArrowWriter):
-    """Writes symbols: `numbers` has a row's number, below 0 where the text is no symbol."""
+    """Writes symbols: `numbers` has a row's number, below 0 if the text is not a symbol."""
 
     numbers: cython.const[cython.longlong][::1]  # type: ignore[valid-type]
     texts: Any
@@ -211,7 +211,7 @@ class EnumRows(ArrowWriter):
 class DecimalRows(ArrowWriter):
     """Writes decimals of `width` bytes, little-endian, on bytes (`size` is -1) or on a fixed number of bytes.
 
-    `most` is the greatest number that has few enough digits, None if all have.
+    `most` is the greatest number with an allowed number of digits, None if all are allowed.
     """
 
     data: cython.const[cython.uchar][::1]  # type: ignore[valid-type]
@@ -254,7 +254,7 @@ class DecimalRows(ArrowWriter):
     @cython.cfunc
     @cython.exceptval(-1)
     def _is_least(self, start: cython.Py_ssize_t, needed: cython.Py_ssize_t) -> cython.int:
-        """Return 1 for the least number of so many bytes: as in fastavro, it has a byte more, as its opposite needs."""
+        """Return 1 for the least number of a width: as in fastavro, it takes one byte more, like its opposite."""
         index: cython.Py_ssize_t
         if self.data[start + needed - 1] != 128:
             return 0

@@ -1,7 +1,7 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Readers of Avro's bytes, strings, fixed types and enums, and of the logical types on them.
 
-Compiled by Cython, equal when it runs plain.
+Compiled by Cython; the plain variant behaves the same.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ else:
     from kafka.record.integers import read_varint
 
 BAD = cython.declare(cython.int, 1)
-"""Returned by a reader for bytes that are no value of its type."""
+"""Returned by a reader for bytes that are not a value of its type."""
 _EXPONENTS = cython.declare(list, [10**digits for digits in range(78)])
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Avro:
-    """Encodes and decodes values of one schema. Several threads may use it.
+    """Encodes and decodes values of one schema. Thread-safe.
 
     Objects are what fastavro reads and writes: records are dicts, dates, times, decimals and UUIDs have Python's types.
     """
@@ -51,7 +51,7 @@ class Avro:
 
     @classmethod
     def of_columns(cls, columns: pa.Schema, name: str) -> Avro:
-        """Make the schema of Arrow columns: a record of the name, with a field for each.
+        """Make the schema of Arrow columns: a record with a field for each.
 
         Raises:
             AvroSchemaError: the type or the name of a column has no counterpart in Avro.
@@ -75,9 +75,9 @@ class Avro:
         """Encode an object.
 
         Args:
-            value: what `decode` returns for the schema, or what else fastavro takes. A record may also be an object of
-                a dataclass, or of a class of attrs or pydantic.
-            prefix: what is written before the value.
+            value: what `decode` returns for the schema, or anything else that fastavro accepts. A record may also be an
+                object of a dataclass, or of a class of attrs or pydantic.
+            prefix: bytes to write before the value.
 
         Raises:
             AvroEncodeError: the value does not fit the schema; says which field, what was expected and found.
@@ -89,12 +89,13 @@ class Avro:
 
         Args:
             data: the bytes.
-            start: where the value begins; 5 is behind the schema id that Confluent's serializers write.
+            start: the offset of the value; 5 skips the schema id that Confluent's serializers write.
             writer: the schema that the value was written with, if it is another one; Avro's schema resolution leads
                 from it to this one.
 
         Raises:
-            AvroDecodeError: the bytes are no value of the schema; says which field, where, what was expected and found.
+            AvroDecodeError: the bytes are not a value of the schema; says which field, where, what was expected and
+                found.
             AvroResolutionError: values of the writer's schema cannot be read with this one.
         """
         decoder = self._decoders.get(writer or self)
@@ -128,8 +129,8 @@ class Avro:
         Args:
             values: an array, or a chunked array, of bytes; null is null.
             writer: the schema that the values were written with, if it is another one.
-            writers: by schema id, the schemas that the values were written with; a zero byte and the id, four bytes,
-                stand before each value then, as Confluent's serializers write them.
+            writers: by schema id, the schemas that the values were written with; each value then begins with a zero
+                byte and the id, four bytes, as Confluent's serializers write them.
 
         Returns:
             The column, with a row for each value, and which values could not be decoded and why; these rows are null.
@@ -155,7 +156,7 @@ def _binary(values: Any) -> Any:
     """Return bytes as an array of binary.
 
     Raises:
-        TypeError: they are none.
+        TypeError: they are not bytes.
     """
     import pyarrow as pa
 

@@ -16,7 +16,7 @@ from kafka.formats.avro.writer_plan import is_nullable
 
 
 class AvroColumnEncoder:
-    """Encodes rows as values of one schema. Several threads may use it."""
+    """Encodes rows as values of one schema. Thread-safe."""
 
     def __init__(self, schema: Schema) -> None:
         """Take the writer's schema."""
@@ -38,12 +38,13 @@ class AvroColumnEncoder:
         Args:
             rows: an array, a chunked array, a record batch or a table; the columns of the last two are a record's
                 fields. A row that is null is null, unless null is a value of the schema.
-            prefix: what stands before each value, such as the zero byte and the schema id of Confluent's serializers.
+            prefix: bytes to write before each value, such as the zero byte and the schema id of Confluent's
+                serializers.
 
         Raises:
             AvroResolutionError: the columns' types cannot be written as the schema's.
             AvroEncodeError: a value does not fit the schema.
-            ArrowInvalid: the array is not what Arrow says it has to be, such as a text that is not UTF-8.
+            ArrowInvalid: the array is not valid, for example a text is not UTF-8.
             AvroSchemaError: a default that is needed does not fit its field.
             TypeError: rows are of another type.
             OverflowError: the values have more than 2 GiB.

@@ -18,7 +18,7 @@ from kafka.formats.bad_values import BadValue, bad_value, id_at
 
 
 class AvroColumnDecoder:
-    """Decodes values into a column of the type of one schema, the reader's. Not for several threads at once."""
+    """Decodes values into a column of the type of one schema, the reader's. Not thread-safe."""
 
     def __init__(self, reader: Schema) -> None:
         """Plan the column.
@@ -55,10 +55,10 @@ class AvroColumnDecoder:
 
         Args:
             values: a `pyarrow.BinaryArray`.
-            framed: whether a zero byte and the schema id, four bytes, stand before each value.
-            find: gives the writer's schema of an id that `use` was not called for. A ValueError or LookupError that it
-                raises is the cause why values with this id cannot be decoded; anything else is raised.
-            guids: of schemas, by numbers that stand for them in the prefixes of these values, and that are no ids;
+            framed: whether each value begins with a zero byte and the schema id, four bytes.
+            find: gives the writer's schema of an id that `use` was not called for. If it raises ValueError or
+                LookupError, that is why values with this id cannot be decoded; other errors are raised.
+            guids: GUIDs of schemas, by the numbers that stand for them in the prefixes of these values instead of ids;
                 `find` gets the GUID.
 
         Returns:
@@ -90,7 +90,7 @@ class AvroColumnDecoder:
         return column, [bad_value(data, ends, *failure, framed) for failure in failures]
 
     def _found(self, schema_id: int, find: Callable[[Any], Schema] | None, guid: str | None) -> Reader:
-        """Return what reads the values of a schema that is new, kept if the schema was found."""
+        """Return the reader for values of a new schema; it is cached if the schema was found."""
         if find is None:
             return ImpossibleReader(f"there is no schema with the id {schema_id}")
         try:

@@ -28,7 +28,7 @@ class Incompatibility(NamedTuple):
 
 
 def incompatibilities(reader: Schema, writer: Schema) -> list[Incompatibility]:
-    """Find why a reader cannot read all values of a writer; nothing where it can."""
+    """Find why a reader cannot read all values of a writer; empty if it can."""
     return _Comparison().compare(reader, writer, "/")
 
 
@@ -82,7 +82,7 @@ class _Comparison:
             and each.kind == writer.kind
             and same_name(writer, each)
         ]
-        if len(named) == 1:  # it is clear which one was meant, and what it lacks says more
+        if len(named) == 1:  # clearly the one that was meant: its own reasons say more
             return self.compare(named[0], writer, _joined(path, str(reader.branches.index(named[0]))))
         return [
             Incompatibility(
@@ -96,7 +96,7 @@ class _Comparison:
     def _records(self, reader: Record, writer: Record, path: str) -> list[Incompatibility]:
         pair = (id(reader), id(writer))
         if pair in self._known:
-            return self._known[pair][:1]  # all of its reasons are told where it was met first
+            return self._known[pair][:1]  # its reasons are reported at the first comparison
         if pair in self._open:
             self._assumed.add(pair)
             return []

@@ -1,9 +1,9 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Where reading is in an Avro value, and what readers of values have in common.
+"""The position in an Avro value that is being read, and the base class of readers.
 
 A tree of readers, which `plan` makes of a writer's and a reader's schema, reads one value after the other: each reads
-its part of the bytes and appends to its column. Bytes that are no such value give `BAD`, with the reason and the path
-to it in the cursor; the caller then takes the row back. Compiled by Cython, equal when it runs plain.
+its part of the bytes and appends to its column. Bytes that are not such a value give `BAD`, with the reason and the
+path to it in the cursor; the caller then takes the row back. Compiled by Cython; the plain variant behaves the same.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ else:
     from kafka.record.integers import read_varint
 
 BAD = cython.declare(cython.int, 1)
-"""Returned by a reader for bytes that are no value of its type."""
+"""Returned by a reader for bytes that are not a value of its type."""
 MAX_EMPTY_ITEMS = cython.declare(cython.longlong, 1_000_000)
 """Items that take no bytes (nulls, empty records) of the arrays of a value: its length does not limit their number."""
 MAX_DEPTH = cython.declare(cython.int, 300)
@@ -33,7 +33,7 @@ TOO_SHORT = "the data end within a value"
 @cython.final
 @cython.cclass
 class Cursor:
-    """Where reading is in a value's bytes, and why it failed."""
+    """The position in a value's bytes, and why reading failed."""
 
     def __init__(self, data: Any) -> None:
         self.data = data
@@ -46,7 +46,7 @@ class Cursor:
     @cython.cfunc
     @cython.exceptval(-1)
     def begin(self, at: cython.Py_ssize_t) -> cython.int:
-        """Go to where a value begins."""
+        """Go to the beginning of a value."""
         self.at = at
         self.depth = 0
         self.empty = 0
@@ -117,14 +117,14 @@ class ObjectReader:
 
     @cython.cfunc
     def read(self, cursor: Cursor) -> Any:
-        """Read a value and return it, or the cursor itself, with the reason in it, for bytes that are no such value."""
+        """Read a value and return it, or the cursor, which has the reason, if the bytes are not such a value."""
         raise NotImplementedError
 
 
 @cython.cfunc
 @cython.exceptval(-2)
 def read_length(cursor: Cursor) -> cython.Py_ssize_t:
-    """Read the length of bytes that follow; -1 if it is no length, or fewer bytes are there."""
+    """Read a length; -1 if it is not valid, or if fewer bytes follow."""
     value: cython.longlong
     at: cython.Py_ssize_t
     value, at = read_varint(cursor.data, cursor.at, cursor.end)
@@ -141,7 +141,7 @@ def read_length(cursor: Cursor) -> cython.Py_ssize_t:
 @cython.cfunc
 @cython.exceptval(-2)
 def read_count(cursor: Cursor, least_size: cython.Py_ssize_t) -> cython.longlong:
-    """Read how many items a block has; -1 if that is no number, or so many cannot be in the bytes that are left."""
+    """Read the number of items in a block; -1 if it is not valid, or if the remaining bytes cannot hold as many."""
     count: cython.longlong
     size: cython.longlong
     at: cython.Py_ssize_t

@@ -25,14 +25,14 @@ _RANGES = {"int": 1 << 31, "long": 1 << 63}
 
 
 class _UnfitError(Exception):
-    """A JSON value is no value of a type."""
+    """A JSON value is not a value of a type."""
 
 
 def encoded_default(field: Field) -> tuple[Schema, bytes]:
     """Encode a field's default.
 
     Returns:
-        The type that it was encoded as, of a union the first branch that it fits, and its bytes.
+        The type it was encoded as (for a union, the first branch that it fits), and its bytes.
 
     Raises:
         AvroSchemaError: it fits no type of the field.
@@ -63,7 +63,7 @@ def zigzag(value: int) -> bytes:
 
 
 class _Budget:
-    """How many values a default may have yet: those of records have defaults again, whose number may be exponential."""
+    """How many more values a default may have: records have defaults themselves, whose number may be exponential."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -167,7 +167,7 @@ def _primitive(kind: str, value: Any) -> bytes:
 
 
 def _floating(kind: str, value: float | str) -> bytes:
-    """Encode a number; the texts of those that JSON has no number for are taken, as Java takes them."""
+    """Encode a number; texts for NaN and infinities are accepted, as in Java."""
     if isinstance(value, str) and value not in ("NaN", "Infinity", "-Infinity"):
         raise _UnfitError
     try:

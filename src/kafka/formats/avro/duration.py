@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class AvroDuration(NamedTuple):
-    """Months, days and milliseconds, none of which can be told in the others; each from 0 to 4,294,967,295."""
+    """Months, days and milliseconds, which cannot be converted to each other; each from 0 to 4,294,967,295."""
 
     months: int
     days: int

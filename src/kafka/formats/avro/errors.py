@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class AvroDecodeError(ValueError):
-    """Bytes are no value of a schema."""
+    """Bytes are not a value of a schema."""
 
     def __init__(self, path: str, position: int, reason: str) -> None:
         """Make the error.
@@ -31,7 +31,7 @@ class AvroEncodeError(ValueError):
         Args:
             path: the field, such as `order.items[3].price`; empty for the whole value.
             reason: what was expected and found.
-            row: the number of the row, of those that were to be encoded.
+            row: the number of the row.
         """
         super().__init__(path, reason, row)
         self.path, self.reason, self.row = path, reason, row

@@ -1,24 +1,24 @@
-"""How much a schema makes of little: types that name others twice, level by level, grow exponentially."""
+"""Limits the size of what a schema describes: types that name others twice on each level grow exponentially."""
 
 from __future__ import annotations
 
 from kafka.formats.avro.schema import Array, AvroSchemaError, Fixed, Map, Primitive, Record, Schema, Union
 
 MAX_VALUES = 1_000
-"""The most values, nested ones included, that a value of a type may have for each byte that it takes at least."""
+"""Maximum number of values, nested ones included, per byte of the shortest value of a type."""
 MAX_COLUMNS = 100_000
-"""The most columns, nested ones included."""
+"""Maximum number of columns, nested ones included."""
 _SIZES = {"null": 0, "float": 4, "double": 8}
 _Extents = dict[int, tuple[int, int]]
 
 
 def least_size(schema: Schema) -> int:
-    """How many bytes a value of a type takes at least."""
+    """The minimum size in bytes of a value of a type."""
     return _extent(schema, {})[1]
 
 
 def check_values(schema: Schema) -> None:
-    """Raise `AvroSchemaError` where a few bytes would be read as a great many values."""
+    """Raise `AvroSchemaError` if a few bytes would be read as a great many values."""
     known: _Extents = {}
     left = [schema]
     seen: set[int] = set()
@@ -38,7 +38,7 @@ def check_values(schema: Schema) -> None:
 
 
 def check_columns(schema: Schema) -> None:
-    """Raise `AvroSchemaError` where a type, which does not contain itself, needs a great many columns."""
+    """Raise `AvroSchemaError` if a type, which does not contain itself, needs a great many columns."""
     count = _columns(schema, {})
     if count > MAX_COLUMNS:
         raise AvroSchemaError(
@@ -63,7 +63,7 @@ def _parts(schema: Schema) -> list[Schema]:
 
 
 def _extent(schema: Schema, known: _Extents) -> tuple[int, int]:
-    """How many values a value is that takes the least bytes, and those; what follows a byte counts for another one."""
+    """The number of values in the shortest value of a type, and its size in bytes."""
     if isinstance(schema, Primitive):
         return 1, _SIZES.get(schema.kind, 1)
     if isinstance(schema, Fixed):

@@ -1,4 +1,4 @@
-"""Avro's simple and logical types in JSON: numbers, true and false, and texts for all else, which are read again.
+"""Avro's simple and logical types in JSON and back: numbers, true and false, and texts for everything else.
 
 Bytes are hexadecimal, decimals are their digits, dates and times are as in ISO 8601, and what JSON has no number for is
 "NaN", "Infinity" or "-Infinity".
@@ -35,7 +35,7 @@ _NANOS = 1_000_000_000
 
 
 class UnfitError(ValueError):
-    """JSON is no value of a type; the text says what was expected and what came."""
+    """A JSON value is not a value of a type; the text says what was expected and found."""
 
 
 def unfit(expected: str, given: Any) -> UnfitError:
@@ -45,7 +45,7 @@ def unfit(expected: str, given: Any) -> UnfitError:
 
 
 def scalar_json(schema: Scalar, value: Any) -> Any:
-    """The JSON of a value that was decoded.
+    """The JSON of a decoded value.
 
     Arguments:
         schema: its type.
@@ -72,7 +72,7 @@ def scalar_json(schema: Scalar, value: Any) -> Any:
 
 
 def _shortest(number: float) -> float:
-    """The number of the fewest digits that is the same float of 32 bits."""
+    """The number with the fewest digits that is the same 32-bit float."""
     packed = struct.pack("<f", number)
     for digits in range(1, 9):
         short = float(f"{number:.{digits}g}")
@@ -82,7 +82,7 @@ def _shortest(number: float) -> float:
 
 
 def scalar_value(schema: Scalar, given: Any) -> Any:
-    """What `AvroObjectEncoder` writes for JSON; raises `UnfitError`.
+    """Convert JSON to an object for `AvroObjectEncoder`; raises `UnfitError`.
 
     Arguments:
         schema: the type.
@@ -149,7 +149,7 @@ def _logical(schema: Primitive | Fixed, logical: Logical, given: Any) -> Any:
         return given if schema.kind == "string" else bytes.fromhex(given.replace("-", ""))
     if name == "duration":
         return _duration(given)
-    if type(given) is int:  # the number that the type stands on
+    if type(given) is int:  # the number of the underlying type
         return _integer(schema.kind, given)
     try:
         if name == "date":
@@ -160,7 +160,7 @@ def _logical(schema: Primitive | Fixed, logical: Logical, given: Any) -> Any:
             if made is not None:
                 return made
     except (ValueError, OverflowError):
-        pass  # such as the 30th of February: told as what is no date at all
+        pass  # such as February 30: the same error as for other texts
     raise unfit(_expected(name), given)
 
 
@@ -179,7 +179,7 @@ def _expected(name: str) -> str:
 def _decimal(logical: Logical, given: Any) -> Decimal:
     number = None
     if type(given) is float:
-        given = Decimal(repr(given))  # what it is once it was written
+        given = Decimal(repr(given))  # as it would be written
     if type(given) is int or isinstance(given, Decimal) or (isinstance(given, str) and _DECIMAL.match(given)):
         try:
             number = Decimal(given)
@@ -213,7 +213,7 @@ def _duration(given: Any) -> AvroDuration:
 
 
 def _fraction(found: re.Match[str], logical: Logical) -> int | None:
-    """The part of a second in nanoseconds; None where it is finer than the type."""
+    """The part of a second in nanoseconds; None if it is finer than the type."""
     digits = (found[1] or "").rstrip("0")
     return None if len(digits) > _DIGITS[units(logical)] else int(digits.ljust(9, "0"))
 

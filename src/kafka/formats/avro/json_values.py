@@ -14,7 +14,7 @@ from kafka.formats.avro.json_scalars import UnfitError, scalar_value, unfit
 from kafka.formats.avro.schema import NO_DEFAULT, Array, Enum, Fixed, Map, Named, Primitive, Record, Schema, Union
 
 _LOOK = 3
-"""How many levels of a value are looked at to find its branch."""
+"""Number of levels of a value that are examined to find its branch."""
 _NUMBER = re.compile(r"-?[0-9]+\Z")
 _POINT = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,6})?\Z")
 _STRUCTURED = (Record, Map, Array)
@@ -22,7 +22,7 @@ _NULL = {"null": None}
 
 
 def loaded(text: bytes | str) -> Any:
-    """JSON with its numbers as they are written; raises ValueError, which says what is wrong."""
+    """Parse JSON, keeping numbers exact; raises ValueError, which says what is wrong."""
     try:
         return json.loads(text, parse_float=Decimal, parse_constant=_constant)
     except ValueError as error:
@@ -34,13 +34,13 @@ def _constant(name: str) -> Any:
 
 
 def object_of(schema: Schema, given: Any) -> Any:
-    """What `AvroObjectEncoder` writes for JSON.
+    """Convert JSON to an object for `AvroObjectEncoder`.
 
     Arguments:
         schema: the type.
         given: as `loaded` returns it.
 
-    Raises `AvroEncodeError`, which names the path, for what does not fit, and for fields that a record does not have.
+    Raises `AvroEncodeError`, which names the path, for JSON that does not fit and for unknown fields of a record.
     """
     return _object(schema, None if schema.kind == "null" and given == _NULL else given, "")
 
@@ -51,7 +51,7 @@ def object_of_texts(schema: Schema, texts: Mapping[str, str], null: str | None) 
     Arguments:
         schema: of a record.
         texts: numbers as in JSON, true and false, JSON for what has parts, and other types as they are in JSON.
-        null: the text that stands for null; None: an empty text does where the field may be null.
+        null: the text that means null; None: an empty text does if the field is nullable.
 
     Raises `AvroEncodeError`.
     """
@@ -62,7 +62,7 @@ def object_of_texts(schema: Schema, texts: Mapping[str, str], null: str | None) 
 
 
 def _given(schema: Schema | None, text: str, null: str | None, path: str) -> Any:
-    """The JSON that the text of a field stands for."""
+    """The JSON of a field's text."""
     if schema is None:
         return text
     branches = schema.branches if isinstance(schema, Union) else (schema,)
@@ -131,7 +131,7 @@ def _branch(schema: Union, given: Any, path: str) -> Any:
 
 
 def chosen(schema: Union, given: Any) -> tuple[Schema, Any] | None:
-    """The branch that JSON is of, and the JSON without the name of the branch; None where it fits none."""
+    """The branch for JSON, and the JSON without the branch's name; None if it fits no branch."""
     if isinstance(given, dict) and len(given) == 1:
         [(name, inner)] = given.items()
         for branch in schema.branches:
@@ -142,7 +142,7 @@ def chosen(schema: Union, given: Any) -> tuple[Schema, Any] | None:
 
 
 def _only(schema: Union, given: Any) -> tuple[Schema, Any] | None:
-    """The only branch that JSON may be meant for, whose error is the best one; None where there are several."""
+    """The only branch that JSON may be meant for, whose error is the most helpful; None if there are several."""
     branches = [branch for branch in schema.branches if branch.kind != "null"]
     if len(branches) > 1:
         kinds: Any = (Record, Map) if isinstance(given, dict) else Array if isinstance(given, list) else ()
@@ -151,7 +151,7 @@ def _only(schema: Union, given: Any) -> tuple[Schema, Any] | None:
 
 
 def _rank(schema: Schema, given: Any) -> int:
-    """What comes before what, of the branches that JSON fits."""
+    """The preference of a branch that JSON fits: the lowest number wins."""
     if isinstance(given, dict):
         return int(isinstance(schema, Map))
     if isinstance(given, str):
@@ -163,7 +163,7 @@ def _rank(schema: Schema, given: Any) -> int:
 
 
 def _fits(schema: Schema, given: Any, look: int) -> bool:
-    """Whether JSON may be a value of a type, as far as some levels of it tell."""
+    """Whether JSON may be a value of a type, judged by its first levels."""
     if isinstance(schema, Union):
         if isinstance(given, dict) and len(given) == 1:
             [(name, inner)] = given.items()

@@ -23,7 +23,7 @@ from kafka.formats.avro.schema import Array, Enum, Fixed, Map, Primitive, Record
 
 _Write: TypeAlias = Callable[[Any], Any]
 _Writers: TypeAlias = dict[Schema, "_Write | None"]
-"""What makes JSON of a value, by its type; None: the value is its JSON."""
+"""Converts a value of a type to JSON; None: the value is its JSON."""
 
 _AS_THEY_ARE = ("null", "boolean", "int", "long", "string")
 _NULL = {"null": None}
@@ -31,7 +31,7 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan
 
 
 def json_writer(schema: Schema) -> Callable[[Any], str]:
-    """What writes values as JSON, on one line without spaces. Several threads may use it.
+    """Make the function that writes values as JSON, on one line without spaces. It is thread-safe.
 
     It takes values as `AvroObjectDecoder` returns them, with `return_record_name` or without.
 
@@ -143,7 +143,7 @@ def _is_plain(schema: Primitive | Fixed | Enum) -> bool:
 
 
 def _is_of(schema: Schema, value: Any) -> bool:
-    """Whether a value that was decoded is of a type."""
+    """Whether a decoded value is of a type."""
     if isinstance(schema, (Record, Map)):
         return isinstance(value, dict) and (isinstance(schema, Map) or value.keys() == {f.name for f in schema.fields})
     if isinstance(schema, Enum):

@@ -1,7 +1,7 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Readers of Avro's logical types that return objects: dates, times, decimals, UUIDs, durations.
 
-Compiled by Cython, equal when it runs plain.
+Compiled by Cython; the plain variant behaves the same.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class DateObject(ObjectReader):
 @cython.final
 @cython.cclass
 class TimeObject(ObjectReader):
-    """Reads a time of day; `count` reads it in bounds, in units of so many microseconds."""
+    """Reads a time of day; `count` reads it within bounds, in units of `unit` microseconds."""
 
     count: ObjectReader
     unit: cython.longlong

@@ -15,7 +15,7 @@ PROMOTIONS = {
     "string": ("bytes",),
     "bytes": ("string",),
 }
-"""What a primitive type can be read as, beside itself."""
+"""The types that a primitive type can be promoted to."""
 
 
 def same_name(writer: Named, reader: Named) -> bool:
@@ -24,7 +24,7 @@ def same_name(writer: Named, reader: Named) -> bool:
 
 
 def matches(writer: Schema, reader: Schema, *, exactly: bool) -> bool:
-    """Return whether a writer's type, which is no union, matches a reader's type.
+    """Return whether a writer's type, other than a union, matches a reader's type.
 
     Args:
         exactly: without promotions, and records by their full names.
@@ -53,7 +53,7 @@ def _may_match(writer: Schema, reader: Schema) -> bool:
 
 
 def branch_for(writer: Schema, reader: Union) -> int:
-    """Return the number of the reader's branch that a writer's type, which is no union, is read as; -1 for none."""
+    """Return the number of the reader's branch for a writer's type other than a union; -1 for none."""
     for exactly in (True, False):
         for number, branch in enumerate(reader.branches):
             if matches(writer, branch, exactly=exactly):

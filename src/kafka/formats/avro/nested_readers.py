@@ -1,5 +1,6 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Readers of Avro's records, unions, arrays and maps, and of defaults. Compiled by Cython, equal when it runs plain."""
+"""Readers of Avro's records, unions, arrays and maps, and of defaults. Compiled by Cython; the plain variant behaves
+the same."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ else:
     from kafka.record.integers import read_varint
 
 BAD = cython.declare(cython.int, 1)
-"""Returned by a reader for bytes that are no value of its type."""
+"""Returned by a reader for bytes that are not a value of its type."""
 
 
 @cython.final

@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Writers of objects as Avro's arrays, maps and records. Compiled by Cython, equal when it runs plain."""
+"""Writers of objects as Avro's arrays, maps and records. Compiled by Cython; the plain variant behaves the same."""
 
 from __future__ import annotations
 
@@ -212,7 +212,7 @@ class RecordWriter(ObjectWriter):
     @cython.cfunc
     @cython.exceptval(-1)
     def _write_missing(self, out: Output, index: cython.Py_ssize_t) -> cython.int:
-        """Write a field that a value has not."""
+        """Write a field that a value lacks."""
         field: ObjectWriter
         default = self.defaults[index]
         if self.strict or (self.with_defaults and default is None):
@@ -253,7 +253,7 @@ class RecordWriter(ObjectWriter):
     @cython.ccall
     @cython.exceptval(-1)
     def count(self, value: Any) -> cython.Py_ssize_t:
-        """Return how many fields a value that fits has."""
+        """Return how many of the record's fields a value has, if it fits."""
         name: str
         found: cython.Py_ssize_t = 0
         for name in self.names:

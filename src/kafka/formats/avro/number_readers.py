@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Readers of Avro's numbers and truth values. Compiled by Cython, equal when it runs plain."""
+"""Readers of Avro's numbers and truth values. Compiled by Cython; the plain variant behaves the same."""
 
 from __future__ import annotations
 

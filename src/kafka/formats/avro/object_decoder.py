@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Decodes Avro values into Python objects. Compiled by Cython, equal when it runs plain."""
+"""Decodes Avro values into Python objects. Compiled by Cython; the plain variant behaves the same."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ else:
 @cython.final
 @cython.cclass
 class AvroObjectDecoder:
-    """Decodes values of one writer's schema into objects of the reader's. Several threads may use it."""
+    """Decodes values of one writer's schema into objects of the reader's. Thread-safe."""
 
     _reader: ObjectReader
 
     def __init__(self, writer: Schema, reader: Schema | None = None, *, return_record_name: bool = False) -> None:
-        """Plan what is read as what.
+        """Plan the decoding.
 
         Args:
             writer: the schema that the values were written with.
@@ -46,10 +46,10 @@ class AvroObjectDecoder:
 
         Args:
             data: bytes, or another object with a contiguous buffer.
-            start: where the value begins; 5 is behind the schema id that Confluent's serializers write.
+            start: the offset of the value; 5 skips the schema id that Confluent's serializers write.
 
         Raises:
-            AvroDecodeError: the bytes are no value of the writer's schema.
+            AvroDecodeError: the bytes are not a value of the writer's schema.
         """
         cursor: Cursor = Cursor(data if type(data) is bytes else memoryview(data).cast("B"))
         if start < 0 or start > cursor.end:

@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Encodes Python objects as Avro values. Compiled by Cython, equal when it runs plain."""
+"""Encodes Python objects as Avro values. Compiled by Cython; the plain variant behaves the same."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ else:
 @cython.final
 @cython.cclass
 class AvroObjectEncoder:
-    """Encodes objects as values of one schema. Several threads may use it."""
+    """Encodes objects as values of one schema. Thread-safe."""
 
     _writer: ObjectWriter
     _spare: Any
@@ -46,10 +46,10 @@ class AvroObjectEncoder:
         """Encode one value.
 
         Args:
-            value: what `AvroObjectDecoder` returns for the type, or what else fastavro takes: `(name, value)` for the
-                branch of a union that a record's `"-type"` can name too, the number or bytes below a logical type. A
-                record may also be an object of a dataclass, or of a class of attrs or pydantic.
-            prefix: what is written before it.
+            value: what `AvroObjectDecoder` returns for the type, or anything else that fastavro accepts: `(name,
+                value)` for the branch of a union that a record's `"-type"` can name too, the number or bytes below a
+                logical type. A record may also be an object of a dataclass, or of a class of attrs or pydantic.
+            prefix: bytes to write before it.
 
         Raises:
             AvroEncodeError: the value does not fit the schema.

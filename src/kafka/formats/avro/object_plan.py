@@ -53,7 +53,7 @@ from kafka.formats.avro.skipping import skipper
 
 
 def object_plan(writer: Schema, reader: Schema, *, return_record_name: bool = False) -> ObjectReader:
-    """Make what reads values of a writer's type as objects of the reader's.
+    """Make the reader of a writer's type that returns objects of the reader's type.
 
     Args:
         return_record_name: records that the writer has in a union are pairs of their name and the record.

@@ -1,7 +1,7 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Readers of Avro's primitive types, fixed types and enums that return objects.
 
-Compiled by Cython, equal when it runs plain.
+Compiled by Cython; the plain variant behaves the same.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ else:
 @cython.cfunc
 @cython.inline
 def _bytes_at(cursor: Cursor, size: cython.Py_ssize_t) -> bytes:
-    """Return bytes that are known to be there, and move behind them."""
+    """Return bytes, whose presence was checked, and move past them."""
     at: cython.Py_ssize_t = cursor.at
     cursor.at = at + size
     if cython.compiled:
@@ -170,7 +170,7 @@ class BytesObject(ObjectReader):
 
 @cython.cfunc
 def read_text(cursor: Cursor) -> Any:
-    """Read a text, which has to be UTF-8; the cursor itself if it is none."""
+    """Read a text, which has to be UTF-8; the cursor itself if it is not valid."""
     at: cython.Py_ssize_t
     size: cython.Py_ssize_t = read_length(cursor)
     if size < 0:

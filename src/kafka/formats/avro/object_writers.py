@@ -1,5 +1,6 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Writers of objects as Avro's primitive types, fixed types and enums. Compiled by Cython, equal when it runs plain."""
+"""Writers of objects as Avro's primitive types, fixed types and enums. Compiled by Cython; the plain variant behaves
+the same."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ else:
 BAD = cython.declare(cython.int, 1)
 """Returned by a writer for a value that does not fit its type."""
 _LARGEST_FLOAT = cython.declare(cython.double, 3.4028235677973366e38)
-"""Numbers from here on are no float, rounded to the nearest one."""
+"""The smallest number that is not rounded to a finite float."""
 
 
 @cython.cfunc

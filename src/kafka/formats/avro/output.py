@@ -1,8 +1,8 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Where encoded Avro values are collected, and what writers of values have in common.
+"""The buffer for encoded Avro values, and the base class of writers.
 
 A tree of writers, made of a schema, writes one value after the other. A value that does not fit gives `BAD`, with the
-reason and the path to it in the output. Compiled by Cython, equal when it runs plain.
+reason and the path to it in the output. Compiled by Cython; the plain variant behaves the same.
 """
 
 from __future__ import annotations
@@ -181,10 +181,10 @@ class Output:
         return "".join(reversed(self.path)).lstrip(".")
 
     def forget(self) -> None:
-        """Begin anew."""
+        """Start over."""
         self.at = self.depth = 0
         self.reason, self.path = "", []
-        if self.room > 1 << 20:  # what was needed once is not kept for ever
+        if self.room > 1 << 20:  # do not keep an unusually large buffer
             self.data = memoryview(bytearray(_FIRST_ROOM))
             self.room = _FIRST_ROOM
 

@@ -1,4 +1,4 @@
-"""What each part of a writer's schema is read as: Avro's schema resolution, before anything is made of the values.
+"""Avro's schema resolution: finds what each part of a writer's schema is read as.
 
 `plan` makes readers that fill columns of a resolved schema, `object_plan` readers that return objects.
 """
@@ -116,7 +116,7 @@ Resolved: TypeAlias = Leaf | Items | Entries | Fields | Branches | Into | Imposs
 
 
 def resolve(writer: Schema, reader: Schema) -> Resolved:
-    """Find what a writer's type is read as.
+    """Resolve a writer's type.
 
     Raises:
         AvroResolutionError: it does not resolve to the reader's type. Branches of a writer's union that do not are an
@@ -167,7 +167,7 @@ class _Resolver:
         found = Branches(writer)
         reasons = []
         for number, branch in enumerate(writer.branches):
-            try:  # of one and the same union a branch is what it was, and need not be looked for
+            try:  # the same union: each branch is read as itself
                 if isinstance(reader, Union) and writer is reader:
                     found.branches.append(Into(reader, number, self.resolve(branch, branch, path)))
                 else:
@@ -269,7 +269,7 @@ def long_bounds(writer: Primitive, reader: Primitive) -> tuple[int, int, int, in
 
 
 def units(logical: Logical) -> int:
-    """Return how many units of a time there are in a second, 0 for what is no time."""
+    """Return the number of units in a second, 0 for types without a unit of time."""
     return _UNITS.get(logical.name.rpartition("-")[2], 0)
 
 

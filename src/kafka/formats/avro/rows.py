@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Reads Avro values into the rows of a column. Compiled by Cython, equal when it runs plain."""
+"""Reads Avro values into the rows of a column. Compiled by Cython; the plain variant behaves the same."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ else:
 @cython.cfunc
 @cython.exceptval(-1)
 def _take_back(root: Column, rows: cython.Py_ssize_t) -> cython.int:
-    """Replace a row that was begun by a null."""
+    """Replace an unfinished row by a null."""
     root.truncate(rows)
     root.append_null()
     return 0
@@ -45,8 +45,8 @@ def read_rows(
         root: the column that all readers fill at their root.
         data, ends: the values' bytes, and int32 end positions with a first 0.
         valid, has_nulls: which values are not null, one bit each.
-        framed: whether a zero byte and a schema id of four bytes, big-endian, stand before each value.
-        failures: gets `(row, cause, path of the field)` for each value that cannot be read; the cause is None where the
+        framed: whether each value begins with a zero byte and a schema id of four bytes, big-endian.
+        failures: gets `(row, cause, path of the field)` for each value that cannot be read; the cause is None if the
             prefix is missing.
 
     Returns:

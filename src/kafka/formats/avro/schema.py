@@ -17,7 +17,7 @@ MAX_NAME_LENGTH: Final = 10_000
 MAX_DEPTH: Final = 200
 """Levels of nesting in a schema's text; deeper schemas are refused."""
 MAX_PRECISION: Final = 100_000
-"""Digits of a decimal. A type of more is no decimal, but bytes: numbers as large would take minutes."""
+"""Maximum precision of a decimal. A type with more is read as bytes: such numbers would take minutes."""
 NO_DEFAULT: Final = object()
 """The default of a field that has none; None is the default `null`."""
 
@@ -53,7 +53,7 @@ class Primitive:
 
 @dataclass(eq=False, slots=True)
 class Named:
-    """What has a full name, `namespace.name`, and full names that it also answers to."""
+    """A named type, with its full name, `namespace.name`, and its aliases."""
 
     name: str
     aliases: tuple[str, ...]

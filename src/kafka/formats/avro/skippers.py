@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""What skips Avro values that a reader's schema has no place for. Compiled by Cython, equal when it runs plain."""
+"""Skips Avro values that the reader's schema lacks. Compiled by Cython; the plain variant behaves the same."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ else:
     from kafka.record.integers import read_varint
 
 BAD = cython.declare(cython.int, 1)
-"""Returned by a reader for bytes that are no value of its type."""
+"""Returned by a reader for bytes that are not a value of its type."""
 
 
 @cython.final

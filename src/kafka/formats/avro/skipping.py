@@ -1,4 +1,4 @@
-"""Plans what skips values of a type."""
+"""Makes the skippers of types."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kafka.formats.avro.skippers import BlockSkipper, BytesSkipper, IntegerSkipp
 
 
 def skipper(schema: Schema, made: dict[str, Reader]) -> Reader:
-    """Make what skips a type; `made` has those of records, which may contain themselves."""
+    """Make the skipper of a type; `made` has those of records, which may be recursive."""
     if isinstance(schema, Primitive):
         if schema.kind in ("int", "long"):
             return IntegerSkipper()

@@ -1,4 +1,4 @@
-"""What Avro's types are in Arrow, and the columns that hold them.
+"""Maps Avro's types to Arrow's, and makes the columns that hold them.
 
 A union with null is its other branch, nullable. Unions of int and long are long, of float and double double; any other
 union is a struct with a field `member0`, `member1`, ... for each branch but null, of which one is not null. This is
@@ -39,7 +39,7 @@ from kafka.formats.columns import (
 )
 
 MAX_DECIMAL = 76
-"""Digits of Arrow's largest decimals."""
+"""Precision of Arrow's largest decimals."""
 
 
 @dataclass(slots=True)

@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Writers of objects as a branch of an Avro union. Compiled by Cython, equal when it runs plain."""
+"""Writers of objects as a branch of an Avro union. Compiled by Cython; the plain variant behaves the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON values to Arrow columns and back, strictly: values that are no value of the type are named, never guessed.
+"""Converts JSON to Arrow columns and back, strictly: values that do not fit the type are reported, never guessed.
 
 Of the modules, `schema` makes Arrow types of what a program may give (`ddl`, `spark_types`, `json_schema`); `plan`
 makes readers of a type, `columns` has the decoder. `scan`, `cursor`, `texts`, `numbers`, `skip`, the modules of readers

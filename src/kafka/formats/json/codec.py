@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Json:
-    """Encodes and decodes values of one schema. Several threads may use it."""
+    """Encodes and decodes values of one schema. Thread-safe."""
 
     def __init__(
         self,
@@ -39,18 +39,18 @@ class Json:
             schema: an Arrow schema or type; a Spark type, or its JSON; columns as in SQL, `"id bigint, name string"`;
                 or a JSON Schema, as a text or as objects.
             references: schemas that a JSON Schema refers to, by the names that it has for them.
-            unknown_fields: what fields are that the schema does not have.
-            duplicate_keys: what a key is that comes twice in an object; `"last"`: the last one counts.
-            null_document: what the document `null` is; a value that is null is null in any case.
-            non_finite_numbers: what NaN and infinities are: an error; `"allow"`: numbers, written as Python's json
-                does; `"null"`: written as null and an error when they are read.
-            lone_surrogates: what half a pair of surrogates in a string is; `"replace"` puts U+FFFD in its place.
-            epoch_unit: read whole numbers too as timestamps, so many of this unit since 1970.
+            unknown_fields: how to treat fields that the schema lacks.
+            duplicate_keys: how to treat a key that occurs twice in an object; `"last"`: the last one counts.
+            null_document: how to treat the document `null`; a missing value is always null.
+            non_finite_numbers: how to treat NaN and infinities: as an error; `"allow"`: numbers, written as Python's
+                json does; `"null"`: written as null and an error when they are read.
+            lone_surrogates: how to treat half a surrogate pair in a string; `"replace"` puts U+FFFD in its place.
+            epoch_unit: also read whole numbers as timestamps, in this unit since 1970.
             nulls: `"omit"` leaves out fields that are null.
 
         Raises:
-            JsonSchemaError: the schema is none, or JSON has no values of its type.
-            ValueError: an argument has another value than those it may have.
+            JsonSchemaError: the schema is not valid, or JSON has no values of its type.
+            ValueError: an argument has a value that is not allowed.
         """
         self._decode_options = DecodeOptions(
             unknown_fields=unknown_fields,
@@ -77,16 +77,16 @@ class Json:
         times: bool = False,
         **options: Any,
     ) -> Json:
-        """Infer the schema from values, for reads that have an end: all are there, or a sample of them is.
+        """Infer the schema from all values of a bounded read, or from a sample.
 
         Args:
-            values: an array of binary, or any bytes or texts; null is passed over.
-            mixed: what a field with values of several types is: an error, or JSON text.
+            values: an array of binary, or any bytes or texts; null is skipped.
+            mixed: how to treat a field with values of several types: as an error, or as JSON text.
             times: whether strings that are all dates, or all timestamps with an offset, are of these types.
             options: as for `Json`.
 
         Raises:
-            JsonSchemaError: a value is no JSON, there is no value, or one field has values of several types.
+            JsonSchemaError: a value is not JSON, there is no value, or one field has values of several types.
         """
         as_objects = values.to_pylist() if hasattr(values, "to_pylist") else values
         return cls(infer_type(as_objects, mixed=mixed, times=times), **options)
@@ -96,7 +96,7 @@ class Json:
 
         Args:
             values: an array of binary, or of strings, or a chunked array; null is null.
-            framed: whether a zero byte and a schema id, four bytes, stand before each value, as Confluent's serializers
+            framed: whether each value begins with a zero byte and a schema id, four bytes, as Confluent's serializers
                 write them.
 
         Returns:
@@ -115,8 +115,8 @@ class Json:
             rows: an array, a chunked array, a record batch or a table of the schema's type.
 
         Raises:
-            JsonEncodeError: a value is none of JSON's: NaN, infinities, years before 1 or after 9999. Says which row
-                and field.
+            JsonEncodeError: JSON cannot represent a value: NaN, infinities, years before 1 or after 9999. Says which
+                row and field.
             OverflowError: the values have more than 2 GiB.
             ValueError: the rows are of another type, or damaged.
         """

@@ -16,7 +16,7 @@ from kafka.formats.json.schema import arrow_type, plain_type
 
 
 class JsonColumnDecoder:
-    """Decodes values into a column of one type. Not for several threads at once."""
+    """Decodes values into a column of one type. Not thread-safe."""
 
     def __init__(
         self, schema: Any, options: DecodeOptions | None = None, *, references: Mapping[str, Any] | None = None
@@ -24,12 +24,12 @@ class JsonColumnDecoder:
         """Plan the column.
 
         Args:
-            schema: what values have to be; see `kafka.formats.json.schema.arrow_type`.
-            options: what is done where JSON leaves a choice.
+            schema: the type of values; see `kafka.formats.json.schema.arrow_type`.
+            options: how to treat what JSON leaves open.
             references: schemas that a JSON Schema refers to, by name.
 
         Raises:
-            JsonSchemaError: JSON values cannot be read as this.
+            JsonSchemaError: JSON values cannot be read as this type.
         """
         self._options = options if options is not None else DecodeOptions()
         self.type: pa.DataType = arrow_type(schema, references)
@@ -42,7 +42,7 @@ class JsonColumnDecoder:
 
         Args:
             values: a `pyarrow.BinaryArray`, or one of strings.
-            framed: whether a zero byte and a schema id, four bytes, stand before each value; the id is passed over.
+            framed: whether each value begins with a zero byte and a schema id, four bytes; the id is skipped.
 
         Returns:
             The column, with as many rows as there are values, and which values could not be decoded.

@@ -28,7 +28,7 @@ class Incompatibility(NamedTuple):
 
 
 def incompatibilities(old: Document, new: Document) -> list[Incompatibility]:
-    """Find why the new schema does not allow all that the old one does; nothing where it does."""
+    """Find why the new schema does not allow all that the old one does; empty if it does."""
     comparison = _Comparison()
     comparison.compare(old.node(old.root), new.node(new.root), "#")
     return comparison.found
@@ -84,7 +84,7 @@ class _Comparison:
             self.found.append(made)
 
     def _reasons(self, old: Node | None, new: Node | None, path: str) -> list[Incompatibility]:
-        """Compare by themselves."""
+        """Compare two nodes separately."""
         comparison = _Comparison(self._open)
         comparison.compare(old, new, path)
         return comparison.found
@@ -320,7 +320,7 @@ def _is_open(node: Node) -> bool:
 
 
 def _covering(node: Node, name: str) -> Node | None:
-    """What an object asks of a property that it does not list."""
+    """The schema of a property that an object does not list."""
     for pattern, schema in _object(node, "patternProperties").items():
         try:
             if re.search(pattern, name):
@@ -332,7 +332,7 @@ def _covering(node: Node, name: str) -> Node | None:
 
 
 def _further(node: Node, what: str) -> Any:
-    """What further properties, or items, may be: True, False or a schema."""
+    """The schema of further properties or items: True, False or a schema."""
     schema = node.schema
     if what == "Items" and "prefixItems" in schema:
         value = schema.get("items", True)

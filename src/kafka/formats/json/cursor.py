@@ -1,9 +1,9 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Where reading is in a JSON value, and what readers of values have in common.
+"""The position in a JSON value that is being read, and the base class of readers.
 
 A tree of readers, which `plan` makes of a type, reads one value after the other: each reads its part of the bytes and
-appends to its column. Bytes that are no such value give `BAD`, with the reason, the place and the path to it in the
-cursor; the caller then takes the row back. Compiled by Cython, equal when it runs plain.
+appends to its column. Bytes that are not such a value give `BAD`, with the reason, the place and the path to it in the
+cursor; the caller then takes the row back. Compiled by Cython; the plain variant behaves the same.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ else:
     from kafka.formats.json.scan import next_byte
 
 BAD = cython.declare(cython.int, 1)
-"""Returned by a reader for bytes that are no value of its type."""
+"""Returned by a reader for bytes that are not a value of its type."""
 MAX_DEPTH = 1000
-"""How deep arrays and objects may be nested where no reader reads them."""
+"""Maximum nesting of arrays and objects that are skipped."""
 
 
 @cython.final
 @cython.cclass
 class Cursor:
-    """Where reading is in a value's bytes, what was read last, and why it failed."""
+    """The position in a value's bytes, what was read last, and why reading failed."""
 
     def __init__(self, data: Any, replaces_surrogates: cython.bint = False) -> None:
         self.data = data
@@ -58,7 +58,7 @@ class Cursor:
     @cython.cfunc
     @cython.exceptval(-1)
     def expected(self, at: cython.Py_ssize_t, what: str) -> cython.int:
-        """Note that something else is found where something was expected; returns `BAD`."""
+        """Note that something else was found than was expected; returns `BAD`."""
         return self.fail(at, f"expected {what}, got {found_at(self.data, at, self.end)}")
 
     @cython.cfunc
@@ -97,7 +97,7 @@ class Reader:
 @cython.cfunc
 @cython.exceptval(-1)
 def read_value(reader: Reader, cursor: Cursor) -> cython.int:
-    """Read a value, null included, behind white space; returns 0 or `BAD`."""
+    """Skip white space and read a value, null included; returns 0 or `BAD`."""
     byte: cython.int = next_byte(cursor)
     at: cython.Py_ssize_t
     if byte == 110:

@@ -1,4 +1,4 @@
-"""Arrow types from schemas as Spark writes them in SQL: `year int, items array<struct<a: bigint, b: string>>`."""
+"""Arrow types from schemas in Spark's SQL notation: `year int, items array<struct<a: bigint, b: string>>`."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ def type_of_ddl(text: str) -> pa.DataType:
     """Return the type that a schema in SQL has: a struct of its columns, or a single type.
 
     Raises:
-        JsonSchemaError: it is none, or has a type that is not known.
+        JsonSchemaError: it is not valid, or has an unknown type.
     """
     return _Parser(text).whole()
 
 
 class _Parser:
-    """A text as tokens, and how far they are read."""
+    """The tokens of a text, and the position of the next one."""
 
     def __init__(self, text: str) -> None:
         self._text, self._next, self._depth = text, 0, 0

@@ -1,4 +1,4 @@
-"""From an Arrow type to writers of JSON."""
+"""Makes the JSON writers of an Arrow type."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NON_FINITE = {"error": 0, "null": 1, "allow": 2}
 
 
 def written_type(type_: pa.DataType) -> pa.DataType:
-    """Return the type that arrays are cast to before they are written: one of those that `plan_writer` knows."""
+    """Return the type to cast arrays to before they are written: one that `plan_writer` knows."""
     if pa.types.is_dictionary(type_):
         return written_type(type_.value_type)
     if pa.types.is_large_string(type_) or pa.types.is_string_view(type_):
@@ -52,7 +52,7 @@ def _written_field(field: Any) -> Any:
 
 
 def all_nullable(type_: pa.DataType) -> pa.DataType:
-    """Return a type in which nothing is required, for comparing types."""
+    """Return a type with all fields nullable, for comparing types."""
     if pa.types.is_list(type_):
         return pa.list_(pa.field("item", all_nullable(type_.value_type)))
     if pa.types.is_map(type_):

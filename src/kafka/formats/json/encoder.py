@@ -15,7 +15,7 @@ from kafka.formats.json.schema import arrow_type
 
 
 class JsonEncodeError(ValueError):
-    """A row has a value that JSON has not. The text names the row, the field and the value.
+    """A row has a value that JSON cannot represent. The text names the row, the field and the value.
 
     Args:
         row: the number of the row.
@@ -29,7 +29,7 @@ class JsonEncodeError(ValueError):
 
 
 class JsonColumnEncoder:
-    """Encodes the rows of a column, or of several, as JSON values. Not for several threads at once."""
+    """Encodes the rows of a column, or of several, as JSON values. Not thread-safe."""
 
     def __init__(self, schema: Any, options: EncodeOptions | None = None) -> None:
         """Plan the writing.
@@ -42,7 +42,7 @@ class JsonColumnEncoder:
             JsonSchemaError: JSON has no values of this type.
         """
         self.type: pa.DataType = arrow_type(schema)
-        """The type of what is encoded."""
+        """The type of the rows."""
         self._written = all_nullable(written_type(self.type))
         self._writer = plan_writer(self._written, options if options is not None else EncodeOptions())
 
@@ -56,7 +56,7 @@ class JsonColumnEncoder:
             A `pyarrow.BinaryArray` with a compact JSON value in UTF-8 for each row.
 
         Raises:
-            JsonEncodeError: a value is none of JSON's: NaN, infinities, years before 1 or after 9999.
+            JsonEncodeError: JSON cannot represent a value: NaN, infinities, years before 1 or after 9999.
             OverflowError: the values would have more than 2 GiB.
             ValueError: the rows are of another type, or damaged (`pyarrow.ArrowInvalid`).
         """

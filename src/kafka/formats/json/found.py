@@ -1,4 +1,4 @@
-"""Says what stands in a JSON value where something else was expected."""
+"""Describes what was found in a JSON value where something else was expected."""
 
 from __future__ import annotations
 

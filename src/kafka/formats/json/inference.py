@@ -1,4 +1,4 @@
-"""The Arrow type of JSON values that are there: for reads that have an end, where a sample can stand for all."""
+"""Infers the Arrow type of JSON values, for bounded reads, whose values a sample can represent."""
 
 from __future__ import annotations
 
@@ -33,8 +33,9 @@ def infer_type(
     in which they came.
 
     Args:
-        values: the sample; None is passed over.
-        mixed: what a field with values of several types is: an error, or `pyarrow.json_()`, whose values are JSON text.
+        values: the sample; None is skipped.
+        mixed: how to treat a field with values of several types: as an error, or as `pyarrow.json_()`, whose values are
+            JSON text.
         times: whether strings that are all dates, or all timestamps with an offset, are of these types.
 
     Raises:
@@ -70,7 +71,7 @@ class _Found:
         self._items: _Found | None = None
 
     def add(self, value: Any, times: bool) -> None:
-        """Count a value in."""
+        """Add a value."""
         kind = _kind(value, times)
         if kind is not None:
             self._kinds[kind] = self._kinds.get(kind, 0) + 1
@@ -129,7 +130,7 @@ def _kind(value: Any, times: bool) -> str | None:
 
 
 def _kind_of_text(text: str) -> str:
-    """Return whether a text is a date or a timestamp that is there, or just a string."""
+    """Return whether a text is a date that exists, a timestamp that exists, or just a string."""
     try:
         if _DATE.fullmatch(text):
             datetime.date.fromisoformat(text)

@@ -1,7 +1,7 @@
 """Arrow types from JSON Schema, drafts 4 to 2020-12, as far as a column can have them.
 
-Types and `required` decide; what only limits values (`minimum`, `pattern`, `enum`) is not looked at. What may be of any
-type is `pyarrow.json_()`, whose values are JSON text.
+Types and `required` decide; keywords that only limit values (`minimum`, `pattern`, `enum`) are ignored. A value of any
+type is `pyarrow.json_()`, JSON text.
 """
 
 from __future__ import annotations
@@ -183,7 +183,7 @@ class _Converter:
 
 
 def _kinds(schema: dict[str, Any], path: str) -> set[str]:
-    """Return the names of the types that a schema allows; without `type`, those that its other words speak of."""
+    """Return the names of the types that a schema allows; without `type`, those that its other keywords imply."""
     given = schema.get("type")
     if given is None:
         if any(key in schema for key in _STRUCTURE):

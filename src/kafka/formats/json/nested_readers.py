@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Readers of JSON's objects and arrays. Compiled by Cython, equal when it runs plain."""
+"""Readers of JSON's objects and arrays. Compiled by Cython; the plain variant behaves the same."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ else:
     from kafka.formats.json.texts import read_text, skip_text
 
 BAD = cython.declare(cython.int, 1)
-"""Returned by a reader for bytes that are no value of its type."""
+"""Returned by a reader for bytes that are not a value of its type."""
 _UNKNOWN = cython.declare(cython.Py_ssize_t, -1)
 _FAILED = cython.declare(cython.Py_ssize_t, -2)
 _FEW = cython.declare(cython.Py_ssize_t, 16)
-"""Up to so many keys are compared one by one."""
+"""Maximum number of keys that are compared one by one."""
 
 
 @cython.cfunc
@@ -42,7 +42,7 @@ def _text_of(cursor: Cursor) -> bytes:
 @cython.cfunc
 @cython.exceptval(-1)
 def _read_colon(cursor: Cursor) -> cython.int:
-    """Pass over the colon behind a key; returns 0 or `BAD`."""
+    """Skip the colon behind a key; returns 0 or `BAD`."""
     if next_byte(cursor) != 58:
         return cursor.expected(cursor.at, "a colon")
     cursor.at += 1
@@ -52,7 +52,7 @@ def _read_colon(cursor: Cursor) -> cython.int:
 @cython.cfunc
 @cython.exceptval(-2)
 def _next_entry(cursor: Cursor, close: cython.int) -> cython.int:
-    """Pass over what stands behind an entry or item: returns 1 if another one follows, 0 at the end, -1 if neither."""
+    """Read what follows an entry or item: returns 1 if another one follows, 0 at the end, -1 if neither."""
     byte: cython.int = next_byte(cursor)
     if byte == 44:
         cursor.at += 1
@@ -69,8 +69,8 @@ def _next_entry(cursor: Cursor, close: cython.int) -> cython.int:
 class ObjectReader(Reader):
     """Reads an object into a struct.
 
-    A key is first compared with that of the field behind the last one, as objects mostly have the schema's order.
-    `_keys` are the fields' keys one after the other, from `_starts` on; one that needs escapes has the size -1.
+    A key is first compared with that of the next field, as objects mostly have the schema's order. `_keys` are the
+    fields' keys one after the other, from `_starts` on; one that needs escapes has the size -1.
     """
 
     _struct: StructColumn
@@ -204,7 +204,7 @@ class ObjectReader(Reader):
     @cython.cfunc
     @cython.exceptval(-3)
     def _pass_over(self, cursor: Cursor) -> cython.Py_ssize_t:
-        """Pass over a key that is no field's; returns `_UNKNOWN`, or `_FAILED` with a reason."""
+        """Skip a key that is no field's; returns `_UNKNOWN`, or `_FAILED` with a reason."""
         at: cython.Py_ssize_t = cursor.at
         if skip_text(cursor):
             return _FAILED
@@ -217,14 +217,14 @@ class ObjectReader(Reader):
     @cython.cfunc
     @cython.exceptval(-1)
     def _fail_again(self, cursor: Cursor, index: cython.Py_ssize_t) -> cython.int:
-        """Refuse a key that the object had before."""
+        """Refuse a duplicate key."""
         cursor.fail(cursor.at, "expected each key once, got this one again")
         return cursor.fail_in(f".{self._names[index]}")
 
     @cython.cfunc
     @cython.exceptval(-1)
     def _append_missing(self, cursor: Cursor, row: cython.Py_ssize_t) -> cython.int:
-        """Append null to fields that the object has not; returns 0, or `BAD` if one is required."""
+        """Append null to fields that the object lacks; returns 0, or `BAD` if one is required."""
         index: cython.Py_ssize_t
         field: Reader
         for index in range(self._count):

@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Writers of objects and arrays. Compiled by Cython, equal when it runs plain."""
+"""Writers of objects and arrays. Compiled by Cython; the plain variant behaves the same."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ else:
     from kafka.formats.json.output import Output, Writer, write_value
 
 BAD = cython.declare(cython.int, 1)
-"""Returned by a writer for a value that JSON has not."""
+"""Returned by a writer for a value that JSON cannot represent."""
 
 
 @cython.final

@@ -1,7 +1,7 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Readers of JSON's numbers and truth values. Compiled by Cython, equal when it runs plain.
+"""Readers of JSON's numbers and truth values. Compiled by Cython; the plain variant behaves the same.
 
-Whole numbers may be written `1`, `1.0` or `1e2`, as JSON Schema has it, since nothing is lost; `1.5` is none.
+Whole numbers may be written `1`, `1.0` or `1e2`, as in JSON Schema, since nothing is lost; `1.5` is refused.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ else:
     from kafka.formats.json.skip import read_constant
 
 BAD = cython.declare(cython.int, 1)
-"""Returned by a reader for bytes that are no value of its type."""
+"""Returned by a reader for bytes that are not a value of its type."""
 _TRUE = cython.declare(cython.int, 1)
 _FALSE = cython.declare(cython.int, 2)
 _NAN = cython.declare(cython.int, 3)

@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Reads JSON numbers, exactly. Compiled by Cython, equal when it runs plain."""
+"""Reads JSON numbers, exactly. Compiled by Cython; the plain variant behaves the same."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ else:
     from kafka.formats.json.scan import exact_double, scaled_double
 
 BAD = cython.declare(cython.int, 1)
-"""Returned by a reader for bytes that are no value of its type."""
+"""Returned by a reader for bytes that are not a value of its type."""
 _MAX_DIGITS = cython.declare(cython.Py_ssize_t, 19)
 """As many digits as fit into 64 bits, whatever they are."""
 _MAX_EXPONENT = cython.declare(cython.Py_ssize_t, 10**14)
@@ -99,7 +99,7 @@ def read_number(cursor: Cursor) -> cython.int:
 def _read_exponent(
     cursor: Cursor, at: cython.Py_ssize_t, digits: cython.ulonglong, exponent: cython.Py_ssize_t
 ) -> cython.int:
-    """Read what stands behind the e of a number; returns 0 or `BAD`."""
+    """Read the exponent of a number; returns 0 or `BAD`."""
     power: cython.Py_ssize_t = 0
     down: cython.bint = False
     if at < cursor.end and (cursor.data[at] == 43 or cursor.data[at] == 45):

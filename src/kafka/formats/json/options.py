@@ -1,4 +1,4 @@
-"""What is done where JSON, or those who write it, leave a choice."""
+"""Options for what JSON, or its writers, leave open."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ UNITS = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 
 @dataclass(frozen=True, slots=True)
 class DecodeOptions:
-    """How values are read. The defaults refuse whatever would have to be guessed, but for fields that are unknown."""
+    """How values are read. The defaults refuse everything that would have to be guessed, except unknown fields."""
 
     unknown_fields: Literal["ignore", "error"] = "ignore"
-    """Fields of an object that its type has not."""
+    """Fields of an object that its type lacks."""
     duplicate_keys: Literal["error", "last"] = "error"
-    """A key that comes twice in an object: an error, or the last one counts, as for Spark and Python's json."""
+    """A key that occurs twice in an object: an error, or the last one counts, as in Spark and Python's json."""
     null_document: Literal["error", "null"] = "error"
-    """The document `null`; a value of Kafka that is null is null in any case."""
+    """The document `null`; a record without a value is always null."""
     non_finite_numbers: Literal["error", "allow"] = "error"
     """NaN, Infinity and -Infinity in columns of floating-point numbers, as words or as strings."""
     lone_surrogates: Literal["error", "replace"] = "error"
     """Half a pair of surrogates in a string: UTF-8 has none. `"replace"` puts U+FFFD in its place."""
     epoch_unit: Literal["s", "ms", "us", "ns"] | None = None
-    """For timestamps, read whole numbers too, as so many of this unit since 1970."""
+    """For timestamps, also read whole numbers, in this unit since 1970."""
 
     def __post_init__(self) -> None:
-        """Refuse what is no choice.
+        """Check the options.
 
         Raises:
-            ValueError: an option has another value than those it may have.
+            ValueError: an option has a value that is not allowed.
         """
         _check(self, _DECODE_CHOICES)
 
@@ -42,13 +42,13 @@ class EncodeOptions:
     nulls: Literal["write", "omit"] = "write"
     """Fields of an object that are null: `"omit"` leaves them out, as Spark's `to_json` does."""
     non_finite_numbers: Literal["error", "null", "allow"] = "error"
-    """NaN and infinities, which JSON has not: an error, null, or the words that Python's json has for them."""
+    """NaN and infinities, which JSON lacks: an error, null, or the words of Python's json."""
 
     def __post_init__(self) -> None:
-        """Refuse what is no choice.
+        """Check the options.
 
         Raises:
-            ValueError: an option has another value than those it may have.
+            ValueError: an option has a value that is not allowed.
         """
         _check(self, _ENCODE_CHOICES)
 

@@ -1,8 +1,8 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Where JSON is written to, and what writers of values have in common. Compiled by Cython, equal when it runs plain.
+"""The buffer for JSON, and the base class of writers. Compiled by Cython; the plain variant behaves the same.
 
 A tree of writers, which `encode_plan` makes of a type, is bound to the buffers of an array; each writes the value of a
-row to the output. A value that JSON has not gives `BAD`, with the reason and the path to it in the output.
+row to the output. A value that JSON cannot represent gives `BAD`, with the reason and the path to it in the output.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ else:
     from kafka.formats.json.scan import text_end
 
 BAD = cython.declare(cython.int, 1)
-"""Returned by a writer for a value that JSON has not."""
+"""Returned by a writer for a value that JSON cannot represent."""
 _WORDS = cython.declare(bytes, b"nulltruefalse")
-"""Those that JSON has, for `Output.words`."""
+"""JSON's words, for `Output.words`."""
 _HEX = cython.declare(bytes, b"0123456789abcdef")
 _MAX_DIGITS = cython.declare(cython.Py_ssize_t, 20)
-"""Digits of the largest number of 64 bits."""
+"""Number of digits of the largest 64-bit number."""
 
 
 @cython.final

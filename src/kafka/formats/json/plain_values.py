@@ -1,4 +1,4 @@
-"""Values of Python's and Arrow's types as JSON has them."""
+"""Converts values of Python's and Arrow's types to JSON's types."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 
 
 def plain_value(value: Any, of_scalar: Callable[[Any], Any]) -> Any:
-    """Return what JSON has: of dates and times and of UUIDs the text, of a member of an enum its value.
+    """Convert a value to JSON's types: dates, times and UUIDs become texts, members of enums their values.
 
     Args:
-        value: whatever stands in dicts, lists, tuples and sets is looked at, too.
-        of_scalar: makes what JSON has of anything else, such as numbers and bytes.
+        value: the value; the contents of dicts, lists, tuples and sets are converted, too.
+        of_scalar: converts everything else, such as numbers and bytes.
     """
     if isinstance(value, Mapping):
         return {name: plain_value(each, of_scalar) for name, each in value.items()}

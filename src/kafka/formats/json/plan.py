@@ -1,4 +1,4 @@
-"""From an Arrow type to readers of JSON that fill columns of this type."""
+"""Makes the JSON readers that fill columns of an Arrow type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which types the properties of an object may have by its JSON Schema."""
+"""The types that a JSON Schema allows for the properties of an object."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from kafka.formats.json.schema_nodes import Document, Node
 
 _MOST_LEVELS = 50
-"""Schemas that combine others deeper, or refer to themselves, ask for nothing there."""
+"""Maximum depth of combined schemas; deeper or recursive ones are ignored."""
 _NAMES = ((bool, "boolean"), ((int, float), "number"), (str, "string"), (dict, "object"), (list, "array"))
 
 
@@ -16,11 +16,11 @@ def property_types(schema: Any, references: Mapping[str, Any]) -> dict[str, set[
     """Return the names of types by the names of properties, None for any type; integers are "number".
 
     Args:
-        schema: as `json.loads` makes it.
+        schema: as returned by `json.loads`.
         references: the schemas that it and they refer to, by the names in ``$ref``.
 
     Raises:
-        JsonSchemaError: a reference leads nowhere.
+        JsonSchemaError: a reference cannot be resolved.
     """
     documents: dict[str, Document] = {}
     for name, each in references.items():

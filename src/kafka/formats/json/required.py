@@ -1,4 +1,4 @@
-"""Whether columns have what a JSON Schema requires."""
+"""Checks that columns have everything that a JSON Schema requires."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ pc: Any = pyarrow.compute
 
 
 def check_required(column: Any, wanted: pa.DataType) -> None:
-    """Check that what the schema requires is in each row, in nested objects, arrays and maps too.
+    """Check that each row has everything that the schema requires, also in nested objects, arrays and maps.
 
     Args:
-        column: what is to be written.
-        wanted: the type of the schema, see `arrow_type`; what is required is not nullable.
+        column: the column to be written.
+        wanted: the type of the schema, see `arrow_type`; required fields are not nullable.
 
     Raises:
         ValueError: something is missing. Names the field, and the row if it is null there.
@@ -27,7 +27,7 @@ def check_required(column: Any, wanted: pa.DataType) -> None:
 
 
 def _missing(column: Any, wanted: Any, path: str) -> tuple[int, str] | None:
-    """Return the first row in which something that is required is null, and its path."""
+    """Return the first row in which a required value is null, and the value's path."""
     if pa.types.is_struct(wanted) and pa.types.is_struct(column.type):
         return _missing_of_struct(column, wanted, path)
     if pa.types.is_map(wanted) and pa.types.is_map(column.type):

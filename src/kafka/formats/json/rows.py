@@ -1,6 +1,6 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Reads JSON values into the rows of a column, and checks the syntax of single ones. Compiled by Cython, equal when it
-runs plain."""
+"""Reads JSON values into the rows of a column, and checks the syntax of single ones. Compiled by Cython; the plain
+variant behaves the same."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ else:
     from kafka.formats.json.skip import skip_value
 
 BAD = cython.declare(cython.int, 1)
-"""Returned by a reader for bytes that are no value of its type."""
+"""Returned by a reader for bytes that are not a value of its type."""
 _PREFIX_SIZE = cython.declare(cython.Py_ssize_t, 5)
 
 
 @cython.cfunc
 @cython.exceptval(-1)
 def _read_document(reader: Reader, cursor: Cursor) -> cython.int:
-    """Read a value that has to be all there is; returns 0 or `BAD`."""
+    """Read a value that must take up all bytes; returns 0 or `BAD`."""
     if read_value(reader, cursor):
         return BAD
     if next_byte(cursor) >= 0:
@@ -71,9 +71,9 @@ def read_rows(
         reader: reads a value.
         data, ends: the values' bytes, and int32 end positions with a first 0.
         valid, has_nulls: which values are not null, one bit each.
-        framed: whether a zero byte and a schema id of four bytes stand before each value.
+        framed: whether each value begins with a zero byte and a schema id of four bytes.
         replaces_surrogates: whether half a pair of surrogates becomes U+FFFD, instead of an error.
-        failures: gets `(row, cause, path of the field)` for each value that cannot be read; the cause is None where the
+        failures: gets `(row, cause, path of the field)` for each value that cannot be read; the cause is None if the
             prefix is missing.
     """
     cursor: Cursor = Cursor(data, replaces_surrogates)
@@ -106,13 +106,12 @@ def read_rows(
 
 
 def json_syntax_error(value: bytes) -> str | None:
-    """Return why bytes are no JSON, None if they are: exactly what Python's `json.loads` takes.
+    """Return why bytes are not JSON, or None; accepts exactly what Python's `json.loads` accepts.
 
-    So NaN and infinities are let through, keys may come again, and half a pair of surrogates may stand alone. Arrays
-    and objects may be nested 1,000 deep.
+    So NaN, infinities, duplicate keys and lone surrogates are accepted. Arrays and objects may be nested 1,000 deep.
 
     Args:
-        value: what may be JSON.
+        value: the bytes.
     """
     cursor: Cursor = Cursor(value)
     found: bytes | None

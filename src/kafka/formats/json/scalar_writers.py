@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Writers of null, truth values, numbers, texts and bytes. Compiled by Cython, equal when it runs plain."""
+"""Writers of null, truth values, numbers, texts and bytes. Compiled by Cython; the plain variant behaves the same."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ else:
     from kafka.formats.json.skip import skip_value
 
 BAD = cython.declare(cython.int, 1)
-"""Returned by a writer for a value that JSON has not."""
+"""Returned by a writer for a value that JSON cannot represent."""
 _WORDS = cython.declare(tuple, (b"null", b"NaN", b"Infinity", b"-Infinity"))
 _REFUSED = cython.declare(cython.int, 0)
 _AS_NULL = cython.declare(cython.int, 1)

@@ -1,4 +1,4 @@
-"""The Arrow type of what a program may give as the schema of JSON values."""
+"""Makes the Arrow type of a schema of JSON values, in any form that a program may give it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _parsed(text: str) -> Any:
 
 
 def plain_type(type_: pa.DataType) -> pa.DataType:
-    """Return the type whose columns are filled: large strings, lists and views are others in memory alone."""
+    """Return the type of the columns to fill: large and view types differ only in memory."""
     if pa.types.is_large_string(type_) or pa.types.is_string_view(type_):
         return pa.string()
     if pa.types.is_large_binary(type_) or pa.types.is_binary_view(type_):

@@ -1,4 +1,4 @@
-"""JSON Schemas as a tree of what they ask for, for comparing them: a node asks for one type, or combines others."""
+"""JSON Schemas as trees of requirements, for comparing them: a node requires one type, or combines others."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MAX_REFERENCES = 100
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Node:
-    """What a schema, or a part of it, asks for.
+    """The requirement of a schema or of a part of it.
 
     Attributes:
         kind: "true" (anything), "false" (nothing), a type (integers are "number"), "enum", "const", "not",
@@ -65,7 +65,7 @@ class Document:
             references: the schemas that it refers to, by the names that it has for them.
 
         Raises:
-            JsonSchemaError: a keyword has a value that it cannot have, or a reference leads nowhere.
+            JsonSchemaError: a keyword has an invalid value, or a reference cannot be resolved.
         """
         self.root = root
         self._base = root["$id"] if isinstance(root, dict) and isinstance(root.get("$id"), str) else ""
@@ -86,7 +86,7 @@ class Document:
                 self._target(part["$ref"], path)
 
     def node(self, schema: Any) -> Node:
-        """What a part of the schema asks for; references are followed."""
+        """The requirement of a part of the schema; references are followed."""
         document = self
         for _ in range(_MAX_REFERENCES):
             if not isinstance(schema, dict) or not isinstance(schema.get("$ref"), str):
@@ -152,7 +152,7 @@ def _kind(type_: str) -> str:
 
 
 def _walked(schema: Any, path: str) -> Iterator[tuple[Any, str]]:
-    """A schema and the schemas in it, each with its path; raises `JsonSchemaError` for what is none."""
+    """A schema and the schemas in it, each with its path; raises `JsonSchemaError` for an invalid one."""
     if isinstance(schema, bool):
         yield schema, path
         return

@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Passes over JSON values of any type, and checks their syntax. Compiled by Cython, equal when it runs plain."""
+"""Skips JSON values of any type, and checks their syntax. Compiled by Cython; the plain variant behaves the same."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ else:
     from kafka.formats.json.texts import skip_text
 
 BAD = cython.declare(cython.int, 1)
-"""Returned by a reader for bytes that are no value of its type."""
+"""Returned by a reader for bytes that are not a value of its type."""
 _CONSTANTS = cython.declare(tuple, (b"null", b"true", b"false", b"NaN", b"Infinity", b"-Infinity"))
 
 
@@ -41,7 +41,7 @@ def read_constant(cursor: Cursor) -> cython.int:
 @cython.cfunc
 @cython.exceptval(-1)
 def _begin_scalar(cursor: Cursor, byte: cython.int) -> cython.int:
-    """Pass over a value that is neither an object nor an array; returns 0 or `BAD`."""
+    """Skip a value that is neither an object nor an array; returns 0 or `BAD`."""
     if byte == 34:
         return skip_text(cursor)
     if is_number(byte) and not (byte == 45 and cursor.end - cursor.at > 1 and cursor.data[cursor.at + 1] == 73):
@@ -54,7 +54,7 @@ def _begin_scalar(cursor: Cursor, byte: cython.int) -> cython.int:
 @cython.cfunc
 @cython.exceptval(-1)
 def _skip_key(cursor: Cursor) -> cython.int:
-    """Pass over the key of an entry and the colon behind it; returns 0 or `BAD`."""
+    """Skip the key of an entry and the colon behind it; returns 0 or `BAD`."""
     if next_byte(cursor) != 34:
         return cursor.expected(cursor.at, "a key in quotes")
     if skip_text(cursor):
@@ -68,7 +68,7 @@ def _skip_key(cursor: Cursor) -> cython.int:
 @cython.cfunc
 @cython.exceptval(-1)
 def skip_value(cursor: Cursor) -> cython.int:
-    """Pass over a value, and the white space before it; returns 0 or `BAD`."""
+    """Skip a value, and the white space before it; returns 0 or `BAD`."""
     depth: cython.Py_ssize_t = 0
     byte: cython.int
     while True:

@@ -25,7 +25,7 @@ def type_of_spark(schema: Any, path: str = "") -> pa.DataType:
     """Return the type that Spark writes so.
 
     Raises:
-        JsonSchemaError: it is none, or has a type that is not known.
+        JsonSchemaError: it is not valid, or has an unknown type.
     """
     if isinstance(schema, str):
         try:

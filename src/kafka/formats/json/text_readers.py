@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Readers of JSON's strings: texts, and bytes in base64. Compiled by Cython, equal when it runs plain."""
+"""Readers of JSON's strings: texts, and bytes in base64. Compiled by Cython; the plain variant behaves the same."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ else:
     from kafka.formats.utf8 import is_utf8
 
 BAD = cython.declare(cython.int, 1)
-"""Returned by a reader for bytes that are no value of its type."""
+"""Returned by a reader for bytes that are not a value of its type."""
 
 
 @cython.cfunc

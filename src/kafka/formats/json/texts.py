@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Reads JSON strings. Compiled by Cython, equal when it runs plain."""
+"""Reads JSON strings. Compiled by Cython; the plain variant behaves the same."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ else:
     from kafka.formats.utf8 import is_utf8
 
 BAD = cython.declare(cython.int, 1)
-"""Returned by a reader for bytes that are no value of its type."""
+"""Returned by a reader for bytes that are not a value of its type."""
 
 
 @cython.cfunc
@@ -81,7 +81,7 @@ def _bad_end(cursor: Cursor, at: cython.Py_ssize_t) -> cython.int:
 @cython.cfunc
 @cython.exceptval(-1)
 def skip_text(cursor: Cursor) -> cython.int:
-    """Pass over a string, whose opening quote is here; surrogates are let through. Returns 0 or `BAD`."""
+    """Skip a string, whose opening quote is here; surrogates are let through. Returns 0 or `BAD`."""
     start: cython.Py_ssize_t = cursor.at + 1
     at: cython.Py_ssize_t = start
     stop: cython.Py_ssize_t

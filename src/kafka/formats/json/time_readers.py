@@ -1,7 +1,7 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Readers of dates and times as ISO 8601 has them. Compiled by Cython, equal when it runs plain.
+"""Readers of dates and times in ISO 8601. Compiled by Cython; the plain variant behaves the same.
 
-What is finer than the column's unit is cut off, as Avro's conversions do.
+Digits beyond the column's unit are cut off, as in Avro's conversions.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ else:
     from kafka.formats.json.texts import read_text
 
 BAD = cython.declare(cython.int, 1)
-"""Returned by a reader for bytes that are no value of its type."""
+"""Returned by a reader for bytes that are not a value of its type."""
 _NONE = cython.declare(cython.longlong, -(1 << 62))
-"""Returned where no date or time stands."""
+"""Returned if there is no date or time."""
 _LONGEST = cython.declare(cython.Py_ssize_t, 64)
 _NANOS = cython.declare(cython.longlong, 1_000_000_000)
 

@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Writers of dates and times, as ISO 8601 has them. Compiled by Cython, equal when it runs plain."""
+"""Writers of dates and times in ISO 8601. Compiled by Cython; the plain variant behaves the same."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ else:
     from kafka.formats.json.output import Output, Writer
 
 BAD = cython.declare(cython.int, 1)
-"""Returned by a writer for a value that JSON has not."""
+"""Returned by a writer for a value that JSON cannot represent."""
 _FIRST_DAY = cython.declare(cython.longlong, -719162)
 _LAST_DAY = cython.declare(cython.longlong, 2932896)
 _YEARS = "expected a date between the years 1 and 9999, got"

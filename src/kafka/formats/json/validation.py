@@ -1,4 +1,4 @@
-"""Whether objects are what a JSON Schema describes, by the library jsonschema: drafts 3 to 2020-12."""
+"""Validates objects against a JSON Schema with the library jsonschema: drafts 3 to 2020-12."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _MAX_REASON = 300
 
 
 class JsonInvalidError(ValueError):
-    """An object is not what its schema describes.
+    """An object does not match its schema.
 
     Attributes:
-        path: of the part that is not, such as ``lines[1].price``; empty for the whole.
+        path: the path of the part that does not, such as ``lines[1].price``; empty for the whole object.
         reason: what was expected and found.
     """
 
@@ -32,7 +32,7 @@ class JsonInvalidError(ValueError):
 
 
 class JsonValidator:
-    """Checks objects. Several threads may use it."""
+    """Checks objects. Thread-safe."""
 
     def __init__(self, schema: str, references: Mapping[str, str] | None = None) -> None:
         """Parse a schema.
@@ -43,7 +43,7 @@ class JsonValidator:
                 fetched. Those without ``$schema`` are of draft 7.
 
         Raises:
-            JsonSchemaError: a text is no JSON Schema.
+            JsonSchemaError: a text is not a JSON Schema.
             KafkaConfigurationError: the library is not installed.
         """
         jsonschema, referencing = _library("jsonschema"), _library("referencing")
@@ -66,13 +66,13 @@ class JsonValidator:
         self._best = jsonschema.exceptions.best_match
 
     def check(self, value: Any) -> None:
-        """Raise `JsonInvalidError` for an object that is not what the schema describes.
+        """Raise `JsonInvalidError` for an object that does not match the schema.
 
         Args:
-            value: as `json.loads` makes it.
+            value: as returned by `json.loads`.
 
         Raises:
-            JsonSchemaError: the schema refers to what is not known.
+            JsonSchemaError: the schema has an unknown reference.
         """
         try:
             found = self._best(self._validator.iter_errors(value))
@@ -83,7 +83,7 @@ class JsonValidator:
 
 
 def parse_json_schema(text: str) -> Any:
-    """Return what the text of a JSON Schema holds: a dict, or a truth value; raises `JsonSchemaError`."""
+    """Parse the text of a JSON Schema: a dict, or a truth value; raises `JsonSchemaError`."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:

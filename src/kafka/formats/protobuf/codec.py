@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     FindPosition = Callable[[int], Sequence[int]]
 
 _HEAD = 5
-"""A zero byte, and the schema id."""
+"""Size of a zero byte and the schema id."""
 
 
 class Protobuf:
-    """Encodes and decodes values of one message. Several threads may use it."""
+    """Encodes and decodes values of one message. Thread-safe."""
 
     def __init__(
         self, schema: Any, message: str | Sequence[int] | None = None, *, references: Mapping[str, Any] | None = None
@@ -30,14 +30,14 @@ class Protobuf:
         """Find the message.
 
         Args:
-            schema: the class of a message, as the compiler generates it; the text of a .proto file; a
-                `FileDescriptorSet` or `FileDescriptorProto`, serialized or not, or in base64.
-            message: its full name, its name within the package, or its position in the file (and those of the messages
-                it stands in, from the outside); None: the first one. A class has none.
-            references: the schemas that are imported, by the names in ``import``. Google's well-known types need none.
+            schema: the generated class of a message; the text of a .proto file; a `FileDescriptorSet` or
+                `FileDescriptorProto`, serialized or not, or in base64.
+            message: its full name, its name within the package, or its position in the file (after those of the
+                messages that enclose it, outermost first); None: the first one. Not used with a class.
+            references: the imported schemas, by the names in ``import``. Google's well-known types are not needed.
 
         Raises:
-            ProtobufSchemaError: the schema is none, imports what is missing, or has no such message.
+            ProtobufSchemaError: the schema is not valid, imports a missing file, or has no such message.
             KafkaConfigurationError: the libraries are not installed.
         """
         descriptor = getattr(schema, "DESCRIPTOR", None) if isinstance(schema, type) else None
@@ -98,10 +98,10 @@ class Protobuf:
 
         Args:
             values: an array of binary, or a chunked array; null is null.
-            framed: whether a zero byte, a schema id of four bytes and the position of the message in its schema stand
-                before each value, as Confluent's serializers write them.
-            find: gives the message's position in the schema with an id, and raises LookupError with the reason where
-                it has none; None: it is as in this one.
+            framed: whether each value begins with a zero byte, a schema id of four bytes and the position of the
+                message in its schema, as Confluent's serializers write them.
+            find: returns the message's position in the schema with an id, and raises LookupError with the reason if
+                there is none; None: the position in this schema.
 
         Returns:
             The column, with as many rows as there are values, and which values could not be decoded; their rows are
@@ -131,10 +131,10 @@ class Protobuf:
         """Encode rows, each as one value; a row that is null is null.
 
         Args:
-            rows: an array of structs, a chunked array, a record batch or a table; fields that it lacks are not set.
+            rows: an array of structs, a chunked array, a record batch or a table; missing fields are not set.
 
         Raises:
-            ProtobufEncodeError: a row is no message.
+            ProtobufEncodeError: a row is not a message.
             ProtobufSchemaError: the message cannot be a column.
         """
         import pyarrow as pa
@@ -154,7 +154,7 @@ class Protobuf:
         return self._columns
 
     def _unframed(self, values: Any, bad: list[BadValue], find: FindPosition | None) -> Any:
-        """Take what stands before the values away; those of other messages, and those without, are bad, and null."""
+        """Remove the prefixes of values. Values of other messages, and those without a prefix, are bad, and null."""
         import pyarrow as pa
         import pyarrow.compute
 
@@ -177,7 +177,7 @@ class Protobuf:
                 expected[schema_id] = str(error.args[0])
                 continue
             by_position.setdefault(index_bytes(position), []).append(head)
-        for written, its_heads in by_position.items():  # bytes that are no such values may look like any number of ids
+        for written, its_heads in by_position.items():  # arbitrary bytes may look like any number of ids
             end = _HEAD + len(written)
             has_head = pc.is_in(heads, pa.array(its_heads, pa.binary()))
             is_so = pc.fill_null(pc.and_(has_head, pc.equal(pc.binary_slice(values, _HEAD, end), written)), False)
@@ -194,7 +194,7 @@ class Protobuf:
                 bad.append(BadValue(row, None, str(error)))
                 continue
             wanted = expected[schema_id]
-            if indexes == wanted:  # in the longer form that the first message may have, too
+            if indexes == wanted:  # the first message has a longer form, too
                 others[-1] = data[at:]
             elif isinstance(wanted, str):
                 bad.append(BadValue(row, schema_id, wanted))

@@ -1,9 +1,9 @@
-"""Protobuf values as Arrow columns and back, by the library ptars.
+"""Converts Protobuf values to Arrow columns and back with the library ptars.
 
-ptars takes more than can be read again: numbers of enums that have no name, texts that name no value of an enum, null
-in lists, several fields of a oneof, times beyond its range. All that is checked here, and a batch that it refuses is
-halved until the bad values are found. So are values in which several fields of a oneof follow one another, of which the
-last one counts; ptars gives them all.
+ptars accepts values that cannot be read again: enum numbers without a name, texts that are not names of an enum, null
+in lists, several fields of a oneof, times beyond its range. These are checked here, and a batch that ptars refuses is
+halved until the bad values are found. Values with several fields of a oneof are found the same way: the last field
+counts, but ptars returns all of them.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from kafka.formats.protobuf.files import descriptor_proto
 
 pc: Any = pyarrow.compute
 _TIMES = (-62_135_596_800_000_000, 253_402_300_799_999_999)
-"""Years 1 to 9999, in microseconds: what a Timestamp may be."""
+"""The range of a Timestamp, years 1 to 9999, in microseconds."""
 _SPANS = (-315_576_000_000_000_000, 315_576_000_000_000_000)
-"""10,000 years in microseconds: what a Duration may be."""
+"""The range of a Duration, 10,000 years, in microseconds."""
 _SEVERAL = "a oneof has several fields"
 _OUT_OF_RANGE = "At {path}: expected a time within the range of Protobuf"
 
@@ -32,7 +32,7 @@ class ProtobufColumns:
     """Decodes and encodes values of one message.
 
     Args:
-        descriptor: of the message.
+        descriptor: the message's descriptor.
 
     Raises:
         ProtobufSchemaError: the schema cannot be columns.
@@ -83,7 +83,7 @@ class ProtobufColumns:
         return pa.StructArray.from_arrays(columns, fields=list(self._schema), mask=mask)
 
     def _decoded(self, values: Any, start: int, fail: Callable[[int, str, str], None]) -> Iterator[Any]:
-        """Decode values, in halves where one is bad; a bad one is decoded as if it were empty."""
+        """Decode values, halving the batch if one is bad; a bad one is decoded as if it were empty."""
         why: str | None = None
         field = ""
         try:
@@ -125,7 +125,7 @@ class ProtobufColumns:
         """A value with one field of each oneof, the last one, as the library protobuf reads it."""
         message = library("google.protobuf.message_factory").GetMessageClass(self._descriptor)()
         message.MergeFromString(data)
-        message.DiscardUnknownFields()  # among which are values of a closed enum that it does not have
+        message.DiscardUnknownFields()  # these include unknown values of a closed enum
         rewritten: bytes = message.SerializePartialToString()
         return rewritten
 
@@ -143,8 +143,8 @@ class ProtobufColumns:
         """Return a value for each row of a struct array, or of a record batch; null for null.
 
         Raises:
-            ProtobufEncodeError: a row is no message.
-            ArrowInvalid: the array is not what Arrow says it has to be, such as a text that is not UTF-8.
+            ProtobufEncodeError: a row is not a message.
+            ArrowInvalid: the array is not valid, for example a text is not UTF-8.
         """
         array = rows.to_struct_array() if isinstance(rows, pa.RecordBatch) else rows
         if not pa.types.is_struct(array.type):
@@ -182,7 +182,7 @@ class ProtobufColumns:
         return pc.if_else(array.is_valid(), values, None) if array.null_count else values
 
     def _check_written(self, columns: list[tuple[Any, Any]]) -> None:
-        """Refuse messages within themselves, which are bytes in columns, and which ptars leaves out."""
+        """Refuse recursive messages, which are bytes in columns, and which ptars leaves out."""
         for field, column in columns:
             for path, steps in _nested_bytes(self._descriptor.fields_by_name[field.name], field.type):
                 found = _leaf(column, steps)
@@ -294,7 +294,7 @@ def _leaves(
 
 
 def _oneofs(descriptor: Any, type_: Any, steps: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], list[str]]]:
-    """The oneofs in a message: the fields that lead to the message they are in, and the names of theirs."""
+    """The oneofs in a message: the path to the message that has each, and the names of its fields."""
     for oneof in descriptor.oneofs:
         names = [each.name for each in oneof.fields if type_.get_field_index(each.name) >= 0]
         if len(names) > 1:
@@ -313,7 +313,7 @@ def _oneofs(descriptor: Any, type_: Any, steps: tuple[str, ...]) -> Iterator[tup
 
 
 def _nested_bytes(field: Any, type_: Any, path: str = "") -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The messages that are bytes, each with its path, and what leads to it from the field's column."""
+    """The messages that are bytes in columns, each with its path, and the steps to it from the field's column."""
     path, target = f"{path}.{field.name}".strip("."), field
     steps: tuple[str, ...] = ()
     if pa.types.is_map(type_):
@@ -334,12 +334,12 @@ def _nested_bytes(field: Any, type_: Any, path: str = "") -> Iterator[tuple[str,
 
 
 def _is_panic(error: BaseException) -> bool:
-    """Whether it is what ptars raises where it should not come to; no subclass of `Exception`."""
+    """Whether an error is a panic of ptars, which is not a subclass of `Exception`."""
     return type(error).__name__ == "PanicException"
 
 
 def _leaf(array: Any, steps: tuple[str, ...]) -> Any:
-    """All values at a place, of all rows together; null where what they stand in is null."""
+    """All values at a place, of all rows together; null if an enclosing value is null."""
     for step in steps:
         if step == "[]":
             array = pc.list_flatten(array)

@@ -1,7 +1,7 @@
 """Whether values of one Protobuf schema can be read with another: the rules of Confluent's schema registry.
 
-Fields are compared by their numbers, messages by their names. Fields may come and go, unless they are required; numbers
-that have the same form in bytes may take each other's place.
+Fields are compared by number, messages by name. Fields may be added and removed unless they are required; number types
+with the same encoding may replace each other.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _FORMS = {
     "float": (2,),
     "double": (1,),
 }
-"""Types of fields that are the same in bytes; enums are numbers."""
+"""Types of fields with the same encoding; enums are numbers."""
 _FORM_OF = {type_: form for form, types in _FORMS.items() for type_ in types}
 
 
@@ -35,7 +35,7 @@ class Incompatibility(NamedTuple):
 
 
 def incompatibilities(old: Any, new: Any) -> list[Incompatibility]:
-    """Find why values of one file cannot be read with another; nothing where they can.
+    """Find why values of one file cannot be read with another; empty if they can.
 
     Args:
         old: the `FileDescriptor` of the writer's schema.
@@ -54,7 +54,7 @@ class _Comparison:
         self._seen: set[tuple[str, str]] = set()
 
     def add(self, kind: str, path: str) -> None:
-        """Note one, once."""
+        """Add a difference, once."""
         if (made := Incompatibility(kind, path)) not in self.found:
             self.found.append(made)
 
@@ -128,7 +128,7 @@ class _Comparison:
 
 
 def _oneofs(message: Any) -> list[Any]:
-    """The oneofs that the schema has; one field with `optional` makes one too, which is none."""
+    """The oneofs of the schema, without those that stand for fields with `optional`."""
     return [each for each in message.oneofs if not (len(each.fields) == 1 and each.name.startswith("_"))]
 
 

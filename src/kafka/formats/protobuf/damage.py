@@ -1,4 +1,4 @@
-"""Where bytes stop being a message: for the error of a value that could not be decoded."""
+"""Finds the damage in a value that could not be decoded, for its error."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _STRING, _GROUP, _MESSAGE = 9, 10, 11
 
 
 class Damage(NamedTuple):
-    """Where bytes stop being a message. Its text says so."""
+    """The first place at which bytes are not a valid message. Its text describes it."""
 
     path: str
-    """Of the field; empty for the whole message."""
+    """Path of the field; empty for the whole message."""
     position: int
     """The byte."""
     reason: str
@@ -76,7 +76,7 @@ def _field(field: Any, kind: int, data: bytes, at: int, end: int, path: str, dep
         expected = _SCALARS.get(field.type, _VARINT)
         is_packed = kind == _BYTES and field.is_repeated and expected != _BYTES
         if kind != expected and not is_packed:
-            field = None  # it counts as a field that is not known
+            field = None  # treated as an unknown field
     if kind == _VARINT:
         return _varint(data, at, end, path)[1]
     if kind in (_FIXED64, _FIXED32):
@@ -102,7 +102,7 @@ def _field(field: Any, kind: int, data: bytes, at: int, end: int, path: str, dep
 
 
 def _group(data: bytes, at: int, end: int, path: str, depth: int) -> int:
-    """Pass over a group."""
+    """Skip a group."""
     if depth > _MAX_DEPTH:
         raise _Damage(path, at, f"expected messages nested at most {_MAX_DEPTH} deep")
     while True:

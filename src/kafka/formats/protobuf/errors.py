@@ -9,11 +9,11 @@ from kafka.errors import KafkaConfigurationError
 
 
 class ProtobufSchemaError(ValueError):
-    """A schema that is none, or that cannot be used so. The text says where."""
+    """A schema is not valid, or cannot be used this way. The text says where."""
 
 
 class ProtobufDecodeError(ValueError):
-    """Bytes that are no message of the type."""
+    """Bytes are not a message of the type."""
 
     def __init__(self, text: str, path: str = "") -> None:
         """Make the error.
@@ -27,11 +27,11 @@ class ProtobufDecodeError(ValueError):
 
 
 class ProtobufEncodeError(ValueError):
-    """A value that is no message of the type. The text names row and field."""
+    """A value is not a message of the type. The text names row and field."""
 
 
 def library(name: str) -> Any:
-    """Import a part of the optional libraries; raises `KafkaConfigurationError`, which says what to install."""
+    """Import a module of the optional libraries; raises `KafkaConfigurationError`, which names what to install."""
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:

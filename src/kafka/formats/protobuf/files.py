@@ -1,4 +1,4 @@
-"""Descriptors of Protobuf schemas: of text, of serialized descriptors, of message classes."""
+"""Descriptors of Protobuf schemas, from text or serialized descriptors."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ from typing import Any
 from kafka.formats.protobuf.errors import ProtobufSchemaError, library
 
 MAIN = "schema.proto"
-"""The name of a schema's file, which has none itself where it is text."""
+"""The file name of a schema that is given as text."""
 _BASE64 = re.compile(r"[A-Za-z0-9+/\s]+={0,2}\s*")
 _SYNTAX = re.compile(r"(?:\s|//[^\n]*\n|/\*.*?\*/)*(?:syntax|edition)\b", re.DOTALL)
 _PROTO2 = 'syntax = "proto2"; '
-"""What a file without it means; written before it, as the compiler complains on standard error otherwise."""
+"""The default syntax; added to files without one, as the compiler warns on standard error otherwise."""
 _COMPILING = threading.Lock()
 _MAX_FILES = 1000
 
 
 def is_known(name: str) -> bool:
-    """Whether a file is part of every Protobuf library, so that no schema has to bring it."""
+    """Whether a file is part of every Protobuf library, so that schemas need not include it."""
     return name.startswith(("google/protobuf/", "google/type/", "confluent/"))
 
 
 def file_of(schema: Any, references: Mapping[str, Any] | None = None) -> Any:
-    """The `FileDescriptor` of a schema, in a pool of its own.
+    """Make the `FileDescriptor` of a schema, in its own pool.
 
     Args:
-        schema: text of a .proto file; a `FileDescriptorProto` or a `FileDescriptorSet` (its last file), or one
+        schema: the text of a .proto file; a `FileDescriptorProto` or a `FileDescriptorSet` (its last file), also
             serialized, or serialized in base64 as registries have it.
-        references: the schemas that it and they import, by the names in ``import``. Google's well-known types need
-            none.
+        references: the schemas that are imported, directly or indirectly, by the names in ``import``. Google's
+            well-known types are not needed.
 
     Raises:
-        ProtobufSchemaError: it is no schema, or imports what is missing.
+        ProtobufSchemaError: it is not a valid schema, or imports a missing file.
         KafkaConfigurationError: a library is not installed.
     """
     protos = {name: _parsed(each, name) for name, each in (references or {}).items()}
@@ -64,14 +64,14 @@ def file_of(schema: Any, references: Mapping[str, Any] | None = None) -> Any:
 
 
 def message_of(file: Any, message: str | Sequence[int] | None) -> Any:
-    """The descriptor of a message in a file.
+    """Find the descriptor of a message in a file.
 
     Args:
         file: the `FileDescriptor`.
-        message: its full name, its name within the package, its position (and those of the messages it stands in,
-            from the outside); None: the first one.
+        message: its full name, its name within the package, or its position (after those of the messages that enclose
+            it, outermost first); None: the first one.
 
-    Raises `ProtobufSchemaError` where there is none.
+    Raises `ProtobufSchemaError` if there is no such message.
     """
     proto = descriptor_proto(file)
     if not proto.message_type:
@@ -94,7 +94,7 @@ def message_of(file: Any, message: str | Sequence[int] | None) -> Any:
 
 
 def indexes_of(descriptor: Any) -> list[int]:
-    """The position of a message in its file, after those of the messages that it stands in."""
+    """The position of a message in its file, after those of the messages that enclose it."""
     found: list[int] = []
     while descriptor.containing_type is not None:
         outer = descriptor.containing_type
@@ -126,7 +126,7 @@ def descriptor_proto(file: Any) -> Any:
 
 
 def _parsed(schema: Any, name: str | None) -> Any:
-    """The text of a schema, or its files, the last of which is it."""
+    """The text of a schema, or its files, of which the last one is the schema's own."""
     pb = library("google.protobuf.descriptor_pb2")
     if isinstance(schema, pb.FileDescriptorSet):
         schema = schema.SerializeToString()
@@ -162,7 +162,7 @@ def _parsed(schema: Any, name: str | None) -> Any:
 
 
 def _compiled(texts: Mapping[str, str], files: Mapping[str, Any], main: str) -> dict[str, Any]:
-    """Have the compiler read texts, which may import one another and files that are known."""
+    """Compile texts, which may import one another and known files."""
     from kafka.formats.protobuf.text import proto_text
 
     compiler = library("grpc_tools._protoc_compiler")
@@ -196,7 +196,7 @@ def _compiled(texts: Mapping[str, str], files: Mapping[str, Any], main: str) -> 
 
 
 def _google_types() -> list[str]:
-    """Where the files of google/type are, if they are installed."""
+    """The folder of google/type, if it is installed."""
     spec = importlib.util.find_spec("google.type")
     places = [] if spec is None else spec.submodule_search_locations or []
     return [str(Path(each).parent.parent) for each in places]
@@ -216,7 +216,7 @@ def _reason(error: Any, texts: Mapping[str, str]) -> str:
 
 
 def _pooled(files: Mapping[str, Any], main: str) -> Any:
-    """Put a file and what it imports into a pool of their own."""
+    """Put a file and its imports into a new pool."""
     pool = library("google.protobuf.descriptor_pool").DescriptorPool()
     done: set[str] = set()
 

@@ -1,4 +1,4 @@
-"""What Confluent's serializers write before a Protobuf value: the schema's id and the position of the message."""
+"""The prefix of a Protobuf value, as Confluent's serializers write it: the schema's id and the message's position."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class PrefixError(ValueError):
 
 
 def index_bytes(indexes: Sequence[int]) -> bytes:
-    """Write the position of a message in its file; the first one is one zero byte."""
+    """Encode the position of a message in its file; the first message is one zero byte."""
     if list(indexes) == [0]:
         return b"\0"
     return b"".join(_varint(each << 1) for each in (len(indexes), *indexes))

@@ -1,4 +1,4 @@
-"""The text of a .proto file from its descriptor, always the same for the same descriptor."""
+"""Writes the text of a .proto file from its descriptor; equal descriptors give equal texts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _INDENT = "  "
 
 
 def proto_text(file: Any) -> str:
-    """Return the text of a `FileDescriptorProto`. Comments are not part of it; of custom options, neither."""
+    """Return the text of a `FileDescriptorProto`. It has neither comments nor custom options."""
     return _Writer(file).text()
 
 
@@ -72,7 +72,7 @@ class _Writer:
         written: set[int] = set()
         for field in message.field:
             if field.type_name in nested and field.type_name not in own:
-                # what is generated for it has the next position, by which values name their message
+                # its generated message takes the next position, and values name messages by position
                 place = order.index(field.type_name)
                 for name in order[done:place]:
                     if name in own:

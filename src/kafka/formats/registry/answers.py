@@ -1,4 +1,4 @@
-"""Reads what a registry answers: its bytes up to a limit, and its JSON where it has the types that it is to have."""
+"""Reads a registry's answers: their bytes, up to a limit, and their JSON, whose types are checked."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kafka.formats.registry.settings import ServerConfig
 from kafka.net.foreign_text import shown_text
 
 ACCEPTED = "gzip"
-"""How an answer may be compressed. What the HTTP library decompresses has no limit."""
+"""The compression that answers may have. The HTTP library would decompress them without a limit."""
 _GZIP = 16 + zlib.MAX_WBITS
 _LARGEST = (1 << 32) - 1
 _TYPES = {
@@ -56,10 +56,10 @@ async def body_of(response: Any, limit: int) -> bytes:
     """The body of a response of the HTTP library, decompressed.
 
     Arguments:
-        response: whose body has not been read.
-        limit: the most bytes that it may have.
+        response: one whose body has not been read.
+        limit: the maximum number of bytes.
 
-    Raises ValueError for more, and for what cannot be decompressed.
+    Raises ValueError if there are more, or if they cannot be decompressed.
     """
     encoding = response.headers.get("content-encoding", "").strip().lower() or "identity"
     if encoding not in ("gzip", "x-gzip", "identity"):
@@ -84,11 +84,11 @@ def registered(answer: Mapping[str, Any], asked: str, *needed: str) -> Registere
     """A schema as it is registered.
 
     Arguments:
-        answer: what came.
+        answer: the JSON value.
         asked: the request, for errors.
-        needed: what has to be there, such as "schema" or "id".
+        needed: a required member, such as "schema" or "id".
 
-    Raises `SchemaRegistryError` for what is none: such an answer must not be kept.
+    Raises `SchemaRegistryError` for any other answer: it must not be cached.
     """
     for name in needed:
         if answer.get(name) is None:
@@ -103,13 +103,13 @@ def registered(answer: Mapping[str, Any], asked: str, *needed: str) -> Registere
 
 
 def version_of(answer: Any, asked: str) -> SchemaVersion:
-    """A subject and the number of a version; raises `SchemaRegistryError` for what is none."""
+    """A subject and the number of a version; raises `SchemaRegistryError` for anything else."""
     _check(_of_type(answer, dict, "version", asked), _REFERENCE_TYPES, asked)
     return SchemaVersion.from_dict(answer)
 
 
 def settings_of(answer: Mapping[str, Any], asked: str) -> ServerConfig:
-    """Settings; raises `SchemaRegistryError` for what are none."""
+    """Settings; raises `SchemaRegistryError` for anything else."""
     _check(answer, _SETTING_TYPES, asked)
     try:
         return ServerConfig.from_dict(answer)
@@ -118,13 +118,13 @@ def settings_of(answer: Mapping[str, Any], asked: str) -> ServerConfig:
 
 
 def association_of(answer: Any, asked: str) -> Association:
-    """A subject of a resource; raises `SchemaRegistryError` for what is none."""
+    """A subject of a resource; raises `SchemaRegistryError` for anything else."""
     _check(_of_type(answer, dict, "association", asked), _RESOURCE_TYPES | _ASSOCIATION_TYPES, asked)
     return Association.from_dict(answer)
 
 
 def associated(answer: Mapping[str, Any], asked: str) -> AssociationResponse:
-    """The subjects that a resource got; raises `SchemaRegistryError` for what are none."""
+    """The subjects that a resource got; raises `SchemaRegistryError` for anything else."""
     _check(answer, _RESOURCE_TYPES | {"associations": list}, asked)
     for each in answer.get("associations") or ():
         _check(_of_type(each, dict, "association", asked), _ASSOCIATION_TYPES, asked)
@@ -134,7 +134,7 @@ def associated(answer: Mapping[str, Any], asked: str) -> AssociationResponse:
 
 
 def text_of(answer: Mapping[str, Any], asked: str, *names: str) -> str:
-    """The text under the first of the names that the answer has; raises `SchemaRegistryError` where it has none."""
+    """The text under the first of the names that is in the answer; raises `SchemaRegistryError` if none is."""
     for name in names:
         if answer.get(name) is not None:
             return str(_of_type(answer[name], str, name, asked))
@@ -142,7 +142,7 @@ def text_of(answer: Mapping[str, Any], asked: str, *names: str) -> str:
 
 
 def items_of(answer: list[Any], kind: type, asked: str) -> list[Any]:
-    """A list of texts or numbers; raises `SchemaRegistryError` for one that has others."""
+    """A list of texts or numbers; raises `SchemaRegistryError` if it contains anything else."""
     return [_of_type(each, kind, "item", asked) for each in answer]
 
 

@@ -12,10 +12,10 @@ from kafka.formats.registry.face import RegistryFace
 
 
 class AsyncSchemaRegistryClient(RegistryFace, AsyncColumnCalls, AsyncSettingCalls, AsyncAssociationCalls):
-    """Asks a schema registry in asyncio: the options and calls of `SchemaRegistryClient`; what waits is awaited.
+    """Asks a schema registry in asyncio: the options and calls of `SchemaRegistryClient`, awaited.
 
-    Use it as ``async with AsyncSchemaRegistryClient(...) as registry``, or call `close` in the end. Several tasks of
-    one event loop may call it at the same time.
+    Use it as ``async with AsyncSchemaRegistryClient(...) as registry``, or call `close` when done. Several tasks of one
+    event loop may call it at the same time.
 
     Arguments:
         conf: options by confluent-kafka's names; "url" is needed.
@@ -30,10 +30,10 @@ class AsyncSchemaRegistryClient(RegistryFace, AsyncColumnCalls, AsyncSettingCall
 
     @staticmethod
     def new_client(conf: Mapping[str, Any]) -> "AsyncSchemaRegistryClient":
-        """A client, as confluent-kafka makes one.
+        """Make a client the way confluent-kafka does.
 
         Arguments:
-            conf: as of the class.
+            conf: see the class.
         """
         return AsyncSchemaRegistryClient(conf)
 
@@ -52,7 +52,7 @@ class AsyncSchemaRegistryClient(RegistryFace, AsyncColumnCalls, AsyncSettingCall
             await exchange.close()
 
     async def aclose(self) -> None:
-        """As `close`, which confluent-kafka calls so."""
+        """`close` under confluent-kafka's name."""
         await self.close()
 
     async def __aenter__(self) -> Self:

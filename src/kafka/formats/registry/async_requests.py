@@ -1,4 +1,4 @@
-"""How the calls of a schema registry client ask it."""
+"""The requests behind the calls of a schema registry client."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +10,7 @@ from kafka.formats.registry.errors import SchemaRegistryError
 
 
 class AsyncRegistryRequests:
-    """Sends requests, and says what is wrong with an answer of another type than was expected."""
+    """Sends requests, and checks the types of answers."""
 
     async def _send(
         self, method: str, path: str, query: Mapping[str, Any] | None = None, body: Mapping[str, Any] | None = None
@@ -18,7 +18,7 @@ class AsyncRegistryRequests:
         raise NotImplementedError
 
     async def _asked(self, kind: type, method: str, path: str, query: Any = None, body: Any = None) -> Any:
-        """An answer of a type; raises `SchemaRegistryError` for one of another."""
+        """An answer of a type; raises `SchemaRegistryError` for any other answer."""
         answer = await self._send(method, path, {k: v for k, v in (query or {}).items() if v is not None}, body)
         if not isinstance(answer, kind):
             got = type(answer).__name__
@@ -28,14 +28,14 @@ class AsyncRegistryRequests:
         return answer
 
     async def _listed(self, kind: type, method: str, path: str, query: Any = None) -> list[Any]:
-        """A list of texts, or of numbers; raises `SchemaRegistryError` for an answer that is none."""
+        """A list of texts or numbers; raises `SchemaRegistryError` for any other answer."""
         return items_of(await self._asked(list, method, path, query), kind, f"{method} /{path}")
 
 
 def quoted(part: str) -> str:
-    """One part of a path. An empty one, or a step of dots, would lead elsewhere: to the settings of all subjects.
+    """One part of a path. An empty part, or dots, would address something else: the settings of all subjects.
 
-    Raises `IllegalArgumentError` for a name that is empty.
+    Raises `IllegalArgumentError` for an empty name.
     """
     if not part:
         raise IllegalArgumentError("expected the name of a subject, or a GUID, got an empty text")

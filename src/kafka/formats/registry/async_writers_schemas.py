@@ -1,4 +1,4 @@
-"""The schemas that values were written with, asked for by what the values name: an id or a GUID."""
+"""Looks up the schemas that values were written with, by the ids or GUIDs that values name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kafka.formats.registry.schemas import Schema
 
 
 class AsyncNamedSchemas(AsyncVersions, Protocol):
-    """What is asked of the `AsyncSchemaRegistryClient`."""
+    """The part of `AsyncSchemaRegistryClient` that is needed here."""
 
     async def get_schema(self, schema_id: int, subject_name: str | None = None) -> Schema:
         """See `AsyncSchemaRegistryClient`."""
@@ -44,7 +44,7 @@ async def writers_schema(
         name: the id or GUID of the schema.
         kind: the type that the schema must have, AVRO or PROTOBUF.
         message: for Protobuf, the full name of the message that the values are.
-        subject: as of `named_schema`.
+        subject: see `named_schema`.
 
     Returns the parsed schema for Avro, the position of the message in the schema for Protobuf.
 

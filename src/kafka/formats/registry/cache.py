@@ -1,4 +1,4 @@
-"""What a registry answered before, by what was asked."""
+"""Cached answers of a registry, by request."""
 
 import threading
 import time
@@ -10,12 +10,12 @@ T = TypeVar("T")
 
 
 class Cache(Generic[T]):
-    """The answers used last, for a limited time or for good. Any thread may use it.
+    """The most recently used answers, kept for a limited time or for good. Thread-safe.
 
     Arguments:
-        capacity: the most that are kept.
-        ttl_s: for how many seconds one is kept; None: for good.
-        clock: seconds.
+        capacity: the maximum number of answers.
+        ttl_s: lifetime of an answer in seconds; None: unlimited.
+        clock: returns seconds.
     """
 
     def __init__(self, capacity: int, ttl_s: float | None = None, clock: Callable[[], float] = time.monotonic) -> None:
@@ -26,7 +26,7 @@ class Cache(Generic[T]):
         self._kept: OrderedDict[Hashable, tuple[float, T]] = OrderedDict()
 
     def get(self, key: Hashable) -> T | None:
-        """What is kept, None for nothing."""
+        """The answer for a key, or None."""
         with self._lock:
             found = self._kept.get(key)
             if found is None:
@@ -38,7 +38,7 @@ class Cache(Generic[T]):
             return found[1]
 
     def put(self, key: Hashable, value: T) -> None:
-        """Keep an answer, and forget the one not used for longest where there are too many."""
+        """Keep an answer, and drop the least recently used one if there are too many."""
         with self._lock:
             self._kept[key] = (self._clock(), value)
             self._kept.move_to_end(key)
@@ -46,7 +46,7 @@ class Cache(Generic[T]):
                 self._kept.popitem(last=False)
 
     def forget(self, which: Callable[[Hashable], bool] | None = None) -> None:
-        """Forget the answers whose key is `which`; all of them without it."""
+        """Forget the answers whose keys `which` selects, or all."""
         with self._lock:
             for key in [each for each in self._kept if which is None or which(each)]:
                 del self._kept[key]

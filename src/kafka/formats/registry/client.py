@@ -18,13 +18,13 @@ from kafka.net.loop_call import LoopCall
 
 _CLOSE_TIMEOUT_S = 5.0
 _open: set[Exchange] = set()
-"""The connections of all clients. Dropped in a cycle, they would be finalized before a client could close them."""
+"""The connections of all clients. In a garbage cycle they would be finalized before their client could close them."""
 
 
 class SchemaRegistryClient(RegistryFace, ColumnCalls, SettingCalls, AssociationCalls):
     """Asks a schema registry with Confluent's HTTP API; safe to use from several threads.
 
-    Connections are made when they are needed. In a forked child it makes connections of its own.
+    Connections are opened on first use. A forked child opens its own.
 
     Arguments:
         conf: options by confluent-kafka's names; "url" is needed.
@@ -41,10 +41,10 @@ class SchemaRegistryClient(RegistryFace, ColumnCalls, SettingCalls, AssociationC
 
     @staticmethod
     def new_client(conf: Mapping[str, Any]) -> "SchemaRegistryClient":
-        """A client, as confluent-kafka makes one.
+        """Make a client the way confluent-kafka does.
 
         Arguments:
-            conf: as of the class.
+            conf: see the class.
         """
         return SchemaRegistryClient(conf)
 
@@ -53,7 +53,7 @@ class SchemaRegistryClient(RegistryFace, ColumnCalls, SettingCalls, AssociationC
     ) -> Any:
         if self._closed:
             raise IllegalStateError("the schema registry client is closed")
-        http_library()  # takes its time, which others on the loop's thread would miss
+        http_library()  # slow: it must not block the loop's thread
         self._loop_thread = LoopThread.shared()
         return self._loop_thread.run(self._request(method, path, query, body))
 
@@ -61,7 +61,7 @@ class SchemaRegistryClient(RegistryFace, ColumnCalls, SettingCalls, AssociationC
         if self._closed:
             raise IllegalStateError("the schema registry client was closed")
         if self._exchange is not None:
-            _open.discard(self._exchange)  # its loop has ended, and nobody can close it
+            _open.discard(self._exchange)  # its loop has ended, so it can no longer be closed
         _open.add(exchange)
 
     def close(self) -> None:
@@ -69,7 +69,7 @@ class SchemaRegistryClient(RegistryFace, ColumnCalls, SettingCalls, AssociationC
         self._closed = True
         closing = self._begin_closing()
         if closing is not None and self._loop_thread is not None and not self._loop_thread.in_loop_thread:
-            with contextlib.suppress(KafkaError, RuntimeError):  # the end of the process has closed them
+            with contextlib.suppress(KafkaError, RuntimeError):  # already closed at the end of the process
                 closing.result(_CLOSE_TIMEOUT_S)
 
     def _begin_closing(self) -> LoopCall[None] | None:
@@ -78,12 +78,12 @@ class SchemaRegistryClient(RegistryFace, ColumnCalls, SettingCalls, AssociationC
             return None
         closing = None
         if self._exchange_loop is not loop_thread.loop:
-            _open.discard(exchange)  # its loop has ended, and nobody can close it
+            _open.discard(exchange)  # its loop has ended, so it can no longer be closed
         else:
             try:
                 closing = loop_thread.spawn(_close(exchange))
             except (KafkaError, RuntimeError):
-                if not loop_thread.was_left_by_fork:  # else they are the parent's
+                if not loop_thread.was_left_by_fork:  # otherwise they belong to the parent process
                     _open.discard(exchange)
         self._exchange = None  # only now: after an interrupt, the next call or `__del__` closes it
         return closing

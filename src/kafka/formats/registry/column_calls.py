@@ -1,5 +1,5 @@
 # Written by scripts/twins.py from kafka/formats/registry/async_column_calls.py: change that file, not this one.
-"""Readers and writers of columns, by the schemas of a registry."""
+"""Readers and writers of columns that use a registry's schemas."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class RegistryReader(ReaderCore):
-    """Decodes values into a column, and asks a registry for the schemas that they were written with, once each.
+    """Decodes values into a column. Asks a registry once for each schema that values were written with.
 
     `SchemaRegistryClient.reader` makes one.
     """
@@ -36,11 +36,11 @@ class RegistryReader(ReaderCore):
 
         Arguments:
             values: an array of binary, such as the column `value` of what `poll_arrow` returns.
-            headers: the column `headers`, where a header may name the schema; None: its id stands before each value.
-            field: what the values are of the records, "key" or "value".
+            headers: the column `headers`, if headers may name the schema; None: each value begins with its schema's id.
+            field: whether the values are record keys or values: "key" or "value".
 
-        Returns the column, with a row for each value, and which values could not be decoded and why, such as those of
-        an id that the registry does not know; these rows are null. Raises `SchemaRegistryError` where the registry does
+        Returns the column, with a row for each value, and the values that could not be decoded with the reasons, such
+        as an id that the registry does not know; their rows are null. Raises `SchemaRegistryError` if the registry does
         not answer, or refuses.
         """
         while True:
@@ -60,7 +60,7 @@ class RegistryReader(ReaderCore):
 
 
 class ColumnCalls(SchemaCalls):
-    """What makes readers and writers."""
+    """Makes readers and writers."""
 
     def reader(
         self,
@@ -70,20 +70,20 @@ class ColumnCalls(SchemaCalls):
         schema: Schema | str | None = None,
         message: Message = None,
     ) -> RegistryReader:
-        """A reader of columns: values of any schema become rows of one, the reader's.
+        """Make a reader of columns, which converts values of any schema to the reader's schema.
 
         Arguments:
-            subject: whose schema is the reader's, such as "orders-value".
-            version: which one; it stays the reader's when others are registered.
-            schema: the reader's schema instead, a `Schema` or the text of one of Avro.
-            message: of Protobuf, the name of the message, or its position in the file; None: the first one.
+            subject: the subject of the reader's schema, such as "orders-value".
+            version: its version; the reader keeps it when newer ones are registered.
+            schema: the reader's schema, instead of a subject: a `Schema`, or the text of an Avro schema.
+            message: for Protobuf, the name of the message or its position in the file; None: the first one.
 
-        The column's type is `type`. Values of Avro are resolved from the schema that they were written with. Of JSON
-        Schema, types and required fields count. A message of Protobuf is known by its name, and its fields by their
-        numbers. Needs the extra "arrow".
+        The reader's attribute `type` is the column's type. Avro values are resolved from the schema that they were
+        written with. JSON values are checked for types and required fields. Protobuf messages are found by name, and
+        their fields by number. Needs the extra "arrow".
 
-        Raises `SchemaRegistryError` where the registry refuses or does not answer, ValueError for a schema that no
-        column can hold.
+        Raises `SchemaRegistryError` if the registry refuses or does not answer, ValueError for a schema that no column
+        can hold.
         """
         if (subject is None) == (schema is None):
             raise ValueError("Expected a subject, or schema= without a subject: one of both is the reader's")
@@ -103,19 +103,19 @@ class ColumnCalls(SchemaCalls):
         normalize: bool = False,
         message: Message = None,
     ) -> RegistryWriter:
-        """A writer of columns, with the schema's id before each value.
+        """Make a writer of columns, which writes the schema's id before each value.
 
         Arguments:
-            subject: where the schema is, such as "orders-value".
-            schema: a `Schema`, the text of one of Avro, or the `pyarrow.Schema` or struct type of columns, of which
-                one of Avro is made; it is registered. None: what is registered is used.
-            version: which version, without a schema.
-            register: False: the schema is only looked up.
-            normalize: have the registry bring it into a normal form first.
-            message: as of `reader`.
+            subject: the subject of the schema, such as "orders-value".
+            schema: a `Schema`, the text of an Avro schema, or the `pyarrow.Schema` or struct type of columns, from
+                which an Avro schema is made; it is registered. None: use a registered one.
+            version: the version to use if there is no `schema`.
+            register: False: only look the schema up.
+            normalize: have the registry normalize it first.
+            message: see `reader`.
 
-        Raises `SchemaRegistryError` where the registry refuses, as for a schema that is not compatible, or does not
-        answer, ValueError for a schema that cannot be used.
+        Raises `SchemaRegistryError` if the registry refuses, such as for an incompatible schema, or does not answer,
+        ValueError for a schema that cannot be used.
         """
         if schema is None:
             registered = self.get_version(subject, version)
@@ -134,7 +134,7 @@ class ColumnCalls(SchemaCalls):
 
 
 def parsed_schema(registry: SchemaCalls, schema: Schema, message: Message = None) -> Any:
-    """A schema with what it refers to: of Avro a parsed schema, else a `Json` or `Protobuf`; raises ValueError."""
+    """A schema with its references: a parsed schema for Avro, else a `Json` or `Protobuf`; raises ValueError."""
     kind = kind_of(schema)
     if message is not None and kind != "PROTOBUF":
         raise ValueError(f"Expected a message with a schema of the type PROTOBUF only, got one of {kind}")

@@ -1,4 +1,4 @@
-"""Columns by a registry's schemas: what does not wait for the registry."""
+"""Readers and writers of columns that use a registry's schemas: the part that never waits for the registry."""
 
 import json
 import logging
@@ -27,11 +27,11 @@ _FORMATS = {"AVRO": "Avro", "PROTOBUF": "Protobuf"}
 
 
 class ReaderCore:
-    """Decodes values of a registry's schemas into a column of the reader's one. Several threads may use it.
+    """Decodes values of a registry's schemas into a column of the reader's schema. Thread-safe.
 
     Attributes:
         schema: the reader's schema.
-        type: of the column, a `pyarrow.DataType`.
+        type: the column's type, a `pyarrow.DataType`.
     """
 
     def __init__(self, schema: Schema, parsed: Any, subject: str | None = None) -> None:
@@ -39,17 +39,17 @@ class ReaderCore:
 
         Arguments:
             schema: the reader's.
-            parsed: of Avro, the parsed schema; else a `Json` or `Protobuf`.
-            subject: where the schema is registered, if it is.
+            parsed: the parsed schema for Avro, else a `Json` or `Protobuf`.
+            subject: the schema's subject, if it is registered.
 
-        Raises `AvroSchemaError`, `JsonSchemaError` or `ProtobufSchemaError` where no column can hold it.
+        Raises `AvroSchemaError`, `JsonSchemaError` or `ProtobufSchemaError` if no column can hold it.
         """
         self.schema = schema
         self._subject = subject
         self._lock = threading.Lock()
         self._unusable = UnusableSchemas()
-        self._needed = ("value", 0)  # what names schemas that were to be looked up last, and how many
-        self._writers: dict[SchemaName, Any] = {}  # of Avro, parsed schemas; of Protobuf, positions of the message
+        self._needed = ("value", 0)  # "key" or "value", and the number of schemas to look up, of the last batch
+        self._writers: dict[SchemaName, Any] = {}  # parsed schemas for Avro, positions of the message for Protobuf
         self._kind = kind_of(schema)
         self._codec: Any = None
         self._message = parsed.descriptor.full_name if self._kind == "PROTOBUF" else ""
@@ -66,12 +66,12 @@ class ReaderCore:
         return f"{type(self).__name__}({self.type})"
 
     def decode_known(self, values: Any, headers: Any = None, field: str = "value") -> "tuple[Any, list[BadValue]]":
-        """Decode with the schemas that have been looked up; raises `SchemaNeeded` with all that have not.
+        """Decode with the schemas that have been looked up; raises `SchemaNeeded` with those that have not.
 
         Arguments:
             values: an array of binary.
-            headers: of the records, where they may name the schema; None: each value has its id before it.
-            field: what the values are of the records, "key" or "value".
+            headers: the records' headers, if they may name the schema; None: each value begins with its schema's id.
+            field: whether the values are record keys or values: "key" or "value".
         """
         framed = framed_values(values, headers, field, self._kind)
         if self._kind == "JSON":
@@ -98,17 +98,17 @@ class ReaderCore:
         return self._writers[name]
 
     def _not_looked_up(self, framed: FramedValues) -> list[SchemaName]:
-        """The schemas of values, in their order, that nothing is known of."""
+        """The schemas of values that have not been looked up, in the order of the values."""
         names = [framed.name(each) for each in ids_before(framed.values)]
         return [each for each in names if each not in self._writers and each not in self._unusable]
 
     def _keep(self, name: SchemaName, writer: Any) -> None:
-        """Take in what was looked up."""
+        """Keep a schema that was looked up."""
         with self._lock:
             self._writers[name] = writer
 
     def _keep_unusable(self, name: SchemaName, cause: str) -> None:
-        """Take in why a schema cannot be used; warn if it is one of very many."""
+        """Keep the reason why a schema cannot be used; warn if it is one of very many."""
         with self._lock:
             is_first_of_many = self._unusable.add(name, cause)
         if is_first_of_many:
@@ -131,16 +131,16 @@ class ReaderCore:
 
 
 class RegistryWriter:
-    """Encodes columns by a registered schema, whose id stands before each value. Several threads may use it.
+    """Encodes columns with a registered schema, and writes its id before each value. Thread-safe.
 
     Attributes:
         schema: the writer's schema.
         schema_id: its id.
-        field_names: of the schema's record, if it is one.
+        field_names: the fields of the schema, if it is a record.
     """
 
     def __init__(self, schema: Schema, schema_id: int, parsed: Any) -> None:
-        """Take the schema; `parsed` as of `ReaderCore`."""
+        """Take the schema; for `parsed` see `ReaderCore`."""
         self.schema = schema
         self.schema_id = schema_id
         self._avro: Any = None
@@ -164,7 +164,7 @@ class RegistryWriter:
         return f"{type(self).__name__}(schema id {self.schema_id})"
 
     def encode(self, column: Any) -> "pyarrow.BinaryArray":
-        """Encode an array, each row as one value; null is null, unless it is a value of the schema.
+        """Encode an array, each row as one value; null stays null, unless null is a value of the schema.
 
         Raises ValueError for what does not fit the schema; says which row and field.
         """
@@ -176,7 +176,7 @@ class RegistryWriter:
 
 
 def kind_of(schema: Schema) -> str:
-    """The type of a schema: AVRO, JSON or PROTOBUF; raises ValueError for another one."""
+    """The type of a schema: AVRO, JSON or PROTOBUF; raises ValueError for any other."""
     kind = schema.schema_type or "AVRO"
     if kind not in ("AVRO", "JSON", "PROTOBUF"):
         raise ValueError(f"Expected a schema of the type AVRO, JSON or PROTOBUF, got {kind}")
@@ -184,11 +184,11 @@ def kind_of(schema: Schema) -> str:
 
 
 def schema_of(given: Any, subject: str | None) -> Schema:
-    """The schema of what a user gives.
+    """The schema that a user's argument stands for.
 
     Arguments:
-        given: a `Schema`, the text of one of Avro, the `pyarrow.Schema` of columns, or the type of a struct column.
-        subject: where it goes, after which a record that is made of columns is named.
+        given: a `Schema`, the text of an Avro schema, the `pyarrow.Schema` of columns, or the type of a struct column.
+        subject: its subject, after which the record of columns is named.
 
     Raises `TypeError` for anything else, `AvroSchemaError` for columns that Avro has no type for.
     """
@@ -220,7 +220,7 @@ def schema_of(given: Any, subject: str | None) -> Schema:
 
 
 def _other_kind(text: str) -> str | None:
-    """The type that the text of a schema plainly is of, where it is not Avro."""
+    """The type of a schema's text if it is clearly not Avro."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):

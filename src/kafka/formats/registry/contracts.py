@@ -1,4 +1,4 @@
-"""Metadata and rules of a schema (data contracts): read and kept as the registry has them, not executed."""
+"""Metadata and rules of a schema (data contracts): kept as the registry has them, not executed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ E = TypeVar("E", bound=Enum)
 
 
 class RuleKind(StrEnum):
-    """Whether a rule transforms or judges."""
+    """Whether a rule transforms values or checks a condition."""
 
     TRANSFORM = "TRANSFORM"
     CONDITION = "CONDITION"
@@ -54,19 +54,19 @@ class RuleParams:
 
 @dataclass(frozen=True)
 class Rule:
-    """One rule of a schema. A kind or mode that is not known here is kept as text.
+    """One rule of a schema. An unknown kind or mode is kept as text.
 
     Attributes:
         name: the rule's.
         doc: what it is for.
-        kind: whether it transforms or judges.
+        kind: whether it transforms values or checks a condition.
         mode: when it applies.
         type: what `expr` is written in, such as "CEL".
         tags: those of the fields that it applies to.
-        params: more that it needs.
+        params: its parameters.
         expr: what it does.
-        on_success: what is done then.
-        on_failure: what is done else.
+        on_success: the action if it succeeds.
+        on_failure: the action if it fails.
         disabled: whether it is switched off.
     """
 
@@ -129,7 +129,7 @@ class RuleSet:
         migration_rules: from one version to another.
         domain_rules: about values.
         encoding_rules: about bytes.
-        enable_at: from when on they apply.
+        enable_at: the time from which they apply.
     """
 
     migration_rules: list[Rule] | None = field(default=None, hash=False)
@@ -247,12 +247,12 @@ class Metadata:
 
 
 def given(**values: Any) -> dict[str, Any]:
-    """A JSON object of what is not None."""
+    """A JSON object of the arguments that are not None."""
     return {name: value for name, value in values.items() if value is not None}
 
 
 def member(kind: type[E], value: str | None) -> E | str | None:
-    """The member of an enum; a value that it does not have stays text."""
+    """The member of an enum; an unknown value stays text."""
     try:
         return None if value is None else kind(value)
     except ValueError:

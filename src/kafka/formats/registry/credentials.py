@@ -1,4 +1,4 @@
-"""The headers by which a client proves who it is to a schema registry."""
+"""The headers that authenticate a client to a schema registry."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kafka.net.sasl.tokens import EndpointTokens
 
 
 class Credentials:
-    """Gives the headers of each request; on a loop.
+    """Makes the headers of each request; runs on an event loop.
 
     Arguments:
         options: of the client.
@@ -29,7 +29,7 @@ class Credentials:
     async def headers(self, url: RegistryUrl) -> dict[str, str]:
         """The headers for one registry.
 
-        Raises what a token endpoint makes of it, `KafkaConfigurationError` for a function that gives no token.
+        Raises the token endpoint's error, `KafkaConfigurationError` for a function that returns no token.
         """
         if self._bearer is not None:
             return await self._bearer_headers(self._bearer)
@@ -66,7 +66,7 @@ def _tokens(bearer: BearerOptions, timeout_s: float) -> EndpointTokens | None:
 
 
 def _sendable(value: Any, name: str) -> str:
-    """A value of a header. The HTTP library's errors would show what is none, tokens too, also in the log."""
+    """A header's value, checked here: the HTTP library's errors would show invalid values, tokens included."""
     if not isinstance(value, str) or not value.isascii() or not value.isprintable() or value != value.strip():
         raise KafkaConfigurationError(
             f"{name!r} has to be a text without line breaks, blanks at its ends and letters beyond ASCII; one that is "
@@ -76,7 +76,7 @@ def _sendable(value: Any, name: str) -> str:
 
 
 async def _fields(bearer: BearerOptions) -> Mapping[str, Any]:
-    """What the user's function gives; in a thread, as it may take its time. It may be asynchronous."""
+    """The result of the user's function, which may be asynchronous; run in a thread, as it may block."""
     assert bearer.function is not None
     fields: Any = await run_blocking(bearer.function, bearer.function_config)
     if inspect.isawaitable(fields):

@@ -1,4 +1,4 @@
-"""What a schema registry refuses, and what keeps it from answering."""
+"""Errors of a schema registry: refusals, and missing answers."""
 
 from typing import ClassVar
 
@@ -9,10 +9,10 @@ class SchemaRegistryError(KafkaError):
     """A schema registry refused a request, or its answer cannot be used.
 
     Arguments:
-        http_status_code: HTTP's status; 0 where no answer came.
-        error_code: the registry's own code, such as 40401 for a subject that does not exist; -1 where it gave none.
-        error_message: what the registry says.
-        request: what was asked of whom, such as ``GET /subjects at http://localhost:8081``.
+        http_status_code: the HTTP status; 0 if there was no answer.
+        error_code: the registry's own code, such as 40401 for a subject that does not exist; -1 if there is none.
+        error_message: the registry's message.
+        request: the request and the registry's address, such as ``GET /subjects at http://localhost:8081``.
     """
 
     UNKNOWN = -1
@@ -27,7 +27,7 @@ class SchemaRegistryError(KafkaError):
 
     @property
     def is_missing(self) -> bool:
-        """Whether the registry says that what was asked for does not exist; a proxy's own 404 says nothing."""
+        """Whether the registry says that what was asked for does not exist; a proxy's own 404 does not count."""
         return self.http_status_code == 404 and self.error_code != self.UNKNOWN
 
     def __str__(self) -> str:
@@ -41,5 +41,5 @@ class SchemaRegistryConnectionError(SchemaRegistryError, RetriableError):
     """No schema registry could be reached, or none answered in time.
 
     Arguments:
-        http_status_code, error_code, error_message, request: as of `SchemaRegistryError`; the first is 0.
+        http_status_code, error_code, error_message, request: see `SchemaRegistryError`; the first is 0.
     """

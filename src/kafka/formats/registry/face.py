@@ -1,4 +1,4 @@
-"""What the synchronous and the asyncio registry client have in common: options and connections by event loop."""
+"""The common part of the synchronous and the asyncio registry client: options, and connections by event loop."""
 
 import asyncio
 from collections.abc import Mapping
@@ -16,18 +16,18 @@ class RegistryFace:
     _exchange_loop: asyncio.AbstractEventLoop | None = None
 
     def _parse(self, conf: Mapping[str, Any]) -> None:
-        """Take the configuration in; raises `KafkaConfigurationError`."""
+        """Parse the configuration; raises `KafkaConfigurationError`."""
         self._options = parse(conf)
         self._conf = dict(conf)
 
     def config(self) -> dict[str, Any]:
-        """The configuration as it was given, secrets included."""
+        """The given configuration, secrets included."""
         return self._conf
 
     async def _request(
         self, method: str, path: str, query: Mapping[str, Any] | None, body: Mapping[str, Any] | None
     ) -> Any:
-        """Ask a registry, by connections of the running loop: a client may be used on one loop after the other."""
+        """Ask a registry over connections of the running loop: a client may be used on several loops in turn."""
         loop = asyncio.get_running_loop()
         if self._exchange is None or self._exchange_loop is not loop:
             exchange = Exchange(self._options)

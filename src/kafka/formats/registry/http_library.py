@@ -1,4 +1,4 @@
-"""The HTTP library, imported when a first request is sent: httpx2, or httpx, which it succeeds."""
+"""The HTTP library, imported for the first request: httpx2, or its predecessor httpx."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kafka.errors import KafkaConfigurationError
 
 
 def http_library() -> Any:
-    """The module; raises `KafkaConfigurationError`, which says what to install."""
+    """The module; raises `KafkaConfigurationError`, which names the package to install."""
     for name in ("httpx2", "httpx"):
         try:
             return importlib.import_module(name)

@@ -1,4 +1,4 @@
-"""What a schema registry client is configured with: confluent-kafka's names, checked once, into one frozen object."""
+"""The configuration of a schema registry client: confluent-kafka's names, parsed once into a frozen object."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ _NAMES = (
     "retries.max.wait.ms",
 )
 _SECRET = ("bearer.auth.token", "bearer.auth.client.secret", "ssl.key.password", "basic.auth.user.info", "url", "proxy")
-"""Options whose values no error shows."""
+"""Options whose values are never shown in errors."""
 _SOURCES = ("STATIC_TOKEN", "OAUTHBEARER", "OAUTHBEARER_AZURE_IMDS", "CUSTOM")
 _AZURE_URL = "http://169.254.169.254/metadata/identity/oauth2/token"
-"""Where machines of Azure ask for tokens."""
+"""The token endpoint of Azure's machines."""
 CustomProvider = Callable[[dict[str, Any]], Mapping[str, Any]]
 
 
 @dataclass(frozen=True, repr=False)
 class RegistryUrl:
-    """One registry: its address without a user, and the user and password that it wants."""
+    """One registry: its address without a user, and the user and password for it."""
 
     address: str
     user: tuple[str, str] | None = None
@@ -55,7 +55,7 @@ class RegistryUrl:
 
 @dataclass(frozen=True, repr=False)
 class BearerOptions:
-    """Tokens: one that is given, some of an endpoint or of Azure's, or a function's; and Confluent Cloud's headers."""
+    """Bearer tokens: a fixed one, or from an endpoint, from Azure or a function; and Confluent Cloud's headers."""
 
     token: str | None = None
     endpoint: SecurityOptions | None = None
@@ -68,7 +68,7 @@ class BearerOptions:
 
 @dataclass(frozen=True, repr=False)
 class RegistryOptions:
-    """All options of a client. Full of secrets, so it has no text form."""
+    """All options of a client. Contains secrets, so it has no text form."""
 
     urls: tuple[RegistryUrl, ...]
     security: SecurityOptions
@@ -84,7 +84,7 @@ class RegistryOptions:
 
     @property
     def uses_tls(self) -> bool:
-        """Whether connections may be encrypted: to a registry, or to a proxy."""
+        """Whether connections to a registry or proxy may be encrypted."""
         addresses = [each.address for each in self.urls] + ([] if self.proxy is None else [self.proxy])
         return any(each.startswith("https:") for each in addresses)
 

@@ -1,5 +1,5 @@
 # Written by scripts/twins.py from kafka/formats/registry/async_references.py: change that file, not this one.
-"""What schemas refer to: each of those is asked for once, however many ways lead to it."""
+"""References of schemas: each is asked for once, however many paths lead to it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kafka.formats.avro.schema import Schema as AvroSchema
 
 MAX_DEPTH = 50
-"""How many levels deep schemas may refer to others."""
+"""Maximum depth of references."""
 
 _Found = tuple[Schema, dict[str, Schema]]
 _Parsed: TypeAlias = "tuple[AvroSchema, dict[str, AvroSchema]]"
@@ -21,7 +21,7 @@ Made = TypeVar("Made")
 
 
 class Versions(Protocol):
-    """What is asked of the `SchemaRegistryClient`."""
+    """The part of `SchemaRegistryClient` that is needed here."""
 
     def get_version(
         self, subject_name: str, version: Any = "latest", deleted: bool = False, fmt: str | None = None
@@ -30,15 +30,15 @@ class Versions(Protocol):
 
 
 def referenced_schemas(schema: Schema, registry: Versions, kind: str, fmt: str | None = None) -> dict[str, Schema]:
-    """What a schema refers to, and what that refers to, by their names: first what others refer to.
+    """The schemas that a schema refers to, directly and indirectly, by name; each after its own references.
 
     Arguments:
         schema: the schema.
-        registry: has what it refers to.
+        registry: the registry's client.
         kind: the type of all of them: AVRO, JSON or PROTOBUF.
-        fmt: as of `get_schema`.
+        fmt: see `get_schema`.
 
-    Raises `SerializationError` for a schema of another type, and for references that are nested too deep, and
+    Raises `SerializationError` for a schema of another type and for references that are nested too deep, and
     `SchemaRegistryError`.
     """
 
@@ -59,9 +59,9 @@ def referenced_texts(schema: Schema, registry: Versions, kind: str) -> dict[str,
 
 
 def parsed_avro(schema: Schema, registry: Versions) -> AvroSchema:
-    """Parse an Avro schema with what it refers to.
+    """Parse an Avro schema with its references.
 
-    Raises `AvroSchemaError`, and what `referenced_schemas` does.
+    Raises `AvroSchemaError`, and the errors of `referenced_schemas`.
     """
     from kafka.formats.avro.schema import parse_named
 
@@ -82,7 +82,7 @@ def _followed(
     depth: int,
     known: dict[tuple[str, Any], Made],
 ) -> Made:
-    """What is made of a schema and of what was made of those that it refers to; `known` has that by their versions."""
+    """Apply `made` to a schema and the results for its references; `known` has results by subject and version."""
     kind, fmt = wanted
     if schema.schema_type not in (kind, None):
         raise SerializationError(f"expected a schema of the type {kind}, got {schema.schema_type}")

@@ -1,4 +1,4 @@
-"""What a schema registry keeps: schemas, references between them, and versions of subjects."""
+"""Schemas of a registry, references between them, and versions of subjects."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class SchemaReference:
     version: int | None
 
     def to_dict(self) -> dict[str, Any]:
-        """As the registry's JSON has it."""
+        """Make the registry's JSON."""
         return given(name=self.name, subject=self.subject, version=self.version)
 
     @classmethod
@@ -77,7 +77,7 @@ class Schema:
     schema_tags: list[SchemaTags] | None = field(default=None, hash=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """As the registry's JSON has it when it is sent."""
+        """Make the JSON to send to the registry."""
         return given(
             schema=self.schema_str,
             schemaType=self.schema_type,
@@ -88,7 +88,7 @@ class Schema:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Schema:
-        """Read the registry's JSON, in which a schema without a type is Avro.
+        """Read the registry's JSON; a schema without a type is Avro.
 
         Arguments:
             src_dict: a JSON object.
@@ -106,7 +106,7 @@ class Schema:
 
 @dataclass(frozen=True)
 class RegisteredSchema:
-    """A schema as it is registered; what the registry did not say is None.
+    """A registered schema; attributes that the registry left out are None.
 
     Attributes:
         subject: where it is registered.
@@ -123,7 +123,7 @@ class RegisteredSchema:
     schema: Schema
 
     def to_dict(self) -> dict[str, Any]:
-        """As the registry's JSON has it."""
+        """Make the registry's JSON."""
         return self.schema.to_dict() | given(
             id=self.schema_id, guid=self.guid, subject=self.subject, version=self.version
         )

@@ -1,5 +1,5 @@
 # Written by scripts/twins.py from kafka/formats/registry/async_writers_schemas.py: change that file, not this one.
-"""The schemas that values were written with, asked for by what the values name: an id or a GUID."""
+"""Looks up the schemas that values were written with, by the ids or GUIDs that values name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kafka.formats.registry.schemas import Schema
 
 
 class NamedSchemas(Versions, Protocol):
-    """What is asked of the `SchemaRegistryClient`."""
+    """The part of `SchemaRegistryClient` that is needed here."""
 
     def get_schema(self, schema_id: int, subject_name: str | None = None) -> Schema:
         """See `SchemaRegistryClient`."""
@@ -45,7 +45,7 @@ def writers_schema(
         name: the id or GUID of the schema.
         kind: the type that the schema must have, AVRO or PROTOBUF.
         message: for Protobuf, the full name of the message that the values are.
-        subject: as of `named_schema`.
+        subject: see `named_schema`.
 
     Returns the parsed schema for Avro, the position of the message in the schema for Protobuf.
 

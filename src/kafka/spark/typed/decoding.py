@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 PLACE = ("topic", "partition", "offset")
-"""Columns that say where a record is."""
+"""The columns with a record's position."""
 
 HEADERS = "headers"
 
 Decode = Callable[[Any, Any], "tuple[Any, list[BadValue]]"]
-"""Makes a column of values and the headers of their records, which may name schemas; None: they were not fetched."""
+"""Decodes values into a column, given the records' headers, which may name schemas, or None."""
 
 
 class RecordDecodingError(KafkaError):
@@ -35,15 +35,15 @@ class TypedRead:
     """A read whose keys or values are typed.
 
     Arguments:
-        options: what is typed.
-        schemas: of each.
+        options: the options of the read.
+        schemas: one for each field of the options.
     """
 
     options: TypedOptions
     schemas: tuple[ReaderSchema, ...]
 
     def raw_columns(self, names: Sequence[str]) -> tuple[str, ...]:
-        """The columns to fetch so that these columns can be made."""
+        """The columns to fetch in order to make these columns."""
         wanted = [name for name in names if name not in self.options.error_columns]
         for each in self.options.fields:
             if f"{each.field}_error" in names and each.field not in wanted:
@@ -58,7 +58,7 @@ class TypedRead:
         return tuple(wanted)
 
     def decoder(self, names: Sequence[str], not_null: Collection[str] = ()) -> "TypedBatches":
-        """What makes these columns of those that `raw_columns` names, for one task."""
+        """The object that makes these columns from those of `raw_columns`, for one task."""
         return TypedBatches(self, names, not_null)
 
 
@@ -66,9 +66,9 @@ class TypedBatches:
     """Makes the batches of one task.
 
     Arguments:
-        read: what is typed.
+        read: the typed read.
         names: the columns to make, in order.
-        not_null: those of them that Spark's schema declares so.
+        not_null: those of them that are not nullable in Spark's schema.
     """
 
     def __init__(self, read: TypedRead, names: Sequence[str], not_null: Collection[str] = ()) -> None:
@@ -82,7 +82,7 @@ class TypedBatches:
         ]
 
     def batches(self, raw: Iterator["pyarrow.RecordBatch"]) -> Iterator["pyarrow.RecordBatch"]:
-        """The batches, of those with the columns as they were fetched; raises `RecordDecodingError`."""
+        """Make typed batches from batches of the fetched columns; raises `RecordDecodingError`."""
         for batch in raw:
             yield self.of(batch)
 
@@ -102,7 +102,7 @@ class TypedBatches:
 
 
 class _FieldColumns:
-    """The column of keys or of values, and that of its errors."""
+    """The column of keys or values, and the column of its errors."""
 
     def __init__(self, options: FieldOptions, schema: ReaderSchema, typed: TypedOptions) -> None:
         self._options = options
@@ -111,7 +111,7 @@ class _FieldColumns:
         self._told: set[tuple[str, int]] = set()
 
     def columns(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """The columns of records; raises `RecordDecodingError` for one that cannot be decoded, if that is to be so."""
+        """The columns of records; raises `RecordDecodingError` for a bad record if bad records are to fail."""
         name = self._options.field
         values = given[name]
         decoded, bad = self._decode(values, given.get(HEADERS))
@@ -163,7 +163,7 @@ def is_framed(schema: ReaderSchema, typed: TypedOptions) -> bool:
 
 
 def decoder_of(schema: ReaderSchema, typed: TypedOptions) -> Decode:
-    """What decodes the keys or values of a format, for one task: it is not for several threads."""
+    """Make the decoder of keys or values of a format, for one task. It is not thread-safe."""
     if is_framed(schema, typed):
         return _registry_decoder(schema, typed)
     if schema.format in PLAIN_FORMATS:
@@ -189,7 +189,7 @@ def _without_headers(decode: Callable[[Any], "tuple[Any, list[BadValue]]"]) -> D
 
 
 def _registry_decoder(schema: ReaderSchema, typed: TypedOptions) -> Decode:
-    """What decodes values whose schemas the registry has, and waits while it does not answer."""
+    """Make the decoder of values whose schemas are in the registry; it waits while the registry does not answer."""
     from kafka.formats.registry.column_calls import RegistryReader
     from kafka.formats.registry.schemas import Schema
     from kafka.formats.rows import SchemaNeeded

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class RowEncodingError(KafkaError):
-    """A row's key or value cannot be written in its format; says why."""
+    """A row's key or value cannot be written in its format. The text says why."""
 
 
 def encoded(
@@ -86,7 +86,7 @@ class Encoder:
         return prefixed(JsonColumnEncoder(column.type).encode(self._of_schema(column)), self._prefix)
 
     def _of_schema(self, column: Any) -> Any:
-        """The column, if its rows have what the JSON Schema asks for; raises ValueError."""
+        """The column, if its rows have all that the JSON Schema requires; raises ValueError."""
         if not self._schema.text:
             return column
         from kafka.formats.arrow_types import check_kind

@@ -1,4 +1,4 @@
-"""How keys or values are typed, from the options. Pure."""
+"""Parses the options for the types of keys and values."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from kafka.errors import KafkaConfigurationError
 
 FIELDS = ("key", "value")
 REGISTRY_PREFIX = "schemaregistry."
-"""Options with this prefix are those of `SchemaRegistryClient`."""
+"""Prefix of options of `SchemaRegistryClient`."""
 SCHEMA_FORMATS = ("avro", "json", "json-schema", "protobuf")
 """Formats that need a schema."""
 REGISTRY_FORMATS = {"avro": "AVRO", "json-schema": "JSON", "protobuf": "PROTOBUF"}
@@ -21,7 +21,7 @@ _NOT_REDACTED = {
     "url": "schemaRegistryUrl",
     "bearer.auth.token": "schemaRegistryToken",
 }
-"""Options of the client that have one of their own here, whose value Spark redacts where it shows options."""
+"""Options of the client that have their own option here, whose value Spark redacts."""
 _NUMBERS = (
     "timeout",
     "max.retries",
@@ -63,12 +63,12 @@ class FieldOptions:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class TypedOptions:
-    """What is typed.
+    """The types of keys and values.
 
     Arguments:
-        fields: keys, values, or both.
-        registry: options of `SchemaRegistryClient`, sorted, so that they can name a place in a cache; () without one.
-        registry_wait_ms: how long a registry that does not answer is waited for.
+        fields: the options of keys, of values, or of both.
+        registry: options of `SchemaRegistryClient`, sorted, so that they can be a cache key; () without one.
+        registry_wait_ms: how long to wait for a registry that does not answer.
         register: the option autoRegister.
     """
 
@@ -78,12 +78,12 @@ class TypedOptions:
     register: bool = True
 
     def of(self, field: str) -> FieldOptions | None:
-        """The options of keys or values; None where they are bytes."""
+        """The options of keys or values; None if they are bytes."""
         return next((each for each in self.fields if each.field == field), None)
 
     @property
     def error_columns(self) -> tuple[str, ...]:
-        """The columns of errors that a read has, such as value_error."""
+        """The error columns of a read, such as value_error."""
         return tuple(f"{each.field}_error" for each in self.fields if each.errors == "column")
 
 
@@ -94,7 +94,7 @@ def parse_typed(parsed: Mapping[str, Any], given: Mapping[str, str], wait_ms: in
     """Check the options about types.
 
     Arguments:
-        parsed: the table's options that are given, by name.
+        parsed: the given options that are in the option table, by name.
         given: all options, names in lower case.
         wait_ms: the option schemaRegistryWait.
         register: the option autoRegister.
@@ -127,7 +127,7 @@ def _field(field: str, parsed: Mapping[str, Any]) -> FieldOptions | None:
 
 
 def _check_schema(field: FieldOptions, *, has_registry: bool) -> None:
-    """Raise where it is not said, or said twice, which schema values have."""
+    """Check that the options that name the schema fit the format and each other."""
     said = {
         field.option("Schema"): field.schema,
         field.option("SchemaFile"): field.schema_file,

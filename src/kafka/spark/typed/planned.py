@@ -1,4 +1,4 @@
-"""What is typed of one read, as it is planned: from the options, and what the source found when it was made."""
+"""Plans a typed read from its options and the schemas that the source found."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,13 +11,13 @@ from kafka.spark.typed.spark_types import ddl_of
 
 
 def typed_read(options: ReadOptions, found: str | None) -> TypedRead | None:
-    """What is typed; None: nothing.
+    """The typed read, or None if neither keys nor values are typed.
 
     Arguments:
-        options: of the read.
-        found: what `typed_schema` gave of schemas; None where a schema of the user's stands for it.
+        options: the options of the read.
+        found: the schemas from `typed_schema`; None if the user gave a schema instead.
 
-    Raises `KafkaConfigurationError`, and `SchemaRegistryError` where the registry refuses or does not answer.
+    Raises `KafkaConfigurationError`, and `SchemaRegistryError` if the registry refuses or does not answer.
     """
     if not options.typed.fields:
         return None
@@ -29,8 +29,8 @@ def column_types(read: TypedRead | None, *, quoted: bool = False) -> Mapping[str
     """The types of all columns that a read may have, in Spark's notation.
 
     Arguments:
-        read: what is typed.
-        quoted: whether names inside stand in quotes where they have to.
+        read: the typed read, or None.
+        quoted: whether to quote names inside if necessary.
     """
     if read is None:
         return COLUMNS
@@ -39,6 +39,6 @@ def column_types(read: TypedRead | None, *, quoted: bool = False) -> Mapping[str
 
 
 def typed_schema(given: Mapping[str, str], options: ReadOptions) -> tuple[str, str]:
-    """The columns of a typed read in Spark's notation, and the schemas that were found, as text."""
+    """The columns of a typed read in Spark's notation, and the schemas as text."""
     read: Any = typed_read(options, None)
     return ddl(read_columns(given), column_types(read, quoted=True)), to_text(read.schemas)

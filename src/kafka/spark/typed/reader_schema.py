@@ -1,7 +1,7 @@
-"""The schema that a typed read gives: found once, when the read is planned, and then the same for all its tasks.
+"""The schema of a typed read, found once when the read is planned, and the same for all its tasks.
 
-Spark makes the source in one process and plans it in others. What was found travels along as text, so that a newer
-version in the registry changes nothing until the program loads the frame again.
+Spark makes the source in one process and plans it in others. The schema is passed on as text, so that a newer version
+in the registry has no effect until the program loads the frame again.
 """
 
 import base64
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kafka.formats.protobuf.codec import Protobuf
 
 ERROR_TYPE = "struct<cause:string,bytes:binary>"
-"""Of the columns key_error and value_error."""
+"""The type of the columns key_error and value_error."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -35,11 +35,11 @@ class ReaderSchema:
     Arguments:
         field: "key" or "value".
         format: one of `FORMATS`.
-        text: the schema; "" where the format has none.
-        references: schemas that it refers to, names and texts, each after those that it refers to itself.
-        origin: where it came from, for errors.
-        chosen: whether options name it, or else it was the latest version when the read was planned.
-        message: its message, of Protobuf; "": the first one.
+        text: the schema; "" if the format has none.
+        references: names and texts of the schemas that it refers to, each after its own references.
+        origin: its origin, for errors.
+        chosen: True if options name it; False for the latest version when the read was planned.
+        message: for Protobuf, the name of the message; "": the first one.
     """
 
     field: str
@@ -52,7 +52,7 @@ class ReaderSchema:
 
     @property
     def fingerprint(self) -> str:
-        """What tells it from other schemas; letters and digits."""
+        """A hash of the schema, of letters and digits."""
         content = json.dumps([self.format, self.text, self.references, *filter(None, [self.message])])
         return hashlib.sha256(content.encode()).hexdigest()[:16]
 
@@ -76,7 +76,7 @@ class ReaderSchema:
         return Json(self.text, references=dict(self.references))
 
     def arrow(self) -> "pyarrow.DataType":
-        """The type of what is decoded; raises `AvroSchemaError`, `JsonSchemaError` or `ProtobufSchemaError`."""
+        """The type of the decoded column; raises `AvroSchemaError`, `JsonSchemaError` or `ProtobufSchemaError`."""
         if self.format in PLAIN_FORMATS:
             from kafka.formats.plain import PlainColumns
 
@@ -92,7 +92,7 @@ class ReaderSchema:
         return arrow_type(self.text, dict(self.references))
 
     def spark(self) -> "pyarrow.DataType":
-        """The type of the column; raises `KafkaConfigurationError` where Spark has none."""
+        """The type of the column in Spark; raises `KafkaConfigurationError` if Spark has none."""
         from kafka.spark.typed.spark_types import spark_arrow
 
         try:
@@ -103,14 +103,14 @@ class ReaderSchema:
 
     @property
     def described(self) -> str:
-        """The schema, for errors."""
+        """A description of the schema for errors."""
         return f"schema of {self.field}s{f' ({self.origin})' if self.origin else ''}"
 
 
 def find_reader_schemas(typed: TypedOptions, selection: Selection) -> tuple[ReaderSchema, ...]:
-    """The schemas that the options name, as they are now.
+    """The current schemas that the options name.
 
-    Raises `KafkaConfigurationError`, and `SchemaRegistryError` where the registry refuses or does not answer.
+    Raises `KafkaConfigurationError`, and `SchemaRegistryError` if the registry refuses or does not answer.
     """
     return tuple(_found(each, typed, selection) for each in typed.fields)
 
@@ -135,13 +135,13 @@ def _found(field: FieldOptions, typed: TypedOptions, selection: Selection) -> Re
 
 
 def schema_text(field: FieldOptions) -> str | None:
-    """The schema in the options or in the file that they name; None where they name none."""
+    """The schema in the options or in the file that they name; None if they name none."""
     if field.schema_file is None:
         return field.schema
     path = pathlib.Path(field.schema_file)
     try:
         if field.format == "protobuf" and path.suffix != ".proto":
-            return base64.b64encode(path.read_bytes()).decode()  # a set of descriptors, as the compiler writes it
+            return base64.b64encode(path.read_bytes()).decode()  # a set of descriptors from the compiler
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise KafkaConfigurationError(
@@ -181,12 +181,12 @@ def _registered(field: FieldOptions, typed: TypedOptions, selection: Selection) 
 
 @functools.lru_cache(16)
 def protobuf_of(text: str, message: str, references: tuple[tuple[str, str], ...]) -> "Protobuf":
-    """What reads and writes values of a Protobuf schema, for all tasks of this process; raises `ProtobufSchemaError`.
+    """The codec of a Protobuf schema, cached for all tasks of this process; raises `ProtobufSchemaError`.
 
     Arguments:
-        text: of the schema.
-        message: its name; "": the first one.
-        references: schemas that it imports, names and texts.
+        text: the schema.
+        message: the message's name; "": the first one.
+        references: names and texts of the imported schemas.
     """
     from kafka.formats.protobuf.codec import Protobuf
 
@@ -201,12 +201,12 @@ def _topics(selection: Selection) -> list[str]:
 
 
 def to_text(schemas: Sequence[ReaderSchema]) -> str:
-    """Schemas as text, which travels in Spark's copies of the source also to tasks without this package."""
+    """Schemas as text, which Spark can pass on to processes without this package."""
     return json.dumps([dataclasses.asdict(each) for each in schemas])
 
 
 def from_text(text: str) -> tuple[ReaderSchema, ...]:
-    """What `to_text` was given."""
+    """The inverse of `to_text`."""
     found = []
     for each in json.loads(text):
         references = tuple((name, schema) for name, schema in each.pop("references"))
@@ -220,7 +220,7 @@ _MARK = " schema "
 
 
 def beside_offsets(schemas: Sequence[ReaderSchema], offsets: Mapping[str, Any]) -> dict[str, Any]:
-    """The end of a micro-batch with the schemas that it was read with: names with blanks, which no topic can have."""
+    """The end offsets of a micro-batch, with its schemas under keys with spaces, which topic names cannot have."""
     kept = {name: value for name, value in offsets.items() if _fields_of(name) is None}
     for each in schemas:
         if each.text:
@@ -229,9 +229,9 @@ def beside_offsets(schemas: Sequence[ReaderSchema], offsets: Mapping[str, Any]) 
 
 
 def check_unchanged(schemas: Sequence[ReaderSchema], offsets: Mapping[str, Any]) -> None:
-    """Raise `KafkaConfigurationError` where the latest schema is not the one that the checkpoint was read with.
+    """Raise `KafkaConfigurationError` if the latest schema is not that of the checkpoint.
 
-    One that the options name is the user's wish.
+    A schema that the options name may differ: the user chose it.
     """
     before = {found[0]: found for name in offsets if (found := _fields_of(name)) is not None}
     for each in schemas:

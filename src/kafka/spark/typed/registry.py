@@ -1,4 +1,4 @@
-"""The clients of schema registries in this process, and the patience with a registry that does not answer."""
+"""The clients of schema registries in this process, and waiting for a registry that does not answer."""
 
 import collections
 import logging
@@ -23,9 +23,9 @@ _PAUSE_S = 5.0
 
 
 class _Clients:
-    """Clients by their options.
+    """Clients by options.
 
-    A forked process has none: another thread of its parent may have held any lock of a client, or this one's.
+    A forked process starts without any: another thread of its parent may have held a client's lock or this one's.
     """
 
     def __init__(self) -> None:
@@ -39,11 +39,11 @@ class _Clients:
         self._made: collections.OrderedDict[Conf, SchemaRegistryClient] = collections.OrderedDict()
 
     def _begin_again(self) -> None:
-        self._of_parent.append(self._made)  # their connections are the parent's to close
+        self._of_parent.append(self._made)  # the parent closes their connections
         self._begin()
 
     def of(self, conf: Conf) -> "SchemaRegistryClient":
-        """The client with these options; it stays open for as long as somebody holds it."""
+        """The client with these options; it stays open while it is referenced."""
         from kafka.formats.registry.client import SchemaRegistryClient
 
         with self._lock:
@@ -61,7 +61,7 @@ _CLIENTS = _Clients()
 
 
 def client_of(conf: Conf) -> "SchemaRegistryClient":
-    """The client of this process with these options; it keeps what it was told of ids for good."""
+    """The client of this process with these options; it caches schemas by id for good."""
     return _CLIENTS.of(conf)
 
 
@@ -73,14 +73,14 @@ def patiently(
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], object] = time.sleep,
 ) -> Answer:
-    """Ask a registry; where none answers, say so and ask again, for so long.
+    """Ask a registry; if it does not answer, log that, and ask again until the time is up.
 
     Arguments:
-        ask: asks, and raises `SchemaRegistryConnectionError` where none answers.
-        wait_ms: how long; then that error is raised.
-        what: what it is asked for, for the log.
-        clock: in seconds.
-        sleep: lets so many seconds go by.
+        ask: sends the request; raises `SchemaRegistryConnectionError` if no registry answers.
+        wait_ms: how long to try; then that error is raised.
+        what: describes the request in the log.
+        clock: returns seconds.
+        sleep: waits for a number of seconds.
     """
     until = clock() + wait_ms / 1_000
     while True:

@@ -1,7 +1,7 @@
-"""Columns of Arrow as columns of Spark: which type each becomes, and the conversion.
+"""Converts Arrow columns to Spark's types.
 
-Everything inside may be null, as in what Spark's own readers give. Times of day are numbers, as with Spark's
-`from_avro`; timestamps have microseconds.
+Everything inside is nullable, as with Spark's own readers. Times of day are numbers, as with Spark's `from_avro`;
+timestamps have microseconds.
 """
 
 from collections.abc import Callable
@@ -58,11 +58,11 @@ _NAMES: dict[pa.DataType, str] = {
     pa.timestamp("us"): "timestamp_ntz",
 }
 DEEPEST = 38
-"""Digits of Spark's largest decimals."""
+"""Precision of Spark's largest decimals."""
 
 
 def spark_arrow(type_: Any, path: str = "") -> Any:
-    """The type of Arrow in which Spark takes columns of a type; raises `KafkaConfigurationError` where it has none."""
+    """The Arrow type of Spark's column for an Arrow type; raises `KafkaConfigurationError` if there is none."""
     if isinstance(type_, pa.BaseExtensionType):
         return spark_arrow(type_.storage_type, path)
     if type_ in _SAME:
@@ -93,8 +93,7 @@ def ddl_of(type_: Any, *, quoted: bool = True) -> str:
 
     Arguments:
         type_: the type.
-        quoted: whether names stand in quotes where they have to, as in a schema that Spark is to read; its own
-            `simpleString` has none.
+        quoted: whether to quote names if necessary, as in a schema for Spark to parse; its own `simpleString` does not.
     """
     if pa.types.is_decimal(type_):
         return f"decimal({type_.precision},{type_.scale})"
@@ -113,11 +112,11 @@ def _name(name: str, quoted: bool) -> str:
 
 
 def as_spark(column: Any, wanted: Any) -> Any:
-    """A column as a type that `spark_arrow` gave for its own; raises `pyarrow.ArrowInvalid` for times out of range.
+    """Convert a column to the type from `spark_arrow`; raises `pyarrow.ArrowInvalid` for times out of range.
 
     Arguments:
-        column: an array without an offset, as decoders give it.
-        wanted: the type.
+        column: an array without an offset, as decoders return it.
+        wanted: the type to convert to.
     """
     if column.type == wanted:
         return column
@@ -140,7 +139,7 @@ def as_spark(column: Any, wanted: Any) -> Any:
 
 
 def rows_that_fail(column: Any, wanted: Any, convert: Callable[[Any, Any], Any] = as_spark) -> dict[int, str]:
-    """The rows that cannot be converted, and why; the others can, one by one or together."""
+    """The rows that cannot be converted, and why; all others can."""
     failures: dict[int, str] = {}
     pending = [(0, len(column))]
     while pending:

@@ -1,4 +1,4 @@
-"""The schema that a typed write uses: found, and registered if need be, once, when the write is planned."""
+"""The schema of a typed write, found, and registered if necessary, once when the write is planned."""
 
 import dataclasses
 import re
@@ -23,10 +23,10 @@ class WriterSchema:
     Arguments:
         field: "key" or "value".
         format: one of `FORMATS`.
-        text: the schema; "" where the format has none.
-        references: schemas that it refers to, names and texts, each after those that it refers to itself.
-        schema_id: the id that is written before each value; None: nothing is.
-        message: its message, of Protobuf; "": the first one.
+        text: the schema; "" if the format has none.
+        references: names and texts of the schemas that it refers to, each after its own references.
+        schema_id: the id to write before each value, or None.
+        message: for Protobuf, the name of the message; "": the first one.
     """
 
     field: str
@@ -40,16 +40,16 @@ class WriterSchema:
 def find_writer_schema(
     field: FieldOptions, typed: TypedOptions, topic: str | None, type_: "pyarrow.DataType | None"
 ) -> WriterSchema:
-    """The schema with which a column is written.
+    """Find the schema to write a column with.
 
     Arguments:
-        field: of the column.
-        typed: all that is typed.
-        topic: to which is written; None: the rows say it.
-        type_: of the column; None where options name the schema.
+        field: the column's options.
+        typed: the options of all typed columns.
+        topic: the topic; None: a column names it.
+        type_: the column's type; None if options name the schema.
 
-    Raises `KafkaConfigurationError`, and `SchemaRegistryError` where the registry refuses, or does not answer for as
-    long as schemaRegistryWait says.
+    Raises `KafkaConfigurationError`, and `SchemaRegistryError` if the registry refuses, or does not answer within
+    schemaRegistryWait.
     """
     if field.format in PLAIN_FORMATS:
         return WriterSchema(field.field, field.format)
@@ -118,7 +118,7 @@ def _made(
 
 
 def _checked(schema: WriterSchema) -> WriterSchema:
-    """The schema, if a message can be written with it; raises `KafkaConfigurationError`."""
+    """The schema, if messages can be written with it; raises `KafkaConfigurationError`."""
     if schema.format == "protobuf":
         try:
             _ = protobuf_of(schema.text, schema.message, schema.references).type
