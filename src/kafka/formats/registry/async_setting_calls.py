@@ -4,7 +4,8 @@ from typing import Any, Literal
 
 from kafka.errors import IllegalArgumentError
 from kafka.formats.registry.answers import settings_of, text_of
-from kafka.formats.registry.async_requests import AsyncRegistryRequests, quoted
+from kafka.formats.registry.async_requests import quoted
+from kafka.formats.registry.async_schema_calls import AsyncSchemaCalls
 from kafka.formats.registry.errors import SchemaRegistryError
 from kafka.formats.registry.schemas import Schema, checked_schema
 from kafka.formats.registry.settings import ServerConfig
@@ -12,7 +13,7 @@ from kafka.formats.registry.settings import ServerConfig
 Version = int | Literal["latest"]
 
 
-class AsyncSettingCalls(AsyncRegistryRequests):
+class AsyncSettingCalls(AsyncSchemaCalls):
     """What a registry is asked about settings, and about compatibility, which they rule."""
 
     async def set_compatibility(self, subject_name: str | None = None, level: str | None = None) -> dict[str, Any]:
@@ -112,7 +113,9 @@ class AsyncSettingCalls(AsyncRegistryRequests):
         level = body.pop("compatibilityLevel", None)  # the name under which a registry returns it, and does not take it
         if level is not None:
             body.setdefault("compatibility", level)
-        return dict(await self._asked(dict, "PUT", _setting("config", subject_name), None, body))
+        answer = await self._asked(dict, "PUT", _setting("config", subject_name), None, body)
+        self._forget(subject_name)
+        return dict(answer)
 
     async def get_config(self, subject_name: str | None = None, default_to_global: bool = False) -> ServerConfig:
         """All settings.
@@ -132,7 +135,16 @@ class AsyncSettingCalls(AsyncRegistryRequests):
             subject_name: the subject; None: those that hold for subjects without.
         """
         path = _setting("config", subject_name)
-        return settings_of(await self._asked(dict, "DELETE", path), f"DELETE /{path}")
+        answer = await self._asked(dict, "DELETE", path)
+        self._forget(subject_name)
+        return settings_of(answer, f"DELETE /{path}")
+
+    def _forget(self, subject_name: str | None) -> None:
+        """Forget what may be another now: what an alias stands for, what a schema becomes when it is registered."""
+        if subject_name is None:
+            self.clear_caches()
+        else:
+            self._forget_subject(subject_name)
 
     # -- modes and contexts -------------------------------------------------------------------------------------------
 

@@ -6,14 +6,15 @@ from typing import Any, Literal
 from kafka.errors import IllegalArgumentError
 from kafka.formats.registry.answers import settings_of, text_of
 from kafka.formats.registry.errors import SchemaRegistryError
-from kafka.formats.registry.requests import RegistryRequests, quoted
+from kafka.formats.registry.requests import quoted
+from kafka.formats.registry.schema_calls import SchemaCalls
 from kafka.formats.registry.schemas import Schema, checked_schema
 from kafka.formats.registry.settings import ServerConfig
 
 Version = int | Literal["latest"]
 
 
-class SettingCalls(RegistryRequests):
+class SettingCalls(SchemaCalls):
     """What a registry is asked about settings, and about compatibility, which they rule."""
 
     def set_compatibility(self, subject_name: str | None = None, level: str | None = None) -> dict[str, Any]:
@@ -111,7 +112,9 @@ class SettingCalls(RegistryRequests):
         level = body.pop("compatibilityLevel", None)  # the name under which a registry returns it, and does not take it
         if level is not None:
             body.setdefault("compatibility", level)
-        return dict(self._asked(dict, "PUT", _setting("config", subject_name), None, body))
+        answer = self._asked(dict, "PUT", _setting("config", subject_name), None, body)
+        self._forget(subject_name)
+        return dict(answer)
 
     def get_config(self, subject_name: str | None = None, default_to_global: bool = False) -> ServerConfig:
         """All settings.
@@ -131,7 +134,16 @@ class SettingCalls(RegistryRequests):
             subject_name: the subject; None: those that hold for subjects without.
         """
         path = _setting("config", subject_name)
-        return settings_of(self._asked(dict, "DELETE", path), f"DELETE /{path}")
+        answer = self._asked(dict, "DELETE", path)
+        self._forget(subject_name)
+        return settings_of(answer, f"DELETE /{path}")
+
+    def _forget(self, subject_name: str | None) -> None:
+        """Forget what may be another now: what an alias stands for, what a schema becomes when it is registered."""
+        if subject_name is None:
+            self.clear_caches()
+        else:
+            self._forget_subject(subject_name)
 
     # -- modes and contexts -------------------------------------------------------------------------------------------
 

@@ -1063,6 +1063,19 @@ def test_an_association_may_make_a_version_that_is_then_the_newest() -> None:
         assert len(registry.requests) == 5
 
 
+@pytest.mark.parametrize("place", ["o", None])
+def test_what_settings_may_change_is_asked_for_again(place: str | None) -> None:
+    one, other = ({"subject": each, "version": 1, "id": 1, "schema": ORDER} for each in ("o", "p"))
+    answers = (200, one), (200, {"alias": "p"}), (200, other), (200, {"alias": "p"}), (200, one)
+    with ScriptedRegistry(*answers) as registry, SchemaRegistryClient({"url": registry.url, **CONF}) as client:
+        assert client.get_version("o", 1).subject == client.get_version("o", 1).subject == "o"
+        client.set_config(place, ServerConfig(alias="p"))
+        assert client.get_version("o", 1).subject == client.get_version("o", 1).subject == "p"
+        client.delete_config(place)
+        assert client.get_version("o", 1).subject == "o"
+        assert len(registry.requests) == 5
+
+
 async def test_the_asyncio_client_is_closed_by_confluents_name() -> None:
     with ScriptedRegistry((200, [])) as registry:
         client = AsyncSchemaRegistryClient({"url": registry.url, **CONF})
