@@ -1,17 +1,17 @@
-"""Formats of values: bytes to typed Arrow columns or objects. Layer 2: imports `record/` and what stands below it.
+"""Formats of values: bytes to typed Arrow columns or objects. Layer 2: imports `record/` and the layers below it.
 
-`columns` has the columns that a decoder fills value by value; a value that cannot be decoded is taken back and is
-null, with its cause beside the column. `avro` has Avro: `schema` the types, `matching` and `resolution` which type of
-the writer is read as which of the reader. `types` is what types are in Arrow, `plan` makes the readers that fill
-columns (`byte_readers`, `number_readers`, `nested_readers`), `columns` has the decoder; `object_plan` makes those that
-return objects (`object_readers`, `logical_objects`, `nested_objects`), `object_decoder` has the decoder.
-`writer_plan` makes what writes objects (`object_writers`, `logical_writers`, `nested_writers`, `union_writers`, into an
-`output`), `object_encoder` has the encoder; `arrow_binding` what writes the rows of Arrow columns
-(`arrow_writers`, `arrow_nested`), `column_encoder` has the encoder, and `arrow_schema` the schema of columns.
-`json` has JSON likewise, `plain` what Kafka's own serializers write; `rows` is what readers and writers of columns have
-in common, whatever the format.
+`columns` has the columns that a decoder fills value by value; a value that cannot be decoded is removed again and
+becomes null, with its cause next to the column. `avro` has Avro: `schema` has the types, `matching` and `resolution`
+decide which type of the writer is read as which of the reader. `types` maps them to Arrow's types, `plan` makes the
+readers that fill columns (`byte_readers`, `number_readers`, `nested_readers`), `columns` has the decoder; `object_plan`
+makes those that return objects (`object_readers`, `logical_objects`, `nested_objects`), `object_decoder` has the
+decoder. `writer_plan` makes what writes objects (`object_writers`, `logical_writers`, `nested_writers`,
+`union_writers`, into an `output`), `object_encoder` has the encoder; `arrow_binding` what writes the rows of Arrow
+columns (`arrow_writers`, `arrow_nested`), `column_encoder` has the encoder, and `arrow_schema` the schema of columns.
+`json` has JSON likewise, `plain` the values of Kafka's own serializers; `rows` is the common part of readers and
+writers of columns in any format.
 
-What programs use is here: `Avro` and `Json`, and what they raise and return.
+This module has the names for programs: `Avro` and `Json`, their errors and their results.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -71,7 +71,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public name when it is first asked for: Spark's processes begin anew, and need few."""
+    """Load a public name on first use: Spark's processes are new each time, and need few of them."""
     return of_a_package(__name__, name, _HOMES)
 
 

@@ -78,8 +78,8 @@ class MemberRows(ArrowWriter):
         """Make the writer.
 
         Args:
-            members, numbers: what writes each field, and the number of its branch.
-            bitmaps: of each field a bitmap of what is not null, from the first row on.
+            members, numbers: the writer of each field, and the number of its branch.
+            bitmaps: the validity bitmap of each field, from the first row on.
             null: the number of null's branch, None if there is none.
         """
         self.members, self.bitmaps, self.numbers, self.null = members, bitmaps, numbers, null

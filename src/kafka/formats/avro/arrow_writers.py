@@ -71,7 +71,7 @@ class BooleanRows(ArrowWriter):
 @cython.final
 @cython.cclass
 class IntegerRows(ArrowWriter):
-    """Writes ints or longs within bounds, and changes their unit: what is there times or divided by a number."""
+    """Writes ints or longs within bounds, and changes their unit by multiplying or dividing."""
 
     values: cython.const[cython.longlong][::1]  # type: ignore[valid-type]
     least: cython.longlong
@@ -131,7 +131,7 @@ class FloatRows(ArrowWriter):
 @cython.final
 @cython.cclass
 class BytesRows(ArrowWriter):
-    """Writes bytes or texts. `size` is that of a fixed type, else -1; `checked` wants UTF-8."""
+    """Writes bytes or texts. `size` is that of a fixed type, or -1; `checked` requires UTF-8."""
 
     ends: cython.const[cython.longlong][::1]  # type: ignore[valid-type]
     data: cython.const[cython.uchar][::1]  # type: ignore[valid-type]

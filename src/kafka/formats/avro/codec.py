@@ -31,7 +31,7 @@ class Avro:
         """Parse the schema.
 
         Args:
-            schema: JSON text, or what `json.loads` makes of it.
+            schema: JSON text, or the result of `json.loads`.
             references: schemas that define what this one refers to by name, each after those that it refers to.
             strict: records that are encoded must have all fields of the schema, and no others; else missing ones are
                 their defaults, or null, and others are ignored.

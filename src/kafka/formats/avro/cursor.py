@@ -70,7 +70,7 @@ class Cursor:
 
     @cython.cfunc
     def refuse(self, reason: str) -> Cursor:
-        """Note why the value cannot be read; returns the cursor, which stands for no object."""
+        """Note why the value cannot be read; returns the cursor in place of an object."""
         self.fail(reason)
         return self
 

@@ -181,7 +181,7 @@ def _with_length(data: bytes) -> bytes:
 
 
 def _bytes(value: Any) -> bytes:
-    """Return the bytes that a text of the characters 0 to 255 stands for."""
+    """Return the bytes of a text of the characters 0 to 255."""
     if not isinstance(value, str):
         raise _UnfitError
     try:

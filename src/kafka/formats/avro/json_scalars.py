@@ -1,7 +1,7 @@
 """Avro's simple and logical types in JSON and back: numbers, true and false, and texts for everything else.
 
-Bytes are hexadecimal, decimals are their digits, dates and times are as in ISO 8601, and what JSON has no number for is
-"NaN", "Infinity" or "-Infinity".
+Bytes are hexadecimal, decimals are their digits, dates and times are as in ISO 8601, and the numbers that JSON lacks
+are "NaN", "Infinity" and "-Infinity".
 """
 
 from __future__ import annotations

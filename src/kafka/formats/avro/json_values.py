@@ -1,4 +1,4 @@
-"""Avro values read from JSON, by their schema; `json_writer` writes it, and says what it looks like."""
+"""Reads Avro values from JSON with their schema; `json_writer` writes this JSON and describes it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def object_of_texts(schema: Schema, texts: Mapping[str, str], null: str | None) 
 
     Arguments:
         schema: of a record.
-        texts: numbers as in JSON, true and false, JSON for what has parts, and other types as they are in JSON.
+        texts: numbers, true and false as in JSON, JSON for types with parts, and the texts of other types.
         null: the text that means null; None: an empty text does if the field is nullable.
 
     Raises `AvroEncodeError`.
@@ -196,7 +196,7 @@ def _are_fields(schema: Record, given: dict[str, Any], look: int) -> bool:
 
 
 def branch_name(schema: Schema) -> str:
-    """What a branch of a union is called in JSON."""
+    """The name of a union's branch in JSON."""
     return schema.name if isinstance(schema, Named) else schema.kind
 
 

@@ -106,7 +106,7 @@ def _union(schema: Union, known: _Writers) -> _Write | None:
 
 
 def _is_read_again(schema: Schema, seen: set[Schema]) -> bool:
-    """Whether what is written for any value of a type fits it: decimals may have more digits than their type."""
+    """Whether the JSON of every value of a type fits the type: decimals may have more digits than their type."""
     if schema in seen:
         return True
     seen.add(schema)

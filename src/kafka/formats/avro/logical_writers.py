@@ -73,7 +73,7 @@ def _date_of(text: Any) -> Any:
 @cython.final
 @cython.cclass
 class TimeWriter(ObjectWriter):
-    """Writes a time of day, in units of so many microseconds; what is finer is cut off."""
+    """Writes a time of day, in units of so many microseconds; finer digits are cut off."""
 
     count: ObjectWriter
     unit: cython.longlong
@@ -184,7 +184,7 @@ class DecimalWriter(ObjectWriter):
 
     @cython.cfunc
     def _digits(self, value: Any) -> Any:
-        """Return the number without its point; None if it is none, or has digits that the type has no place for."""
+        """Return the number without its point; None if it is not a number, or has more digits than the type's scale."""
         if not isinstance(value, Decimal):
             number = whole(value)
             return None if number is None else self._bounded(number * 10**self.scale)
@@ -209,7 +209,7 @@ class DecimalWriter(ObjectWriter):
 
     @cython.cfunc
     def _bounded(self, number: Any) -> Any:
-        """Return a number that has few enough digits, else None."""
+        """Return a number if it has an allowed number of digits, else None."""
         return number if abs(number) < 10**self.precision else None
 
     @cython.cfunc

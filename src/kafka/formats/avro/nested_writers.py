@@ -146,7 +146,8 @@ def _has_fields(value: Any) -> cython.bint:
 class RecordWriter(ObjectWriter):
     """Writes a dict, or an object with the fields as attributes, as a record.
 
-    A field that is missing is its default, or null if it may be; `strict` refuses that, `with_defaults` what has none.
+    A field that is missing is its default, or null if it may be; `strict` refuses that, `with_defaults` refuses it for
+    fields without a default.
     """
 
     name: str

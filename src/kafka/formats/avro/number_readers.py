@@ -107,7 +107,7 @@ class IntReader(Reader):
 @cython.final
 @cython.cclass
 class LongReader(Reader):
-    """Reads a long, or an int, within bounds, and changes its unit: what was read times or divided by a number."""
+    """Reads a long, or an int, within bounds, and changes its unit by multiplying or dividing."""
 
     column: Int64Column
     least: cython.longlong

@@ -70,7 +70,7 @@ class BooleanObject(ObjectReader):
 @cython.final
 @cython.cclass
 class IntegerObject(ObjectReader):
-    """Reads an int or a long within bounds, and changes its unit: what was read times or divided by a number."""
+    """Reads an int or a long within bounds, and changes its unit by multiplying or dividing."""
 
     least: cython.longlong
     most: cython.longlong

@@ -163,7 +163,7 @@ class _Resolver:
         )
 
     def _from_union(self, writer: Union, reader: Schema, path: str) -> Resolved:
-        """Each branch is read as what it resolves to; those that do not resolve fail where a value has them."""
+        """Resolve each branch; those that do not resolve fail when a value has them."""
         found = Branches(writer)
         reasons = []
         for number, branch in enumerate(writer.branches):
@@ -252,9 +252,9 @@ def int_bounds(reader: Primitive) -> tuple[int, int]:
 
 
 def long_bounds(writer: Primitive, reader: Primitive) -> tuple[int, int, int, int]:
-    """Return the least and the greatest number to accept, and by what it is multiplied and divided.
+    """Return the least and the greatest number to accept, and the factor and divisor to apply.
 
-    Where both sides name a unit of time, it is changed.
+    If both sides have a unit of time, they convert it.
     """
     least, most = (INT_MIN, INT_MAX) if writer.kind == "int" else (LONG_MIN, LONG_MAX)
     times = divisor = 1

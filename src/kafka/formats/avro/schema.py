@@ -156,7 +156,7 @@ def parse(text: str | bytes | list[Any] | dict[str, Any], named: Mapping[str, Sc
     """Parse a schema.
 
     Args:
-        text: JSON text, or what `json.loads` made of it. The bare name of a primitive type needs no quotes.
+        text: JSON text, or the result of `json.loads`. The bare name of a primitive type needs no quotes.
         named: types of other schemas that this one refers to, by full name.
 
     Raises:

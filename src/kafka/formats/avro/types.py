@@ -44,7 +44,7 @@ MAX_DECIMAL = 76
 
 @dataclass(slots=True)
 class Target:
-    """A place for values: the reader's type, its Arrow type, and the column; for a union, what its branches are."""
+    """A place for values: the reader's type, its Arrow type, and the column; for a union, its branches."""
 
     schema: Schema
     arrow: pa.DataType

@@ -344,7 +344,7 @@ def _further(node: Node, what: str) -> Any:
 
 
 def _items(node: Node) -> tuple[Node | None, list[Node]]:
-    """What all items have to be, and what each of the first ones has to be."""
+    """The schema of all items, and the schemas of the first ones."""
     items, first = node.schema.get("items"), node.schema.get("prefixItems")
     if isinstance(first, list):
         return None, [node.document.node(each) for each in first]

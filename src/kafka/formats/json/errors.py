@@ -8,6 +8,6 @@ class JsonSchemaError(ValueError):
 
 
 def place(path: str) -> str:
-    """Return what an error begins with: the path of the field, if there is one."""
+    """Return the beginning of an error: the path of the field, if there is one."""
     path = path.strip(".")
     return f"At {path}: " if path else ""

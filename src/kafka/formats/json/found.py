@@ -7,7 +7,7 @@ import re
 from kafka.record.types import Buffer
 
 _SHOWN = 40
-"""How many bytes of what was found are shown."""
+"""Number of bytes to show."""
 _WORD = re.compile(rb"[A-Za-z0-9_+.\-]+")
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _PUNCTUATION = {b"{": "an object", b"[": "an array", b"}": "'}'", b"]": "']'", b",": "a comma", b":": "a colon"}

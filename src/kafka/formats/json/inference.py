@@ -25,7 +25,7 @@ def infer_type(
     mixed: Literal["error", "json"] = "error",
     times: bool = False,
 ) -> pa.DataType:
-    """Return a type that all values have: what `JsonColumnDecoder` reads them as.
+    """Return a type that all values have, to read them with `JsonColumnDecoder`.
 
     Whole numbers are int64, with others among them double; those beyond 64 bits are double too, which rounds them. All
     fields are nullable: what each value of a sample has, later values may lack.
@@ -63,7 +63,7 @@ def _parsed(number: int, value: bytes | str) -> Any:
 
 
 class _Found:
-    """The types that values at one place had."""
+    """The types of the values at one place."""
 
     def __init__(self) -> None:
         self._kinds: dict[str, int] = {}

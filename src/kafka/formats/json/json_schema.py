@@ -169,7 +169,7 @@ class _Converter:
         return (*inside, name)
 
     def _look_up(self, name: Any, path: str) -> Any:
-        """Return what a `$ref` names."""
+        """Return the schema that a `$ref` names."""
         document, _, pointer = str(name).partition("#")
         if document and document not in self._references:
             raise JsonSchemaError(f"{place(path)}the schema refers to {document}, which is not among its references")

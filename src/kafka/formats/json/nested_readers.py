@@ -42,7 +42,7 @@ def _text_of(cursor: Cursor) -> bytes:
 @cython.cfunc
 @cython.exceptval(-1)
 def _read_colon(cursor: Cursor) -> cython.int:
-    """Skip the colon behind a key; returns 0 or `BAD`."""
+    """Skip the colon after a key; returns 0 or `BAD`."""
     if next_byte(cursor) != 58:
         return cursor.expected(cursor.at, "a colon")
     cursor.at += 1
@@ -192,7 +192,7 @@ class ObjectReader(Reader):
         cursor.replaces_surrogates = False
         failed: cython.bint = read_text(cursor) != 0
         cursor.replaces_surrogates = replaces
-        if failed:  # with a lone surrogate it is no field's key, but a key
+        if failed:  # a key with a lone surrogate is valid, but not a field's
             cursor.at = at
             return self._pass_over(cursor)
         number = self._numbers.get(_text_of(cursor))

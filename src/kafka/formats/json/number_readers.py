@@ -183,7 +183,7 @@ class SmallReader(Reader):
 @cython.cfunc
 @cython.exceptval(-1.0, check=True)
 def _non_finite(constant: cython.int) -> cython.double:
-    """Return what a constant of `read_constant` stands for."""
+    """Return the value of a constant of `read_constant`."""
     if constant == _NAN:
         return float("nan")
     return float("inf") if constant == _INFINITY else -float("inf")

@@ -64,7 +64,7 @@ class Output:
         return f"{path}: {reason}" if path else reason
 
     def take(self) -> Any:
-        """Return what an Arrow array is made of; see `Column.take`."""
+        """Return the memory for an Arrow array; see `Column.take`."""
         return self.column.take()
 
     @cython.cfunc
@@ -199,7 +199,7 @@ class Writer:
 
 
 def view_of(buffer: Any) -> memoryview:
-    """Return the bytes of a buffer; some bytes where there is none, or it is empty."""
+    """Return the bytes of a buffer; placeholder bytes if there is no buffer, or an empty one."""
     return memoryview(buffer).cast("B") if buffer is not None and len(buffer) else memoryview(bytes(8))
 
 

@@ -164,7 +164,7 @@ class RealWriter(Writer):
     @cython.cfunc
     @cython.exceptval(-1)
     def _put_places(self, out: Output, digits: cython.ulonglong, places: cython.Py_ssize_t) -> cython.int:
-        """Write a number with some of its digits behind the point, or a zero there."""
+        """Write a number with some of its digits after the point, or a zero."""
         power: cython.ulonglong = 1
         left: cython.Py_ssize_t = places
         while left > 0:

@@ -11,7 +11,7 @@ _BEYOND: int = 10**_MAX_DIGITS
 def scaled(text: bytes, scale: int) -> int | None:
     """Return a JSON number times ten to the power of `scale`; None if that is not whole.
 
-    A number of more than 100 digits is told by 10**100, with its sign.
+    A number of more than 100 digits becomes 10**100, with its sign.
     """
     number, _, power = text.lower().partition(b"e")
     whole, _, part = number.partition(b".")

@@ -1,4 +1,4 @@
-"""What is done for each byte of a JSON value. For the plain variant; `scan.pxd` has the same for compiled modules."""
+"""The operations on each byte of a JSON value. For the plain variant; `scan.pxd` has the same for compiled modules."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _POWERS = tuple(float(f"1e{power}") for power in range(23))
 
 
 def next_byte(cursor: Cursor) -> int:
-    """Move to the next byte that is no white space, and return it; -1 at the end of the value."""
+    """Move to the next byte that is not white space, and return it; -1 at the end of the value."""
     data, at, end = cursor.data, cursor.at, cursor.end
     while at < end and data[at] in _SPACE:
         at += 1

@@ -54,7 +54,7 @@ def _begin_scalar(cursor: Cursor, byte: cython.int) -> cython.int:
 @cython.cfunc
 @cython.exceptval(-1)
 def _skip_key(cursor: Cursor) -> cython.int:
-    """Skip the key of an entry and the colon behind it; returns 0 or `BAD`."""
+    """Skip the key of an entry and the colon after it; returns 0 or `BAD`."""
     if next_byte(cursor) != 34:
         return cursor.expected(cursor.at, "a key in quotes")
     if skip_text(cursor):

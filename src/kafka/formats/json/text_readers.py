@@ -64,7 +64,7 @@ class TextReader(Reader):
 
 @cython.cfunc
 def _read_base64(cursor: Cursor, expects: str) -> bytes | None:
-    """Read a string as base64; None with the reason in the cursor if it is none."""
+    """Read a string as base64; None with the reason in the cursor if it is not valid."""
     at: cython.Py_ssize_t = cursor.at
     if cursor.data[at] != 34:
         cursor.expected(at, expects)
@@ -145,7 +145,7 @@ class RawReader(Reader):
         if is_utf8(cursor.data, start, size):
             self._values.append(cursor.data, start, size)
             return 0
-        if not cursor.replaces_surrogates:  # nothing else but UTF-8 is let through
+        if not cursor.replaces_surrogates:  # only UTF-8 is accepted
             return cursor.fail(start, "expected strings of characters, got half of a pair of surrogates")
         self._values.append(without_surrogates(bytes(cursor.data[start : cursor.at])), 0, size)
         return 0

@@ -28,7 +28,7 @@ BAD = cython.declare(cython.int, 1)
 @cython.inline
 @cython.exceptval(check=False)
 def _hex4(data: cython.const[cython.uchar][::1], at: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:  # type: ignore[valid-type]
-    """Return the number of four hexadecimal digits, -1 if they are none."""
+    """Return the number of four hexadecimal digits, -1 if they are not valid."""
     index: cython.Py_ssize_t
     digit: cython.uchar
     value: cython.int = 0
@@ -140,7 +140,7 @@ def read_text(cursor: Cursor) -> cython.int:
 @cython.cfunc
 @cython.exceptval(-1)
 def _decode_text(cursor: Cursor, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
-    """Write what a string stands for, whose syntax is right, to `cursor.text`."""
+    """Write the value of a string, whose syntax was checked, to `cursor.text`."""
     at: cython.Py_ssize_t = start
     stop: cython.Py_ssize_t
     size: cython.Py_ssize_t = 0
@@ -192,7 +192,7 @@ def _decode_text(cursor: Cursor, start: cython.Py_ssize_t, end: cython.Py_ssize_
 @cython.inline
 @cython.exceptval(check=False)
 def _put_character(cursor: Cursor, size: cython.Py_ssize_t, code: cython.int) -> cython.Py_ssize_t:
-    """Write a character in UTF-8, where there is room; returns the size behind it."""
+    """Write a character in UTF-8, for which there is room; returns the new size."""
     if code < 0x80:
         cursor.text[size] = code
         return size + 1

@@ -51,7 +51,7 @@ def _read_short_text(cursor: Cursor, expects: str) -> cython.int:
 @cython.cfunc
 @cython.exceptval(check=False)
 def _number_at(cursor: Cursor, at: cython.Py_ssize_t, size: cython.Py_ssize_t) -> cython.int:
-    """Return the number of a few digits in `cursor.text`; -1 if they are none."""
+    """Return the number of a few digits in `cursor.text`; -1 if they are not valid."""
     index: cython.Py_ssize_t
     digit: cython.uchar
     value: cython.int = 0
@@ -68,7 +68,7 @@ def _number_at(cursor: Cursor, at: cython.Py_ssize_t, size: cython.Py_ssize_t) -
 @cython.cfunc
 @cython.exceptval(check=False)
 def _byte_at(cursor: Cursor, at: cython.Py_ssize_t) -> cython.int:
-    """Return a byte of `cursor.text`, -1 behind its end."""
+    """Return a byte of `cursor.text`, -1 past its end."""
     return cursor.text[at] if at < cursor.text_size else -1
 
 
@@ -98,7 +98,7 @@ def _date_at(cursor: Cursor) -> cython.longlong:
 @cython.cfunc
 @cython.exceptval(check=False)
 def _time_at(cursor: Cursor, at: cython.Py_ssize_t) -> cython.longlong:
-    """Return the nanoseconds since midnight of a time, `_NONE` if there is none; `cursor.text_at` is behind it."""
+    """Return the nanoseconds since midnight of a time, `_NONE` if there is none; `cursor.text_at` is then after it."""
     hour: cython.int = _number_at(cursor, at, 2)
     minute: cython.int = _number_at(cursor, at + 3, 2)
     second: cython.int = 0
@@ -209,8 +209,8 @@ class TimeReader(Reader):
 class TimestampReader(Reader):
     """Reads a date and a time, as 2026-01-31T23:59:59.999Z; with an offset if the column is of UTC, else without.
 
-    `per_second` units of the column are a second. With `epoch_unit`, whole numbers of so many units a second since 1970
-    are read as well.
+    `per_second` units of the column are a second. With `epoch_unit`, whole numbers since 1970, in as many units a
+    second, are read as well.
     """
 
     _values: Int64Column

@@ -36,7 +36,7 @@ def _down(value: cython.longlong, divisor: cython.longlong) -> cython.longlong:
 @cython.cfunc
 @cython.exceptval(-1)
 def _put_date(out: Output, days: cython.longlong) -> cython.int:
-    """Write the date so many days after 1970-01-01; returns 0 or `BAD`."""
+    """Write the date that is a number of days after 1970-01-01; returns 0 or `BAD`."""
     era: cython.longlong
     day: cython.longlong
     year: cython.longlong
