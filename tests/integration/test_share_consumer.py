@@ -33,6 +33,7 @@ from kafka.errors import (
     RecordDeserializationError,
     WakeupError,
 )
+from kafka.formats.registry.errors import SchemaRegistryConnectionError
 from kafka.record import ConsumerRecord
 
 from .consumer_support import produce, read
@@ -235,6 +236,42 @@ def test_a_record_that_cannot_be_deserialized_is_released_and_given_up_in_the_en
                 failures.append((error.topic_partition, error.offset, isinstance(error, ValueError)))
         assert (got, failures) == ([1, 3], [(group.tp, 1, True)] * 2)
         assert nothing(consumer)
+
+
+@pytest.mark.parametrize("takes", ["poll", "iteration"])
+def test_no_record_is_released_or_given_up_while_a_schema_registry_is_down(takes: str, group: Group) -> None:
+    group.configure(share_delivery_count_limit=2)
+    produce(group.servers, group.topic, 0, [b"0", b"1", b"2"])
+    known = {b"0"}
+    asked = []
+
+    def of_registry(value: bytes) -> int:
+        if value not in known:
+            asked.append(value)
+            raise SchemaRegistryConnectionError(0, -1, "no answer")
+        return int(value)
+
+    def take() -> list[Any]:
+        return [next(consumer)] if takes == "iteration" else [*consumer.poll(500)]
+
+    with group.open(value_deserializer=of_registry, consumer_timeout_ms=20_000) as consumer:
+        got: list[Any] = []
+        failures: list[Exception] = []
+        deadline = time.monotonic() + PATIENCE_S
+        while len(asked) < 5:
+            assert time.monotonic() < deadline
+            try:
+                got += take()
+            except SchemaRegistryConnectionError as error:
+                failures.append(error)
+        assert not any(isinstance(each, RecordDeserializationError) for each in failures)
+        assert all("The record at offset 1 of partition 0" in each.__notes__[0] for each in failures)
+        known |= {b"1", b"2"}
+        while len(got) < 3:
+            assert time.monotonic() < deadline
+            got += take()
+        assert [(record.offset, record.value) for record in got] == [(0, 0), (1, 1), (2, 2)]
+        assert [record.delivery_count for record in got] == [1, 1, 1]
 
 
 def test_a_program_decides_about_a_record_that_cannot_be_deserialized(group: Group) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -182,6 +181,7 @@ class Columns:
         value_deserializer: Deserialize | None = None,
         cls: type[ConsumerRecord] = ConsumerRecord,
         more: int | None = None,
+        into: list[ConsumerRecord] | None = None,
     ) -> list[ConsumerRecord]:
         """Return the records as objects.
 
@@ -192,13 +192,15 @@ class Columns:
             value_deserializer: likewise with the value.
             cls: their class.
             more: the value of the last field of a class that has one field more than `ConsumerRecord`.
+            into: a list to add them to, and to return. If a deserializer raises, it has the records before that one.
 
         Raises:
             Exception: what a deserializer raises.
         """
+        result = [] if into is None else into
         name = self.topic if topic is None else topic
         number = self.partition if partition is None else partition
-        made = [
+        for start, stop, leader_epoch, kind in self.runs():
             self._maker.records(
                 self._first + start,
                 self._first + stop,
@@ -210,10 +212,9 @@ class Columns:
                 value_deserializer,
                 cls,
                 more,
+                result,
             )
-            for start, stop, leader_epoch, kind in self.runs()
-        ]
-        return made[0] if len(made) == 1 else list(itertools.chain.from_iterable(made))
+        return result
 
     def __arrow_c_array__(self, requested_schema: object | None = None) -> Any:
         """The records as an Arrow batch for other libraries, such as `polars.DataFrame(columns)`; as `to_arrow`.

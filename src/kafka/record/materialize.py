@@ -228,14 +228,15 @@ class RecordMaker:
         value_deserializer: Deserialize | None,
         cls: type[ConsumerRecord],
         more: int | None,
-    ) -> list[ConsumerRecord]:
+        result: list,  # type: ignore[type-arg]
+    ) -> None:
         """Make records of the rows from `start` to before `stop`, which share leader epoch and timestamp type.
 
         `cls` is their class. If `more` is a number, the class has one field more, the last, and `more` is its value.
+        They are added to `result`, so that those before a record that cannot be deserialized are there.
         """
         plain: cython.bint = key_deserializer is None and value_deserializer is None
         is_tuple: cython.bint = _is_tuple(cls)
-        result: list = []  # type: ignore[type-arg]
         row: cython.Py_ssize_t
         last_timestamp: cython.longlong = -1
         timestamp: object = -1
@@ -285,4 +286,3 @@ class RecordMaker:
         finally:
             if collects:
                 PyGC_Enable()  # type: ignore[name-defined]  # noqa: F821
-        return result

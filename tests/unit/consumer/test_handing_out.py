@@ -20,6 +20,7 @@ from kafka.consumer.records.build_records import Materializer
 from kafka.consumer.records.consumer_records import ConsumerRecords
 from kafka.consumer.records.iteration import RecordCursor
 from kafka.errors import KafkaConfigurationError, KafkaError, RecordDeserializationError
+from kafka.formats.registry.errors import SchemaRegistryConnectionError
 from kafka.record import BatchBuilder, ConsumerRecord
 from kafka.record.abc import ABCRecord
 from kafka.serializer import adapt_deserializer
@@ -260,6 +261,32 @@ def test_the_error_is_of_the_type_of_its_cause_too(cause: Exception, kept: dict[
     assert (error.topic_partition, error.offset) == (TopicPartition("t", 0), 0)
     assert "the value of the record at offset 0" in str(error)
     assert {name: getattr(error, name) for name in kept} == kept
+
+
+@pytest.mark.parametrize("on_error", ["raise", "skip", lambda error: None])
+def test_a_registry_that_is_down_is_no_fault_of_a_record_and_is_asked_once(on_error: Any) -> None:
+    asked = []
+    down = SchemaRegistryConnectionError(0, -1, "no answer")
+
+    def of_registry(topic: str, data: bytes | None, headers: Any) -> bytes | None:
+        if data == b"unknown":
+            asked.append(data)
+            raise down
+        return data
+
+    desk = Desk(b"0", b"1", b"unknown", b"3")
+    with desk.buffer.take(10) as hand_out:
+        gathered = Materializer(of_registry, of_registry, on_error).batch(hand_out)
+    hand_out.commit()
+    assert [record.value for record in gathered[desk.state.tp]] == [b"0", b"1"]
+    assert len(asked) == 1
+    for count in (2, 3):
+        with desk.buffer.take(10) as hand_out, pytest.raises(SchemaRegistryConnectionError) as caught:
+            Materializer(of_registry, of_registry, on_error).batch(hand_out)
+        assert caught.value is down
+        assert at(desk.state) == 2
+        assert len(asked) == count
+    assert "The record at offset 2 of partition 0 of topic 't'" in down.__notes__[0]
 
 
 def test_a_deserializer_of_kafka_python_3_gets_the_headers() -> None:

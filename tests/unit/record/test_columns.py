@@ -282,7 +282,9 @@ def test_objects_are_made_of_the_rows_that_there_are_and_of_no_others() -> None:
     maker = RecordMaker(columns.buffers[0])
 
     def made(start: int, stop: int) -> list[bytes | None]:
-        return [record.value for record in maker.records(start, stop, "t", 0, -1, 0, None, None, ConsumerRecord, None)]
+        records: list[ConsumerRecord] = []
+        maker.records(start, stop, "t", 0, -1, 0, None, None, ConsumerRecord, None, records)
+        return [record.value for record in records]
 
     assert made(0, 3) == [b"a", b"b", b"c"]
     assert [made(at, at + 1) for at in range(3)] == [[b"a"], [b"b"], [b"c"]]

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from kafka.consumer.handover.hand_out import HandOut, Slice
-from kafka.consumer.records.record_errors import deserialization_error
-from kafka.errors import KafkaError, RecordDeserializationError
+from kafka.consumer.records.record_errors import failure_of, is_about_record
+from kafka.errors import RecordDeserializationError
 from kafka.record import Columns, ConsumerRecord
 from kafka.record.materialize import Deserialize
 from kafka.structs import TopicPartition
@@ -25,7 +25,10 @@ class Failure(NamedTuple):
 
 
 class FailedRow(NamedTuple):
-    """A record that could not be deserialized: its row, "key" or "value", and what was raised."""
+    """A record that could not be deserialized: its row, "key" or "value", and what was raised.
+
+    The part is empty if what was raised is not about the record.
+    """
 
     row: int
     part: str
@@ -53,27 +56,33 @@ class RecordBuilder:
 
     def build(self, columns: Columns, more: int | None = None) -> tuple[list[ConsumerRecord], FailedRow | None]:
         """The records up to the first that cannot be deserialized; `more` as of `Columns.to_records`."""
-        try:
-            return columns.to_records(None, None, self._key, self._value, self._class, more), None
-        except Exception:  # a deserializer of the user's may raise anything
-            if self._key is None and self._value is None:
-                raise
-            return self._one_by_one(columns, more)
-
-    def _one_by_one(self, columns: Columns, more: int | None) -> tuple[list[ConsumerRecord], FailedRow | None]:
-        """Go record by record, to find the one that fails. One that does not fail again is there like any other."""
         records: list[ConsumerRecord] = []
-        for index in range(len(columns)):
-            row = columns.slice(index, index + 1)
-            part = "key"
+        while True:
+            rest = columns.slice(len(records), len(columns)) if records else columns
             try:
-                if self._key is not None:
-                    row.to_records(None, None, self._key, None)
-                part = "value"
-                records += row.to_records(None, None, self._key, self._value, self._class, more)
-            except Exception as failure:  # as above
-                return records, FailedRow(index, part, failure)
-        return records, None
+                rest.to_records(None, None, self._key, self._value, self._class, more, records)
+                return records, None
+            except Exception as failure:  # a deserializer of the user's may raise anything
+                if self._key is None and self._value is None:
+                    raise
+                if not is_about_record(failure):  # to ask again which part it was would mean another request
+                    return records, FailedRow(len(records), "", failure)
+            failed = self._add_row(columns, len(records), more, records)
+            if failed is not None:
+                return records, failed
+
+    def _add_row(self, columns: Columns, row: int, more: int | None, records: list[ConsumerRecord]) -> FailedRow | None:
+        """See what of a row cannot be deserialized. One that does not fail again is there like any other."""
+        columns = columns.slice(row, row + 1)
+        part = "key"
+        try:
+            if self._key is not None:
+                columns.to_records(None, None, self._key, None)
+            part = "value"
+            columns.to_records(None, None, self._key, self._value, self._class, more, records)
+        except Exception as failure:  # as above
+            return FailedRow(row, part, failure)
+        return None
 
 
 class Materializer:
@@ -106,13 +115,13 @@ class Materializer:
         while failed is not None:
             columns = columns.slice(failed.row, len(columns))
             [record] = columns.slice(0, 1).to_records()
-            error = deserialization_error(record, failed.part, failed.cause)
-            if self._on_error is None or not _is_about_record(failed.cause):
-                return records, Failure(error.offset, error)
+            error = failure_of(record, failed.part, failed.cause)
+            if self._on_error is None or not isinstance(error, RecordDeserializationError):
+                return records, Failure(record.offset, error)
             try:
                 instead = self._on_error(error)
             except Exception as refusal:  # a function of the user's, too
-                return records, Failure(error.offset, refusal)
+                return records, Failure(record.offset, refusal)
             if instead is not None:
                 records.append(instead)
             columns = columns.slice(1, len(columns))
@@ -140,11 +149,6 @@ class Materializer:
                 hand_out.end_at(piece, failure.offset)
                 break
         return gathered
-
-
-def _is_about_record(cause: Exception) -> bool:
-    """False where the deserializer could read no record at present, such as without its schema registry."""
-    return not isinstance(cause, KafkaError) or cause.about_record
 
 
 def skip(error: RecordDeserializationError) -> None:

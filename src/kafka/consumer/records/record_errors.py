@@ -14,6 +14,29 @@ class RecordTooLargeError(KafkaError):
     """A batch is larger than what is fetched at a time, so no whole batch came (brokers before 0.10.1)."""
 
 
+def is_about_record(cause: Exception) -> bool:
+    """Whether what a deserializer raised is about its record: not if it could read none, without its registry, say."""
+    return not isinstance(cause, KafkaError) or cause.about_record
+
+
+def failure_of(record: ConsumerRecord, part: str, cause: Exception, advice: str | None = None) -> Exception:
+    """What to raise for what a deserializer raised.
+
+    This is a `RecordDeserializationError` if it is about the record, and else the cause itself, so that no program
+    leaves out a record that can be read later.
+
+    Arguments:
+        as of `deserialization_error`.
+    """
+    if is_about_record(cause):
+        return deserialization_error(record, part, cause, advice)
+    cause.add_note(
+        f"The record at offset {record.offset} of partition {record.partition} of topic {record.topic!r} could not be "
+        "deserialized without it; it comes again with the next call."
+    )
+    return cause
+
+
 def deserialization_error(
     record: ConsumerRecord, part: str, cause: Exception, advice: str | None = None
 ) -> RecordDeserializationError:

@@ -154,6 +154,8 @@ class ShareCalls(ShareFace):
                 return False
         piece, in_flight = self._loaded[0], self._core.in_flight
         records, failed = self._materializer.made(piece)
+        if failed is not None and not records:
+            self._materializer.check_about_record(piece, failed)
         self._loaded.popleft()
         if failed is not None:
             rest = in_flight.cut(piece, failed.row or 1)

@@ -2,7 +2,7 @@
 
 from kafka.consumer.records.build_records import FailedRow, RecordBuilder
 from kafka.consumer.records.consumer_records import ConsumerRecords
-from kafka.consumer.records.record_errors import deserialization_error
+from kafka.consumer.records.record_errors import deserialization_error, failure_of, is_about_record
 from kafka.consumer.share.acknowledge_type import AcknowledgeType
 from kafka.consumer.share.acquired import Refused
 from kafka.consumer.share.core import ShareCore
@@ -30,8 +30,8 @@ class ShareMaterializer:
     def records(self, core: ShareCore, pieces: list[Piece]) -> ConsumerRecords:
         """The records of pieces by partition.
 
-        Where one cannot be deserialized, the list of pieces is cut before it. If it is the very first, it is released,
-        and its error raised.
+        If one cannot be deserialized, the list of pieces is cut before it. If it is the very first, it is released, and
+        its error raised; if the error is not about the record, it is not released, and comes with the next call.
         """
         gathered: dict[TopicPartition, list[ConsumerRecord]] = {}
         for number, piece in enumerate(pieces):
@@ -40,6 +40,7 @@ class ShareMaterializer:
                 gathered.setdefault(piece.tp, []).extend(made)
             if failed is not None:
                 if not gathered:
+                    self.check_about_record(piece, failed)
                     raise self._refuse(core, piece, failed)
                 if made:
                     core.cut(piece, failed.row)
@@ -50,6 +51,13 @@ class ShareMaterializer:
     def made(self, piece: Piece) -> tuple[list[ConsumerRecord], FailedRow | None]:
         """The records of a piece, up to the first that cannot be deserialized."""
         return self._builder.build(piece.columns, piece.delivery_count)
+
+    @staticmethod
+    def check_about_record(piece: Piece, failed: FailedRow) -> None:
+        """Raise what a deserializer raised if it is not about the record."""
+        if not is_about_record(failed.cause):
+            [record] = piece.columns.slice(failed.row, failed.row + 1).to_records()
+            raise failure_of(record, failed.part, failed.cause)
 
     def _refuse(self, core: ShareCore, piece: Piece, failed: FailedRow) -> Exception:
         """Release a record, the first of a piece that is next, and go on behind it; returns the error to raise."""
