@@ -73,12 +73,15 @@ def _from_json(writer: "Callable[[str], tuple[ParsedSchema, Callable[[Any], byte
         schema, encode = writer(topic)
         return encode(object_of(schema, plain(value)))
 
+    def known(topic: str) -> set[str]:
+        schema, _ = writer(topic)
+        return {each.name for each in schema.fields} if isinstance(schema, Record) else set()
+
     def of_row(topic: str, row: Row) -> bytes:
         schema, encode = writer(topic)
-        known = {each.name for each in schema.fields} if isinstance(schema, Record) else ()
-        return encode(object_of_texts(schema, row.fields(known), row.null))
+        return encode(object_of_texts(schema, row.fields(known(topic)), row.null))
 
-    return ToBytes(lambda topic, text: of_json(topic, loaded(text)), of_json, of_row)
+    return ToBytes(lambda topic, text: of_json(topic, loaded(text)), of_json, of_row, known)
 
 
 def _registered(

@@ -8,9 +8,21 @@ from typing import Any, NamedTuple
 
 
 class Json(NamedTuple):
-    """A key or value from a larger JSON document, or from a row of Arrow."""
+    """A key or value from a larger JSON document, or from a row of Arrow.
+
+    Arguments:
+        value: the parsed JSON.
+        key: the name of the field that is the record's key, which need not be a field of the value.
+    """
 
     value: Any
+    key: str | None = None
+
+    def fitting(self, known: Container[str]) -> Any:
+        """The value without the key, unless it is a field of the schema."""
+        if self.key is None or self.key in known:
+            return self.value
+        return {name: value for name, value in self.value.items() if name != self.key}
 
 
 class Row(NamedTuple):
@@ -41,11 +53,13 @@ class ToBytes(NamedTuple):
         of_text: converts a text.
         of_json: converts parsed JSON; None: texts are used unchanged.
         of_row: converts the texts of fields; None: they become a JSON object.
+        known: the names of the fields that the schema of a topic has; None: there is no schema, or it has no fields.
     """
 
     of_text: Callable[[str, bytes], bytes]
     of_json: Callable[[str, Any], bytes] | None = None
     of_row: Callable[[str, Row], bytes] | None = None
+    known: Callable[[str], Container[str]] | None = None
 
 
 def plain(value: Any, of_bytes: Callable[[bytes], str] = bytes.hex) -> Any:

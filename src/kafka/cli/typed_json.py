@@ -38,7 +38,7 @@ def json_bytes(field: Field, registry: "SchemaRegistryClient | None") -> ToBytes
         kinds, write = writer(topic)
         return write(_fields(kinds(), row))
 
-    return _of_texts(of_text)._replace(of_row=of_row)
+    return _of_texts(of_text)._replace(of_row=of_row, known=lambda topic: writer(topic)[0]())
 
 
 def _of_texts(of_text: Callable[[str, bytes], bytes]) -> ToBytes:

@@ -44,7 +44,7 @@ def protobuf_bytes(field: Field, registry: "SchemaRegistryClient | None") -> ToB
         codec, write = writer(topic)
         return write(message_from(codec, _json(_fields(codec.descriptor, row))))
 
-    return ToBytes(of_text, of_json, of_row)
+    return ToBytes(of_text, of_json, of_row, lambda topic: writer(topic)[0].descriptor.fields_by_name)
 
 
 def _json(value: Any) -> bytes:

@@ -3,12 +3,13 @@
 import functools
 import pathlib
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, NamedTuple, Self, TypeVar
 
 import click
 
+from kafka.cli.output import note
 from kafka.cli.registry_options import with_registry_if_given
 from kafka.cli.typed_fields import Document, Field, Headers, ToText
 from kafka.cli.typed_input import ToBytes
@@ -177,6 +178,25 @@ class Translator:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def note_likely_mistakes(typed: Typed, keys: Sequence[str], writes: bool) -> None:
+    """Say on standard error what the command was probably not meant to do.
+
+    Arguments:
+        typed: what keys and values are.
+        keys: the keys that were given.
+        writes: whether it writes records.
+    """
+    for key in keys:
+        if key in KINDS and typed.key is None:
+            note(f"--key {key} is the key {key!r}, not a format; for keys of this format, give --key-format {key}")
+    for field in (typed.key, typed.value):
+        if writes and field is not None and field.kind in ("avro", "protobuf") and typed.registry is None:
+            note(
+                f"{field.part}s are written without a schema id, as no registry is named "
+                "(--registry URL, or the environment variable KAFKA_SCHEMA_REGISTRY_URL)"
+            )
 
 
 def typed_bytes(translator: Translator, typed: Typed) -> tuple[ToBytes | None, ToBytes | None]:

@@ -532,6 +532,42 @@ def test_rows_of_csv_are_the_fields_of_values(cli: Cli, topic: Callable[..., str
     assert "Record R has no field 'nte'; did you mean 'note'?" in refused.stderr
 
 
+@pytest.mark.parametrize("kind", ["avro", "protobuf", "json"])
+@pytest.mark.parametrize("format_", ["csv", "parquet"])
+def test_a_column_of_keys_need_not_be_a_field(
+    kind: str, format_: str, cli: Cli, topic: Callable[..., str], tmp_path: Path
+) -> None:
+    pytest.importorskip("grpc_tools")
+    pa, csv, parquet = (pytest.importorskip(f"pyarrow{each}") for each in ("", ".csv", ".parquet"))
+    name, file, rows = topic(), tmp_path / "row.schema", tmp_path / f"rows.{format_}"
+    schemas = {
+        "avro": json.dumps({"type": "record", "name": "R", "fields": [{"name": "note", "type": "string"}]}),
+        "protobuf": 'syntax = "proto3"; message R { string note = 1; }',
+        "json": json.dumps({"properties": {"note": {"type": "string"}}, "additionalProperties": False}),
+    }
+    file.write_text(schemas[kind])
+    write = parquet.write_table if format_ == "parquet" else csv.write_csv
+    write(pa.table({"shop": pa.array([7, -8]), "note": ["a", "b"]}), rows)
+    typed = ("--value", kind, "--value-schema", str(file))
+    cli("produce", name, str(rows), *typed, "--key-column", "shop", "--key-format", "long")
+    read = typed if kind != "json" else typed[:2]
+    assert cli("consume", name, *read, "--key-format", "long", "-K", "|") == '7|{"note":"a"}\n-8|{"note":"b"}\n'
+
+
+def test_likely_mistakes_are_said(cli: Cli, topic: Callable[..., str], tmp_path: Path) -> None:
+    name, file = topic(), tmp_path / "row.avsc"
+    file.write_text('"string"')
+    written = cli.run("produce", name, "--value", "avro", "--value-schema", str(file), stdin='"x"\n')
+    assert written.exit_code == 0
+    assert "values are written without a schema id, as no registry is named" in written.stderr
+    written = cli.run("produce", name, "--key", "long", stdin="x\n")
+    assert (written.exit_code, "give --key-format long" in written.stderr) == (0, True)
+    read = cli.run("consume", name, "--key", "double")
+    assert "--key double is the key 'double', not a format" in read.stderr
+    read = cli.run("consume", name, "--key", "double", "--key-format", "string")
+    assert "not a format" not in read.stderr
+
+
 def test_rows_of_csv_are_the_fields_of_messages(cli: Cli, topic: Callable[..., str], tmp_path: Path) -> None:
     pytest.importorskip("grpc_tools")
     name, file, rows = topic(), tmp_path / "order.proto", tmp_path / "rows.csv"

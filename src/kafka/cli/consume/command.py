@@ -13,7 +13,7 @@ from kafka.cli.options import at_least_one, complete_group, connected, topic_opt
 from kafka.cli.output import note
 from kafka.cli.positions import DURATION, POSITION, Position, instant
 from kafka.cli.session import Session
-from kafka.cli.typed_values import Typed, with_typed_values
+from kafka.cli.typed_values import Typed, note_likely_mistakes, with_typed_values
 
 if TYPE_CHECKING:
     from kafka.cli.consume.selection import Selection
@@ -131,8 +131,10 @@ def command(
     sink = open_sink(name, output, session.output.as_json, end, between, as_typed(null), encoding)
     if typed and sink.is_arrow:
         raise click.UsageError(
-            "--value and --key-format are for text, json, csv and templates: parquet and arrow have bytes"
+            "--value and --key-format are for text, json, csv and templates: parquet and arrow have bytes; for columns "
+            "of the values' own types, use kafka.read(topic, value=...) in Python"
         )
+    note_likely_mistakes(typed, where["keys"], writes=False)
     if skip_bad and not typed:
         raise click.UsageError("--skip-bad expects --value or --key-format")
     if where["share_group"] is not None and not sink.is_safe:

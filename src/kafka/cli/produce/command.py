@@ -10,7 +10,7 @@ from kafka.cli.escapes import as_typed
 from kafka.cli.file_formats import LINES, check_installed, format_of
 from kafka.cli.options import complete_topic, connected, delivery, one
 from kafka.cli.session import Session
-from kafka.cli.typed_values import Translator, Typed, typed_bytes, with_typed_values
+from kafka.cli.typed_values import Translator, Typed, note_likely_mistakes, typed_bytes, with_typed_values
 
 _FORMATS = (*LINES, "json", "csv", "parquet", "arrow")
 
@@ -76,6 +76,7 @@ def command(
 
     fixed = _fixed(form)
     form["lines"] = _lines(form)
+    note_likely_mistakes(typed, [] if form["key"] is None else [form["key"]], writes=True)
     formats = [name or format_of(file) for file in files] if files else [name or "text"]
     for each in formats:
         check_installed(each)

@@ -99,9 +99,12 @@ class Sending:
             return given
         assert to_bytes is not None
         make: Any = to_bytes.of_text
-        if not isinstance(given, bytes):
-            make, given = (to_bytes.of_json, given.value) if isinstance(given, Json) else (to_bytes.of_row, given)
         try:
+            if isinstance(given, Json):
+                make = to_bytes.of_json
+                given = given.value if to_bytes.known is None else given.fitting(to_bytes.known(self._topic))
+            elif not isinstance(given, bytes):
+                make = to_bytes.of_row
             made: bytes = make(self._topic, given)
         except (ValueError, RecursionError) as error:
             why = "it is nested too deep" if isinstance(error, RecursionError) else error

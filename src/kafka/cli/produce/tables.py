@@ -106,7 +106,7 @@ def send_arrow(sending: Sending, kind: str, file: IO[bytes], key_column: str | N
             for row in _objects(batch):
                 key = None if key_column is None else _key(row[key_column])
                 if sending.has_json("value"):
-                    sending.send(Json(row), key)
+                    sending.send(Json(row, key_column), key)
                 else:
                     sending.send(json.dumps(row, ensure_ascii=False, default=_jsonable).encode(), key)
 
