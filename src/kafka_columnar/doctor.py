@@ -27,7 +27,7 @@ LIBRARIES = {
     "python_socks": "proxies: pip install 'kafka-columnar[socks]'",
     "httpx2": "the schema registry client: pip install 'kafka-columnar[schema-registry]'",
     "ptars": "columns of Protobuf values: pip install 'kafka-columnar[protobuf]'",
-    "grpc_tools": "Protobuf schemas as text: pip install 'kafka-columnar[protobuf]'",
+    "grpcio-tools": "Protobuf schemas as text: pip install 'kafka-columnar[protobuf]'",
     "jsonschema": "JSON serializers that check values: pip install 'kafka-columnar[json-schema]'",
     "authlib": "OAuth token endpoints: pip install 'kafka-columnar[oauth]'",
     "botocore": "AWS_MSK_IAM: pip install 'kafka-columnar[aws]'",

@@ -194,12 +194,19 @@ def _elsewhere(*_: Any) -> None:
     """`_set_socket_options` does it."""
 
 
+def _serde(name: str, value: Any, java: dict[str, Any], ours: dict[str, Any]) -> None:
+    """Take a serializer or deserializer as it is: the clients give it a context if it takes one."""
+    ours[name.replace(".", "_")] = value
+
+
 _CONVERT: dict[str, Convert] = {
     "auto.commit.interval.ms": _commit_interval,
     "auto.offset.reset": _reset,
     "compression.level": _level,
     "connections.max.idle.ms": _idle_time,
     "delivery.timeout.ms": _timeout,
+    "key.deserializer": _serde,
+    "key.serializer": _serde,
     "message.timeout.ms": _timeout,
     "partition.assignment.strategy": _assignors,
     "partitioner": _partitioner,
@@ -213,6 +220,8 @@ _CONVERT: dict[str, Convert] = {
     "ssl.ca.location": _authorities,
     "ssl.cipher.suites": _ciphers,
     "topic.metadata.refresh.interval.ms": _refresh,
+    "value.deserializer": _serde,
+    "value.serializer": _serde,
 }
 
 

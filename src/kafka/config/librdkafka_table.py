@@ -26,6 +26,8 @@ CONVERTED: Final = (
     "compression.level",
     "connections.max.idle.ms",
     "delivery.timeout.ms",
+    "key.deserializer",
+    "key.serializer",
     "message.timeout.ms",
     "partition.assignment.strategy",
     "partitioner",
@@ -39,6 +41,8 @@ CONVERTED: Final = (
     "ssl.ca.location",
     "ssl.cipher.suites",
     "topic.metadata.refresh.interval.ms",
+    "value.deserializer",
+    "value.serializer",
 )
 """What has another unit, other words or another meaning; `kafka.config.librdkafka` knows how."""
 
@@ -95,7 +99,6 @@ IDLE: Final = frozenset(
 """How librdkafka works inside, or logs; there is nothing of the kind here."""
 
 _IN_A_CONTEXT = "make an ssl.SSLContext, and give it as 'ssl_context'"
-_ONE_ARGUMENT = "a function of one argument, without librdkafka's context, as the keyword argument"
 
 REFUSED: Final[dict[str, tuple[tuple[str, ...], str]]] = {
     "auto.commit.enable": (("true",), "use 'enable.auto.commit'"),
@@ -116,8 +119,6 @@ REFUSED: Final[dict[str, tuple[tuple[str, ...], str]]] = {
     "error_cb": ((), "errors are raised and logged, and health() tells what fails"),
     "https.ca.pem": ((), "give a file, as 'https.ca.location'"),
     "interceptors": ((), "give objects of Python as the keyword argument 'interceptor_classes'"),
-    "key.deserializer": ((), f"{_ONE_ARGUMENT} 'key_deserializer'"),
-    "key.serializer": ((), f"{_ONE_ARGUMENT} 'key_serializer'"),
     "log_cb": ((), "logs go to Python's logging, under 'kafka'"),
     "oauth_cb": ((), "give an object with a method token() as 'sasl_oauth_token_provider'"),
     "oauthbearer_token_refresh_cb": ((), "give an object with a method token() as 'sasl_oauth_token_provider'"),
@@ -146,8 +147,6 @@ REFUSED: Final[dict[str, tuple[tuple[str, ...], str]]] = {
     "stats_cb": ((), "ask metrics() or health(), or give 'metric_reporters'"),
     "throttle_cb": ((), "metrics() has how long brokers throttle"),
     "topic.blacklist": ((), "give subscribe() a pattern without those topics"),
-    "value.deserializer": ((), f"{_ONE_ARGUMENT} 'value_deserializer'"),
-    "value.serializer": ((), f"{_ONE_ARGUMENT} 'value_serializer'"),
 }
 """What cannot be left out without another result: the values that are done here anyway, and what to do instead."""
 

@@ -9,6 +9,9 @@ PREFIX_SIZE = 5
 """Bytes of Confluent's prefix: a zero byte and the schema id, big-endian."""
 
 
+_HIGHEST_LIKELY_ID = 1 << 24
+
+
 class BadValue(NamedTuple):
     """A value that could not be decoded; its row is null."""
 
@@ -49,10 +52,22 @@ def id_at(data: memoryview, at: int) -> int:
     return int.from_bytes(data[at + 1 : at + PREFIX_SIZE], "big")
 
 
+def prefix_hint(value: bytes | memoryview) -> str:
+    """What to add to the cause why a value could not be decoded by itself: whether it seems to have a prefix."""
+    if len(value) < PREFIX_SIZE or value[0] != 0:
+        return ""
+    schema_id = int.from_bytes(value[1:PREFIX_SIZE], "big")
+    if not 0 < schema_id < _HIGHEST_LIKELY_ID:
+        return ""
+    return f"; it begins like a value with the schema id {schema_id}, which is read by a schema registry"
+
+
 def bad_value(data: memoryview, ends: memoryview, row: int, cause: str | None, field: str, framed: bool) -> BadValue:
     """Describe a row that could not be decoded; without a cause, its prefix is missing."""
+    if cause is not None and framed:
+        return BadValue(row, id_at(data, ends[row]), cause, field or None)
     if cause is not None:
-        return BadValue(row, id_at(data, ends[row]) if framed else None, cause, field or None)
+        return BadValue(row, None, cause + prefix_hint(data[ends[row] : ends[row + 1]]), field or None)
     start = bytes(data[ends[row] : min(ends[row + 1], ends[row] + PREFIX_SIZE)])
     return BadValue(
         row, None, f"expected a zero byte and a schema id of 4 bytes first, got {start.hex(' ') or 'no bytes'}"

@@ -87,9 +87,11 @@ def check_sink_schema(
     """
     types = dict(fields)
     if "value" not in types:
+        format_ = (typed or {}).get("value")
+        kind, how = ("string or binary", "to_json(struct(*))") if format_ is None else (f"for {format_}", "struct(*)")
         raise KafkaConfigurationError(
-            f"a write to Kafka needs a column 'value' (string or binary), but there are only {', '.join(types)}; "
-            "make one, for example with to_json(struct(*))"
+            f"a write to Kafka needs a column 'value' ({kind}), but there are only {', '.join(types)}; "
+            f"make one, for example with selectExpr('{how} AS value')"
         )
     if topic is None and "topic" not in types:
         raise KafkaConfigurationError("a write to Kafka needs the option 'topic' or a column 'topic'")

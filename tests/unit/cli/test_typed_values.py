@@ -566,6 +566,11 @@ def test_likely_mistakes_are_said(cli: Cli, topic: Callable[..., str], tmp_path:
     assert "--key double is the key 'double', not a format" in read.stderr
     read = cli.run("consume", name, "--key", "double", "--key-format", "string")
     assert "not a format" not in read.stderr
+    framed = topic()
+    send(cli, framed, b"\0\0\0\0\7\2x")
+    read = cli.run("consume", framed, "--value", "avro", "--value-schema", str(file))
+    assert read.exit_code == 1
+    assert "it begins like a value with the schema id 7, which is read by a schema registry" in read.stderr
 
 
 def test_rows_of_csv_are_the_fields_of_messages(cli: Cli, topic: Callable[..., str], tmp_path: Path) -> None:

@@ -172,6 +172,7 @@ def test_what_cannot_be_read_is_left_out_where_that_is_wanted(
     told = [record.getMessage() for record in caplog.records]
     assert len(told) == 2
     assert "left out (on_deserialization_error='skip'): the value of the record at offset 1" in told[0]
+    assert told[0].endswith("; it is left out")
 
 
 def test_a_slice_of_which_nothing_can_be_read_is_passed() -> None:

@@ -50,6 +50,20 @@ def test_a_frame_that_cannot_be_written_is_refused(fields, topic, said):
         check_sink_schema(fields, topic)
 
 
+@pytest.mark.parametrize(
+    ("typed", "advice"),
+    [
+        ({}, "(string or binary)|to_json(struct(*)) AS value"),
+        ({"value": "avro"}, "(for avro), but there are only id; |('struct(*) AS value')"),
+    ],
+)
+def test_the_advice_for_a_frame_without_values_fits_the_format(typed, advice):
+    with pytest.raises(KafkaConfigurationError) as caught:
+        check_sink_schema([("id", "int")], "t", typed=typed)
+    for part in advice.split("|"):
+        assert part in str(caught.value)
+
+
 def test_a_time_is_written_where_it_is_one_and_wanted():
     fields = [("value", "binary"), ("timestamp", "timestamp")]
     assert check_sink_schema(fields, "t", timestamps=True) == ("value", "timestamp")

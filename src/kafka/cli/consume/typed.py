@@ -8,6 +8,7 @@ from kafka.cli.output import note
 from kafka.cli.typed_fields import ToText
 from kafka.cli.typed_values import Translator, Typed
 from kafka.errors import KafkaError, RecordDeserializationError, error_text
+from kafka.formats.bad_values import prefix_hint
 from kafka.formats.registry.errors import SchemaRegistryError
 from kafka.serialization import SerializationError
 from kafka.structs import TopicPartition
@@ -59,6 +60,7 @@ class TypedRecords:
         self._is_needed = bool(typed)
         self._key = self._translator.to_text(typed.key)
         self._value = self._translator.to_text(typed.value)
+        self._has_registry = typed.registry is not None
         self._skips = skips
         self._skipped = 0
 
@@ -97,6 +99,8 @@ class TypedRecords:
             if not _is_about_record(error):
                 raise
             why = error_text(error) if isinstance(error, KafkaError) else str(error)
+            if not self._has_registry:
+                why += prefix_hint(data)
             tp = TopicPartition(record.topic, record.partition)
             advice = "it is left out (--skip-bad)" if self._skips else "--skip-bad leaves such records out"
             named = (error.schema_id, error.field) if isinstance(error, SerializationError) else (None, None)

@@ -104,6 +104,7 @@ class Materializer:
         self._on_error: ErrorHandler | None = None
         if on_error != "raise":
             self._on_error = skip if isinstance(on_error, str) else on_error
+        self._advice = "it is left out" if on_error == "skip" else None
 
     def records(self, piece: Slice) -> tuple[list[ConsumerRecord], Failure | None]:
         """The records of a slice up to the first that cannot be deserialized and may not be left out, and its error."""
@@ -115,7 +116,7 @@ class Materializer:
         while failed is not None:
             columns = columns.slice(failed.row, len(columns))
             [record] = columns.slice(0, 1).to_records()
-            error = failure_of(record, failed.part, failed.cause)
+            error = failure_of(record, failed.part, failed.cause, self._advice)
             if self._on_error is None or not isinstance(error, RecordDeserializationError):
                 return records, Failure(record.offset, error)
             try:

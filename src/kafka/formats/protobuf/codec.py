@@ -112,7 +112,7 @@ class Protobuf:
         """
         import pyarrow as pa
 
-        from kafka.formats.bad_values import BadValue
+        from kafka.formats.bad_values import BadValue, prefix_hint
 
         columns = self._column_codec()
         whole = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
@@ -121,8 +121,11 @@ class Protobuf:
         bad: list[BadValue] = []
 
         def fail(row: int, why: str, field: str) -> None:
-            schema_id = int.from_bytes(whole[row].as_py()[1:5]) if framed else None
-            bad.append(BadValue(row, schema_id, why, field or None))
+            data = whole[row].as_py()
+            if framed:
+                bad.append(BadValue(row, int.from_bytes(data[1:5]), why, field or None))
+            else:
+                bad.append(BadValue(row, None, why + prefix_hint(data), field or None))
 
         column = columns.decode(self._unframed(whole, bad, find) if framed else whole, fail)
         return column, sorted(bad)
