@@ -17,7 +17,6 @@ _REFERENCES = ("name", "subject", "version")
 _ON_A_PAGE = 100
 _LARGEST = 1 << 20
 """Characters of a schema that are shown at most."""
-_NOT_FOUND = 404
 _NO_REGISTRY = (
     "no schema registry is asked: start kafka ui with --registry URL, or with the variable KAFKA_SCHEMA_REGISTRY_URL"
 )
@@ -52,7 +51,7 @@ def _summary(registry: PageRegistry, subject: str) -> list[Any]:
         versions = registry.client.get_versions(subject)
         newest = registry.client.get_latest_version(subject)
     except SchemaRegistryError as error:
-        if error.http_status_code == _NOT_FOUND:  # it was deleted meanwhile
+        if error.is_missing:  # it was deleted meanwhile
             return [subject, "deleted", "", "", ""]
         raise
     shown = link(subject, "/schema", subject=subject)
@@ -77,7 +76,7 @@ async def schema_page(ui: Ui, given: Mapping[str, str]) -> Html | None:
         other = _number("version", given["with"]) if given.get("with") else None
         content = await registry.ask(_of_subject, registry, subject, version, other)
     except SchemaRegistryError as error:
-        if error.http_status_code == _NOT_FOUND:
+        if error.is_missing:
             return None
         raise
     return page(ui, subject, "/schemas", content)
@@ -140,7 +139,7 @@ def _compatibility(registry: PageRegistry, subject: str) -> str:
     try:
         return registry.client.get_compatibility(subject)
     except SchemaRegistryError as error:
-        if error.http_status_code != _NOT_FOUND:
+        if not error.is_missing:
             return error_text(error)
     try:
         return f"{registry.client.get_compatibility()}, as of all subjects"

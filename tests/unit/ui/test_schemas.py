@@ -229,6 +229,11 @@ async def test_a_page_of_a_proxy_is_not_taken_for_the_registry_s_answer(
     found = text_of(await pages.get("/messages", topic=orders()))
     assert "the schema registry refuses: " in found
     assert "no such page" in found
+    monkeypatch.setattr(pages.ui.registry.client, "get_subjects", lambda: ["a-subject"])
+    monkeypatch.setattr(pages.ui.registry.client, "get_versions", proxied)
+    found = text_of(await pages.get("/schemas", 400))
+    assert "no such page" in found
+    assert "deleted" not in found
 
 
 async def test_without_a_registry_the_page_says_how_to_name_one(broker: EmbeddedBroker) -> None:
