@@ -265,6 +265,12 @@ def test_bad_records_are_left_out_or_replaced(
         found = polled(consumer, 4, value=reader)
     assert found.column("value").to_pylist() == [ROWS[0], {"id": 0, "note": "bad"}, *ROWS[1:]]
     assert found.column("offset").to_pylist() == [0, 1, 3, 4]
+    for given in (b"", b"x", 5):  # an empty text would be an empty row to pyarrow
+        unfit = lambda error, given=given: error.record._replace(value=given)  # noqa: E731
+        with consumer_of(broker, topic, on_deserialization_error=unfit) as consumer:
+            assert polled(consumer, 1, value=reader).num_rows == 1
+            with pytest.raises(TypeError, match=f"the value {given!r} for the one at offset 1 .* of the type struct"):
+                polled(consumer, 1, value=reader)
 
 
 def test_a_registry_that_is_down_is_no_fault_of_a_record(

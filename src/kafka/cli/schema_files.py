@@ -1,5 +1,6 @@
 """Files of schemas, and what they import."""
 
+import json
 import pathlib
 import re
 
@@ -46,6 +47,17 @@ def is_json(text: str) -> bool:
 def is_proto(text: str) -> bool:
     """Whether a file seems to be a .proto file."""
     return _PROTO.match(text) is not None
+
+
+def is_json_schema(text: str) -> bool:
+    """Whether a file seems to be a JSON Schema, and not a schema of Avro."""
+    try:
+        schema = json.loads(text)
+    except ValueError:
+        return False
+    return isinstance(schema, dict) and (
+        "$schema" in schema or "properties" in schema or schema.get("type") in ("object", "integer", "number")
+    )
 
 
 def imported_names(text: str) -> list[str]:

@@ -8,7 +8,7 @@ import click
 from kafka.cli.options import AnyCase, confirm, yes_option
 from kafka.cli.output import Output
 from kafka.cli.registry_options import with_registry
-from kafka.cli.schema_files import imported_names, is_json, is_proto
+from kafka.cli.schema_files import imported_names, is_json, is_json_schema, is_proto
 from kafka.config.option import nearest
 
 if TYPE_CHECKING:
@@ -215,6 +215,8 @@ def _schema(file: IO[str], kind: str, references: tuple[str, ...]) -> "Schema":
             raise click.UsageError(f"{file.name} is JSON, and no .proto file: --type AVRO or --type JSON")
     elif is_proto(text):
         raise click.UsageError(f"{file.name} is a .proto file, and no JSON: --type PROTOBUF")
+    if kind.upper() == "AVRO" and is_json_schema(text):
+        raise click.UsageError(f"{file.name} is a JSON Schema, and not one of Avro: --type JSON")
     if kind.upper() == "PROTOBUF":
         _check_imports(file.name, text, {each.name for each in named})
     return Schema(text, kind.upper(), named)

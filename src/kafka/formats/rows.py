@@ -145,7 +145,10 @@ def _of(given: Any, name: str, role: str, method: str) -> Any:
         from kafka.formats.plain import KINDS
 
         if given not in KINDS:
-            raise ValueError(f"Expected {name} as one of {', '.join(KINDS)}, or a registry's {role}, got {given!r}")
+            raise ValueError(
+                f"Expected {name} as one of {', '.join(KINDS)}, an Avro, Json or Protobuf object, or what {role}() of "
+                f"a SchemaRegistryClient returns, got {given!r}"
+            )
         return PlainRows(given)
     if hasattr(given, "decode_rows"):
         return FormatRows(given)

@@ -132,6 +132,8 @@ def test_a_subject_that_does_not_exist_is_not_compatible(schemas: Schemas) -> No
 
 def test_files_that_are_no_schema_of_their_type(schemas: Schemas, tmp_path: Path) -> None:
     proto, empty, importing = tmp_path / "order.proto", tmp_path / "empty.avsc", tmp_path / "importing.proto"
+    json_schema = tmp_path / "order.json"
+    json_schema.write_text('{"type": "object", "properties": {"id": {"type": "integer"}}}')
     proto.write_text('// an order\nsyntax = "proto3";\nmessage Order { int64 id = 1; }\n')
     empty.write_text("\n")
     importing.write_text(
@@ -141,6 +143,7 @@ def test_files_that_are_no_schema_of_their_type(schemas: Schemas, tmp_path: Path
         for arguments, said in (
             ([str(proto)], f"{proto} is a .proto file, and no JSON: --type PROTOBUF"),
             ([str(empty)], f"{empty} is empty"),
+            ([str(json_schema)], f"{json_schema} is a JSON Schema, and not one of Avro: --type JSON"),
             ([schemas.file(INT), "--type", "PROTOBUF"], "is JSON, and no .proto file: --type AVRO or --type JSON"),
             ([str(importing), "--type", "PROTOBUF"], f"{importing} imports o.proto: register that file"),
         ):

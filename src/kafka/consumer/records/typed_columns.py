@@ -99,7 +99,9 @@ class TypedColumns:
                 stop = Stop(piece, error.offset, error)
             else:
                 try:
-                    instead[row] = self._on_error(error)
+                    record = self._on_error(error)
+                    _check_fits(batch, record, error)
+                    instead[row] = record
                     continue
                 except Exception as refusal:  # a function of the user's
                     stop = Stop(piece, error.offset, refusal)
@@ -123,6 +125,25 @@ class TypedColumns:
         if not left_out:
             return batch
         return batch.take(pa.array([row for row in range(batch.num_rows) if row not in left_out], pa.int64()))
+
+
+def _check_fits(batch: Any, record: ConsumerRecord | None, error: RecordDeserializationError) -> None:
+    """Raise TypeError if what is handed out instead of a record cannot be in the columns."""
+    import pyarrow as pa
+
+    for name in ("key", "value") if record is not None else ():
+        type_, given = batch.schema.field(name).type, getattr(record, name)
+        try:
+            if pa.types.is_struct(type_) and not isinstance(given, Mapping | None):
+                raise TypeError
+            pa.array([given], type_)
+        except (TypeError, ValueError):
+            tp = error.topic_partition
+            raise TypeError(
+                f"on_deserialization_error returned a record with the {name} {given!r:.60} for the one at offset "
+                f"{error.offset} of partition {tp.partition} of topic {tp.topic!r}, "
+                f"but the column {name!r} is of the type {type_}: return such a {name}, None, or no record"
+            ) from error
 
 
 def _replaced(batch: Any, columns: Mapping[str, Array]) -> Any:

@@ -235,7 +235,7 @@ def _needed(given: Mapping[str, Any], name: str, source: str) -> str:
 def _text(given: Mapping[str, Any], name: str) -> str | None:
     value = given.get(name)
     if value is not None and (not isinstance(value, str) or not value):
-        shown = type(value).__name__ if name in _SECRET else repr(value)
+        shown = "an empty one" if value == "" else type(value).__name__ if name in _SECRET else repr(value)
         raise KafkaConfigurationError(f"{name!r} has to be a text that is not empty, not {shown}")
     return value
 

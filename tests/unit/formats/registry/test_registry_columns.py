@@ -354,7 +354,10 @@ def test_what_is_no_reader_or_cannot_be_one() -> None:
             registry.reader("orders-value")
         with pytest.raises(ValueError, match="Expected a subject, or schema= without a subject"):
             registry.reader()
-    with pytest.raises(ValueError, match=r"Expected value as one of string, bytes, .*, or a registry's reader"):
+    with pytest.raises(
+        ValueError,
+        match=r"Expected value as one of string, bytes, .*, an Avro, Json or Protobuf object, or what reader",
+    ):
         reader_of("avro", "value")
     with pytest.raises(TypeError, match="Expected key as the name of a type"):
         writer_of(5, "key")
