@@ -21,6 +21,7 @@ from kafka.net import parallel
 from kafka.partitioner import murmur2
 from kafka.producer.arrow.encoder import ArrowEncoder
 from kafka.producer.arrow.future import OffsetRange
+from kafka.producer.arrow.tables import as_arrow
 from kafka.record import arrow_schema
 from unit.producer.fake_producer import producing
 from unit.producer.producing_cluster import Fault, ProducingCluster
@@ -295,6 +296,13 @@ def test_what_gives_no_arrow_data_is_refused_by_name(wrong: Any) -> None:
                 await producer.send_arrow("t", wrong)
 
     asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("made", [lambda columns: pytest.importorskip("pandas").DataFrame(columns), dict])
+def test_columns_of_objects_without_a_type_are_refused_with_what_to_do(made: Any) -> None:
+    data = made({"id": [1], "counts": [[("a", 1)]]})  # a map, as pandas has it
+    with pytest.raises(TypeError, match=r"no Arrow columns can be made of .*int.*; give a pyarrow\.Table"):
+        as_arrow(data)
 
 
 async def test_progress_is_told_up_to_all_rows(capsys: pytest.CaptureFixture[str]) -> None:

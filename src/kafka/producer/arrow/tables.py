@@ -33,23 +33,31 @@ def as_arrow(data: Any) -> pa.Table | pa.RecordBatch:
         data: a `pyarrow.Table` or `RecordBatch`, an object with ``__arrow_c_stream__`` (a polars or pandas DataFrame, a
             `RecordBatchReader`, which is read to its end) or ``__arrow_c_array__``, or a dict of columns.
 
-    Raises `TypeError` for anything else.
+    Raises `TypeError` for anything else, and for columns of Python objects whose type is not clear.
     """
-    rows: pa.Table | pa.RecordBatch
     if isinstance(data, (pa.Table, pa.RecordBatch)):
-        rows = data
-    elif isinstance(data, Mapping):
-        rows = pa.table(dict(data))
-    elif hasattr(data, "__arrow_c_stream__"):
-        rows = pa.RecordBatchReader.from_stream(data).read_all()
-    elif hasattr(data, "__arrow_c_array__"):
-        rows = pa.record_batch(data)
-    else:
+        return _plain(data)
+    try:
+        rows = _made(data)
+    except pa.ArrowException as error:
         raise TypeError(
-            "send_arrow() takes a pyarrow Table or RecordBatch, anything with __arrow_c_stream__ or __arrow_c_array__ "
-            f"(as polars and pandas have), or a dict of columns, not {type(data).__name__}"
-        )
+            f"no Arrow columns can be made of this {type(data).__name__}: {'; '.join(map(str, error.args))}; "
+            "give a pyarrow.Table, whose columns have types, such as pa.Table.from_pandas(frame, schema=...)"
+        ) from error
     return _plain(rows)
+
+
+def _made(data: Any) -> pa.Table | pa.RecordBatch:
+    if isinstance(data, Mapping):
+        return pa.table(dict(data))
+    if hasattr(data, "__arrow_c_stream__"):
+        return pa.RecordBatchReader.from_stream(data).read_all()
+    if hasattr(data, "__arrow_c_array__"):
+        return pa.record_batch(data)
+    raise TypeError(
+        "send_arrow() takes a pyarrow Table or RecordBatch, anything with __arrow_c_stream__ or __arrow_c_array__ "
+        f"(as polars and pandas have), or a dict of columns, not {type(data).__name__}"
+    )
 
 
 def _plain(rows: pa.Table | pa.RecordBatch) -> pa.Table | pa.RecordBatch:
