@@ -39,7 +39,9 @@ REMEDIES: dict[str, str] = {
     "no longer in the log.",
     "TopicRecreatedError": "Poll on to read the new topic from its beginning, or `seek()` first; its `positions` say how far the deleted "
     "one was read. `on_topic_recreated='reset'` does so without the error.",
-    "RecordDeserializationError": "`seek()` behind the record, or give `on_deserialization_error`.",
+    "RecordDeserializationError": "`seek()` behind the record, or give `on_deserialization_error`. Its `record` has the bytes as they were; for dead "
+    "letters see [DELIVERY.md](DELIVERY.md#records-that-cannot-be-read). It is not raised while a schema registry does not answer: that is a "
+    "`SchemaRegistryConnectionError`, and the record comes again.",
     "TransactionFatalError": "Close the producer, and make a new one with the same `transactional_id`.",
     "TransactionAbortedError": "Send the records again in the next transaction.",
     "ForkedClientError": "Make clients in the process that uses them: after the fork.",

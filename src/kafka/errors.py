@@ -262,7 +262,10 @@ class RecordDeserializationError(KafkaError):
 
     The position stays at the record, so the next `poll()` raises again;
     ``seek(error.topic_partition, error.offset + 1)`` leads past it, and so does the option
-    ``on_deserialization_error``, by itself.
+    ``on_deserialization_error``, by itself. docs/DELIVERY.md has a recipe for dead letters.
+
+    It is not raised while a schema registry does not answer: that is a `SchemaRegistryConnectionError`, and the record
+    comes again.
 
     Arguments:
         topic_partition: where the record is, a `TopicPartition`.

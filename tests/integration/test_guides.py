@@ -63,6 +63,7 @@ GUIDES = {
         "{'id': 'a-1', 'lines': [{'price': 2.5}]}\nsubject 'orders-value', schema id 1: At lines[1].price: '3' is not",
         "b'\\x00\\x00\\x00\\x00\\x01\\x00\\n\\x03a-1\\x10\\x03' 3\nsyntax = \"proto3\";\n\nmessage Order {\n",
         "[7, 8, 9, None] [{'id': 1, 'customer': 'alice'}, {'id': 2, 'customer': None}, {'id': 3, 'cust",
+        "1 1\n[':.dev:orders-value', 'orders-value'] [':.dev:orders-value'] ['.', '.dev']\nOrder\nTrial\nTrial\n",
     ],
     "LOGGING.md": ['"kafka_group_id": "json-lines"', '"kafka_group_id": "structured"'],
     "TUNING.md": ["read 40000"],
@@ -166,7 +167,7 @@ def test_the_tests_that_the_guide_shows_pass(tmp_path: Path) -> None:
 @pytest.mark.timeout(600)  # a JVM and its Python processes start
 @pytest.mark.parametrize(
     ("number", "printed"),
-    [(0, "1000 rows\n"), (1, "100 orders\n"), (4, "lag: {'loud-trips': 0}\n1000 rows\n")],
+    [(0, "1000 rows\n"), (1, "100 orders\n"), (6, "lag: {'loud-trips': 0}\n1000 rows\n")],
     ids=["the first", "typed", "exactly once"],
 )
 def test_a_whole_program_of_spark_runs_on_an_empty_broker(number: int, printed: str, tmp_path: Path) -> None:

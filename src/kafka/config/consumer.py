@@ -203,7 +203,8 @@ class ConsumerOptions:
         "raise",
         parse_on_deserialization_error,
         "What to do with a record whose key or value cannot be deserialized: 'raise', 'skip' (with a warning), or a "
-        "function that takes the `RecordDeserializationError` and returns the record to hand out instead, or None.",
+        "function that takes the `RecordDeserializationError` and returns the record to hand out instead, or None. Its "
+        "`record` has key and value as they were, in bytes; for dead letters see [DELIVERY.md](DELIVERY.md).",
         accepts="str | Callable[[Any], Any]",
     )
     max_poll_records: int = option(500, integer(1), "Most records that one poll() gives.", "max.poll.records")

@@ -359,8 +359,9 @@ class ConsumerConfigs(CommonConfigs, total=False):
     """Turns the bytes of a value into an object. (default None; Java: value.deserializer)"""
     on_deserialization_error: str | Callable[[Any], Any] | None
     """What to do with a record whose key or value cannot be deserialized: 'raise', 'skip' (with a warning), or a
-    function that takes the `RecordDeserializationError` and returns the record to hand out instead, or None.
-    (default 'raise')"""
+    function that takes the `RecordDeserializationError` and returns the record to hand out instead, or None. Its
+    `record` has key and value as they were, in bytes; for dead letters see [DELIVERY.md](DELIVERY.md). (default
+    'raise')"""
     max_poll_records: int | None
     """Most records that one poll() gives. (default 500; Java: max.poll.records)"""
     consumer_timeout_ms: float | None
