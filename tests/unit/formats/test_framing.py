@@ -54,8 +54,8 @@ def test_a_value_with_a_prefix_that_is_read_without_a_registry_is_told_from_othe
     given = formats()[kind]
     rows = pa.array([{"id": 5, "note": "a note"}], given.type if kind != "avro" else given.arrow_type)
     [value] = given.encode_rows(rows).to_pylist()
-    column, bad = given.decode_rows(pa.array([prefix_of(7) + value, value, b"\xff\xff\xff\xff", b"\0\0"], pa.binary()))
-    assert column[1].as_py() == rows[0].as_py()
+    column, bad = given.decode_rows(pa.array([value, prefix_of(7) + value, b"\xff\xff\xff\xff", b"\0\0"], pa.binary()))
+    assert column[0].as_py() == rows[0].as_py()
     hint = "; it begins like a value with the schema id 7, which is read by a schema registry"
     assert [each.cause.endswith(hint) for each in bad] == [True, *[False] * (len(bad) - 1)]
-    assert [each.row for each in bad][:2] == [0, 2]
+    assert [each.row for each in bad][:2] == [1, 2]
