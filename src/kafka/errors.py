@@ -303,6 +303,17 @@ class RecordDeserializationError(KafkaError):
         self.schema_id = schema_id
         self.field = field
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Leave the type of the cause behind: its class is made where it is raised."""
+        names = ("topic_partition", "offset", "part", "record", "schema_id", "field")
+        state = {name: getattr(self, name) for name in names}
+        return _record_error, self.args, state
+
+
+def _record_error(text: str) -> RecordDeserializationError:
+    """What `RecordDeserializationError.__reduce__` names; the attributes are set afterwards."""
+    return RecordDeserializationError.__new__(RecordDeserializationError, text)
+
 
 class TransactionFatalError(KafkaError):
     """A transactional producer cannot go on: close it, and make a new one.

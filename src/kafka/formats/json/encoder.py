@@ -27,6 +27,9 @@ class JsonEncodeError(ValueError):
         self.row = row
         self.cause = cause
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.row, self.cause)
+
 
 class JsonColumnEncoder:
     """Encodes the rows of a column, or of several, as JSON values. Not thread-safe."""

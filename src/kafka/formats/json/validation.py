@@ -30,6 +30,9 @@ class JsonInvalidError(ValueError):
         self.path = path
         self.reason = reason
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.path, self.reason)
+
 
 class JsonValidator:
     """Checks objects. Thread-safe."""
