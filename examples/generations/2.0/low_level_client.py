@@ -32,6 +32,16 @@ def ask(client, node, request):
     return future.value
 
 
+def ask_for_partitions(client, node, request):
+    """Ask again while the broker does not lead the partitions yet: the cluster's view names it a little earlier."""
+    while True:
+        answer = ask(client, node, request)
+        errors = [partition[1] for _, partitions in answer.topics for partition in partitions]
+        if not {3, 6} & set(errors):
+            return answer
+        client.poll(timeout_ms=100)
+
+
 def main(servers, prefix):
     topic, group = prefix + "-raw", prefix + "-tools"
     client = KafkaClient(bootstrap_servers=servers, client_id="tool", request_timeout_ms=15000)
@@ -64,12 +74,13 @@ def main(servers, prefix):
         timeout=10000,
         topics=[(topic, [(0, builder.buffer())])],
     )
-    produced = ask(client, node, request)
+    produced = ask_for_partitions(client, node, request)
     for name, partitions in produced.topics:
         for partition, error, offset, time in partitions:
             print("produced:", name == topic, partition, error, offset, time)
 
-    ends = ask(client, node, OffsetRequest[1](-1, [(topic, [(0, OffsetResetStrategy.LATEST), (1, -2)])]))
+    wanted = OffsetRequest[1](-1, [(topic, [(0, OffsetResetStrategy.LATEST), (1, -2)])])
+    ends = ask_for_partitions(client, node, wanted)
     print("ends:", sorted((partition, error, offset) for partition, error, _, offset in ends.topics[0][1]))
 
     coordinator = ask(client, node, GroupCoordinatorRequest[0](group))
