@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 from kafka.cli.output import note
 from kafka.cli.typed_fields import ToText
 from kafka.cli.typed_values import Translator, Typed
+from kafka.consumer.records.record_errors import is_about_record
 from kafka.errors import KafkaError, RecordDeserializationError, error_text
 from kafka.formats.bad_values import prefix_hint
 from kafka.formats.registry.errors import SchemaRegistryError
@@ -119,7 +120,5 @@ class TypedRecords:
 
 
 def _is_about_record(error: Exception) -> bool:
-    """Whether a record is to blame: it is, too, where the registry does not know its schema id."""
-    if not isinstance(error, KafkaError) or error.about_record:
-        return True
-    return isinstance(error, SchemaRegistryError) and error.is_missing
+    """Return whether a record is at fault, which includes a schema id that the registry does not know."""
+    return is_about_record(error) or (isinstance(error, SchemaRegistryError) and error.is_missing)

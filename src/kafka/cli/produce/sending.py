@@ -101,8 +101,8 @@ class Sending:
         make: Any = to_bytes.of_text
         try:
             if isinstance(given, Json):
-                make = to_bytes.of_json
-                given = given.value if to_bytes.known is None else given.fitting(to_bytes.known(self._topic))
+                make, known = to_bytes.of_json, to_bytes.known
+                given = given.value if given.key is None or known is None else given.fitting(known(self._topic))
             elif not isinstance(given, bytes):
                 make = to_bytes.of_row
             made: bytes = make(self._topic, given)

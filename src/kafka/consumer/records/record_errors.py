@@ -30,10 +30,12 @@ def failure_of(record: ConsumerRecord, part: str, cause: Exception, advice: str 
     """
     if is_about_record(cause):
         return deserialization_error(record, part, cause, advice)
-    cause.add_note(
+    note = (
         f"The record at offset {record.offset} of partition {record.partition} of topic {record.topic!r} could not be "
         "deserialized without it; it comes again with the next call."
     )
+    if note not in getattr(cause, "__notes__", ()):  # a deserializer may raise the same object each time
+        cause.add_note(note)
     return cause
 
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     Bad = Mapping[str, Mapping[int, BadValue]]
     """Why rows have no key or no value, by "key" and "value" and row."""
+    Replacement = Mapping[str, Array]
+    """The key and the value of a record that is handed out instead of a bad one, each as an array of one row."""
 
 
 __all__ = ["ReadAs", "TypedColumns", "settled", "settled_async"]
@@ -90,7 +92,7 @@ class TypedColumns:
 
     def _without_bad(self, batch: Any, pieces: Sequence[Columns], bad: Bad) -> tuple[Any, Stop | None]:
         """The rows that can be handed out."""
-        instead: dict[int, ConsumerRecord | None] = {}
+        instead: dict[int, Replacement | None] = {}
         for row in sorted({row for rows in bad.values() for row in rows}):
             piece, at = _place(pieces, row)
             part = next(name for name in ("key", "value") if row in bad.get(name, ()))
@@ -100,25 +102,24 @@ class TypedColumns:
             else:
                 try:
                     record = self._on_error(error)
-                    _check_fits(batch, record, error)
-                    instead[row] = record
+                    instead[row] = None if record is None else _replacement(batch, record, error)
                     continue
                 except Exception as refusal:  # a function of the user's
                     stop = Stop(piece, error.offset, refusal)
             return self._with(batch.slice(0, row), instead), stop
         return self._with(batch, instead), None
 
-    def _with(self, batch: Any, instead: Mapping[int, ConsumerRecord | None]) -> Any:
-        """The batch with other keys and values in some rows, and without those that have none."""
+    def _with(self, batch: Any, instead: Mapping[int, Replacement | None]) -> Any:
+        """Return the batch with other keys and values in some rows, and without the rows whose replacement is None."""
         import pyarrow as pa
 
-        records = {row: each for row, each in instead.items() if each is not None}
-        for name in ("key", "value") if records else ():
+        replacements = {row: each for row, each in instead.items() if each is not None}
+        for name in ("key", "value") if replacements else ():
             at = batch.schema.names.index(name)
             column = batch.column(at)
             pieces, first = [], 0
-            for row, record in records.items():
-                pieces += [column.slice(first, row - first), pa.array([getattr(record, name)], column.type)]
+            for row, replacement in replacements.items():
+                pieces += [column.slice(first, row - first), replacement[name]]
                 first = row + 1
             batch = batch.set_column(at, name, pa.concat_arrays([*pieces, column.slice(first)]))
         left_out = {row for row, each in instead.items() if each is None}
@@ -127,16 +128,20 @@ class TypedColumns:
         return batch.take(pa.array([row for row in range(batch.num_rows) if row not in left_out], pa.int64()))
 
 
-def _check_fits(batch: Any, record: ConsumerRecord | None, error: RecordDeserializationError) -> None:
-    """Raise TypeError if what is handed out instead of a record cannot be in the columns."""
+def _replacement(batch: Any, record: ConsumerRecord, error: RecordDeserializationError) -> Replacement:
+    """Return the key and the value of a record that replaces another one, each as an array of one row.
+
+    Raises `TypeError` if they do not fit the columns.
+    """
     import pyarrow as pa
 
-    for name in ("key", "value") if record is not None else ():
+    made: dict[str, Array] = {}
+    for name in ("key", "value"):
         type_, given = batch.schema.field(name).type, getattr(record, name)
         try:
             if pa.types.is_struct(type_) and not isinstance(given, Mapping | None):
                 raise TypeError
-            pa.array([given], type_)
+            made[name] = pa.array([given], type_)
         except (TypeError, ValueError):
             tp = error.topic_partition
             raise TypeError(
@@ -144,6 +149,7 @@ def _check_fits(batch: Any, record: ConsumerRecord | None, error: RecordDeserial
                 f"{error.offset} of partition {tp.partition} of topic {tp.topic!r}, "
                 f"but the column {name!r} is of the type {type_}: return such a {name}, None, or no record"
             ) from error
+    return made
 
 
 def _replaced(batch: Any, columns: Mapping[str, Array]) -> Any:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
-from kafka.formats.registry.contracts import given
+from kafka.formats.registry.json_objects import JsonObject, Readers, is_true, listed, optional
 from kafka.formats.registry.schemas import Schema
 
 
 @dataclass(frozen=True)
-class Association:
+class Association(JsonObject):
     """A subject of a resource. What the registry did not say is None.
 
     Attributes:
@@ -36,42 +35,11 @@ class Association:
     frozen: bool = False
     lifecycle: str | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """As the registry's JSON has it."""
-        return given(
-            subject=self.subject,
-            guid=self.guid,
-            resourceName=self.resource_name,
-            resourceNamespace=self.resource_namespace,
-            resourceId=self.resource_id,
-            resourceType=self.resource_type,
-            associationType=self.association_type,
-            frozen=self.frozen,
-            lifecycle=self.lifecycle,
-        )
-
-    @classmethod
-    def from_dict(cls, src_dict: Mapping[str, Any]) -> Association:
-        """Read the registry's JSON.
-
-        Arguments:
-            src_dict: a JSON object.
-        """
-        return cls(
-            src_dict.get("subject"),
-            src_dict.get("guid"),
-            src_dict.get("resourceName"),
-            src_dict.get("resourceNamespace"),
-            src_dict.get("resourceId"),
-            src_dict.get("resourceType"),
-            src_dict.get("associationType"),
-            src_dict.get("frozen") is True,
-            src_dict.get("lifecycle"),
-        )
+    _READ: ClassVar[Readers] = {"frozen": is_true}
 
 
 @dataclass
-class AssociationInfo:
+class AssociationInfo(JsonObject):
     """A subject of a resource, in the answer to a request that made it.
 
     Attributes:
@@ -88,34 +56,14 @@ class AssociationInfo:
     frozen: bool = False
     schema: Schema | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """As the registry's JSON has it."""
-        return given(
-            subject=self.subject,
-            associationType=self.association_type,
-            lifecycle=self.lifecycle,
-            frozen=self.frozen,
-            schema=None if self.schema is None else self.schema.to_dict(),
-        )
-
-    @classmethod
-    def from_dict(cls, src_dict: Mapping[str, Any]) -> AssociationInfo:
-        """Read the registry's JSON.
-
-        Arguments:
-            src_dict: a JSON object.
-        """
-        return cls(
-            src_dict.get("subject"),
-            src_dict.get("associationType"),
-            src_dict.get("lifecycle"),
-            src_dict.get("frozen") is True,
-            _schema(src_dict),
-        )
+    _READ: ClassVar[Readers] = {
+        "frozen": is_true,
+        "schema": optional(Schema.from_dict),
+    }
 
 
 @dataclass
-class AssociationCreateOrUpdateInfo:
+class AssociationCreateOrUpdateInfo(JsonObject):
     """A subject that a resource is to get.
 
     Attributes:
@@ -134,36 +82,11 @@ class AssociationCreateOrUpdateInfo:
     schema: Schema | None = None
     normalize: bool | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """As the registry's JSON has it."""
-        return given(
-            subject=self.subject,
-            associationType=self.association_type,
-            lifecycle=self.lifecycle,
-            frozen=self.frozen,
-            schema=None if self.schema is None else self.schema.to_dict(),
-            normalize=self.normalize,
-        )
-
-    @classmethod
-    def from_dict(cls, src_dict: Mapping[str, Any]) -> AssociationCreateOrUpdateInfo:
-        """Read the registry's JSON.
-
-        Arguments:
-            src_dict: a JSON object.
-        """
-        return cls(
-            src_dict.get("subject"),
-            src_dict.get("associationType"),
-            src_dict.get("lifecycle"),
-            src_dict.get("frozen"),
-            _schema(src_dict),
-            src_dict.get("normalize"),
-        )
+    _READ: ClassVar[Readers] = {"schema": optional(Schema.from_dict)}
 
 
 @dataclass
-class AssociationCreateOrUpdateRequest:
+class AssociationCreateOrUpdateRequest(JsonObject):
     """The subjects that a resource is to get.
 
     Attributes:
@@ -180,35 +103,11 @@ class AssociationCreateOrUpdateRequest:
     resource_type: str | None = None
     associations: list[AssociationCreateOrUpdateInfo] | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """As the registry's JSON has it."""
-        return given(
-            resourceName=self.resource_name,
-            resourceNamespace=self.resource_namespace,
-            resourceId=self.resource_id,
-            resourceType=self.resource_type,
-            associations=None if self.associations is None else [each.to_dict() for each in self.associations],
-        )
-
-    @classmethod
-    def from_dict(cls, src_dict: Mapping[str, Any]) -> AssociationCreateOrUpdateRequest:
-        """Read the registry's JSON.
-
-        Arguments:
-            src_dict: a JSON object.
-        """
-        listed = src_dict.get("associations")
-        return cls(
-            src_dict.get("resourceName"),
-            src_dict.get("resourceNamespace"),
-            src_dict.get("resourceId"),
-            src_dict.get("resourceType"),
-            None if listed is None else [AssociationCreateOrUpdateInfo.from_dict(each) for each in listed],
-        )
+    _READ: ClassVar[Readers] = {"associations": optional(listed(AssociationCreateOrUpdateInfo.from_dict))}
 
 
 @dataclass
-class AssociationResponse:
+class AssociationResponse(JsonObject):
     """The subjects that a resource got.
 
     Attributes:
@@ -225,33 +124,4 @@ class AssociationResponse:
     resource_type: str | None = None
     associations: list[AssociationInfo] | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """As the registry's JSON has it."""
-        return given(
-            resourceName=self.resource_name,
-            resourceNamespace=self.resource_namespace,
-            resourceId=self.resource_id,
-            resourceType=self.resource_type,
-            associations=None if self.associations is None else [each.to_dict() for each in self.associations],
-        )
-
-    @classmethod
-    def from_dict(cls, src_dict: Mapping[str, Any]) -> AssociationResponse:
-        """Read the registry's JSON.
-
-        Arguments:
-            src_dict: a JSON object.
-        """
-        listed = src_dict.get("associations")
-        return cls(
-            src_dict.get("resourceName"),
-            src_dict.get("resourceNamespace"),
-            src_dict.get("resourceId"),
-            src_dict.get("resourceType"),
-            None if listed is None else [AssociationInfo.from_dict(each) for each in listed],
-        )
-
-
-def _schema(src_dict: Mapping[str, Any]) -> Schema | None:
-    found = src_dict.get("schema")
-    return None if found is None else Schema.from_dict(found)
+    _READ: ClassVar[Readers] = {"associations": optional(listed(AssociationInfo.from_dict))}

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import Enum, StrEnum
-from typing import Any, TypeVar
+from enum import StrEnum
+from typing import ClassVar
 
-E = TypeVar("E", bound=Enum)
+from kafka.formats.registry.json_objects import JsonMembers, JsonObject, Readers, listed, member, optional
 
 
 class RuleKind(StrEnum):
@@ -29,7 +28,7 @@ class RuleMode(StrEnum):
 
 
 @dataclass(frozen=True)
-class RuleParams:
+class RuleParams(JsonMembers):
     """Parameters of a rule.
 
     Attributes:
@@ -38,22 +37,9 @@ class RuleParams:
 
     params: dict[str, str] = field(default_factory=dict, hash=False)
 
-    def to_dict(self) -> dict[str, Any]:
-        """As the registry's JSON has them."""
-        return dict(self.params)
-
-    @classmethod
-    def from_dict(cls, src_dict: Mapping[str, Any]) -> RuleParams:
-        """Read the registry's JSON.
-
-        Arguments:
-            src_dict: a JSON object.
-        """
-        return cls(dict(src_dict))
-
 
 @dataclass(frozen=True)
-class Rule:
+class Rule(JsonObject):
     """One rule of a schema. An unknown kind or mode is kept as text.
 
     Attributes:
@@ -82,47 +68,15 @@ class Rule:
     on_failure: str | None = None
     disabled: bool | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """As the registry's JSON has it."""
-        return given(
-            name=self.name,
-            doc=self.doc,
-            kind=None if self.kind is None else str(self.kind),
-            mode=None if self.mode is None else str(self.mode),
-            type=self.type,
-            tags=self.tags,
-            params=None if self.params is None else self.params.to_dict(),
-            expr=self.expr,
-            onSuccess=self.on_success,
-            onFailure=self.on_failure,
-            disabled=self.disabled,
-        )
-
-    @classmethod
-    def from_dict(cls, src_dict: Mapping[str, Any]) -> Rule:
-        """Read the registry's JSON.
-
-        Arguments:
-            src_dict: a JSON object.
-        """
-        params = src_dict.get("params")
-        return cls(
-            src_dict.get("name"),
-            src_dict.get("doc"),
-            member(RuleKind, src_dict.get("kind")),
-            member(RuleMode, src_dict.get("mode")),
-            src_dict.get("type"),
-            src_dict.get("tags"),
-            None if params is None else RuleParams.from_dict(params),
-            src_dict.get("expr"),
-            src_dict.get("onSuccess"),
-            src_dict.get("onFailure"),
-            src_dict.get("disabled"),
-        )
+    _READ: ClassVar[Readers] = {
+        "kind": member(RuleKind),
+        "mode": member(RuleMode),
+        "params": optional(RuleParams.from_dict),
+    }
 
 
 @dataclass(frozen=True)
-class RuleSet:
+class RuleSet(JsonObject):
     """The rules of a schema.
 
     Attributes:
@@ -137,32 +91,15 @@ class RuleSet:
     encoding_rules: list[Rule] | None = field(default=None, hash=False)
     enable_at: str | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """As the registry's JSON has it."""
-        return given(
-            migrationRules=_dicts(self.migration_rules),
-            domainRules=_dicts(self.domain_rules),
-            encodingRules=_dicts(self.encoding_rules),
-            enableAt=self.enable_at,
-        )
-
-    @classmethod
-    def from_dict(cls, src_dict: Mapping[str, Any]) -> RuleSet:
-        """Read the registry's JSON.
-
-        Arguments:
-            src_dict: a JSON object.
-        """
-        return cls(
-            [Rule.from_dict(each) for each in src_dict.get("migrationRules") or ()],
-            [Rule.from_dict(each) for each in src_dict.get("domainRules") or ()],
-            [Rule.from_dict(each) for each in src_dict.get("encodingRules") or ()],
-            src_dict.get("enableAt"),
-        )
+    _READ: ClassVar[Readers] = {
+        "migration_rules": listed(Rule.from_dict),
+        "domain_rules": listed(Rule.from_dict),
+        "encoding_rules": listed(Rule.from_dict),
+    }
 
 
 @dataclass(frozen=True)
-class MetadataTags:
+class MetadataTags(JsonMembers):
     """Tags of fields.
 
     Attributes:
@@ -171,22 +108,9 @@ class MetadataTags:
 
     tags: dict[str, list[str]] = field(default_factory=dict, hash=False)
 
-    def to_dict(self) -> dict[str, Any]:
-        """As the registry's JSON has them."""
-        return dict(self.tags)
-
-    @classmethod
-    def from_dict(cls, src_dict: Mapping[str, Any]) -> MetadataTags:
-        """Read the registry's JSON.
-
-        Arguments:
-            src_dict: a JSON object.
-        """
-        return cls(dict(src_dict))
-
 
 @dataclass(frozen=True)
-class MetadataProperties:
+class MetadataProperties(JsonMembers):
     """Properties of a schema.
 
     Attributes:
@@ -195,22 +119,9 @@ class MetadataProperties:
 
     properties: dict[str, str] = field(default_factory=dict, hash=False)
 
-    def to_dict(self) -> dict[str, Any]:
-        """As the registry's JSON has them."""
-        return dict(self.properties)
-
-    @classmethod
-    def from_dict(cls, src_dict: Mapping[str, Any]) -> MetadataProperties:
-        """Read the registry's JSON.
-
-        Arguments:
-            src_dict: a JSON object.
-        """
-        return cls(dict(src_dict))
-
 
 @dataclass(frozen=True)
-class Metadata:
+class Metadata(JsonObject):
     """Metadata of a schema.
 
     Attributes:
@@ -223,41 +134,8 @@ class Metadata:
     properties: MetadataProperties | None = None
     sensitive: list[str] | None = field(default=None, hash=False)
 
-    def to_dict(self) -> dict[str, Any]:
-        """As the registry's JSON has it."""
-        return given(
-            tags=None if self.tags is None else self.tags.to_dict(),
-            properties=None if self.properties is None else self.properties.to_dict(),
-            sensitive=self.sensitive,
-        )
-
-    @classmethod
-    def from_dict(cls, src_dict: Mapping[str, Any]) -> Metadata:
-        """Read the registry's JSON.
-
-        Arguments:
-            src_dict: a JSON object.
-        """
-        tags, properties = src_dict.get("tags"), src_dict.get("properties")
-        return cls(
-            None if tags is None else MetadataTags.from_dict(tags),
-            None if properties is None else MetadataProperties.from_dict(properties),
-            list(src_dict.get("sensitive") or ()),
-        )
-
-
-def given(**values: Any) -> dict[str, Any]:
-    """A JSON object of the arguments that are not None."""
-    return {name: value for name, value in values.items() if value is not None}
-
-
-def member(kind: type[E], value: str | None) -> E | str | None:
-    """The member of an enum; an unknown value stays text."""
-    try:
-        return None if value is None else kind(value)
-    except ValueError:
-        return value
-
-
-def _dicts(rules: list[Rule] | None) -> list[dict[str, Any]] | None:
-    return None if rules is None else [rule.to_dict() for rule in rules]
+    _READ: ClassVar[Readers] = {
+        "tags": optional(MetadataTags.from_dict),
+        "properties": optional(MetadataProperties.from_dict),
+        "sensitive": listed(str),
+    }

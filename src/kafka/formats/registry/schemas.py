@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from kafka.formats.registry.contracts import Metadata, RuleSet, given
+from kafka.formats.registry.contracts import Metadata, RuleSet
+from kafka.formats.registry.json_objects import JsonObject, given
 from kafka.formats.registry.tags import SchemaTags
 
 
 @dataclass(frozen=True)
-class SchemaReference:
+class SchemaReference(JsonObject):
     """A schema that another one refers to.
 
     Attributes:
@@ -24,19 +25,6 @@ class SchemaReference:
     name: str | None
     subject: str | None
     version: int | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Make the registry's JSON."""
-        return given(name=self.name, subject=self.subject, version=self.version)
-
-    @classmethod
-    def from_dict(cls, src_dict: Mapping[str, Any]) -> SchemaReference:
-        """Read the registry's JSON.
-
-        Arguments:
-            src_dict: a JSON object.
-        """
-        return cls(src_dict.get("name"), src_dict.get("subject"), src_dict.get("version"))
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import ClassVar
 
-from kafka.formats.registry.contracts import Metadata, RuleSet, given, member
+from kafka.formats.registry.contracts import Metadata, RuleSet
+from kafka.formats.registry.json_objects import JsonObject, Readers, member, optional
 
 
 class ConfigCompatibilityLevel(StrEnum):
@@ -23,7 +23,7 @@ class ConfigCompatibilityLevel(StrEnum):
 
 
 @dataclass
-class ServerConfig:
+class ServerConfig(JsonObject):
     """The settings of a registry or of a subject. None: not set; `set_config` leaves those as they are.
 
     confluent-kafka has the first seven.
@@ -60,54 +60,11 @@ class ServerConfig:
     compatibility_policy: str | None = None
     alias_for_deks: str | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """As the registry's JSON has it."""
-        return given(
-            compatibility=None if self.compatibility is None else str(self.compatibility),
-            compatibilityLevel=None if self.compatibility_level is None else str(self.compatibility_level),
-            compatibilityGroup=self.compatibility_group,
-            defaultMetadata=None if self.default_metadata is None else self.default_metadata.to_dict(),
-            overrideMetadata=None if self.override_metadata is None else self.override_metadata.to_dict(),
-            defaultRuleSet=None if self.default_rule_set is None else self.default_rule_set.to_dict(),
-            overrideRuleSet=None if self.override_rule_set is None else self.override_rule_set.to_dict(),
-            alias=self.alias,
-            normalize=self.normalize,
-            validateFields=self.validate_fields,
-            validateRules=self.validate_rules,
-            validateNewSchemas=self.validate_new_schemas,
-            compatibilityPolicy=self.compatibility_policy,
-            aliasForDeks=self.alias_for_deks,
-        )
-
-    @classmethod
-    def from_dict(cls, src_dict: Mapping[str, Any]) -> ServerConfig:
-        """Read the registry's JSON.
-
-        Arguments:
-            src_dict: a JSON object.
-        """
-
-        def metadata(name: str) -> Metadata | None:
-            found = src_dict.get(name)
-            return None if found is None else Metadata.from_dict(found)
-
-        def rule_set(name: str) -> RuleSet | None:
-            found = src_dict.get(name)
-            return None if found is None else RuleSet.from_dict(found)
-
-        return cls(
-            member(ConfigCompatibilityLevel, src_dict.get("compatibility")),
-            member(ConfigCompatibilityLevel, src_dict.get("compatibilityLevel")),
-            src_dict.get("compatibilityGroup"),
-            metadata("defaultMetadata"),
-            metadata("overrideMetadata"),
-            rule_set("defaultRuleSet"),
-            rule_set("overrideRuleSet"),
-            src_dict.get("alias"),
-            src_dict.get("normalize"),
-            src_dict.get("validateFields"),
-            src_dict.get("validateRules"),
-            src_dict.get("validateNewSchemas"),
-            src_dict.get("compatibilityPolicy"),
-            src_dict.get("aliasForDeks"),
-        )
+    _READ: ClassVar[Readers] = {
+        "compatibility": member(ConfigCompatibilityLevel),
+        "compatibility_level": member(ConfigCompatibilityLevel),
+        "default_metadata": optional(Metadata.from_dict),
+        "override_metadata": optional(Metadata.from_dict),
+        "default_rule_set": optional(RuleSet.from_dict),
+        "override_rule_set": optional(RuleSet.from_dict),
+    }

@@ -1,0 +1,107 @@
+"""Dataclasses that stand for objects of the registry's JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from enum import Enum
+from typing import Any, ClassVar, Self, TypeVar
+
+T = TypeVar("T")
+E = TypeVar("E", bound=Enum)
+Readers = Mapping[str, Callable[[Any], Any]]
+"""By field of a dataclass: makes its value of the JSON's, which is None if it is missing."""
+
+
+class JsonObject:
+    """Base class of dataclasses that are written to the registry's JSON and read from it.
+
+    A field is named in camelCase there. What is None is not written, and what is missing is None.
+    """
+
+    _READ: ClassVar[Readers] = {}
+    """Of the fields whose values are not those of the JSON."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Make the registry's JSON."""
+        return given(**{name: _plain(getattr(self, attribute)) for attribute, name in _names(type(self))})
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        """Read the registry's JSON.
+
+        Arguments:
+            src_dict: a JSON object.
+        """
+        return cls(*[cls._READ.get(attribute, _same)(src_dict.get(name)) for attribute, name in _names(cls)])
+
+
+class JsonMembers:
+    """Base class of dataclasses with one field, a dict of all members of the JSON object."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Make the registry's JSON."""
+        [(attribute, _)] = _names(type(self))
+        return dict(getattr(self, attribute))
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        """Read the registry's JSON.
+
+        Arguments:
+            src_dict: a JSON object.
+        """
+        return cls(dict(src_dict))  # type: ignore[call-arg]  # a dataclass
+
+
+def given(**values: Any) -> dict[str, Any]:
+    """Make a JSON object of the arguments that are not None."""
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def optional(read: Callable[[Any], T]) -> Callable[[Any], T | None]:
+    """Return a function that reads a value, and None as None."""
+    return lambda value: None if value is None else read(value)
+
+
+def listed(read: Callable[[Any], T]) -> Callable[[Any], list[T]]:
+    """Return a function that reads each item of a list; None is an empty list."""
+    return lambda items: [read(each) for each in items or ()]
+
+
+def member(kind: type[E]) -> Callable[[Any], E | str | None]:
+    """Return a function that reads a member of an enum; an unknown value stays text."""
+
+    def read(value: Any) -> E | str | None:
+        try:
+            return None if value is None else kind(value)
+        except ValueError:
+            return str(value)
+
+    return read
+
+
+def is_true(value: Any) -> bool:
+    """Read a truth value that is false if it is missing."""
+    return value is True
+
+
+def _names(cls: type[Any]) -> list[tuple[str, str]]:
+    """List the fields of a dataclass, each with its name in JSON."""
+    names = []
+    for each in fields(cls):
+        first, *rest = each.name.split("_")
+        names.append((each.name, first + "".join(map(str.capitalize, rest))))
+    return names
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Enum):
+        return str(value)
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return value.to_dict() if hasattr(value, "to_dict") else value

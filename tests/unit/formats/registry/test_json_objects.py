@@ -1,0 +1,93 @@
+"""Objects of a registry's JSON come back from what they wrote, and keep what they do not know."""
+
+from typing import Any
+
+import pytest
+
+from kafka.formats.registry.associations import (
+    Association,
+    AssociationCreateOrUpdateInfo,
+    AssociationCreateOrUpdateRequest,
+    AssociationInfo,
+    AssociationResponse,
+)
+from kafka.formats.registry.contracts import Metadata, Rule, RuleKind, RuleSet
+from kafka.formats.registry.schemas import SchemaReference
+from kafka.formats.registry.settings import ConfigCompatibilityLevel, ServerConfig
+from kafka.formats.registry.tags import SchemaTags
+
+pytestmark = pytest.mark.once
+
+RULE = {
+    "name": "masked",
+    "doc": "hides",
+    "kind": "TRANSFORM",
+    "mode": "WRITE",
+    "type": "CEL",
+    "tags": ["PII"],
+    "params": {"a": "b"},
+    "expr": "x",
+    "onSuccess": "NONE",
+    "onFailure": "DLQ",
+    "disabled": False,
+}
+RULES = {"migrationRules": [RULE], "domainRules": [], "encodingRules": [RULE], "enableAt": "2026"}
+METADATA = {"tags": {"a.b": ["PII"]}, "properties": {"owner": "sales"}, "sensitive": ["owner"]}
+REFERENCE = {"name": "shop.Item", "subject": "item", "version": 3}
+SCHEMA = {"schema": "{}", "schemaType": "JSON", "references": [REFERENCE], "metadata": METADATA, "ruleSet": RULES}
+INFO = {"subject": "orders-value", "associationType": "value", "lifecycle": "WEAK", "frozen": True, "schema": SCHEMA}
+RESOURCE = {"resourceName": "orders", "resourceNamespace": "c1", "resourceId": "7", "resourceType": "topic"}
+SETTINGS = {
+    "compatibility": "FULL",
+    "compatibilityLevel": "NONE",
+    "compatibilityGroup": "major",
+    "alias": "",
+    "defaultMetadata": METADATA,
+    "overrideMetadata": METADATA,
+    "defaultRuleSet": RULES,
+    "overrideRuleSet": RULES,
+    "normalize": True,
+    "validateFields": False,
+    "validateRules": True,
+    "validateNewSchemas": True,
+    "compatibilityPolicy": "STRICT",
+    "aliasForDeks": "x",
+}
+
+
+@pytest.mark.parametrize(
+    ("cls", "document"),
+    [
+        (Rule, RULE),
+        (RuleSet, RULES),
+        (Metadata, METADATA),
+        (SchemaReference, REFERENCE),
+        (SchemaTags, {"schemaEntity": {"entityPath": "a", "entityType": "sr_field"}, "tags": ["PII"]}),
+        (Association, RESOURCE | {"subject": "s", "guid": "g", "associationType": "key", "frozen": True}),
+        (AssociationInfo, INFO),
+        (AssociationCreateOrUpdateInfo, INFO | {"normalize": False}),
+        (AssociationCreateOrUpdateRequest, RESOURCE | {"associations": [INFO]}),
+        (AssociationResponse, RESOURCE | {"associations": [INFO]}),
+        (ServerConfig, SETTINGS),
+    ],
+    ids=lambda each: getattr(each, "__name__", ""),
+)
+def test_comes_back_whole(cls: Any, document: dict[str, Any]) -> None:
+    made = cls.from_dict(document)
+    assert all(value is not None for name, value in vars(made).items() if name != "lifecycle")
+    assert made.to_dict() == document
+
+
+def test_of_enums_the_known_members_are_read() -> None:
+    assert Rule.from_dict({"kind": "CONDITION", "mode": "SOMETIMES"}).kind is RuleKind.CONDITION
+    assert Rule.from_dict({"kind": "CONDITION", "mode": "SOMETIMES"}).mode == "SOMETIMES"
+    assert ServerConfig.from_dict({"compatibility": "FULL"}).compatibility is ConfigCompatibilityLevel.FULL
+
+
+def test_what_is_missing_is_none_or_empty() -> None:
+    assert RuleSet.from_dict({}) == RuleSet([], [], [], None)
+    assert Association.from_dict({}).frozen is False
+    assert AssociationCreateOrUpdateInfo.from_dict({}).frozen is None
+    assert AssociationResponse.from_dict({}).associations is None
+    assert ServerConfig.from_dict({}) == ServerConfig()
+    assert ServerConfig().to_dict() == {}
