@@ -36,10 +36,25 @@ def checked_async_registry(registry: T) -> T:
     return registry
 
 
-def checked_function(name: str, given: Any) -> Callable[..., Any] | None:
-    """A user function, or None; raises `KafkaConfigurationError` for anything else."""
-    if given is not None and not callable(given):
-        raise KafkaConfigurationError(f"{name} has to be a function of a value and a context, not {given!r:.60}")
+def checked_function(name: str, given: Any, of: str = "a value and a context") -> Callable[..., Any] | None:
+    """Return a user function, or None; raises `KafkaConfigurationError` for one that does not take its arguments.
+
+    Arguments:
+        name: the argument's name, for errors.
+        given: the function.
+        of: what it is called with, joined by "and".
+    """
+    if given is None:
+        return None
+    try:
+        inspect.signature(given).bind(*of.split(" and "))
+    except TypeError:
+        raise KafkaConfigurationError(
+            f"{name} has to be a function of {of}, not {given!r:.80}; such as {name}=lambda value"
+            f"{', context' if ' and ' in of else ''}: function(value)"
+        ) from None
+    except ValueError:  # a builtin without a signature
+        pass
     return given  # type: ignore[no-any-return]
 
 

@@ -82,7 +82,7 @@ class JSONSerializer(SyncSerializer):
         self._write_id = options.function("schema.id.serializer")
         self._validates = options.flag("validate")
         self._to_dict = checked_function("to_dict", to_dict)
-        self._json_encode = checked_function("json_encode", json_encode) or _encoded
+        self._json_encode = checked_function("json_encode", json_encode, "a value") or _encoded
         self._validators: dict[Schema, JsonValidator] = {}
         self._name = None if schema is None else _title(schema)
         self._pending = schema
@@ -177,7 +177,7 @@ class JSONDeserializer(SyncDeserializer):
         self._read_id = options.function("schema.id.deserializer")
         self._validates = options.flag("validate")
         self._from_dict = checked_function("from_dict", from_dict)
-        self._json_decode = checked_function("json_decode", json_decode) or json.loads
+        self._json_decode = checked_function("json_decode", json_decode, "a text") or json.loads
         self._validators: dict[Schema, JsonValidator] = {}
         self._pending = self._reader
         self._begin()

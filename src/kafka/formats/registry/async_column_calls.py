@@ -1,7 +1,7 @@
 """Readers and writers of columns that use a registry's schemas."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from kafka.formats.header_ids import SchemaName
 from kafka.formats.registry.async_references import parsed_avro, referenced_texts
@@ -68,6 +68,7 @@ class AsyncColumnCalls(AsyncSchemaCalls):
         *,
         schema: Schema | str | None = None,
         message: Message = None,
+        unknown_fields: Literal["ignore", "error"] = "ignore",
     ) -> AsyncRegistryReader:
         """Make a reader of columns, which converts values of any schema to the reader's schema.
 
@@ -76,6 +77,7 @@ class AsyncColumnCalls(AsyncSchemaCalls):
             version: its version; the reader keeps it when newer ones are registered.
             schema: the reader's schema, instead of a subject: a `Schema`, or the text of an Avro schema.
             message: for Protobuf, the name of the message or its position in the file; None: the first one.
+            unknown_fields: for JSON, "error" refuses values with fields that the schema does not declare.
 
         The reader's attribute `type` is the column's type. Avro values are resolved from the schema that they were
         written with. JSON values are checked for types and required fields. Protobuf messages are found by name, and
@@ -90,7 +92,8 @@ class AsyncColumnCalls(AsyncSchemaCalls):
             found = (await self.get_version(str(subject), version)).schema
         else:
             found = schema_of(schema, None)
-        return AsyncRegistryReader(self, subject, found, await parsed_schema(self, found, message))
+        parsed = await parsed_schema(self, found, message, unknown_fields)
+        return AsyncRegistryReader(self, subject, found, parsed)
 
     async def writer(
         self,
@@ -132,11 +135,18 @@ class AsyncColumnCalls(AsyncSchemaCalls):
         return RegistryWriter(found, registered.schema_id, parsed)
 
 
-async def parsed_schema(registry: AsyncSchemaCalls, schema: Schema, message: Message = None) -> Any:
+async def parsed_schema(
+    registry: AsyncSchemaCalls,
+    schema: Schema,
+    message: Message = None,
+    unknown_fields: Literal["ignore", "error"] = "ignore",
+) -> Any:
     """A schema with its references: a parsed schema for Avro, else a `Json` or `Protobuf`; raises ValueError."""
     kind = kind_of(schema)
     if message is not None and kind != "PROTOBUF":
         raise ValueError(f"Expected a message with a schema of the type PROTOBUF only, got one of {kind}")
+    if unknown_fields != "ignore" and kind != "JSON":
+        raise ValueError(f"Expected unknown_fields={unknown_fields!r} with a schema of the type JSON only, got {kind}")
     if kind == "AVRO":
         return await parsed_avro(schema, registry)
     texts = await referenced_texts(schema, registry, kind)
@@ -146,4 +156,4 @@ async def parsed_schema(registry: AsyncSchemaCalls, schema: Schema, message: Mes
         return Protobuf(schema.schema_str or "", message, references=texts)
     from kafka.formats.json.codec import Json
 
-    return Json(schema.schema_str or "", references=texts)
+    return Json(schema.schema_str or "", references=texts, unknown_fields=unknown_fields)

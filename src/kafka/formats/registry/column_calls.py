@@ -2,7 +2,7 @@
 """Readers and writers of columns that use a registry's schemas."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from kafka.formats.header_ids import SchemaName
 from kafka.formats.registry.columns import Message, ReaderCore, RegistryWriter, kind_of, schema_of
@@ -69,6 +69,7 @@ class ColumnCalls(SchemaCalls):
         *,
         schema: Schema | str | None = None,
         message: Message = None,
+        unknown_fields: Literal["ignore", "error"] = "ignore",
     ) -> RegistryReader:
         """Make a reader of columns, which converts values of any schema to the reader's schema.
 
@@ -77,6 +78,7 @@ class ColumnCalls(SchemaCalls):
             version: its version; the reader keeps it when newer ones are registered.
             schema: the reader's schema, instead of a subject: a `Schema`, or the text of an Avro schema.
             message: for Protobuf, the name of the message or its position in the file; None: the first one.
+            unknown_fields: for JSON, "error" refuses values with fields that the schema does not declare.
 
         The reader's attribute `type` is the column's type. Avro values are resolved from the schema that they were
         written with. JSON values are checked for types and required fields. Protobuf messages are found by name, and
@@ -91,7 +93,8 @@ class ColumnCalls(SchemaCalls):
             found = (self.get_version(str(subject), version)).schema
         else:
             found = schema_of(schema, None)
-        return RegistryReader(self, subject, found, parsed_schema(self, found, message))
+        parsed = parsed_schema(self, found, message, unknown_fields)
+        return RegistryReader(self, subject, found, parsed)
 
     def writer(
         self,
@@ -133,11 +136,18 @@ class ColumnCalls(SchemaCalls):
         return RegistryWriter(found, registered.schema_id, parsed)
 
 
-def parsed_schema(registry: SchemaCalls, schema: Schema, message: Message = None) -> Any:
+def parsed_schema(
+    registry: SchemaCalls,
+    schema: Schema,
+    message: Message = None,
+    unknown_fields: Literal["ignore", "error"] = "ignore",
+) -> Any:
     """A schema with its references: a parsed schema for Avro, else a `Json` or `Protobuf`; raises ValueError."""
     kind = kind_of(schema)
     if message is not None and kind != "PROTOBUF":
         raise ValueError(f"Expected a message with a schema of the type PROTOBUF only, got one of {kind}")
+    if unknown_fields != "ignore" and kind != "JSON":
+        raise ValueError(f"Expected unknown_fields={unknown_fields!r} with a schema of the type JSON only, got {kind}")
     if kind == "AVRO":
         return parsed_avro(schema, registry)
     texts = referenced_texts(schema, registry, kind)
@@ -147,4 +157,4 @@ def parsed_schema(registry: SchemaCalls, schema: Schema, message: Message = None
         return Protobuf(schema.schema_str or "", message, references=texts)
     from kafka.formats.json.codec import Json
 
-    return Json(schema.schema_str or "", references=texts)
+    return Json(schema.schema_str or "", references=texts, unknown_fields=unknown_fields)

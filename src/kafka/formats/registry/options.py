@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +11,8 @@ from urllib.parse import unquote, urlsplit
 
 from kafka.config import SecurityOptions
 from kafka.errors import KafkaConfigurationError
+
+log = logging.getLogger(__name__)
 
 _NAMES = (
     "url",
@@ -99,11 +102,17 @@ def parse(conf: Mapping[str, Any]) -> RegistryOptions:
             hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(_NAMES)}"
             raise KafkaConfigurationError(f"{name!r} is no option of a schema registry client: {hint}")
     given = {name: value for name, value in conf.items() if value is not None}
+    urls, bearer = _urls(given), _bearer(given)
+    if bearer is not None and any(each.user for each in urls):
+        log.warning(
+            "The schema registry client sends the token of 'bearer.auth.credentials.source', and not the user and "
+            "password of 'basic.auth.user.info' or 'url', which is given as well; remove one of the two"
+        )
     return RegistryOptions(
-        urls=_urls(given),
+        urls=urls,
         security=_tls(given),
         verify=given.get("ssl.ca.location") is not False,
-        bearer=_bearer(given),
+        bearer=bearer,
         proxy=_text(given, "proxy"),
         timeout_s=_number(given, "timeout", 10.0, 0.001),
         cache_capacity=int(_number(given, "cache.capacity", 1000, 1)),

@@ -244,6 +244,22 @@ def test_json_schema_columns() -> None:
             writer.encode(pa.array([{"id": 1, "note": None}, {"id": None, "note": "a"}], rows.type))
 
 
+def test_unknown_fields_of_json_are_ignored_or_refused() -> None:
+    values = binary(framed(1, b'{"id":1,"more":2}'))
+    with (
+        ScriptedRegistry(Subjects(Schema(JSON_SCHEMA, "JSON"), Schema(json.dumps(OLD)))) as server,
+        SchemaRegistryClient({"url": server.url, **CONF}) as registry,
+    ):
+        assert registry.reader("orders-value", 1).decode(values)[0].to_pylist() == [{"id": 1, "note": None}]
+        column, [bad] = registry.reader("orders-value", 1, unknown_fields="error").decode(values)
+        assert column.to_pylist() == [None]
+        assert "more" in bad.text
+        with pytest.raises(ValueError, match="Expected unknown_fields='error' with a schema of the type JSON only"):
+            registry.reader("orders-value", 2, unknown_fields="error")
+        with pytest.raises(ValueError, match="unknown_fields"):
+            registry.reader("orders-value", 1, unknown_fields="drop")  # type: ignore[arg-type]
+
+
 def test_a_writer_registers_a_schema_or_only_looks_it_up() -> None:
     subjects = Subjects(Schema(json.dumps(OLD), "AVRO"))
     with ScriptedRegistry(subjects) as server, SchemaRegistryClient({"url": server.url, **CONF}) as registry:

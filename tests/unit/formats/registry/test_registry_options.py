@@ -26,6 +26,26 @@ def test_a_user_for_all_urls() -> None:
     assert [each.user for each in options.urls] == [("ada", "with:colon")] * 2
 
 
+@pytest.mark.parametrize(
+    ("user", "is_warned"),
+    [
+        ({"basic.auth.user.info": "ada:secret"}, True),
+        ({"url": "http://ada:secret@localhost:8081"}, True),
+        ({}, False),
+    ],
+)
+def test_a_user_beside_a_token_is_warned_of(
+    caplog: pytest.LogCaptureFixture, user: dict[str, str], is_warned: bool
+) -> None:
+    token = {"bearer.auth.credentials.source": "STATIC_TOKEN", "bearer.auth.token": "t"}
+    parse({**URL, **user, **token})
+    warned = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert [("sends the token" in each, "secret" in each) for each in warned] == [(True, False)] * is_warned
+    caplog.clear()
+    parse({**URL, **user})
+    assert not caplog.records
+
+
 AZURE = {**URL, "bearer.auth.credentials.source": "OAUTHBEARER_AZURE_IMDS"}
 
 
