@@ -2,7 +2,7 @@
 
     python scripts/mutate.py                        400 mutants of all packages, seed 1
     python scripts/mutate.py --sample 40 consumer   40 of one package
-    python scripts/mutate.py record/lz4.py producer/send    all of a file and a folder, if they are no more than 400
+    python scripts/mutate.py record/codecs/lz4.py producer/send    all of a file and a folder, if at most 400
     python scripts/mutate.py --only FILE:LINE:COL:KIND    one of them again (or several); prints what the tests say
 
 Each mutant is a copy of the sources with one change, run with the plain variant against those unit tests of its

@@ -13,7 +13,16 @@ pytestmark = pytest.mark.once
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src"
-BASE = ("_addresses", "_variant", "_cython", "_imported_names", "_loop_services", "_old_names", "version")
+BASE = (
+    "_addresses",
+    "_compression",
+    "_variant",
+    "_cython",
+    "_imported_names",
+    "_loop_services",
+    "_old_names",
+    "version",
+)
 """Below all layers."""
 FACES = ("__main__", "aio", "pytest_plugin", "testing")
 """Above all layers."""

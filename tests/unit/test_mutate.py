@@ -113,7 +113,7 @@ def test_what_only_compiled_modules_run_is_left_out_with_all_that_only_it_names(
 
 
 def test_mutants_are_chosen_by_package_folder_and_file() -> None:
-    places = ["record/lz4.py", "record/zstd.py", "producer/send/sender.py", "producer/sender.py"]
+    places = ["record/codecs/lz4.py", "record/codecs/zstd.py", "producer/send/sender.py", "producer/sender.py"]
     every = [mutate.Mutant(place, 1, 0, 0, 1, "a", "b", "constant") for place in places]
 
     def chosen(*paths: str) -> list[str]:
@@ -121,7 +121,7 @@ def test_mutants_are_chosen_by_package_folder_and_file() -> None:
 
     assert chosen() == places
     assert chosen("record") == places[:2]
-    assert chosen("producer/send/", "record/zstd.py") == places[1:3]
+    assert chosen("producer/send/", "record/codecs/zstd.py") == places[1:3]
     assert chosen("producer/send") == [places[2]]
 
 

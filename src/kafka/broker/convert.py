@@ -9,7 +9,7 @@ from kafka.broker.log.layout import HEAD_SIZE, PREFIX_SIZE, Buffer
 from kafka.errors import UnsupportedCompressionTypeError
 from kafka.record import BatchBuilder, BatchHeader, Compression, batch_headers, decode_batches
 from kafka.record.checksum import crc32c
-from kafka.record.codecs import compress, decompress
+from kafka.record.codecs import CODECS, compress, decompress
 
 _NO_LIMIT = 2**31 - 1
 _LENGTH_AT, _CRC_AT, _CRC_FROM = 8, 17, 21
@@ -33,14 +33,16 @@ def to_magic_2(data: Buffer) -> bytearray:
 def to_old_magic(data: bytes, magic: int) -> bytes:
     """A message set of magic 0 or 1 with the records of batches of magic 2; headers of records are lost.
 
-    It ends before the first batch of zstd, which these formats do not know; raises `UnsupportedCompressionTypeError`
+    It ends before the first batch whose codec these formats do not know; raises `UnsupportedCompressionTypeError`
     where that is the very first.
     """
     converted = []
     for number, header in enumerate(batch_headers(data)):
-        if header.codec is Compression.ZSTD:
+        codec = CODECS.get(header.codec)
+        if codec is not None and magic < codec.oldest_magic:
             if number == 0:
-                raise UnsupportedCompressionTypeError("batches of zstd cannot be converted to an older format")
+                name = codec.kind.option
+                raise UnsupportedCompressionTypeError(f"batches of {name} cannot be converted to an older format")
             break
         columns = decode_batches(memoryview(data)[header.position : header.position + header.size])
         builder = BatchBuilder(magic, header.codec, size_limit=_NO_LIMIT)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
+from kafka._compression import Compression
 from kafka.broker.codes import ErrorCode, RequestFailed
 from kafka.broker.log.options import NEVER, LogOptions
 
@@ -52,8 +53,18 @@ def _whole(low: int, high: int) -> Callable[[str], str | None]:
     return check
 
 
-def _gzip_level(value: str) -> str | None:
-    return "it is neither -1 nor between 1 and 9" if value == "0" else _whole(-1, 9)(value)
+def _level_option(codec: Compression, levels: range) -> TopicOption:
+    """Make the option for a codec's level."""
+    lowest, highest, default = levels[0], levels[-1], codec.default_level
+    is_whole = _whole(min(lowest, default), highest)
+
+    def check(value: str) -> str | None:
+        if (problem := is_whole(value)) is None and int(value) not in levels and int(value) != default:
+            return f"it is neither {default} nor between {lowest} and {highest}"
+        return problem
+
+    name = codec.option
+    return TopicOption(f"compression.{name}.level", ConfigType.INT, str(default), f"The level for {name}.", check, True)
 
 
 def _ratio(value: str) -> str | None:
@@ -82,9 +93,8 @@ def _anything(_: str) -> str | None:
     return None
 
 
-_CODECS: Final = {"uncompressed": 0, "gzip": 1, "snappy": 2, "lz4": 3, "zstd": 4}
-"""By the codec's name, its number in batches; numbers, as `kafka.record` is loaded with the first records."""
-_LEVELS: Final = frozenset({"gzip", "lz4", "zstd"})
+_CODECS: Final = {"uncompressed": Compression.NONE, **{each.option: each for each in Compression if each}}
+"""By the codec's name."""
 _T = ConfigType
 TOPIC_OPTIONS: Final[Mapping[str, TopicOption]] = {
     one.name: one
@@ -100,9 +110,7 @@ TOPIC_OPTIONS: Final[Mapping[str, TopicOption]] = {
             _one_of("producer", *_CODECS),
             True,
         ),
-        TopicOption("compression.gzip.level", _T.INT, "-1", "The level for gzip.", _gzip_level, True),
-        TopicOption("compression.lz4.level", _T.INT, "9", "The level for lz4.", _whole(1, 17), True),
-        TopicOption("compression.zstd.level", _T.INT, "3", "The level for zstd.", _whole(-131072, 22), True),
+        *(_level_option(codec, codec.levels) for codec in Compression if codec.levels),
         TopicOption(
             "delete.retention.ms", _T.LONG, "86400000", "How long compaction keeps tombstones.", _whole(0, _LONG)
         ),
@@ -222,7 +230,8 @@ def parse_settings(configs: Mapping[str, str], defaults: Mapping[str, str], fsyn
 
 
 def _level(codec: str, value: Callable[[str], str]) -> int | None:
-    if codec not in _LEVELS:
+    levels = _CODECS[codec].levels if codec in _CODECS else None
+    if levels is None:
         return None
     level = int(value(f"compression.{codec}.level"))
-    return None if codec == "gzip" and level < 0 else level
+    return level if level in levels else None

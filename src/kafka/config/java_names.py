@@ -2,10 +2,10 @@
 
 import enum
 import logging
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from kafka._compression import Compression
 from kafka.config.java_classes import allow, assignors, conversion
 from kafka.config.librdkafka_table import whose
 from kafka.config.option import Option, nearest
@@ -96,7 +96,8 @@ _REFUSED = {
 
 _BLANK = "".join(map(chr, range(0x21)))
 """What `String.trim` of Java takes away."""
-_LEVEL = re.compile(r"compression\.(gzip|lz4|zstd)\.level")
+_LEVELS = {f"compression.{codec.option}.level": codec.option for codec in Compression if codec.levels}
+"""By property, the codec whose level it is."""
 
 
 def _check_hostname(name: str, value: str) -> dict[str, Any]:
@@ -210,7 +211,7 @@ def support_of(name: str, client: str) -> tuple[Support, str] | None:
     if name in _WITHOUT_MEANING:
         return Support.IDLE, ""
     everyones = java_names()
-    if _LEVEL.fullmatch(name):
+    if name in _LEVELS:
         return (Support.WORKS if client == "producer" else Support.OTHERS), ""
     if name in java_names(client) or name == "sasl.jaas.config" or (name in _SPECIAL and name not in everyones):
         return Support.WORKS, ""
@@ -219,8 +220,7 @@ def support_of(name: str, client: str) -> tuple[Support, str] | None:
 
 def all_java_names() -> set[str]:
     """Every property of the Java clients or librdkafka that `from_java_names` knows."""
-    levels = {f"compression.{codec}.level" for codec in ("gzip", "lz4", "zstd")}
-    return {*java_names(), *_WITHOUT_MEANING, *_ONLY, *_REFUSED, *_SPECIAL, *levels, "sasl.jaas.config"}
+    return {*java_names(), *_WITHOUT_MEANING, *_ONLY, *_REFUSED, *_SPECIAL, *_LEVELS, "sasl.jaas.config"}
 
 
 def _log_in(properties: Mapping[str, Any], configs: dict[str, Any], idle: list[str]) -> None:
@@ -244,10 +244,9 @@ def _is_level(
     name: str, value: Any, properties: Mapping[str, Any], client: str | None, configs: dict[str, Any]
 ) -> bool:
     """Whether it is a codec's level; that of the codec that is used is the option ``compression_level``."""
-    match = _LEVEL.fullmatch(name)
-    if match is None or client not in (None, "producer"):
+    if name not in _LEVELS or client not in (None, "producer"):
         return False
-    if str(properties.get("compression.type")).lower() == match[1]:
+    if str(properties.get("compression.type")).lower() == _LEVELS[name]:
         configs["compression_level"] = _number(name, value) if isinstance(value, str) else value
     return True
 

@@ -4,8 +4,11 @@ import dataclasses
 import math
 from typing import Any
 
+from kafka._compression import Compression
 from kafka.config.interceptors import interceptors_option
 from kafka.config.option import anything, boolean, choice, integer, invalid, no_object, number, option, text
+
+_CODECS = [each.option for each in Compression if each]
 
 
 def parse_retries(name: str, value: Any) -> float:
@@ -18,11 +21,10 @@ def parse_retries(name: str, value: Any) -> float:
 
 def parse_compression(name: str, value: Any) -> str | None:
     """The name of a codec, or None."""
-    known = ("gzip", "snappy", "lz4", "zstd")
-    if value is None or value == "none":
+    if value is None or value == Compression.NONE.option:
         return None
-    if not isinstance(value, str) or value.lower() not in known:
-        raise invalid(name, "None or one of " + ", ".join(map(repr, known)), value)
+    if not isinstance(value, str) or value.lower() not in _CODECS:
+        raise invalid(name, "None or one of " + ", ".join(map(repr, _CODECS)), value)
     return value.lower()
 
 
@@ -54,7 +56,11 @@ class ProducerOptions:
         accepts="bool | None",
     )
     compression_type: str | None = option(
-        None, parse_compression, "'gzip', 'snappy', 'lz4', 'zstd' or None.", "compression.type", accepts="str | None"
+        None,
+        parse_compression,
+        f"{', '.join(map(repr, _CODECS))} or None.",
+        "compression.type",
+        accepts="str | None",
     )
     compression_level: int | None = option(
         None, integer(-100, 100, none=True), "Level of the codec; None: its default."

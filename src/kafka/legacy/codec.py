@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import gzip
 
-from kafka.record import codecs, lz4, xerial, zstd
+from kafka.record import codecs
+from kafka.record.codecs import lz4, snappy, zstd
 from kafka.record.types import Buffer, Compression
 
 PYPY = False
@@ -58,8 +59,8 @@ def snappy_encode(payload: Buffer, xerial_compatible: bool = True, xerial_blocks
         xerial_blocksize: how many bytes, not compressed yet, a block has at the most.
     """
     if not xerial_compatible:
-        return xerial.compress_raw(payload)
-    return xerial.compress(payload, xerial_blocksize)
+        return snappy.compress_raw(payload)
+    return snappy.compress(payload, xerial_blocksize)
 
 
 def snappy_decode(payload: Buffer) -> bytes:

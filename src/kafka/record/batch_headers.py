@@ -43,6 +43,8 @@ from kafka.record.layout import (
 )
 from kafka.record.types import Buffer, Compression, TimestampType
 
+_LAST_CODEC = max(Compression)
+
 
 class CorruptMessageSet(CorruptRecordException):
     """A compressed message of magic 0 or 1 whose inside does not fit together."""
@@ -152,8 +154,10 @@ def _v2_header(view: memoryview, position: int, size: int) -> BatchHeader:
 def _codec(attributes: int, position: int) -> Compression:
     """The codec that attributes name."""
     codec = attributes & CODEC_MASK
-    if codec > Compression.ZSTD:
-        raise CorruptRecordException(f"Expected compression 0 to 4 in the batch at byte {position}, got {codec}")
+    if codec > _LAST_CODEC:
+        raise CorruptRecordException(
+            f"Expected compression 0 to {_LAST_CODEC:d} in the batch at byte {position}, got {codec}"
+        )
     return Compression(codec)
 
 

@@ -5,20 +5,12 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import TypeAlias
 
+from kafka._compression import Compression as Compression
+
 Buffer: TypeAlias = bytes | bytearray | memoryview
 """Bytes in memory."""
 ROW_BYTES = 24
 """What a row takes in columns beside its key and value: offset, timestamp, and where key and value end."""
-
-
-class Compression(IntEnum):
-    """How the records of a batch are compressed: the value of the three lowest bits of its attributes."""
-
-    NONE = 0
-    GZIP = 1
-    SNAPPY = 2
-    LZ4 = 3
-    ZSTD = 4
 
 
 class TimestampType(IntEnum):

@@ -5,6 +5,7 @@ import random
 from dataclasses import dataclass, field
 from typing import Any
 
+from kafka._compression import Compression
 from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
 
 
@@ -66,7 +67,7 @@ class ProducerPlan:
         options = {
             "linger_ms": rng.choice((0, 5, 100)),
             "batch_size": rng.choice((200, 16_384)),
-            "compression_type": rng.choice((None, None, "lz4", "gzip", "snappy", "zstd")),
+            "compression_type": rng.choice((None, *(each.option for each in Compression))),
             "delivery_timeout_ms": rng.choice((20_000, 120_000)),
             "request_timeout_ms": rng.choice((5_000, 10_000)),
             "max_in_flight_requests_per_connection": rng.choice((1, 5)),

@@ -8,14 +8,15 @@ import random
 import tracemalloc
 import zlib
 from collections.abc import Iterable
+from pathlib import Path
 
 import cramjam
 import pytest
 import zstandard
 
 from kafka.errors import CorruptRecordException, UnsupportedCompressionTypeError
-from kafka.record import Compression, decode_batches, lz4, zstd
-from kafka.record.codecs import SMALL_CODECS, CodecError, SizeLimitError, compress, decompress
+from kafka.record import Compression, codecs, decode_batches
+from kafka.record.codecs import SMALL_CODECS, CodecError, SizeLimitError, compress, decompress, lz4, zstd
 
 from .samples import batch
 
@@ -364,6 +365,14 @@ def test_lz4_frames_are_read_by_others() -> None:
     for level in (1, 9):
         frame = compress(Compression.LZ4, TEXTS["mixed"], level=level)
         assert bytes(cramjam.lz4.decompress(frame)) == TEXTS["mixed"]
+
+
+def test_each_codec_has_a_module_and_a_row() -> None:
+    folder = Path(codecs.__file__).parent
+    modules = {path.stem for path in folder.glob("*.py")} - {"__init__", "codec"}
+    assert modules == {codec.kind.option for codec in codecs.CODECS.values()}
+    assert [Compression(number) for number in codecs.CODECS] == CODECS
+    assert all(codec.kind == number for number, codec in codecs.CODECS.items())
 
 
 def test_xerial_blocks_are_those_of_java() -> None:

@@ -26,7 +26,7 @@ from kafka.broker.log.options import LEADER_EPOCH
 from kafka.broker.log.partition import WAKE, PartitionLog
 from kafka.broker.sessions import FINAL_EPOCH, INITIAL_EPOCH, FetchedPartition, FetchSession, PartitionKey
 from kafka.errors import KafkaError
-from kafka.record import Compression
+from kafka.record.codecs import CODECS
 from kafka.wire import Message
 from kafka.wire.api.fetch import AbortedTransaction, FetchableTopicResponse, FetchRequest, FetchResponse, PartitionData
 
@@ -35,7 +35,6 @@ log = logging.getLogger(__name__)
 _MAGIC_1_SINCE: Final = 2
 _MAGIC_2_SINCE: Final = 4
 _SESSIONS_SINCE: Final = 7
-_ZSTD_SINCE: Final = 10
 _TOPIC_IDS_SINCE: Final = 13
 _READ_COMMITTED: Final = 1
 _UNKNOWN_TOPIC: Final = (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOPIC_ID)
@@ -126,7 +125,8 @@ class Fetching:
         name, number = key
         topics = self._broker.topics
         topic = topics.get(name) if isinstance(name, str) else topics.by_id(name)
-        if self._version < _ZSTD_SINCE and topic.settings.codec == Compression.ZSTD:
+        codec = CODECS.get(topic.settings.codec or 0)
+        if codec is not None and self._version < codec.oldest_fetch:
             raise RequestFailed(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
         return topic.log(number)
 

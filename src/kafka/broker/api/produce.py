@@ -21,6 +21,7 @@ from kafka.broker.log.layout import BatchHead, read_head
 from kafka.broker.topics import Topic
 from kafka.errors import CorruptRecordError, InvalidRecordError
 from kafka.record import BatchHeader, Compression, batch_headers, check_batch
+from kafka.record.codecs import CODECS
 from kafka.wire import RecordBytes
 from kafka.wire.api.produce import (
     BatchIndexAndErrorMessage,
@@ -33,7 +34,6 @@ from kafka.wire.api.produce import (
 )
 
 _BATCHES_SINCE = 3
-_ZSTD_SINCE = 7
 _ABORTABLE_SINCE = 11
 _TOPIC_IDS_SINCE = 13
 
@@ -130,8 +130,12 @@ def _one_batch(given: RecordBytes | None, version: int) -> tuple[memoryview, Bat
         )
     else:
         check_batch(records, headers[0])
-    if headers[0].codec is Compression.ZSTD and version < _ZSTD_SINCE:
-        raise RequestFailed(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, "zstd takes Produce version 7 or later")
+    codec = CODECS.get(headers[0].codec)
+    if codec is not None and version < codec.oldest_produce:
+        raise RequestFailed(
+            ErrorCode.UNSUPPORTED_COMPRESSION_TYPE,
+            f"{codec.kind.option} takes Produce version {codec.oldest_produce} or later",
+        )
     return (records if not records.readonly else memoryview(bytearray(records))), headers[0]
 
 

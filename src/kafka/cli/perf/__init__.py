@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from kafka._compression import Compression
 from kafka.cli.options import connected, one, topic_option
 from kafka.cli.session import Session
 
@@ -21,7 +22,7 @@ def command() -> None:
 @click.option("-n", "--records", "count", type=click.IntRange(1), default=1_000_000, show_default=True)
 @click.option("-s", "--size", type=click.IntRange(8), default=100, show_default=True, help="Bytes of a value.")
 @click.option("--key-size", type=click.IntRange(0), default=0, show_default=True, help="Bytes of a key; 0: no key.")
-@click.option("-z", "--compression", type=click.Choice(["none", "gzip", "snappy", "lz4", "zstd"]), help="The codec.")
+@click.option("-z", "--compression", type=click.Choice([each.option for each in Compression]), help="The codec.")
 @click.option("--acks", type=click.Choice(["0", "1", "all"]), help="Who has to have a record. [default: all]")
 @click.option("--random/--zeros", "noise", default=False, help="Values that do not compress, or that do.")
 @connected

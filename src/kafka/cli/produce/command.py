@@ -6,6 +6,7 @@ from typing import IO, Any
 
 import click
 
+from kafka._compression import Compression
 from kafka.cli.escapes import as_typed
 from kafka.cli.file_formats import LINES, check_installed, format_of
 from kafka.cli.options import complete_topic, connected, delivery, one
@@ -47,7 +48,7 @@ _FORMATS = (*LINES, "json", "csv", "parquet", "arrow")
 @click.option(
     "--key-column", metavar="NAME", help="CSV, Parquet, Arrow: rows become JSON, with this column as the key."
 )
-@click.option("-z", "--compression", type=click.Choice(["none", "gzip", "snappy", "lz4", "zstd"]), help="The codec.")
+@click.option("-z", "--compression", type=click.Choice([each.option for each in Compression]), help="The codec.")
 @click.option("--acks", type=click.Choice(["0", "1", "all"]), help="Who has to have a record. [default: all]")
 @click.option("--progress/--no-progress", default=None, help="Count on standard error.")
 @with_typed_values

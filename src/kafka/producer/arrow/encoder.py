@@ -18,8 +18,9 @@ from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.batch.rebatch import regroup
 from kafka.producer.core import ProducerCore
 from kafka.producer.intake.blocked import PartitionGone
-from kafka.record import Buffer, Compression, decode_batches
+from kafka.record import Buffer, decode_batches
 from kafka.record.arrow_rows import ArrowRows
+from kafka.record.codecs import CODECS
 from kafka.structs import TopicPartition
 
 _BATCH_BYTES = 256 * 1024
@@ -28,8 +29,6 @@ _CHUNK_BYTES = 8 * 1024 * 1024
 _WORTH_BYTES = 2 * 1024 * 1024
 """A thread pays for so much, where it is to be compressed; for less, batches would also be filled less."""
 _MOST_HELPERS = 3
-_SLOW = (Compression.GZIP, Compression.ZSTD)
-"""What takes longer to compress than a broker takes to write it; with the others more threads only get in its way."""
 
 
 class EncodedRows(NamedTuple):
@@ -70,8 +69,10 @@ class ArrowEncoder:
         self.batches: list[ProducerBatch] = []
         """All that were put into a queue."""
         self._first_partition = core.random_partition(topic)
-        slow = core.buffer.options.compression in _SLOW
-        self._helpers = min(parallel.processors() - 1, _MOST_HELPERS) if slow else 0
+        codec = CODECS.get(core.buffer.options.compression)
+        # Fast codecs take less time than the broker needs to write: more threads would only compete with it.
+        is_slow = codec is not None and codec.slow_from is not None
+        self._helpers = min(parallel.processors() - 1, _MOST_HELPERS) if is_slow else 0
 
     def chunks(self) -> Iterator[list[EncodedRows]]:
         """The batches of one chunk after the other; encoding is done when it is asked for."""

@@ -9,10 +9,8 @@ from kafka.net.blocking import run_blocking
 from kafka.producer.batch.outgoing import OutgoingBatches
 from kafka.producer.batch.queues import PartitionQueue
 from kafka.producer.batch.record_buffer import RecordBuffer
-from kafka.record import BatchBuilder, Compression
-
-_LONG = {Compression.GZIP: 32 * 1024, Compression.ZSTD: 256 * 1024}
-"""Bytes that take a millisecond or so; other codecs are done before a thread has begun."""
+from kafka.record import BatchBuilder
+from kafka.record.codecs import CODECS
 
 Elsewhere = Callable[[Callable[[], None]], Coroutine[Any, Any, None]]
 
@@ -28,7 +26,8 @@ class BatchCompressor:
     def __init__(self, buffer: RecordBuffer, elsewhere: Elsewhere | None = None) -> None:
         self._outgoing = OutgoingBatches(buffer)
         self._elsewhere: Elsewhere = elsewhere or run_blocking
-        self._least = _LONG.get(buffer.options.compression)
+        codec = CODECS.get(buffer.options.compression)
+        self._least = None if codec is None else codec.slow_from
 
     def long_work(self, queues: Iterable[PartitionQueue]) -> list[BatchBuilder]:
         """The batches that these queues send next and that are still to be compressed, if that takes long.

@@ -14,7 +14,8 @@ from kafka.errors import BrokerResponseError, NoError, UnknownError, Unsupported
 from kafka.net import Reply
 from kafka.producer.batch.producer_batch import ProducerBatch, Stage
 from kafka.producer.batch.rebatch import downgrade, magic_of
-from kafka.record import Compression, ProducerState, set_producer_state
+from kafka.record import ProducerState, set_producer_state
+from kafka.record.codecs import CODECS
 from kafka.structs import TopicPartition
 from kafka.wire.api.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 
@@ -29,7 +30,6 @@ _NO_ID = UUID(int=0)
 _NEWEST_MAGIC = 2
 _FIRST_WITH_MAGIC_2 = 3
 _LAST_WITHOUT_MAGIC_2: int | None = 2
-_FIRST_WITH_ZSTD = 7
 _LAST_WITH_NAMES = 12
 _FIRST_OF_TRANSACTIONS_2 = 12
 
@@ -71,6 +71,8 @@ class ProduceRequests:
         self._acks = acks
         self._timeout_ms = timeout_ms
         self._options = options
+        codec = CODECS.get(options.compression)
+        self._lowest = max(_FIRST_WITH_MAGIC_2, 0 if codec is None else codec.oldest_produce)
         self._transactions = transactions
 
     def encode(self, batch: ProducerBatch, magic: int) -> int:
@@ -108,8 +110,7 @@ class ProduceRequests:
         """
         topics: dict[str, TopicProduceData] = {}
         names: dict[int, str] = {}  # by the number that the id is: `uuid.UUID` hashes and compares in Python
-        lowest = _FIRST_WITH_ZSTD if self._options.compression is Compression.ZSTD else _FIRST_WITH_MAGIC_2
-        highest = None
+        lowest, highest = self._lowest, None
         for batch in batches:
             assert batch.data is not None
             if magic_of(batch.data) < _NEWEST_MAGIC:

@@ -8,7 +8,6 @@ version a header names is not looked at, as there is only one.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 
 import cramjam
 
@@ -17,7 +16,8 @@ try:
 except ImportError:  # the plain variant needs no Cython
     from kafka import _cython as cython
 
-from kafka.record.types import Buffer
+from kafka.record.codecs.codec import Codec, CompressedRecords, within
+from kafka.record.types import Buffer, Compression
 
 if cython.compiled:
     from cython.cimports.kafka.record.integers import read_int32
@@ -35,6 +35,7 @@ _UINT32 = cython.declare(cython.longlong, 0xFFFFFFFF)
 _BLOCK_SIZE = 32 * 1024
 _MAX_RATIO = cython.declare(cython.longlong, 22)
 """The longest copy makes 64 bytes out of 3."""
+_ERRORS = (cramjam.DecompressionError,)
 _MOST_LITERALS = cython.declare(cython.Py_ssize_t, 60)
 """How many literals a tag of one byte announces at the most."""
 
@@ -54,18 +55,34 @@ def compress_raw(data: Buffer) -> bytes:
     return bytes(cramjam.snappy.compress_raw(data))
 
 
-def measure(data: memoryview) -> tuple[int, Callable[[memoryview], int]]:
-    """The size that either framing decompresses to, and what decompresses it into memory of that size.
+def _compress(data: Buffer, level: int | None, magic: int) -> Buffer:
+    return compress(data)
+
+
+def measure(data: memoryview, max_size: int) -> CompressedRecords:
+    """Find the size that either framing decompresses to.
+
+    Args:
+        data: the compressed bytes.
+        max_size: how many bytes may come out.
 
     Raises:
         ValueError: damaged.
+        SizeLimitError: more than `max_size` bytes come out.
     """
+    size = _plain_size(data)
+    fill = functools.partial(decompress_into, data)
+    return CompressedRecords(len(data), within(size, size, max_size), fill, _ERRORS)
+
+
+def _plain_size(data: memoryview) -> int:
+    """Return the size that either framing decompresses to."""
     view: cython.const[cython.uchar][::1] = data  # type: ignore[valid-type]  # mypy knows no types of C
     at: cython.Py_ssize_t = 0
     size: cython.Py_ssize_t
     plain: cython.longlong = 0
     if not _is_framed(data):
-        return _raw_size(view, 0, len(data)), functools.partial(decompress_into, data)
+        return _raw_size(view, 0, len(data))
     while at < len(view):
         if _header_at(view, at):
             at += _HEADER_SIZE
@@ -73,7 +90,7 @@ def measure(data: memoryview) -> tuple[int, Callable[[memoryview], int]]:
         size = _block_at(view, at)
         plain += _raw_size(view, at + 4, size)
         at += 4 + size
-    return plain, functools.partial(decompress_into, data)
+    return plain
 
 
 def decompress_into(data: memoryview, room: memoryview) -> int:
@@ -171,3 +188,6 @@ def _raw_size(
                 break
             return plain
     raise ValueError(f"a snappy block of {size} bytes begins with a size that it cannot have")
+
+
+CODEC = Codec(Compression.SNAPPY, _compress, measure, decompress_small=decompress_into, errors=_ERRORS)

@@ -9,6 +9,7 @@ hypervisor.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import sys
 import threading
@@ -16,7 +17,8 @@ from typing import Any
 
 import cramjam
 
-from kafka.record.types import Buffer
+from kafka.record.codecs.codec import Codec, CompressedRecords, within
+from kafka.record.types import Buffer, Compression
 
 if sys.version_info >= (3, 14):
     from compression import zstd as library
@@ -75,6 +77,25 @@ def compress(data: Buffer, level: int) -> Buffer:
     if compressor is None:
         compressor = _contexts.compressors[level] = library.ZstdCompressor(level=level)
     return compressor.compress(data, library.ZstdCompressor.FLUSH_FRAME)
+
+
+def _compress(data: Buffer, level: int | None, magic: int) -> Buffer:
+    return compress(data, 3 if level is None else level)
+
+
+def measure(data: memoryview, max_size: int) -> CompressedRecords:
+    """Find how many bytes frames can hold at most.
+
+    Args:
+        data: the compressed bytes.
+        max_size: how many bytes may come out.
+
+    Raises:
+        ValueError: damaged, or no zstd frame.
+        SizeLimitError: the frames say that they hold more than `max_size` bytes.
+    """
+    least, most = bounds(data)
+    return CompressedRecords(len(data), within(least, most, max_size), functools.partial(fill, data), ERRORS)
 
 
 def decompress_into(data: memoryview, room: memoryview) -> int:
@@ -177,3 +198,16 @@ def _frame(data: memoryview, start: cython.Py_ssize_t) -> tuple[int, int, int]:
         most += _BLOCK_SIZE if header >> 1 & 3 == 2 else header >> 3
     at += 4 * (descriptor >> 2 & 1)
     return at, most, claimed
+
+
+CODEC = Codec(
+    Compression.ZSTD,
+    _compress,
+    measure,
+    decompress_small=decompress_into,
+    errors=ERRORS,
+    oldest_magic=2,
+    oldest_produce=7,
+    oldest_fetch=10,
+    slow_from=256 * 1024,
+)

@@ -7,7 +7,6 @@ Frames of other shapes (linked blocks, checksums) are read too. Format: LZ4 Fram
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 
 import cramjam
 
@@ -16,8 +15,10 @@ try:
 except ImportError:  # the plain variant needs no Cython
     from kafka import _cython as cython
 
-from kafka.record.types import Buffer
+from kafka.record.codecs.codec import Codec, CompressedRecords
+from kafka.record.types import Buffer, Compression
 
+_ERRORS = (cramjam.DecompressionError,)
 _decompress_block_into = cramjam.lz4.decompress_block_into
 _MAGIC = b"\x04\x22\x4d\x18"
 _DESCRIPTOR = b"\x60\x40"  # version 1, independent blocks; blocks of 64 KiB
@@ -69,8 +70,12 @@ def _add_dense_blocks(view: memoryview, level: int, parts: list[Buffer]) -> None
         at += 4 + size + (4 if flags & _BLOCK_CHECKSUM else 0)
 
 
-def measure(data: memoryview) -> tuple[int, Callable[[memoryview], int]]:
-    """How many bytes a frame can hold at the most, and what decompresses it into memory of that size.
+def measure(data: memoryview, max_size: int) -> CompressedRecords:
+    """Find how many bytes a frame can hold at most.
+
+    Args:
+        data: the compressed bytes.
+        max_size: how many bytes may come out.
 
     Raises:
         ValueError: damaged.
@@ -78,8 +83,12 @@ def measure(data: memoryview) -> tuple[int, Callable[[memoryview], int]]:
     flags, block_size = _descriptor(data)
     bound = _bound(data, flags, block_size)
     if _is_simple(flags):
-        return bound, functools.partial(_fill, data, flags, block_size)
-    return bound, functools.partial(_fill_from_frame, data)
+        return CompressedRecords(len(data), bound, functools.partial(_fill, data, flags, block_size), _ERRORS)
+    return CompressedRecords(len(data), bound, functools.partial(_fill_from_frame, data), _ERRORS)
+
+
+def _compress(data: Buffer, level: int | None, magic: int) -> Buffer:
+    return compress(data, level, magic == 0)
 
 
 def decompress_into(data: memoryview, room: memoryview) -> int:
@@ -236,3 +245,6 @@ def _xxh32_of_few(data: bytes) -> int:
     total = ((total ^ total >> 15) * 0x85EBCA77) & mask
     total = ((total ^ total >> 13) * 0xC2B2AE3D) & mask
     return total ^ total >> 16
+
+
+CODEC = Codec(Compression.LZ4, _compress, measure, decompress_small=decompress_into, errors=_ERRORS)

@@ -1,0 +1,39 @@
+"""The codecs of record batches by number and name. Below all layers: options, commands and the broker name them.
+
+To add a codec: a member here, a module in `kafka.record.codecs` with its `Codec`, and its row in `CODECS` there.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class Compression(IntEnum):
+    """How the records of a batch are compressed: the value of the three lowest bits of its attributes.
+
+    Attributes:
+        levels: the levels of the topic option ``compression.NAME.level``; None: the codec has no levels.
+        default_level: the topic option's default, as in Java's broker.
+    """
+
+    levels: range | None
+    default_level: int
+
+    def __new__(cls, number: int, levels: range | None = None, default_level: int = 0) -> Compression:
+        """Make a member from its number and its levels."""
+        member = int.__new__(cls, number)
+        member._value_ = number
+        member.levels = levels
+        member.default_level = default_level
+        return member
+
+    NONE = 0
+    GZIP = 1, range(1, 10), -1
+    SNAPPY = 2
+    LZ4 = 3, range(1, 18), 9
+    ZSTD = 4, range(-131072, 23), 3
+
+    @property
+    def option(self) -> str:
+        """The value of the option ``compression.type``."""
+        return self.name.lower()

@@ -1,0 +1,93 @@
+"""Compression of record batches: gzip, snappy in xerial's framing, lz4 frames, zstd.
+
+Decompressing never takes more memory than the compressed bytes can need, nor more than `max_size`: the size is bounded
+from the frames' own block lists before anything is allocated. cramjam does the work and lets go of the GIL meanwhile.
+"""
+
+from __future__ import annotations
+
+from kafka.errors import UnsupportedCompressionTypeError
+from kafka.record.codecs import gzip, lz4, snappy, zstd
+from kafka.record.codecs.codec import (
+    MAX_DECOMPRESSED_SIZE,
+    Codec,
+    CodecError,
+    CompressedRecords,
+    SizeLimitError,
+    codec_error,
+    damage_of,
+)
+from kafka.record.types import Buffer, Compression
+
+__all__ = [
+    "CODECS",
+    "MAX_DECOMPRESSED_SIZE",
+    "SMALL_CODECS",
+    "SMALL_SIZE",
+    "Codec",
+    "CodecError",
+    "CompressedRecords",
+    "SizeLimitError",
+    "compress",
+    "compressed_records",
+    "decompress",
+]
+
+CODECS: dict[int, Codec] = {codec.kind: codec for codec in (gzip.CODEC, snappy.CODEC, lz4.CODEC, zstd.CODEC)}
+"""All codecs by their number; `Compression.NONE` is none."""
+SMALL_CODECS = {int(kind): codec.decompress_small for kind, codec in CODECS.items()}
+"""By number: decompress what is small into memory that may be too small, without looking at it first."""
+SMALL_SIZE = 8 << 10
+"""Maximum size of a small batch in bytes: above this, the overhead for each batch is negligible."""
+
+
+def compress(kind: Compression, data: Buffer, *, level: int | None = None, magic: int = 2) -> Buffer:
+    """Compress the records of a batch as Kafka's Java client frames them.
+
+    Args:
+        kind: the codec; NONE returns `data`.
+        level: the codec's own level (gzip 1 to 9, lz4 1 to 17, zstd 1 to 22), None for its default; snappy has none.
+        magic: the batch's; an lz4 frame of magic 0 has the header checksum that Kafka once got wrong.
+
+    Raises:
+        UnsupportedCompressionTypeError: zstd before magic 2.
+    """
+    if kind == Compression.NONE:
+        return data
+    codec = CODECS[kind]
+    if magic < codec.oldest_magic:
+        name = codec.kind.option
+        raise UnsupportedCompressionTypeError(
+            f"Expected a codec that magic {magic} knows, got {kind.name}: {name} needs magic {codec.oldest_magic}"
+        )
+    return codec.compress(data, level, magic)
+
+
+def compressed_records(kind: int, data: memoryview, max_size: int = MAX_DECOMPRESSED_SIZE) -> CompressedRecords:
+    """Look at compressed records without decompressing them.
+
+    Args:
+        kind: the three lowest bits of the batch's attributes, not 0.
+        data: the compressed bytes.
+        max_size: how many bytes may come out.
+
+    Raises:
+        CodecError: the bytes are seen to be damaged.
+        SizeLimitError: they are seen to hold more than `max_size` bytes; no memory has been taken then.
+        UnsupportedCompressionTypeError: no such codec.
+    """
+    codec = CODECS.get(kind)
+    if codec is None:
+        raise UnsupportedCompressionTypeError(
+            f"Expected compression 0 to {max(CODECS)}, got {kind}: a newer producer wrote the batch, or its attributes "
+            "are damaged"
+        )
+    try:
+        return codec.measure(data, max_size)
+    except damage_of(codec.errors) as error:
+        raise codec_error(error) from error
+
+
+def decompress(kind: int, data: memoryview, max_size: int = MAX_DECOMPRESSED_SIZE) -> Buffer:
+    """Decompress the records of a batch, with what `compressed_records` and `CompressedRecords.decompress` raise."""
+    return compressed_records(kind, data, max_size).decompress(max_size)

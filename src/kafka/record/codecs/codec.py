@@ -1,0 +1,148 @@
+"""What a codec is, and compressed records that have not been decompressed yet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+from kafka.record.memory import allocate, cut
+from kafka.record.types import Buffer, Compression
+
+MAX_DECOMPRESSED_SIZE = 256 << 20
+"""Default limit on the size of a batch's decompressed records: 256 MiB."""
+
+
+Errors = tuple[type[Exception], ...]
+_DAMAGE: Errors = (ValueError, IndexError)
+"""What our own code raises for damaged bytes."""
+
+
+class CodecError(ValueError):
+    """The compressed bytes are damaged, or hold more than is allowed."""
+
+
+class SizeLimitError(CodecError):
+    """The compressed bytes hold, or claim to hold, more than is allowed."""
+
+
+class Compress(Protocol):
+    """Compresses the records of a batch."""
+
+    def __call__(self, data: Buffer, level: int | None, magic: int) -> Buffer:
+        """Compress.
+
+        Args:
+            data: the records.
+            level: the codec's level; None: its default.
+            magic: the batch's magic.
+        """
+
+
+class Codec(NamedTuple):
+    """A codec of record batches.
+
+    Attributes:
+        kind: its number and name.
+        compress: compresses the records of a batch.
+        measure: looks at compressed records without decompressing them, given the number of bytes that may come out.
+        decompress_small: decompresses into memory that may be too small, without looking at the bytes first; returns
+            the number of bytes that came out.
+        errors: what its libraries raise for bytes that they cannot read.
+        oldest_magic: the first record format that may use it.
+        oldest_produce: the first version of Produce that may carry it.
+        oldest_fetch: the first version of Fetch that may carry it.
+        slow_from: the number of bytes that take about a millisecond to compress, so that this is done in another
+            thread; None: it is always faster than starting a thread.
+    """
+
+    kind: Compression
+    compress: Compress
+    measure: Callable[[memoryview, int], CompressedRecords]
+    decompress_small: Callable[[memoryview, memoryview], int]
+    errors: Errors
+    oldest_magic: int = 0
+    oldest_produce: int = 0
+    oldest_fetch: int = 0
+    slow_from: int | None = None
+
+
+def within(least: int, most: int, max_size: int) -> int:
+    """Return `most`, an upper bound of the decompressed size.
+
+    Args:
+        least: a lower bound of it.
+        max_size: the largest size allowed.
+
+    Raises:
+        SizeLimitError: even `least` is more than is allowed.
+    """
+    if least > max_size:
+        raise SizeLimitError(f"they claim to hold {least} bytes, {max_size} are allowed")
+    return most
+
+
+def codec_error(error: Exception) -> CodecError:
+    """Return an error as one of this module."""
+    return error if isinstance(error, CodecError) else CodecError(str(error))
+
+
+def damage_of(errors: Errors) -> Errors:
+    """Return what damaged bytes raise, given what the libraries raise."""
+    return (*_DAMAGE, *errors)
+
+
+class CompressedRecords:
+    """The records of a batch, not decompressed yet.
+
+    Attributes:
+        bound: how many bytes can come out at the most. Only gzip may hold more, if its last bytes lie or if it has
+            several members.
+    """
+
+    __slots__ = ("_errors", "_fill", "_otherwise", "_size", "bound")
+
+    def __init__(
+        self,
+        size: int,
+        bound: int,
+        fill: Callable[[memoryview], int],
+        errors: Errors,
+        otherwise: Callable[[], Buffer] | None = None,
+    ) -> None:
+        self._size = size
+        self._errors = errors
+        self._fill = fill
+        self._otherwise = otherwise
+        self.bound = bound
+
+    def decompress(self, max_size: int = MAX_DECOMPRESSED_SIZE, scratch: memoryview | None = None) -> Buffer:
+        """Decompress.
+
+        Args:
+            max_size: how many bytes may come out.
+            scratch: memory to decompress into, if it is large enough for `bound`; what is returned is a part of it.
+
+        Raises:
+            CodecError: the bytes are damaged.
+            SizeLimitError: more than `max_size` bytes come out.
+        """
+        try:
+            return self._decompress(max_size, scratch)
+        except damage_of(self._errors) as error:
+            raise codec_error(error) from error
+
+    def _decompress(self, max_size: int, scratch: memoryview | None) -> Buffer:
+        room = min(self.bound, max_size)
+        if self._otherwise is not None and self.bound > max_size:
+            return self._otherwise()
+        fits = scratch is not None and len(scratch) >= room
+        target = scratch[:room] if scratch is not None and fits else allocate(room)
+        try:
+            size = self._fill(target)
+        except damage_of(self._errors) as error:
+            if self._otherwise is not None:
+                return self._otherwise()
+            if self.bound > max_size:
+                raise SizeLimitError(f"{error}, with {max_size} bytes allowed to come out of {self._size}") from error
+            raise
+        return target[:size] if fits else cut(target, size)

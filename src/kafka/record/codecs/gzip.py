@@ -1,0 +1,62 @@
+"""Gzip: one or more members, read with a bound on what may come out."""
+
+from __future__ import annotations
+
+import functools
+import zlib
+
+import cramjam
+
+from kafka.record.codecs.codec import Codec, CodecError, CompressedRecords, SizeLimitError
+from kafka.record.types import Buffer, Compression
+
+_DEFLATE_RATIO = 1032
+_GIVEN_FIRST = 256
+_ERRORS = (cramjam.DecompressionError, zlib.error)
+
+
+def _compress(data: Buffer, level: int | None, magic: int) -> Buffer:
+    return memoryview(cramjam.gzip.compress(data, level=6 if level is None else level))
+
+
+def _measure(data: memoryview, max_size: int) -> CompressedRecords:
+    # The last four bytes tell the size where there is one member, as there nearly always is.
+    bound = min(int.from_bytes(data[-4:], "little"), _DEFLATE_RATIO * len(data))
+    fill = functools.partial(cramjam.gzip.decompress_into, data)
+    return CompressedRecords(len(data), bound, fill, _ERRORS, functools.partial(_gunzip_members, data, max_size))
+
+
+def _gunzip_members(data: memoryview, max_size: int) -> bytearray:
+    """Decompress one gzip member after the other, growing as the data comes.
+
+    A member is given little at first: zlib copies what it was given behind a member's end, and there may be many.
+    """
+    result = bytearray()
+    at = 0
+    while at < len(data):
+        member = zlib.decompressobj(wbits=31)
+        given = _GIVEN_FIRST
+        while not member.eof:
+            if at == len(data):
+                raise CodecError(f"gzip data of {len(data)} bytes end before their end mark")
+            some = data[at : at + given]
+            result += member.decompress(some, max_size + 1 - len(result))
+            if len(result) > max_size:
+                raise SizeLimitError(f"gzip data of {len(data)} bytes hold more than the {max_size} bytes allowed")
+            at += len(some)
+            given *= 4
+        at -= len(member.unused_data)
+    return result
+
+
+def _gunzip_into(data: memoryview, room: memoryview) -> int:
+    """Decompress gzip data of one member, and give how many bytes came out: small ones take zlib half of the time."""
+    member = zlib.decompressobj(wbits=31)
+    plain = member.decompress(data, len(room))
+    if not member.eof or member.unused_data:
+        raise CodecError(f"not one member with at most {len(room)} bytes")
+    room[: len(plain)] = plain
+    return len(plain)
+
+
+CODEC = Codec(Compression.GZIP, _compress, _measure, decompress_small=_gunzip_into, errors=_ERRORS, slow_from=32 * 1024)
