@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from kafka.config.sasl_mechanisms import mechanisms_of_login_module
 from kafka.errors import KafkaConfigurationError
 
 _TOKEN = re.compile(
@@ -165,15 +166,14 @@ def _named(options: dict[str, str], names: Mapping[str, str]) -> dict[str, Any]:
     return {ours: options.pop(name) for name, ours in names.items() if name in options}
 
 
-_SCRAM = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
-_MODULES: dict[str, tuple[tuple[str, ...], _Take]] = {
-    "PlainLoginModule": (_SCRAM, _credentials),
-    "ScramLoginModule": (_SCRAM, _credentials),
-    "OAuthBearerLoginModule": (("OAUTHBEARER",), _oauth),
-    "Krb5LoginModule": (("GSSAPI",), _kerberos),
-    "IAMLoginModule": (("AWS_MSK_IAM",), lambda options: _named(options, _IAM)),
+_MODULES: dict[str, _Take] = {
+    "PlainLoginModule": _credentials,
+    "ScramLoginModule": _credentials,
+    "OAuthBearerLoginModule": _oauth,
+    "Krb5LoginModule": _kerberos,
+    "IAMLoginModule": lambda options: _named(options, _IAM),
 }
-"""Which mechanisms a login module is for, and what makes keyword arguments of its options, which it takes out."""
+"""By login module, what makes keyword arguments of its options, which it takes out."""
 
 
 def options_of_jaas(text: str, mechanism: str) -> tuple[dict[str, Any], list[str]]:
@@ -189,11 +189,11 @@ def options_of_jaas(text: str, mechanism: str) -> tuple[dict[str, Any], list[str
         raise KafkaConfigurationError(
             f"'sasl.jaas.config' names the login module {entry.module!r}; there are {', '.join(_MODULES)}"
         )
-    mechanisms, take = _MODULES[entry.module]
+    mechanisms = mechanisms_of_login_module(entry.module)
     if mechanism not in mechanisms:
         raise KafkaConfigurationError(
             f"'sasl.jaas.config' has {entry.module}, which is for {', '.join(mechanisms)}, but 'sasl.mechanism' is "
             f"{mechanism!r} (Java's default is 'GSSAPI')"
         )
     rest = dict(entry.options)
-    return take(rest), [f"{name} of sasl.jaas.config" for name in rest]
+    return _MODULES[entry.module](rest), [f"{name} of sasl.jaas.config" for name in rest]

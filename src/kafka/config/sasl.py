@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kafka.config.option import Parser, anything, boolean, choice, integer, invalid, number, option, path, text
-
-MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER", "GSSAPI", "AWS_MSK_IAM")
+from kafka.config.sasl_mechanisms import BUILT_IN_NAMES, find_mechanism
 
 _TOKEN_CLAIMS = "Claims of tokens that nobody signs, for brokers of tests; a lifetime of an hour if 'exp' is missing."
 
@@ -14,7 +13,7 @@ _TOKEN_CLAIMS = "Claims of tokens that nobody signs, for brokers of tests; a lif
 def _mechanism(name: str, value: Any) -> str | None:
     """The name of a mechanism, in any case of letters; which there are is checked where SASL is used."""
     found: str | None = text(none=True)(name, value)
-    return found.upper() if found is not None and found.upper() in MECHANISMS else found
+    return found.upper() if found is not None and find_mechanism(found.upper()) is not None else found
 
 
 def _parse_pairs(name: str, value: Any) -> tuple[tuple[str, Any], ...]:
@@ -42,7 +41,7 @@ class SaslOptions:
     sasl_mechanism: str | None = option(
         None,
         Parser(_mechanism, "str | None"),
-        ", ".join(map(repr, MECHANISMS[:-1])) + f" or {MECHANISMS[-1]!r}.",
+        ", ".join(map(repr, BUILT_IN_NAMES[:-1])) + f" or {BUILT_IN_NAMES[-1]!r}.",
         "sasl.mechanism",
     )
     sasl_plain_username: str | None = option(None, text(none=True), "User name for PLAIN and SCRAM.")

@@ -13,7 +13,7 @@ from kafka.config.librdkafka_table import whose
 from kafka.config.option import Option, nearest
 from kafka.config.producer import ProducerOptions
 from kafka.config.proxy import check_proxy
-from kafka.config.sasl import MECHANISMS
+from kafka.config.sasl_mechanisms import find_mechanism, mechanism_names
 from kafka.config.secrecy import shown_name
 from kafka.config.security import SecurityOptions
 from kafka.config.share import NOT_FOR_SHARES, ShareOptions
@@ -32,7 +32,6 @@ _SLICES: dict[type[Any], frozenset[str]] = {
     ShareOptions: frozenset({"share consumer"}),
 }
 Slice = TypeVar("Slice")
-_IN_CLEAR = {"PLAIN": "password", "OAUTHBEARER": "token"}
 
 
 @functools.cache
@@ -198,15 +197,17 @@ def _security(configs: Mapping[str, Any]) -> SecurityOptions:
     check_proxy(security)
     if security.uses_sasl and security.sasl_mechanism is None:
         raise KafkaConfigurationError(
-            f"security_protocol={security.security_protocol!r} needs 'sasl_mechanism': one of {', '.join(MECHANISMS)}"
+            f"security_protocol={security.security_protocol!r} needs 'sasl_mechanism': one of "
+            f"{', '.join(mechanism_names())}"
         )
     _warn_of_unused(configs, security)
-    if security.security_protocol == "SASL_PLAINTEXT" and security.sasl_mechanism in _IN_CLEAR:
+    row = find_mechanism(security.sasl_mechanism)
+    if security.security_protocol == "SASL_PLAINTEXT" and row is not None and row.sends_in_clear:
         log.warning(
             "sasl_mechanism=%r sends the %s in clear with security_protocol='SASL_PLAINTEXT', so that whoever can "
             "listen to the network has it; 'SASL_SSL' protects it",
-            security.sasl_mechanism,
-            _IN_CLEAR[security.sasl_mechanism],
+            row.name,
+            row.sends_in_clear,
         )
     return security
 

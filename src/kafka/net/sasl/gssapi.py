@@ -4,7 +4,7 @@ All of it blocks (tickets are had from the KDC), and runs in the threads of `kaf
 """
 
 import hashlib
-from typing import Any
+from typing import Any, Self
 
 from kafka.config import SecurityOptions
 from kafka.errors import KafkaConfigurationError, KafkaConnectionError, SaslAuthenticationFailedError
@@ -37,6 +37,11 @@ class Gssapi:
         self._security, self._host = security, host
         self._context: Any = None
         self._chose = False
+
+    @classmethod
+    def of(cls, security: SecurityOptions, host: str) -> Self:
+        """Prepare an exchange with the credentials of these options."""
+        return cls(security, host)
 
     def first(self) -> bytes:
         """The ticket for the broker."""

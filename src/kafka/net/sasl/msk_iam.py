@@ -7,7 +7,7 @@ import functools
 import json
 import re
 import urllib.parse
-from typing import Any
+from typing import Any, Self
 
 from kafka.config import SecurityOptions
 from kafka.errors import KafkaConfigurationError, KafkaConnectionError, SaslAuthenticationFailedError
@@ -31,6 +31,11 @@ class MskIam:
     def __init__(self, security: SecurityOptions, host: str) -> None:
         self._security, self._host = security, host
         self._asked = False
+
+    @classmethod
+    def of(cls, security: SecurityOptions, host: str) -> Self:
+        """Prepare an exchange with the credentials of these options."""
+        return cls(security, host)
 
     def first(self) -> bytes:
         """The signed request, as JSON."""

@@ -1,31 +1,17 @@
 """OAUTHBEARER (RFC 7628; KIP-255, KIP-342): a bearer token that the application provides."""
 
-import abc
 import re
-from typing import Any
+from typing import Any, Self
 
+from kafka.config import SecurityOptions
 from kafka.errors import KafkaConfigurationError, KafkaConnectionError, SaslAuthenticationFailedError
+from kafka.net.sasl.token_provider import AbstractTokenProvider as AbstractTokenProvider
+from kafka.net.sasl.tokens import check_tokens, token_provider
 
 _SEPARATOR = "\x01"
 _NAME = re.compile(r"[A-Za-z]+\Z")
 _TOKEN = re.compile(r"[!-~]+\Z")
 _VALUE = re.compile(r"[\x21-\x7e \t\r\n]*\Z")
-
-
-class AbstractTokenProvider(abc.ABC):
-    """The base class that kafka-python has for token providers; any object with these methods will do."""
-
-    def __init__(self, **config: Any) -> None:
-        """Accept any settings; a subclass keeps what it wants."""
-        del config
-
-    @abc.abstractmethod
-    def token(self) -> str:
-        """Return a token that has not expired; called for each authentication, so keep it as long as it is valid."""
-
-    def extensions(self) -> dict[str, str]:
-        """Return the SASL extensions that are sent with it (brokers from 2.1 on)."""
-        return {}
 
 
 class OAuthBearer:
@@ -39,6 +25,16 @@ class OAuthBearer:
     def __init__(self, provider: Any) -> None:
         self._provider = provider
         self._refusal: bytes | None = None
+
+    @classmethod
+    def of(cls, security: SecurityOptions, host: str) -> Self:
+        """Prepare an exchange with the credentials of these options."""
+        return cls(token_provider(security))
+
+    @staticmethod
+    def check(security: SecurityOptions) -> None:
+        """Raise `KafkaConfigurationError` if it is not clear how to get a token."""
+        check_tokens(security)
 
     def first(self) -> bytes:
         """The token and the extensions.

@@ -1,5 +1,8 @@
 """PLAIN (RFC 4616): user name and password in clear, for connections that TLS protects."""
 
+from typing import Self
+
+from kafka.config import SecurityOptions
 from kafka.errors import SaslAuthenticationFailedError
 
 
@@ -8,6 +11,11 @@ class Plain:
 
     def __init__(self, user: str, password: str) -> None:
         self._user, self._password = user, password
+
+    @classmethod
+    def of(cls, security: SecurityOptions, host: str) -> Self:
+        """Prepare an exchange with the credentials of these options."""
+        return cls(security.sasl_plain_username or "", security.sasl_plain_password or "")
 
     def first(self) -> bytes:
         """The only message: no authorization id, user, password."""

@@ -5,7 +5,9 @@ import binascii
 import hashlib
 import hmac
 import secrets
+from typing import Self
 
+from kafka.config import SecurityOptions
 from kafka.errors import SaslAuthenticationFailedError
 from kafka.net.foreign_text import shown_text
 
@@ -36,6 +38,12 @@ class Scram:
         self._bare = f"n={name},r={self._nonce}" + (",tokenauth=true" if tokenauth else "")
         self._server_signature: bytes | None = None
         self._done = False
+
+    @classmethod
+    def of(cls, security: SecurityOptions, host: str) -> Self:
+        """Prepare an exchange with the credentials of these options."""
+        user, password = security.sasl_plain_username or "", security.sasl_plain_password or ""
+        return cls(security.sasl_mechanism or "", user, password, tokenauth=security.sasl_scram_tokenauth)
 
     def first(self) -> bytes:
         """User name and nonce."""

@@ -14,8 +14,8 @@ from typing import Any, Protocol
 from kafka.config import SecurityOptions
 from kafka.errors import KafkaConfigurationError, KafkaError
 from kafka.net.fork import after_fork
-from kafka.net.sasl.oauth import AbstractTokenProvider
 from kafka.net.sasl.token_endpoint import TokenEndpoint
+from kafka.net.sasl.token_provider import AbstractTokenProvider
 
 log = logging.getLogger(__name__)
 

@@ -1,0 +1,100 @@
+"""The SASL mechanisms by name: a row for each.
+
+To add a mechanism: a row here, and a class in a module of `kafka.net.sasl` (see `Mechanism` there). Options of its own
+go into `kafka.config.sasl`, and how its Java login module is read into `kafka.config.jaas`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+from typing import Any
+
+from kafka.errors import KafkaConfigurationError
+
+_PASSWORD_MODULES = ("PlainLoginModule", "ScramLoginModule")
+_PASSWORD_OPTIONS = ("sasl_plain_username", "sasl_plain_password")
+
+
+@dataclasses.dataclass(frozen=True)
+class SaslMechanism:
+    """One SASL mechanism.
+
+    Attributes:
+        name: the value of ``sasl_mechanism``.
+        implementation: the class with the client's side of the exchange, or its import path, ``module:name``.
+        needs: the options that have to be given.
+        login_modules: names of the Java login modules whose ``sasl.jaas.config`` may be for it, without packages.
+        sends_in_clear: what it sends unencrypted if the connection does not use TLS, such as "password"; None: nothing.
+    """
+
+    name: str
+    implementation: str | type[Any]
+    needs: tuple[str, ...] = ()
+    login_modules: tuple[str, ...] = ()
+    sends_in_clear: str | None = None
+
+    def load(self) -> Any:
+        """Import the class."""
+        if not isinstance(self.implementation, str):
+            return self.implementation
+        module, _, name = self.implementation.partition(":")
+        return getattr(importlib.import_module(module), name)
+
+
+_BUILT_IN = (
+    SaslMechanism("PLAIN", "kafka.net.sasl.plain:Plain", _PASSWORD_OPTIONS, _PASSWORD_MODULES, "password"),
+    SaslMechanism("SCRAM-SHA-256", "kafka.net.sasl.scram:Scram", _PASSWORD_OPTIONS, _PASSWORD_MODULES),
+    SaslMechanism("SCRAM-SHA-512", "kafka.net.sasl.scram:Scram", _PASSWORD_OPTIONS, _PASSWORD_MODULES),
+    SaslMechanism("OAUTHBEARER", "kafka.net.sasl.oauth:OAuthBearer", (), ("OAuthBearerLoginModule",), "token"),
+    SaslMechanism("GSSAPI", "kafka.net.sasl.gssapi:Gssapi", (), ("Krb5LoginModule",)),
+    SaslMechanism("AWS_MSK_IAM", "kafka.net.sasl.msk_iam:MskIam", (), ("IAMLoginModule",)),
+)
+BUILT_IN_NAMES = tuple(row.name for row in _BUILT_IN)
+_rows = {row.name: row for row in _BUILT_IN}
+
+
+def mechanism_names() -> tuple[str, ...]:
+    """List the mechanisms that can be used, the registered ones last."""
+    return tuple(_rows)
+
+
+def find_mechanism(name: str | None) -> SaslMechanism | None:
+    """Return the mechanism of this name, or None."""
+    return _rows.get(name or "")
+
+
+def mechanism(name: str | None) -> SaslMechanism:
+    """Return the mechanism of this name; raises `KafkaConfigurationError` if there is none."""
+    row = find_mechanism(name)
+    if row is None:
+        raise KafkaConfigurationError(f"sasl_mechanism {name!r} is unknown; there are {', '.join(_rows)}")
+    return row
+
+
+def mechanisms_of_login_module(module: str) -> list[str]:
+    """List the mechanisms that a Java login module is for."""
+    return [row.name for row in _rows.values() if module in row.login_modules]
+
+
+def register_mechanism(row: SaslMechanism, overwrite: bool = False) -> None:
+    """Add a mechanism to those of this process.
+
+    Arguments:
+        row: the mechanism.
+        overwrite: replace a mechanism of the same name.
+
+    Raises `ValueError` if there is one of this name already.
+    """
+    if row.name in _rows and not overwrite:
+        raise ValueError(f"the SASL mechanism {row.name!r} is already registered: pass overwrite=True to replace it")
+    _rows[row.name] = row
+
+
+def unregister_mechanism(name: str) -> None:
+    """Remove a registered mechanism, or restore the built-in one of this name."""
+    built_in = {row.name: row for row in _BUILT_IN}
+    if name in built_in:
+        _rows[name] = built_in[name]
+    else:
+        _rows.pop(name, None)

@@ -1,0 +1,37 @@
+"""kafka-python's interface of SASL mechanisms, for `register_sasl_mechanism`."""
+
+from __future__ import annotations
+
+import abc
+from typing import Any
+
+
+class SaslMechanism(abc.ABC):
+    """The client's side of one exchange, as kafka-python defines it.
+
+    It is constructed with ``host``, the broker's name, and the SASL and TLS options of the client as keywords.
+    """
+
+    @abc.abstractmethod
+    def __init__(self, **config: Any) -> None:
+        """Take the options."""
+
+    @abc.abstractmethod
+    def auth_bytes(self) -> bytes:
+        """Return the next message to the broker."""
+
+    @abc.abstractmethod
+    def receive(self, auth_bytes: bytes) -> None:
+        """Process a message from the broker."""
+
+    @abc.abstractmethod
+    def is_done(self) -> bool:
+        """Return whether the exchange is over."""
+
+    @abc.abstractmethod
+    def is_authenticated(self) -> bool:
+        """Return whether both sides agree; called once the exchange is over."""
+
+    def auth_details(self) -> str:
+        """Describe the user for logs."""
+        return f"Authenticated via SASL {type(self).__name__}"

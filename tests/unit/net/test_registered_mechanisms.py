@@ -1,0 +1,145 @@
+"""SASL mechanisms: each has a row and a class, and programs can register their own as with kafka-python."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from kafka import KafkaAdminClient
+from kafka.broker import EmbeddedBroker
+from kafka.config.sasl_mechanisms import BUILT_IN_NAMES, find_mechanism, unregister_mechanism
+from kafka.errors import (
+    KafkaConfigurationError,
+    NoBrokersAvailable,
+    SaslAuthenticationFailedError,
+    UnsupportedSaslMechanismError,
+)
+from kafka.net.sasl import get_sasl_mechanism, register_sasl_mechanism
+from kafka.net.sasl.abc import SaslMechanism
+from kafka.net.sasl.plain import Plain
+
+pytestmark = pytest.mark.once
+
+
+class OwnPlain(SaslMechanism):
+    """PLAIN with kafka-python's interface."""
+
+    accepts = True
+
+    def __init__(self, **config: Any) -> None:
+        self.config = config
+        self._done = False
+
+    def auth_bytes(self) -> bytes:
+        return f"\0{self.config['sasl_plain_username']}\0{self.config['sasl_plain_password']}".encode()
+
+    def receive(self, auth_bytes: bytes) -> None:
+        self._done = not auth_bytes
+
+    def is_done(self) -> bool:
+        return self._done
+
+    def is_authenticated(self) -> bool:
+        return self._done and self.accepts
+
+
+class Suspicious(OwnPlain):
+    """One that trusts no broker."""
+
+    accepts = False
+
+
+@pytest.fixture
+def registering() -> Iterator[Any]:
+    """Registers mechanisms until the test ends."""
+    names = []
+
+    def register(name: str, klass: type[Any], **more: Any) -> None:
+        names.append(name)
+        register_sasl_mechanism(name, klass, **more)
+
+    yield register
+    for name in names:
+        unregister_mechanism(name)
+
+
+def login(broker: EmbeddedBroker, mechanism: str) -> dict[str, Any]:
+    return {
+        "bootstrap_servers": broker.bootstrap_servers,
+        "security_protocol": "SASL_PLAINTEXT",
+        "sasl_mechanism": mechanism,
+        "sasl_plain_username": "ann",
+        "sasl_plain_password": "secret",
+        "bootstrap_timeout_ms": 5000,
+    }
+
+
+def test_each_built_in_mechanism_has_a_class_that_makes_an_exchange() -> None:
+    for name in BUILT_IN_NAMES:
+        row = find_mechanism(name)
+        assert row is not None
+        assert all(callable(getattr(row.load(), each)) for each in ("of", "first", "answer"))
+
+
+def test_a_mechanism_of_the_programs_own_logs_in(registering: Any) -> None:
+    made = []
+
+    class Kept(OwnPlain):
+        def __init__(self, **config: Any) -> None:
+            super().__init__(**config)
+            made.append(self)
+
+    registering("PLAIN", Kept, overwrite=True)
+    assert get_sasl_mechanism("PLAIN") is Kept
+    with EmbeddedBroker(users={"ann": "secret"}) as broker:
+        admin = KafkaAdminClient(**login(broker, "plain"))
+        assert admin.list_topics() == []
+        admin.close()
+    assert made
+    assert all(each.config["host"] in ("localhost", "127.0.0.1") for each in made)
+    assert made[0].config["security_protocol"] == "SASL_PLAINTEXT"
+
+
+def test_one_that_does_not_accept_the_brokers_answer_fails(registering: Any) -> None:
+    registering("PLAIN", Suspicious, overwrite=True)
+    with (
+        EmbeddedBroker(users={"ann": "secret"}) as broker,
+        pytest.raises(SaslAuthenticationFailedError, match="Suspicious did not accept the broker's last message"),
+    ):
+        KafkaAdminClient(**login(broker, "PLAIN"))
+
+
+def test_one_that_the_broker_does_not_know_is_named(registering: Any) -> None:
+    registering("own", OwnPlain)
+    with (
+        EmbeddedBroker(users={"ann": "secret"}) as broker,
+        pytest.raises((UnsupportedSaslMechanismError, NoBrokersAvailable), match="sasl_mechanism is 'own'"),
+    ):
+        KafkaAdminClient(**login(broker, "own"))
+
+
+def test_names_are_taken_once(registering: Any) -> None:
+    registering("OWN", OwnPlain)
+    with pytest.raises(ValueError, match="the SASL mechanism 'OWN' is already registered: pass overwrite=True"):
+        register_sasl_mechanism("OWN", OwnPlain)
+    with pytest.raises(ValueError, match="'PLAIN' is already registered"):
+        register_sasl_mechanism("PLAIN", OwnPlain)
+    unregister_mechanism("OWN")
+    with pytest.raises(KeyError):
+        get_sasl_mechanism("OWN")
+    with (
+        EmbeddedBroker(users={"ann": "secret"}) as broker,
+        pytest.raises(KafkaConfigurationError, match="sasl_mechanism 'OWN' is unknown; there are PLAIN, SCRAM-SHA-256"),
+    ):
+        KafkaAdminClient(**login(broker, "OWN"))
+    registering("PLAIN", OwnPlain, overwrite=True)
+    unregister_mechanism("PLAIN")
+    assert get_sasl_mechanism("PLAIN") is Plain
+
+
+def test_the_functions_are_where_kafka_python_2_has_them() -> None:
+    old = importlib.import_module("kafka.sasl")
+    assert (old.register_sasl_mechanism, old.get_sasl_mechanism) == (register_sasl_mechanism, get_sasl_mechanism)
