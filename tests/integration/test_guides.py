@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import uuid
 from pathlib import Path
 
 import pytest
@@ -95,7 +96,7 @@ def beside() -> dict[str, str]:
         raise
 
 
-COMMANDS = {"START.md": 2, "DELIVERY.md": 1}
+COMMANDS = {"START.md": 3, "DELIVERY.md": 1}
 """How many blocks of commands a guide has, but those that install the package and start a broker."""
 
 
@@ -145,6 +146,15 @@ def test_the_first_reader_may_be_run_again(tmp_path: Path) -> None:
         (create, send, read), servers = blocks("START.md")[:3], broker.bootstrap_servers
         printed = [run(*each, servers, tmp_path) for each in (create, create, send, read, read)]
     assert printed[-1] == "0 records\n"
+
+
+def test_the_command_line_of_the_first_guide_works(broker, tmp_path: Path) -> None:
+    kind, commands = blocks("START.md")[-1]
+    topic = f"orders-{uuid.uuid4().hex[:8]}"  # the broker may have another test's
+    commands = re.sub(r"\borders\b(?!\.csv)", topic, commands)
+    printed = run(kind, commands, broker.bootstrap_servers, tmp_path)
+    assert sorted(printed.splitlines()) == ["alice=1", "bob=2", f"{topic}: created"]
+    assert len((tmp_path / "orders.csv").read_text().splitlines()) == 3
 
 
 def test_the_tests_that_the_guide_shows_pass(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from harness.aio_programs import NAMES, source
 ROOT = Path(__file__).resolve().parents[2]
 TYPED = ROOT / "tests" / "data" / "typing"
 WRONG = [number for number, line in enumerate((TYPED / "wrong.py").read_text().splitlines(), 1) if "# wrong" in line]
-PAGES = ("README.md", "docs/ASYNCIO.md")
+PAGES = ("README.md", "docs/START.md", "docs/ASYNCIO.md")
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -71,8 +71,7 @@ def test_mypy_takes_what_is_right_and_refuses_each_wrong_line() -> None:
 
 
 def test_mypy_takes_the_examples(examples: list[Path]) -> None:
-    # the README's tests have no annotations, as most people write them
-    assert [each for each in mypy(*examples) if "[no-untyped-def]" not in each[2]] == []
+    assert mypy(*examples) == []
 
 
 def test_mypy_takes_the_programs_of_aiokafka(programs: list[Path]) -> None:

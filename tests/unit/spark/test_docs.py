@@ -17,7 +17,6 @@ pytestmark = pytest.mark.once
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = (ROOT / "docs" / "SPARK.md").read_text()
-README = (ROOT / "README.md").read_text()
 
 
 def test_the_tables_of_options_are_what_the_code_does():
@@ -32,13 +31,6 @@ def test_every_setting_of_the_session_is_documented_as_it_is():
         where = " Masters on this machine only." if setting.local_only else ""
         value = setting.value.replace("|", r"\|")
         assert f"| `{setting.name}` | `{value}` | {setting.why}{where} |" in PAGE
-
-
-def test_the_readme_names_the_settings_of_the_session_and_no_others():
-    named = re.findall(r"^\| `(spark\.\S+)` \| `(\S+)` \|", README, re.MULTILINE)
-    assert [(name, value.replace(r"\|", "|")) for name, value in named] == [
-        (setting.name, setting.value) for setting in SESSION_SETTINGS
-    ]
 
 
 def test_every_column_is_documented():
