@@ -11,54 +11,55 @@ from kafka import errors
 HEAD = """\
 # Errors
 
-All errors are below `KafkaError`, in `kafka.errors`. Written by `python -m scripts.reference` from that module.
-Catch the narrowest that you can do something about; `error.retriable` tells whether the same call may succeed
-later. Clients retry such errors by themselves, so what reaches you has outlasted that, or is not retriable.
+All errors are subclasses of `KafkaError`, in `kafka.errors`. `python -m scripts.reference` generates this page
+from that module. Catch the most specific error you can handle. `error.retriable` tells whether the same call may
+succeed later. Clients retry such errors automatically, so an error that reaches you has persisted, or is not
+retriable.
 
-A producer's errors come with the record: `future.get()`, the future's callbacks, `flush()` and the end of the
-`with`, or the log if nobody looks. A consumer's come from `poll()` and from iteration, which leave the position
-where it was; the next call goes on. An admin call raises the first error, or with `raise_errors=False` gives each
-thing its own. Those whose results are error classes (groups' offsets, deletions, ACLs, quotas) raise none for a
-single thing: look at the result.
+A producer reports errors for each record: through `future.get()`, the future's callbacks, `flush()` and the end
+of the `with` block, or in the log if the error is not checked. A consumer raises errors from `poll()` and from
+iteration, without changing the position; the next call continues there. An admin call raises the first error, or
+with `raise_errors=False` returns an error for each item. Calls whose results are error classes (group offsets,
+deletions, ACLs, quotas) do not raise errors for single items: check the result.
 
 *R*: retriable.
 """
 CLIENTS = """
 ## What clients raise
-| error | | what it says | what to do |
+| error | | meaning | what to do |
 |---|---|---|---|
 """
 BROKERS = """
-## What brokers answer
-| code | error | | what it says | what to do |
+## What brokers return
+| code | error | | meaning | what to do |
 |---:|---|---|---|---|
 """
 VALUES = """
 ## Errors of values
-Of typed keys and values, see [FORMATS.md](FORMATS.md) and [SCHEMA_REGISTRY.md](SCHEMA_REGISTRY.md). Those of
-`kafka.formats` are each a `ValueError`. Clients raise `RecordDeserializationError`, see above, for a record, with one
-of these as its `__cause__`.
+These errors concern typed keys and values; see [FORMATS.md](FORMATS.md) and
+[SCHEMA_REGISTRY.md](SCHEMA_REGISTRY.md). Those in `kafka.formats` are also `ValueError`s. For a record, clients
+raise `RecordDeserializationError` (see above), with one of these as its `__cause__`.
 
-| error | from | what it says | what to do |
+| error | from | meaning | what to do |
 |---|---|---|---|
 """
 OF_VALUES = (
-    ("kafka.schema_registry", "SchemaRegistryError", "Its `error_code` is Confluent's, `http_status_code` HTTP's."),
-    ("kafka.schema_registry", "SchemaRegistryConnectionError", "Look at `url`, `timeout`, and whether it runs."),
-    ("kafka.serialization", "SerializationError", "Look at the schema id and the path of the field in its text."),
-    ("kafka.formats", "AvroSchemaError", "Correct the schema at the place that the text names."),
-    ("kafka.formats", "AvroResolutionError", "Read with a compatible schema, or with that of the writer."),
-    ("kafka.formats", "AvroDecodeError", "Look who wrote these bytes, and with which schema."),
-    ("kafka.formats", "AvroEncodeError", "Correct the value of the field that the text names."),
-    ("kafka.formats", "JsonSchemaError", "Correct the schema at the place that the text names."),
-    ("kafka.formats", "JsonEncodeError", "Correct the value of the row and field that the text names."),
-    ("kafka.formats", "ProtobufSchemaError", "Correct the schema, or give what it imports as references."),
-    ("kafka.formats", "ProtobufDecodeError", "Look who wrote these bytes, and as which message."),
-    ("kafka.formats", "ProtobufEncodeError", "Correct the value of the row and field that the text names."),
+    ("kafka.schema_registry", "SchemaRegistryError", "Check its `error_code` (Confluent's) and `http_status_code`."),
+    ("kafka.schema_registry", "SchemaRegistryConnectionError", "Check `url`, `timeout`, and that the registry runs."),
+    ("kafka.serialization", "SerializationError", "Check the schema id and the path of the field in the message."),
+    ("kafka.formats", "AvroSchemaError", "Correct the schema at the position that the message names."),
+    ("kafka.formats", "AvroResolutionError", "Read with a compatible schema, or with the writer's schema."),
+    ("kafka.formats", "AvroDecodeError", "Find out which program wrote these bytes, and with which schema."),
+    ("kafka.formats", "AvroEncodeError", "Correct the value of the field that the message names."),
+    ("kafka.formats", "JsonSchemaError", "Correct the schema at the position that the message names."),
+    ("kafka.formats", "JsonEncodeError", "Correct the value of the row and field that the message names."),
+    ("kafka.formats", "ProtobufSchemaError", "Correct the schema, or pass its imports as references."),
+    ("kafka.formats", "ProtobufDecodeError", "Find out which program wrote these bytes, and as which message."),
+    ("kafka.formats", "ProtobufEncodeError", "Correct the value of the row and field that the message names."),
 )
 NAMES = """
 ## Other names
-Generations of kafka-python called these otherwise; each is the same class.
+Names used by various kafka-python releases; each is the same class as the one after the colon.
 
 """
 

@@ -7,19 +7,19 @@ import inspect
 from types import ModuleType
 
 MODULES: dict[str, str] = {
-    "kafka": "The clients, and what is at the top",
+    "kafka": "Clients and other top-level names",
     "kafka.structs": "Values: partitions, offsets, records",
     "kafka.admin": "Administration",
-    "kafka.producer": "What producers give",
+    "kafka.producer": "Results of producers",
     "kafka.consumer": "Consumers, listeners",
-    "kafka.consumer.bounded.async_read": "What a bounded read gives",
+    "kafka.consumer.bounded.async_read": "Results of bounded reads",
     "kafka.serializer": "Serializers",
-    "kafka.formats": "Formats of values",
-    "kafka.schema_registry": "The client of a schema registry",
+    "kafka.formats": "Value formats",
+    "kafka.schema_registry": "Schema registry clients",
     "kafka.schema_registry.avro": "Avro serializers",
     "kafka.schema_registry.json_schema": "JSON serializers",
     "kafka.schema_registry.protobuf": "Protobuf serializers",
-    "kafka.serialization": "confluent-kafka's serializers of plain values",
+    "kafka.serialization": "confluent-kafka's serializers for plain values",
     "kafka.partitioner": "Partitioners",
     "kafka.interceptor": "Interceptors",
     "kafka.coordinator.assignors.abstract": "Assignors",
@@ -60,7 +60,7 @@ def pages() -> dict[str, str]:
 
 
 def public_names(module: ModuleType) -> list[str]:
-    """The names of a module for which this is the page: what it offers, but for what is old or shown elsewhere."""
+    """The names of a module for which this is the page: what it offers, except old ones and those shown elsewhere."""
     listed = getattr(module, "__all__", None)
     if listed is None:
         listed = [

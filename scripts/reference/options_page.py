@@ -24,7 +24,7 @@ GROUPS: dict[str, tuple[type[Any], ...]] = {
     "Producer": (ProducerOptions,),
     "Consumer: fetching": (FetchOptions,),
     "Consumer: the group": (GroupOptions,),
-    "Consumer: what is handed out": (ConsumerOptions,),
+    "Consumer: returned records": (ConsumerOptions,),
     "Share consumer": (ShareOptions,),
     "TLS": (SecurityOptions,),
     "SASL": (SaslOptions,),
@@ -40,21 +40,21 @@ HEAD = """\
 # Options
 
 The keyword arguments of `KafkaConsumer`, `KafkaProducer`, `KafkaAdminClient`, `KafkaShareConsumer` and their
-asyncio twins: one table for all. Written by `python -m scripts.reference` from the option table (`kafka.config`),
-which type checkers, `help(KafkaProducer)` and the clients themselves read too.
+asyncio counterparts. `python -m scripts.reference` generates this page from the option table (`kafka.config`),
+which type checkers, `help(KafkaProducer)` and the clients use too.
 
-An unknown name is an error, with the nearest one that there is. A file of Java's properties is read by
-`kafka.load_properties("client.properties")`; Spark takes the same names after `kafka.`. What becomes of
-librdkafka's settings is in [SIDE_BY_SIDE.md](SIDE_BY_SIDE.md#settings-of-confluent-kafka). *Since* is the
-generation of kafka-python that had the option first: with an older program it meant the same. *columnar 0.1* is
-what kafka-python does not have.
+An unknown name is an error that suggests the nearest known one. `kafka.load_properties("client.properties")`
+reads Java's properties files; Spark accepts the same names with the prefix `kafka.`.
+[SIDE_BY_SIDE.md](SIDE_BY_SIDE.md#settings-of-confluent-kafka) lists the equivalents of librdkafka's settings.
+*Since* is the first kafka-python release that had the option; it has the same meaning in programs for that
+release. *columnar 0.1* marks options that kafka-python does not have.
 
-None stands for the default, so that a program can pass on what it was not told, except for `bootstrap_servers` and
-where the type of the option has None.
+None means the default, so that a program can pass on unset values. The exceptions are `bootstrap_servers`, and
+options whose type includes None.
 """
 ENDING = """
 ## Accepted without effect
-Older programs give these, and nothing here needs them. A value other than the default is logged.
+Older programs pass these options; this package does not need them. A value other than the default is logged.
 
 """
 UNITS = {"ms": "milliseconds", "bytes": "bytes"}
