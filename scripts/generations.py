@@ -180,20 +180,19 @@ def table(chosen: Sequence[Program]) -> str:
     lines = [
         "# Programs of six generations",
         "",
-        "Each program here is one text that ran, unchanged, under the kafka-python of its time on a broker of its",
-        "time, and runs under this package. `NAME.expected` is what the original printed; `make test` compares what",
-        "this package prints with it, on Apache Kafka and on the embedded broker, and `make test-generations` runs the",
-        "originals again. `NAME.ours` is what this package prints where a difference stays; docs/COMPATIBILITY.md says",
-        "more of these.",
+        "Each program in this folder ran, unchanged, under the kafka-python of its time on a broker of its time, and",
+        "runs under this package. `NAME.expected` is the output of the original. `make test` compares this package's",
+        "output with it, on Apache Kafka and on the embedded broker; `make test-generations` runs the originals again.",
+        "`NAME.ours` is this package's output where it still differs; docs/COMPATIBILITY.md explains the differences.",
         "",
-        f"This file is written by `scripts/generations.py`. {len(chosen)} programs,",
-        f"{sum(not each.differs for each in chosen)} of them print the same.",
+        f"`scripts/generations.py` generates this file. {len(chosen)} programs,",
+        f"{sum(not each.differs for each in chosen)} of them with identical output.",
     ]
     for generation in GENERATIONS:
         its_own = [each for each in chosen if each.generation is generation]
         on = " and ".join(generation.brokers)
         lines += ["", f"## kafka-python {generation.release}, Python {generation.python}, Kafka {on}", ""]
-        lines += [f"| program | what it is | on {KAFKA_VERSION} | on {EMBEDDED} |", "|---|---|---|---|"]
+        lines += [f"| program | subject | on {KAFKA_VERSION} | on {EMBEDDED} |", "|---|---|---|---|"]
         for each in its_own:
             printed = f"differs: {each.differs}" if each.differs else "the same"
             outcome = f"not run: {each.embedded_only}" if each.embedded_only else printed
