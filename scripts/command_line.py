@@ -20,7 +20,7 @@ BEGIN = "## Reference\n"
 def reference() -> str:
     """The part of the document behind its last heading."""
     common = click.command()(common_options(_nothing))
-    lines = [BEGIN, "All commands that talk to a cluster have these options:", "", *_table(common, ()), ""]
+    lines = [BEGIN, "All commands that connect to a cluster accept these options:", "", *_table(common, ()), ""]
     shared = tuple(_names(parameter) for parameter in common.params)
     for path, command in _walk((), commands):
         if not path:

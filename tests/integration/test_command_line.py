@@ -353,7 +353,7 @@ def wait_until(condition) -> None:
 @pytest.mark.needs(broker=(4, 0), why="KRaft")
 def test_leaders_are_elected_and_partitions_moved(apache_kafka, make_topic_on):
     cli, name = Cli(apache_kafka.bootstrap_servers), make_topic_on(apache_kafka)()
-    assert cli("partitions", "elect", "-p", f"{name}:0") == f"{name}\t0\tleads already\n"
+    assert cli("partitions", "elect", "-p", f"{name}:0") == f"{name}\t0\talready the leader\n"
     broker = cli.json("partitions", "describe", name)[0]["leader"]
     assert cli("partitions", "move", f"{name}:0={broker}") == f"{name}\t0\t{broker}\t\n"
     assert cli("partitions", "moves") == ""

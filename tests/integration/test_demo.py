@@ -42,7 +42,7 @@ def assert_told(done: subprocess.CompletedProcess[str]) -> None:
     assert told is not None, done.stdout
     assert 0 < int(told[1].replace(",", "")) < FLIGHTS
     assert "Restarted" in done.stdout
-    assert "Lag of the groups at the end: flight-delays 0, flight-delays-parquet 0." in done.stdout
+    assert "Final group lag: flight-delays 0, flight-delays-parquet 0." in done.stdout
     assert "exactly what pandas computes, each row once" in done.stdout
 
 

@@ -161,7 +161,7 @@ def test_a_stream_of_spark_notices_between_two_micro_batches_what_an_unclean_ele
         written = [b"other %d" % n for n in range(others)]
         write(cluster, tp, written, acks=1)
 
-        with pytest.raises(DataLossError, match=f"log of {tp.topic}-0 was cut back to offset 5 .* had read up to 10"):
+        with pytest.raises(DataLossError, match=f"log of {tp.topic}-0 was truncated to offset 5 .* had read up to 10"):
             strict.planner().latest(planned, None, everything=True)
         with pytest.raises(DataLossError, match=f"{tp.topic}-0 was to be read from offset"):
             strict.rows(begin, planned)  # the micro-batch that was planned before, again

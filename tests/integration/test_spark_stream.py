@@ -311,5 +311,5 @@ def test_wrong_options_of_a_stream_are_refused_by_name(spark, broker, given, sai
 def test_offsets_that_leave_a_partition_out_are_refused(spark, broker, make_topic):
     topic = make_topic(partitions=2)
     stream = load_stream(spark, broker, topic, startingOffsets={topic: {"0": 0}})
-    with pytest.raises(Exception, match=f"has to name every partition that is read, but leaves out {topic}-1"):
+    with pytest.raises(Exception, match=f"must name every partition that is read, but leaves out {topic}-1"):
         stream.writeStream.format("noop").start().awaitTermination(60)

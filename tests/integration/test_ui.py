@@ -35,8 +35,8 @@ def address() -> Iterator[str]:
             try:
                 assert process.stderr is not None
                 line = process.stderr.readline()
-                assert line.startswith("The page is at "), line
-                yield line.split()[4]
+                assert line.startswith("Web UI at "), line
+                yield line.split()[3]
             finally:
                 process.kill()
 

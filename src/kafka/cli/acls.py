@@ -49,8 +49,12 @@ def _what(filters: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Add the options that say which ACLs are meant, or what an ACL is to be."""
     any_one = "any" if filters else None
     options = [
-        click.option("--principal", required=not filters, metavar="TYPE:NAME", help="Such as User:alice."),
-        click.option("--host", default=None if filters else "*", help="Where the principal comes from."),
+        click.option(
+            "--principal", required=not filters, metavar="TYPE:NAME", help="The principal, such as User:alice."
+        ),
+        click.option(
+            "--host", metavar="HOST", default=None if filters else "*", help="Host that the principal connects from."
+        ),
         click.option("--operation", type=_Name(_OPERATIONS), default=any_one, required=not filters),
         click.option(
             "--permission-type",
@@ -61,7 +65,12 @@ def _what(filters: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
             show_default=True,
         ),
         click.option("--resource-type", type=_Name(_TYPES), default=any_one, required=not filters),
-        click.option("--resource-name", required=not filters, help="Such as a topic's name; * for all."),
+        click.option(
+            "--resource-name",
+            metavar="NAME",
+            required=not filters,
+            help="Name of the resource, such as a topic; * for all.",
+        ),
         click.option(
             "--pattern-type",
             "--pattern",
@@ -89,11 +98,11 @@ def command() -> None:
 @_what(filters=True)
 @connected
 def list_acls(session: Session, **what: Any) -> None:
-    """List ACLs, all or those that match."""
+    """List all ACLs, or those that match."""
     with session.admin() as admin:
         found, error = admin.describe_acls(_filter(what))
     if error.errno:
-        raise error("ACLs cannot be listed")
+        raise error("cannot list ACLs")
     session.output.table(sorted(map(_row, found), key=str), _COLUMNS)
 
 
@@ -101,7 +110,7 @@ def list_acls(session: Session, **what: Any) -> None:
 @_what(filters=False)
 @connected
 def create(session: Session, **what: Any) -> None:
-    """Allow or deny something."""
+    """Create an ACL that allows or denies an operation."""
     from kafka.admin import ACL, ResourcePattern
 
     acl: ACL = _made(ACL, ResourcePattern, what)
@@ -115,21 +124,21 @@ def create(session: Session, **what: Any) -> None:
 @command.command()
 @_what(filters=True)
 @yes_option
-@click.option("--dry-run", is_flag=True, help="List what would be deleted.")
+@click.option("--dry-run", is_flag=True, help="List the ACLs that would be deleted.")
 @connected
 def delete(session: Session, yes: bool, dry_run: bool, **what: Any) -> None:
-    """Delete ACLs that match."""
+    """Delete matching ACLs."""
     acl_filter = _filter(what)
     kept: list[MatchedACL] = []
     with session.admin() as admin:
         if dry_run:
             found, _ = admin.describe_acls(acl_filter)
         else:
-            confirm("Delete all ACLs that match?", yes)
+            confirm("Delete all matching ACLs?", yes)
             found = []
             for _, matched, error in admin.delete_acls([acl_filter]):
                 if error.errno:
-                    raise error("ACLs cannot be deleted")
+                    raise error("cannot delete ACLs")
                 found += [each for each in matched if not each.error.errno]
                 kept += [each for each in matched if each.error.errno]
     session.output.table(sorted(map(_row, found), key=str), _COLUMNS)

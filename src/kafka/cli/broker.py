@@ -34,9 +34,10 @@ def _with_settings(command: Callable[..., None]) -> Callable[..., None]:
         if isinstance(one.default, bool):
             command = click.option(f"--{name}/--no-{name}", **shown)(command)
         elif isinstance(one.default, int) or "int" in str(one.type):
-            command = click.option(f"--{name}", type=int, **shown)(command)
+            unit = {"ms": "MS", "bytes": "BYTES", "port": "PORT", "id": "ID"}.get(name.rpartition("-")[2], "COUNT")
+            command = click.option(f"--{name}", type=int, metavar=unit, **shown)(command)
         else:
-            command = click.option(f"--{name}", **shown)(command)
+            command = click.option(f"--{name}", metavar="NAME", **shown)(command)
     return command
 
 
@@ -45,7 +46,7 @@ def _pairs(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> dic
     for one in given:
         name, equals, value = one.partition("=")
         if not equals:
-            raise click.BadParameter(f"{one!r} is not of the form NAME=VALUE")
+            raise click.BadParameter(f"expected NAME=VALUE, got {one!r}")
         pairs[name] = value
     return pairs
 
@@ -54,16 +55,22 @@ def _pairs(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> dic
 @click.option(
     "--data-dir",
     type=click.Path(file_okay=False, path_type=pathlib.Path),
-    help="Folder for the logs; without it a temporary one, removed at the end.",
+    help="Directory for the logs. [default: a temporary directory, removed on exit]",
 )
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=9092, show_default=True, help="Port; 0 takes a free one."
+    "--port",
+    type=click.IntRange(0, 65535),
+    metavar="PORT",
+    default=9092,
+    show_default=True,
+    help="Port; 0 picks a free one.",
 )
 @click.option(
     "--host",
+    metavar="ADDRESS",
     default="127.0.0.1",
     show_default=True,
-    help="Address to listen on. With 0.0.0.0 clients are told this machine's address; see --advertised-host.",
+    help="Address to listen on. With 0.0.0.0, clients are given this machine's address; see --advertised-host.",
 )
 @click.option(
     "--topic-config",
@@ -71,20 +78,20 @@ def _pairs(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> dic
     multiple=True,
     metavar="NAME=VALUE",
     callback=_pairs,
-    help="A topic config that differs from Kafka's default, as retention.ms=60000; may be repeated.",
+    help="Override the default of a topic config, such as retention.ms=60000; repeatable.",
 )
 @click.option(
     "--user",
     "users",
     multiple=True,
     metavar="NAME",
-    help="A user; clients then have to log in, by PLAIN or SCRAM. The password is in KAFKA_BROKER_PASSWORD_NAME (the "
-    "name in capitals) or asked for on a terminal. May be repeated.",
+    help="Add a user and require clients to authenticate with PLAIN or SCRAM. The password is read from "
+    "KAFKA_BROKER_PASSWORD_NAME (the name in capitals) or prompted for on a terminal. Repeatable.",
 )
 @click.option(
     "--users-file",
     type=click.Path(dir_okay=False, path_type=pathlib.Path),
-    help="Users and their passwords: NAME=PASSWORD in each line.",
+    help="File with users and passwords, one NAME=PASSWORD per line.",
 )
 @_with_settings
 def command(
@@ -95,13 +102,13 @@ def command(
     users_file: pathlib.Path | None,
     **settings: object,
 ) -> None:
-    """Run the embedded broker until it is interrupted.
+    """Run the embedded broker until interrupted.
 
-    It is for development and tests: one node, no replication. Records that were acknowledged survive a crash of the
-    process; with --fsync a failure of the machine as well. In production run Apache Kafka.
+    For development and tests: one node, no replication. Acknowledged records survive a crash of the process and, with
+    --fsync, a failure of the machine. In production, run Apache Kafka.
 
-    With users the listener is SASL_PLAINTEXT: passwords of PLAIN and all records pass in clear. Every user has all
-    rights.
+    With users, the listener is SASL_PLAINTEXT: PLAIN passwords and all records are sent unencrypted. Every user has
+    full access.
     """
     passwords = users_with_passwords(users, users_file)
     try:
@@ -133,15 +140,17 @@ def _not_opened(error: OSError, host: str, port: int) -> str:
         code = errno.EADDRNOTAVAIL
     why = os.strerror(code) if code in errno.errorcode else error.strerror or str(error)
     if isinstance(error, RegistryPortError):
-        return f"{error.strerror}; --registry-port takes another one, 0 any that is free"
+        return f"{error.strerror}; choose another with --registry-port (0 picks a free one)"
     if error.errno == errno.EADDRINUSE:
-        return f"port {port} is taken; --port takes another one, 0 any that is free"
+        return f"port {port} is in use; choose another with --port (0 picks a free one)"
     if isinstance(error, socket.gaierror):
-        return f"--host {host}: {error.strerror}; expected an address of this machine, or 0.0.0.0 for all of them"
+        return (
+            f"--host {host}: {error.strerror}; expected an address of this machine, or 0.0.0.0 for all of its addresses"
+        )
     if code == errno.EADDRNOTAVAIL:
-        return f"--host {host}: {why}; expected an address of this machine, or 0.0.0.0 for all of them"
+        return f"--host {host}: {why}; expected an address of this machine, or 0.0.0.0 for all of its addresses"
     if error.filename is not None:
         return f"--data-dir: {error.filename}: {why}"
     if error.errno == errno.EACCES:
-        return f"port {port}: {why}; --port takes another one, from 1024 on without special rights"
+        return f"port {port}: {why}; choose another with --port: ports from 1024 need no special privileges"
     return why

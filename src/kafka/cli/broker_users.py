@@ -39,8 +39,8 @@ def users_with_passwords(
 def _asked_for(user: str) -> str:
     if not sys.stdin.isatty():
         raise click.UsageError(
-            f"there is no password for {user}: expected it in {variable(user)}, in the file of --users-file, or "
-            "standard input to be a terminal, where it is asked for"
+            f"no password for {user}: set {variable(user)}, add the user to --users-file, or run the command on a "
+            "terminal to be prompted"
         )
     return ask_password(f"Password of {user}")
 
@@ -50,9 +50,9 @@ def _from_file(file: pathlib.Path) -> dict[str, str]:
         # Some editors begin a file with a mark, and more characters than a line feed end a line of str.splitlines.
         lines = file.read_text(encoding="utf-8-sig").split("\n")
     except OSError as error:
-        raise click.UsageError(f"--users-file cannot be read: {file}: {error.strerror or error}") from None
+        raise click.UsageError(f"cannot read --users-file {file}: {error.strerror or error}") from None
     except UnicodeDecodeError:
-        raise click.UsageError(f"--users-file: {file} is no text in UTF-8") from None
+        raise click.UsageError(f"--users-file: {file} is not UTF-8 text") from None
     found = {}
     for number, line in enumerate(lines, 1):
         if not line.strip() or line.startswith("#"):
@@ -62,5 +62,5 @@ def _from_file(file: pathlib.Path) -> dict[str, str]:
             raise click.UsageError(f"--users-file: line {number} of {file} is not of the form NAME=PASSWORD")
         found[name.strip()] = password
     if not found:  # a broker without users would take everybody
-        raise click.UsageError(f"--users-file: {file} has no user in it")
+        raise click.UsageError(f"--users-file: {file} contains no users")
     return found

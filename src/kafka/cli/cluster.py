@@ -24,7 +24,7 @@ def command() -> None:
 @command.command()
 @connected
 def describe(session: Session) -> None:
-    """Show the brokers, and which of them is the controller."""
+    """Show the brokers and the current controller."""
     with session.admin() as admin:
         told = admin.describe_cluster()
     rows = [
@@ -45,10 +45,10 @@ def describe(session: Session) -> None:
 
 
 @command.command(name="describe-features")
-@click.option("-f", "--feature", "features", multiple=True, metavar="NAME", help="Only these; may be repeated.")
+@click.option("-f", "--feature", "features", multiple=True, metavar="NAME", help="Show only this feature; repeatable.")
 @connected
 def describe_features(session: Session, features: tuple[str, ...]) -> None:
-    """Show the levels of features, such as metadata.version (Kafka 2.7)."""
+    """Show feature levels, such as metadata.version (Kafka 2.7)."""
     with session.admin() as admin:
         found = admin.describe_features()
     rows = [
@@ -65,10 +65,10 @@ def describe_features(session: Session, features: tuple[str, ...]) -> None:
 
 @command.command(name="update-features")
 @click.argument("levels", nargs=-1, metavar="NAME=LEVEL...")
-@click.option("-f", "--feature", "more", multiple=True, metavar="NAME=LEVEL", help="The same.")
+@click.option("-f", "--feature", "more", multiple=True, metavar="NAME=LEVEL", help="Same as NAME=LEVEL.")
 @click.option("--timeout", "timeout_s", type=int, hidden=True)
-@click.option("--downgrade", is_flag=True, help="To a lower level.")
-@click.option("--unsafe", is_flag=True, help="To a lower level, even if something is lost.")
+@click.option("--downgrade", is_flag=True, help="Allow downgrades.")
+@click.option("--unsafe", is_flag=True, help="Allow downgrades that may lose metadata.")
 @dry_run_option
 @connected
 def update_features(
@@ -80,7 +80,7 @@ def update_features(
     unsafe: bool,
     dry_run: bool,
 ) -> None:
-    """Change the levels of features (Kafka 3.3)."""
+    """Change feature levels (Kafka 3.3)."""
     from kafka.admin import UpdateFeatureType
 
     way = UpdateFeatureType.UPGRADE
@@ -100,7 +100,7 @@ def update_features(
 @command.command(name="describe-quorum")
 @connected
 def describe_quorum(session: Session) -> None:
-    """Show the voters and observers of the metadata log, and how far they are behind (Kafka 3.3)."""
+    """Show the voters and observers of the metadata quorum and their lag (Kafka 3.3)."""
     with session.admin() as admin:
         told = admin.describe_metadata_quorum()
     if session.output.as_json:
@@ -122,12 +122,12 @@ def describe_quorum(session: Session) -> None:
 
 
 @command.command(name="api-versions")
-@click.option("--broker", type=int, help="[default: any]")
-@click.option("-k", "--api-key", "keys", multiple=True, metavar="NAME", help="Only these; may be repeated.")
+@click.option("--broker", type=int, metavar="ID", help="Broker to ask. [default: any]")
+@click.option("-k", "--api-key", "keys", multiple=True, metavar="NAME", help="Show only this API; repeatable.")
 @without_effect("--raw", is_flag=True)
 @connected
 def api_versions(session: Session, broker: int | None, keys: tuple[str, ...]) -> None:
-    """Show which versions of which requests a broker serves."""
+    """Show the API versions that a broker supports."""
     from kafka.cli.places import check_brokers
     from kafka.wire.index import API_NAMES
 
@@ -147,11 +147,11 @@ def api_versions(session: Session, broker: int | None, keys: tuple[str, ...]) ->
 
 
 @command.command(name="log-dirs")
-@click.option("--broker", "brokers", type=int, multiple=True, help="Only these; may be repeated.")
-@click.option("-t", "--topic", "topics", multiple=True, help="Only these; may be repeated.")
+@click.option("--broker", "brokers", type=int, multiple=True, metavar="ID", help="Show only this broker; repeatable.")
+@click.option("-t", "--topic", "topics", multiple=True, metavar="TOPIC", help="Show only this topic; repeatable.")
 @connected
 def log_dirs(session: Session, brokers: tuple[int, ...], topics: tuple[str, ...]) -> None:
-    """Show where the replicas of partitions are, and how large."""
+    """Show the log directories of replicas and the replicas' sizes."""
     from kafka.cli.places import check_brokers
 
     with session.admin() as admin:

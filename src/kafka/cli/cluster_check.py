@@ -58,7 +58,8 @@ def check(configs: Mapping[str, Any]) -> dict[str, Any]:
         _look_inside(found, configs)
     else:
         found["problems"].append(
-            "none of the addresses can be used: is the cluster up, the port open, are protocol and login right?"
+            "none of the addresses works: is the cluster up and the port open, and are the protocol and credentials "
+            "right?"
         )
     _certificates(found)
     return found
@@ -75,11 +76,12 @@ def _look_at_brokers(found: dict[str, Any], told: "MetadataResponse", parsed: Ad
     for row in found["brokers"]:
         if not row["reached"]:
             found["problems"].append(
-                f"broker {row['broker']} tells clients to use {row['address']}, which fails: {row['result']}; set its "
-                f"advertised.listeners to an address that is reached from here, as {', '.join(sorted(reached))} is"
+                f"broker {row['broker']} advertises {row['address']}, which fails: {row['result']}; set its "
+                "advertised.listeners to an address that is reachable from here, such as "
+                f"{', '.join(sorted(reached))}"
             )
     if len({row["release"] for row in found["brokers"] if row["reached"]}) > 1:
-        found["notes"].append("brokers are of different releases: what all have can be used")
+        found["notes"].append("brokers run different releases: only features that all of them support can be used")
 
 
 def _look_inside(found: dict[str, Any], configs: Mapping[str, Any]) -> None:
@@ -87,14 +89,16 @@ def _look_inside(found: dict[str, Any], configs: Mapping[str, Any]) -> None:
     from kafka.admin import KafkaAdminClient
 
     if not any(row["reached"] for row in found["brokers"]):
-        found["notes"].append("partitions and clocks were not looked at: no broker is reached under its own address")
+        found["notes"].append(
+            "partitions and clocks were not checked: no broker is reachable at its advertised address"
+        )
         return
     try:
         with KafkaAdminClient(**configs) as admin:
             _leaders(admin, found)
             _clock(admin, found)
     except KafkaError as error:
-        found["problems"].append(f"the cluster answers, but cannot be looked at: {error}")
+        found["problems"].append(f"the cluster answers, but cannot be inspected: {error}")
 
 
 async def _addresses(
@@ -127,10 +131,10 @@ async def _address(parsed: AdminConfig, host: str, port: int) -> "tuple[dict[str
         row["reached"] = True
         return row, told
     except KafkaError as error:
-        row["result"] = f"connected, but does not tell the brokers: {error}"
+        row["result"] = f"connected, but the metadata request failed: {error}"
         if isinstance(error, KafkaConnectionError) and not parsed.security.uses_sasl:
             protocol = parsed.security.security_protocol
-            row["result"] += f"; so does a listener that asks for SASL (security_protocol is {protocol!r})"
+            row["result"] += f"; a listener that requires SASL fails the same way (security_protocol is {protocol!r})"
         return row, None
     finally:
         await connection.close()
@@ -168,9 +172,7 @@ def _certificates(found: dict[str, Any]) -> None:
         if row["tls"] and row["tls"]["until"]:
             ends = datetime.datetime.fromisoformat(row["tls"]["until"])
             if ends - datetime.datetime.now(datetime.UTC) < _SOON:
-                found["notes"].append(
-                    f"the certificate of {row['address']} is valid until {ends:%Y-%m-%d %H:%M} UTC only"
-                )
+                found["notes"].append(f"the certificate of {row['address']} expires on {ends:%Y-%m-%d %H:%M} UTC")
 
 
 def _leaders(admin: "KafkaAdminClient", found: dict[str, Any]) -> None:
@@ -187,7 +189,7 @@ def _leaders(admin: "KafkaAdminClient", found: dict[str, Any]) -> None:
     if without:
         found["problems"].append(f"{len(without)} partitions have no leader: {_some(without)}; are brokers down?")
     if behind:
-        found["notes"].append(f"{len(behind)} partitions lack replicas that are in sync: {_some(behind)}")
+        found["notes"].append(f"{len(behind)} partitions are under-replicated: {_some(behind)}")
 
 
 def _some(names: list[str]) -> str:

@@ -17,23 +17,23 @@ COMMANDS = {
     "topics": "List, describe, create, delete and alter topics.",
     "produce": "Send records from lines, JSON, CSV, Parquet or Arrow.",
     "consume": "Read records, as text, JSON, CSV, Parquet or Arrow.",
-    "groups": "List, describe, move and delete consumer and share groups; their lag.",
-    "offsets": "Find offsets of topics; delete what is before one.",
-    "partitions": "Describe, add and move partitions; elect their leaders.",
+    "groups": "List, describe, reset and delete consumer and share groups; show their lag.",
+    "offsets": "Show offsets of topics; delete records before an offset.",
+    "partitions": "Describe, add and reassign partitions; elect leaders.",
     "configs": "Describe and change configs of topics, brokers and groups.",
     "acls": "List, create and delete access control lists.",
-    "users": "List SCRAM users, set and delete their passwords.",
+    "users": "List SCRAM users; set and delete their passwords.",
     "schemas": "List, show, register, check and delete schemas of a schema registry.",
     "quotas": "List, set and delete client quotas.",
-    "cluster": "Describe brokers, features, versions, log folders and the quorum.",
-    "transactions": "List and describe transactions; find those that hang, and end them.",
-    "copy": "Copy a topic, within a cluster or to another; resumable.",
-    "perf": "Measure producing, consuming and round trips.",
-    "ui": "Show topics, groups, messages and Spark queries in a browser.",
-    "completion": "Print what completes commands and options in a shell.",
-    "broker": "Run the embedded broker.",
+    "cluster": "Describe brokers, features, API versions, log directories and the quorum.",
+    "transactions": "List and describe transactions; find and abort hanging ones.",
+    "copy": "Copy a topic within a cluster or to another one; resumable.",
+    "perf": "Measure producer, consumer and round-trip performance.",
+    "ui": "Serve a web UI for topics, groups, messages, schemas and Spark queries.",
+    "completion": "Print a shell completion script.",
+    "broker": "Run the embedded broker for development and tests.",
     "demo": "Stream a year of flights through a broker and Spark.",
-    "doctor": "Show what is installed, and what is wrong with it or with a cluster.",
+    "doctor": "Check the installation and the connection to a cluster.",
 }
 """Name and summary of each command; the command ``x`` is ``command`` in ``kafka.cli.x``."""
 
@@ -91,20 +91,26 @@ def _log_level(verbose: int) -> str:
     if not given:
         return {0: "WARNING", 1: "INFO"}.get(verbose, "DEBUG")
     if given.upper() not in LEVELS:
-        raise click.UsageError(f"KAFKA_LOG_LEVEL is {given!r}, which is none of {', '.join(LEVELS)}")
+        raise click.UsageError(f"KAFKA_LOG_LEVEL is {given!r}; expected one of {', '.join(LEVELS)}")
     return given.upper()
 
 
 @click.group(cls=LazyCommands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(DISTRIBUTION_VERSION, prog_name="kafka-columnar")
-@click.option("-v", "--verbose", count=True, help="Show log lines; twice for all of them.")
-@click.option("--format", "form", type=click.Choice(["raw", "json"]), hidden=True, help="As with kafka-python.")
+@click.option("-v", "--verbose", count=True, help="Show log messages from INFO; -vv from DEBUG.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["raw", "json"]),
+    hidden=True,
+    help="Accepted for compatibility with kafka-python.",
+)
 @common_options
 @click.pass_context
 def commands(context: click.Context, /, verbose: int, form: str | None, **common: Any) -> None:
-    """Apache Kafka for Python: topics, records, groups, a broker for development, a pipeline through Spark.
+    """Apache Kafka for Python: topics, records, groups, a development broker and a Spark pipeline.
 
-    Options of the connection may stand before the command or behind it.
+    Connection options may be given before or after the command.
     """
     level = common["log_level"] or _log_level(verbose)
     common["as_json"] |= form == "json"

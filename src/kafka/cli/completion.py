@@ -7,7 +7,7 @@ from click.shell_completion import get_completion_class
 @click.command(name="completion")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def command(shell: str) -> None:
-    """Print what completes commands, options, and names of topics and groups in a shell.
+    """Print a script that completes commands, options, topics and groups in a shell.
 
     \b
     bash:  eval "$(kafka completion bash)"          in ~/.bashrc

@@ -18,7 +18,7 @@ _FILTERS = ("all", "modified", "dynamic", "static", "default")
 _CHANGE = re.compile(r"(?P<name>[^=+\-]+?)(?P<sign>[+-]?)=(?P<value>.*)", re.DOTALL)
 _CALL = re.compile(r"(set|add|sub|del)\((.*)\)", re.DOTALL)
 _dry_run_option = click.option(
-    "-v", "--dry-run", "--validate-only", is_flag=True, help="Say what would be done; change nothing."
+    "-v", "--dry-run", "--validate-only", is_flag=True, help="Show what would be done without doing it."
 )
 
 
@@ -31,9 +31,9 @@ def _of_resources(inner: Callable[..., None]) -> Callable[..., None]:
     """Add the type and the name of what has the configs, as arguments or as kafka-python's options."""
     notes = [
         click.argument("given", nargs=-1, metavar="TYPE NAME [CONFIG]..."),
-        click.option("-r", "--resource-type", type=AnyCase(_KINDS), help="The same as TYPE."),
-        click.option("-n", "--resource-name", "names", multiple=True, metavar="NAME", help="The same as NAME."),
-        click.option("-c", "--config-name", "configs", multiple=True, metavar="CONFIG", help="The same as CONFIG."),
+        click.option("-r", "--resource-type", type=AnyCase(_KINDS), help="Same as TYPE."),
+        click.option("-n", "--resource-name", "names", multiple=True, metavar="NAME", help="Same as NAME."),
+        click.option("-c", "--config-name", "configs", multiple=True, metavar="CONFIG", help="Same as CONFIG."),
     ]
     for note in reversed(notes):
         inner = note(inner)
@@ -48,7 +48,7 @@ def _resources(
     kind = resource_type or (rest.pop(0) if rest else None)
     kind = (kind or "").lower().replace("_", "-").removesuffix("s" if kind != "client-metrics" else "")
     if kind not in _KINDS:
-        raise click.UsageError(f"expected a type of resource, {', '.join(_KINDS)}, got {kind!r}")
+        raise click.UsageError(f"expected a resource type ({', '.join(_KINDS)}), got {kind!r}")
     wanted = list(names) or ([rest.pop(0)] if rest else [])
     if not wanted:
         raise click.UsageError(f"expected the name of a {kind}")
@@ -74,7 +74,7 @@ def _all_there(admin: "KafkaAdminClient", kind: str, names: list[str], configs: 
 @click.option("-r", "--resource-type", "kinds", multiple=True, type=AnyCase(_KINDS))
 @connected
 def list_resources(session: Session, kinds: tuple[str, ...]) -> None:
-    """List what has configs (Kafka 4.1)."""
+    """List resources that have configs (Kafka 4.1)."""
     with session.admin() as admin:
         found = admin.list_config_resources([kind.replace("-", "_") for kind in kinds] or None)
     rows = [{"type": kind, "name": name} for kind, names in found.items() for name in names]
@@ -83,13 +83,13 @@ def list_resources(session: Session, kinds: tuple[str, ...]) -> None:
 
 @command.command()
 @_of_resources
-@click.option("--filter", "shown", type=click.Choice(_FILTERS), help="Which configs. [default: modified]")
-@click.option("--all", "shown", flag_value="all", help="All configs.")
+@click.option("--filter", "shown", type=click.Choice(_FILTERS), help="Which configs to show. [default: modified]")
+@click.option("--all", "shown", flag_value="all", help="Show all configs.")
 @click.option("--modified", "shown", flag_value="modified", hidden=True)
 @click.option("--dynamic", "shown", flag_value="dynamic", hidden=True)
 @click.option("--static", "shown", flag_value="static", hidden=True)
 @click.option("--default", "shown", flag_value="default", hidden=True)
-@click.option("--documentation", is_flag=True, help="Also what they mean.")
+@click.option("--documentation", is_flag=True, help="Show the documentation of each config.")
 @connected
 def describe(
     session: Session,
@@ -100,7 +100,7 @@ def describe(
     shown: str | None,
     documentation: bool,
 ) -> None:
-    """Show configs: those that differ from Kafka's defaults, unless --all or CONFIG says otherwise."""
+    """Show configs. Without --all or CONFIG, shows only those that differ from Kafka's defaults."""
     kind, wanted, only = _resources(given, resource_type, names, configs)
     shown = shown or ("all" if only else "modified")
     with session.admin() as admin:
@@ -127,7 +127,7 @@ def describe(
 @command.command()
 @_of_resources
 @_dry_run_option
-@click.option("--allow-unknown", is_flag=True, help="Do not look first whether such configs exist.")
+@click.option("--allow-unknown", is_flag=True, help="Do not check first that the configs exist.")
 @click.option("--force-incremental/--force-alter", "incremental", default=None, hidden=True)
 @connected
 def alter(
@@ -140,7 +140,7 @@ def alter(
     allow_unknown: bool,
     incremental: bool | None,
 ) -> None:
-    """Set configs: NAME=VALUE; NAME+=VALUE and NAME-=VALUE add to a list and take from it."""
+    """Set configs. NAME=VALUE sets one; NAME+=VALUE and NAME-=VALUE add to and remove from a list."""
     kind, wanted, changes = _resources(given, resource_type, names, configs)
     if not changes:
         raise click.UsageError("expected at least one change, such as retention.ms=60000")
@@ -160,7 +160,7 @@ def alter(
 @command.command()
 @_of_resources
 @_dry_run_option
-@click.option("--allow-unknown", is_flag=True, help="Do not look first whether such configs exist.")
+@click.option("--allow-unknown", is_flag=True, help="Do not check first that the configs exist.")
 @connected
 def reset(
     session: Session,
@@ -171,7 +171,7 @@ def reset(
     dry_run: bool,
     allow_unknown: bool,
 ) -> None:
-    """Set configs back to the default."""
+    """Reset configs to their defaults."""
     kind, wanted, only = _resources(given, resource_type, names, configs)
     if not only:
         raise click.UsageError("expected the name of at least one config")
@@ -187,7 +187,7 @@ def _whole(changes: dict[str, Any]) -> dict[str, Any]:
     from kafka.admin import AlterConfigOp
 
     if any(operation != AlterConfigOp.SET for operation, _ in changes.values()):
-        raise click.UsageError("--force-alter replaces the whole configuration: expected NAME=VALUE alone")
+        raise click.UsageError("--force-alter replaces the whole configuration: only NAME=VALUE is allowed")
     return {name: value for name, (_, value) in changes.items()}
 
 

@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 _TRANSACTION_RECORDS = 20_000
 _TRANSACTION_S = 2.0
 _NO_EFFECT = {
-    "transactional_id": "--name names the copy",
-    "group_id": "--name names the copy",
-    "auto_offset_reset": "--from says where a new copy begins",
+    "transactional_id": "use --name",
+    "group_id": "use --name",
+    "auto_offset_reset": "use --from",
     "isolation_level": "records of aborted transactions are not copied",
     "enable_auto_commit": "the copy keeps its own progress",
-    "on_topic_recreated": "the copy ends there, and --restart copies all of the new topic",
+    "on_topic_recreated": "the copy ends there; --restart copies all of the new topic",
 }
 """Settings that a copy makes itself, and what says it instead."""
 
@@ -41,17 +41,25 @@ _NO_EFFECT = {
 @click.argument("source", shell_complete=complete_topic)
 @click.argument("target")
 @click.option(
-    "--to-bootstrap-servers", "--to-brokers", multiple=True, metavar="HOST:PORT", help="The target's cluster."
+    "--to-bootstrap-servers", "--to-brokers", multiple=True, metavar="HOST:PORT", help="Brokers of the target cluster."
 )
-@click.option("--to-profile", metavar="NAME", help="The target's profile.")
-@click.option("--to-config", type=click.Path(exists=True, dir_okay=False), help="The target's properties file.")
-@click.option("--to-extra-config", multiple=True, metavar="NAME=VALUE", help="More settings of the target.")
-@click.option("--from", "start", type=POSITION, help="Where a new copy begins. [default: earliest]")
-@click.option("--to", "end", type=POSITION, help="Where it stops. [default: what is there now]")
-@click.option("-F", "--follow", is_flag=True, help="Go on with what comes.")
-@click.option("--name", metavar="TEXT", help="Of the copy, whose progress is kept. [default: of cluster and topics]")
-@click.option("--restart", is_flag=True, help="From --from again, also where it was begun before.")
-@click.option("--dry-run", is_flag=True, help="Say what would be copied.")
+@click.option("--to-profile", metavar="NAME", help="Profile of the target cluster.")
+@click.option(
+    "--to-config", type=click.Path(exists=True, dir_okay=False), help="Properties file of the target cluster."
+)
+@click.option(
+    "--to-extra-config", multiple=True, metavar="NAME=VALUE", help="Client option for the target cluster; repeatable."
+)
+@click.option("--from", "start", type=POSITION, help="Position at which a new copy starts. [default: earliest]")
+@click.option("--to", "end", type=POSITION, help="Position to stop at. [default: the current end]")
+@click.option("-F", "--follow", is_flag=True, help="Keep copying new records.")
+@click.option(
+    "--name",
+    metavar="TEXT",
+    help="Name under which progress is stored. [default: derived from the cluster and the topics]",
+)
+@click.option("--restart", is_flag=True, help="Start again at --from, even if the copy was started before.")
+@click.option("--dry-run", is_flag=True, help="Show what would be copied.")
 @connected
 def command(
     session: Session,
@@ -65,12 +73,12 @@ def command(
     dry_run: bool,
     **where: Any,
 ) -> None:
-    """Copy a topic: partitions, order, keys, headers and times stay as they are.
+    """Copy a topic: partitions, order, keys, headers and timestamps are preserved.
 
-    A target that is not there is created with as many partitions. Without --to-... it is on the same cluster.
+    A missing target is created with the same number of partitions. Without --to-... options, it is on the same cluster.
     """
     if follow and end is not None:
-        raise click.UsageError("--follow has no end: leave out --to, or --follow")
+        raise click.UsageError("--follow never ends: leave out --to or --follow")
     to = _target_session(session, where)
     for each in (session, to):
         each.refuse_settings(_NO_EFFECT)
@@ -136,11 +144,11 @@ def _partitions(
         if create:
             other.create_topics({target: {"num_partitions": len(found)}}, wait_for_metadata=True)
     elif there["error_code"]:
-        raise for_code(there["error_code"])(f"the target {target!r} cannot be described")
+        raise for_code(there["error_code"])(f"cannot describe the target {target!r}")
     elif len(there["partitions"]) < len(found):
         raise click.ClickException(
-            f"{target} has {len(there['partitions'])} partitions, {source} has {len(found)}: "
-            f"'kafka topics alter {target} -p {len(found)}' adds some"
+            f"{target} has {len(there['partitions'])} partitions, {source} has {len(found)}: add some with 'kafka "
+            f"topics alter {target} -p {len(found)}'"
         )
     return found
 
@@ -230,13 +238,14 @@ class _Copy:
                     raise offset
             if each.offset > ends[tp] or (each.metadata and self._source.id not in ("", each.metadata)):
                 raise click.ClickException(
-                    f"a copy has come to offset {each.offset} of {tp.topic}:{tp.partition}, which was another topic of "
-                    f"this name then, or has lost records since: this one has offsets from {first[tp]} to {ends[tp]}. "
-                    "--restart copies all of it"
+                    f"a copy reached offset {each.offset} of {tp.topic}:{tp.partition}, but the topic was recreated "
+                    f"or has lost records since: its offsets are now {first[tp]} to {ends[tp]}. --restart copies all "
+                    "of it"
                 )
             if each.offset < first[tp]:
                 note(
-                    f"{tp.topic}:{tp.partition}: offsets {each.offset} to {first[tp]} were deleted before the copy came"
+                    f"{tp.topic}:{tp.partition}: offsets {each.offset} to {first[tp]} were deleted before they were "
+                    "copied"
                 )
         return {tp: each.offset for tp, each in done.items()}
 
@@ -267,8 +276,8 @@ class _Copy:
                     self._copy(reading, producer)
                 except TopicRecreatedError:
                     raise click.ClickException(
-                        f"{self._source.name} was deleted and made again while it was copied: start the copy again "
-                        "with --restart, which copies all of the new topic"
+                        f"{self._source.name} was deleted and recreated during the copy: start the copy again with "
+                        "--restart, which copies all of the new topic"
                     ) from None
 
     def _copy(self, reading: "Source", producer: "KafkaProducer") -> None:
@@ -312,6 +321,6 @@ class _Copy:
             self._target_id = topic_id
         elif topic_id not in (None, self._target_id):
             raise click.ClickException(
-                f"{self._target} was deleted and made again, without what was copied to it before: start the copy "
+                f"{self._target} was deleted and recreated and has lost the records copied before: start the copy "
                 "again, which copies everything"
             )

@@ -15,20 +15,20 @@ _ASKS = ("bootstrap_servers", "profile", "config_file", "extra_config", "securit
 
 
 @click.command(name="doctor")
-@click.option("--cluster", is_flag=True, help="Look at the cluster too; any option of the connection says so as well.")
+@click.option("--cluster", is_flag=True, help="Check the cluster too; implied by any connection option.")
 @click.option(
     "--stand-in",
     metavar="NAME==VERSION",
     is_flag=False,
     flag_value=stand_in.DEFAULT,
-    help="Write a wheel without files that pip takes for kafka-python, and end.",
+    help="Write an empty wheel that satisfies pip's requirement for kafka-python, then exit.",
 )
 @connected
 def command(session: Session, cluster: bool, stand_in: str | None) -> None:
-    """Show versions, libraries, and whether the hot modules are compiled; with a cluster, how it is reached.
+    """Show versions, libraries and whether the hot modules are compiled; check the connection to a cluster.
 
-    Of a cluster: each address and what it answers, TLS, versions, the addresses that brokers tell clients, clocks.
-    Exit status 1 if something is wrong.
+    For a cluster, checks each address, TLS, API versions, the addresses that brokers advertise, and clocks.
+    Exits with 1 if a problem is found.
     """
     if stand_in is not None:
         raise click.exceptions.Exit(doctor.main(["--stand-in", stand_in]))
@@ -48,14 +48,14 @@ def command(session: Session, cluster: bool, stand_in: str | None) -> None:
                 click.echo(line.rstrip())
         else:
             for problem in problems:
-                click.echo(f"Wrong: {problem.text}")
+                click.echo(f"Problem: {problem.text}")
             _show(session, looked)
     if problems or (looked is not None and looked["problems"]):
         raise click.exceptions.Exit(1)
 
 
 def _show(session: Session, looked: dict[str, Any]) -> None:
-    for title, rows in (("Addresses that were given", looked["bootstrap"]), ("Brokers", looked["brokers"])):
+    for title, rows in (("Bootstrap addresses", looked["bootstrap"]), ("Brokers", looked["brokers"])):
         session.output.title(title)
         if rows:
             session.output.table(rows, [column for column in rows[0] if column != "tls"])
@@ -65,6 +65,6 @@ def _show(session: Session, looked: dict[str, Any]) -> None:
     for note in looked["notes"]:
         click.echo(f"Note: {note}")
     for problem in looked["problems"]:
-        click.echo(f"Wrong: {problem}")
+        click.echo(f"Problem: {problem}")
     if not looked["problems"]:
-        click.echo("The cluster is reached; nothing is wrong.")
+        click.echo("The cluster is reachable; no problems found.")

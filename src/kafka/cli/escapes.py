@@ -33,5 +33,5 @@ def escaped(name: str) -> bytes:
     if name[0] == "x" and len(name) == 3:
         return bytes.fromhex(name[1:])
     if name not in _NAMED:
-        raise ValueError(f"\\{name} is no escape; these are: \\n \\t \\r \\0 \\\\ \\xNN")
+        raise ValueError(f"\\{name} is not an escape; expected one of \\n \\t \\r \\0 \\\\ \\xNN")
     return _NAMED[name]

@@ -96,7 +96,7 @@ def _told(error: BaseException) -> tuple[str, int]:
     if isinstance(error, KafkaConnectionError | KafkaTimeoutError):
         return str(error), UNREACHABLE
     if isinstance(error, KafkaError) and type(error).__name__ == "SchemaRegistryConnectionError":
-        return f"{error}; --registry URL or KAFKA_SCHEMA_REGISTRY_URL names the schema registry", UNREACHABLE
+        return f"{error}; use --registry URL or KAFKA_SCHEMA_REGISTRY_URL to name the schema registry", UNREACHABLE
     if isinstance(error, KafkaError):
         text = error_text(error)
         return text if type(error).__name__ in text else f"{text} ({type(error).__name__})", FAILED
@@ -106,7 +106,7 @@ def _told(error: BaseException) -> tuple[str, int]:
     if isinstance(error, ModuleNotFoundError):
         return _not_installed(error), FAILED
     if isinstance(error, ImportError) and (error.name or "").partition(".")[0] not in _OURS:
-        return f"a library that this command needs cannot be imported: {error}", FAILED
+        return f"cannot import a library that this command needs: {error}", FAILED
     if isinstance(error, OSError):
         if error.filename is not None and error.strerror:
             return f"{error.filename}: {error.strerror}", FAILED

@@ -41,6 +41,6 @@ def check_can_write(file: pathlib.Path) -> None:
     """Raise `click.UsageError` for a file that cannot be written, before anything is read for it."""
     folder = file.parent
     if not folder.is_dir():
-        raise click.UsageError(f"{file} cannot be written: there is no folder {folder}")
+        raise click.UsageError(f"cannot write {file}: the directory {folder} does not exist")
     if not os.access(file if file.exists() else folder, os.W_OK):
-        raise click.UsageError(f"{file} cannot be written: permission denied")
+        raise click.UsageError(f"cannot write {file}: permission denied")

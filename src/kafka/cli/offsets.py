@@ -20,16 +20,18 @@ _TO_THE_END = -1
 
 @click.group(name="offsets", cls=AliasedGroup, aliases={"list-offsets": "list", "delete-records": "trim"})
 def command() -> None:
-    """Find offsets of partitions, and delete records before an offset."""
+    """Show offsets of partitions; delete records before an offset."""
 
 
 @command.command(name="list")
 @topic_option
-@click.option("--at", type=POSITION, help="Also the offset there: of a time, a duration ago, earliest or latest.")
+@click.option(
+    "--at", type=POSITION, help="Also show the offset at this position: a time, a duration ago, earliest or latest."
+)
 @click.option("-s", "--spec", metavar="POSITION", hidden=True)
 @connected
 def list_offsets(session: Session, topics: list[str], at: Position | None, spec: str | None) -> None:
-    """Show the first and the next offset of partitions. TOPIC may be TOPIC:PARTITION."""
+    """Show the first and the next offset of each partition. TOPIC may be TOPIC:PARTITION."""
     from kafka.cli.places import offsets_at, partitions_of
     from kafka.errors import KafkaError
 
@@ -54,10 +56,19 @@ def list_offsets(session: Session, topics: list[str], at: Position | None, spec:
 
 @command.command()
 @topic_option
-@click.option("--before", type=POSITION, required=False, help="Where what is kept begins: an offset, a time, latest.")
-@click.option("-r", "--record", "records", multiple=True, metavar="TOPIC:PARTITION:OFFSET", help="One partition's.")
+@click.option(
+    "--before", type=POSITION, required=False, help="Delete records before this position: an offset, a time, or latest."
+)
+@click.option(
+    "-r",
+    "--record",
+    "records",
+    multiple=True,
+    metavar="TOPIC:PARTITION:OFFSET",
+    help="Delete one partition's records before OFFSET; repeatable.",
+)
 @yes_option
-@click.option("--dry-run", is_flag=True, help="Show the offsets only.")
+@click.option("--dry-run", is_flag=True, help="Show the offsets without deleting.")
 @without_effect("--partition-leader-id", type=int)
 @connected
 @timeout_option
@@ -79,7 +90,7 @@ def trim(
             wanted = dict.fromkeys(partitions, before) if is_offset else offsets_at(admin, partitions, before)
         wanted = _within_logs(admin, wanted)
         if not dry_run:
-            confirm(f"Delete all records before these offsets of {len(wanted)} partitions?", yes)
+            confirm(f"Delete all records before these offsets in {len(wanted)} partitions?", yes)
             result = admin.delete_records(wanted)
             wanted = {tp: result[tp]["low_watermark"] for tp in wanted}
     rows = [{"topic": tp.topic, "partition": tp.partition, "earliest": offset} for tp, offset in wanted.items()]
@@ -99,7 +110,7 @@ def _within_logs(admin: "KafkaAdminClient", wanted: "Mapping[TopicPartition, Any
                 raise each
         if offset != _TO_THE_END and not 0 <= offset <= ends[tp]:
             raise click.ClickException(
-                f"{tp.topic}:{tp.partition} has offsets from {first[tp]} to {ends[tp]}, and {offset} is not among them "
+                f"{offset} is out of range for {tp.topic}:{tp.partition}, which has offsets {first[tp]} to {ends[tp]} "
                 "(OffsetOutOfRangeError); nothing was deleted. '--before latest' deletes all records"
             )
         found[tp] = ends[tp] if offset == _TO_THE_END else max(first[tp], offset)

@@ -35,15 +35,15 @@ _NOTES: list[Callable[[Callable[..., Any]], Callable[..., Any]]] = [
         "--brokers",
         multiple=True,
         metavar="HOST:PORT",
-        help="Brokers to ask first; may be repeated. [default: localhost:9092]",
+        help="Bootstrap brokers; repeatable. [default: localhost:9092]",
     ),
-    click.option("--profile", metavar="NAME", help="A profile of the profiles file; see KAFKA_PROFILES."),
+    click.option("--profile", metavar="NAME", help="Profile of the profiles file; see KAFKA_PROFILES."),
     click.option(
         "--config",
         "--command-config",
         "config_file",
         type=click.Path(exists=True, dir_okay=False),
-        help="A properties file of Java's clients.",
+        help="Properties file of a Java client.",
     ),
     click.option(
         "-X",
@@ -51,29 +51,31 @@ _NOTES: list[Callable[[Callable[..., Any]], Callable[..., Any]]] = [
         "--extra-config",
         multiple=True,
         metavar="NAME=VALUE",
-        help="Any option of the clients, by its name here or in Java; may be repeated.",
+        help="Any client option, by its name here or in Java; repeatable.",
     ),
     click.option(
         "-S",
         "--security-protocol",
         type=AnyCase(["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]),
-        help="How to talk to the brokers.",
+        help="Protocol for connections to brokers.",
     ),
-    click.option("-M", "--sasl-mechanism", metavar="NAME", help="PLAIN, SCRAM-SHA-512, OAUTHBEARER, GSSAPI, …"),
+    click.option(
+        "-M", "--sasl-mechanism", metavar="NAME", help="SASL mechanism: PLAIN, SCRAM-SHA-512, OAUTHBEARER, GSSAPI, …"
+    ),
     click.option("-U", "--sasl-user", metavar="NAME", help="User name for PLAIN and SCRAM."),
     click.option(
         "-P",
         "--sasl-password",
         metavar="TEXT",
-        help="Password; others can see it in the list of processes: KAFKA_SASL_PLAIN_PASSWORD is safer.",
+        help="Password; visible in the process list, so KAFKA_SASL_PLAIN_PASSWORD is safer.",
     ),
     click.option("--json", "as_json", is_flag=True, help="Print JSON."),
-    click.option("--titles", is_flag=True, help="Columns have titles where no terminal reads them, too."),
+    click.option("--titles", is_flag=True, help="Print column titles even if the output is not a terminal."),
     click.option(
         "-l",
         "--log-level",
         type=AnyCase(LEVELS),
-        help="Show log lines from this level on. [default: WARNING, or KAFKA_LOG_LEVEL]",
+        help="Minimum level of log messages to show. [default: WARNING, or KAFKA_LOG_LEVEL]",
     ),
 ]
 _NAMES = (
@@ -182,7 +184,7 @@ def topic_option(command: Callable[..., R]) -> Callable[..., R]:
         "more_topics",
         multiple=True,
         metavar="TOPIC",
-        help="The same as TOPIC.",
+        help="Same as TOPIC.",
         shell_complete=complete_topic,
     )
     return click.argument("topic_names", nargs=-1, metavar="TOPIC...", shell_complete=complete_topic)(option(run))
@@ -202,7 +204,7 @@ def group_option(command: Callable[..., R]) -> Callable[..., R]:
         "more_groups",
         multiple=True,
         metavar="GROUP",
-        help="The same as GROUP.",
+        help="Same as GROUP.",
         shell_complete=complete_group,
     )
     return click.argument("group_names", nargs=-1, metavar="GROUP...", shell_complete=complete_group)(option(run))
@@ -286,11 +288,11 @@ def ask_password(question: str) -> str:
         password = str(click.prompt(question, hide_input=True, confirmation_prompt=True, err=True))
         password.encode()
     except UnicodeError:
-        raise click.UsageError("expected a password of text, got something else") from None
+        raise click.UsageError("the password is not valid text") from None
     return password
 
 
-yes_option = click.option("-y", "--yes", is_flag=True, help="Do not ask. Without a terminal nobody is asked.")
+yes_option = click.option("-y", "--yes", is_flag=True, help="Skip confirmation (implied without a terminal).")
 dry_run_option = click.option(
-    "--dry-run", "--validate-only", is_flag=True, help="Say what would be done; change nothing."
+    "--dry-run", "--validate-only", is_flag=True, help="Show what would be done without doing it."
 )

@@ -31,13 +31,13 @@ _partitions_option = click.option(
     "partitions",
     multiple=True,
     metavar="TOPIC:PARTITION",
-    help="Only these; may be repeated. [default: all]",
+    help="Use only this partition; repeatable. [default: all]",
 )
 
 
 @click.group(name="partitions", cls=AliasedGroup, aliases=_ALIASES)
 def command() -> None:
-    """Describe, add and move partitions; elect their leaders."""
+    """Describe, add and reassign partitions; elect leaders."""
 
 
 command.add_command(list_offsets, "offsets")
@@ -51,13 +51,13 @@ command.add_command(trim)
 @click.option("--cursor-partition", type=int, hidden=True)
 @connected
 def describe(session: Session, topics: list[str], cursor_topic: str | None, cursor_partition: int | None) -> None:
-    """Show leader, leader epoch and replicas of partitions; also those that are offline or eligible (Kafka 3.7)."""
+    """Show leader, leader epoch and replicas of partitions, including offline and eligible ones (Kafka 3.7)."""
     from kafka.admin.requests import raise_first
     from kafka.errors import UnknownTopicOrPartitionError
 
     at_least_one("topic", topics)
     if (cursor_topic is None) != (cursor_partition is None):
-        raise click.UsageError("--cursor-topic and --cursor-partition belong together")
+        raise click.UsageError("--cursor-topic and --cursor-partition must be given together")
     rows: list[dict[str, Any]] = []
     with session.admin() as admin:
         cursor: Any = None
@@ -67,9 +67,7 @@ def describe(session: Session, topics: list[str], cursor_topic: str | None, curs
             page = admin.describe_topic_partitions(topics, cursor=cursor)
             for topic in page["topics"]:
                 if topic["error_code"] == UnknownTopicOrPartitionError.errno:
-                    raise UnknownTopicOrPartitionError(
-                        f"there is no topic {topic['name']!r}; 'kafka topics list' lists them"
-                    )
+                    raise UnknownTopicOrPartitionError(f"there is no topic {topic['name']!r}; see 'kafka topics list'")
                 raise_first([(f"topic {topic['name']!r}", topic["error_code"], None)])
             rows += [_row(topic["name"], part) for topic in page["topics"] for part in topic["partitions"]]
             cursor = page.get("next_cursor")
@@ -94,12 +92,12 @@ def _row(topic: str, part: dict[str, Any]) -> dict[str, Any]:
 
 @command.command()
 @click.argument("counts", nargs=-1, metavar="TOPIC:COUNT...")
-@click.option("-p", "--topic-partitions", "more", multiple=True, metavar="TOPIC:COUNT", help="The same.")
+@click.option("-p", "--topic-partitions", "more", multiple=True, metavar="TOPIC:COUNT", help="Same as TOPIC:COUNT.")
 @dry_run_option
 @connected
 @timeout_option
 def create(session: Session, counts: tuple[str, ...], more: tuple[str, ...], dry_run: bool) -> None:
-    """Add partitions: TOPIC:COUNT is how many a topic shall have."""
+    """Add partitions. COUNT is the topic's new total."""
     given = at_least_one("TOPIC:COUNT", [*counts, *more])
     wanted = dict(partition_of(each, "TOPIC:COUNT, such as orders:3") for each in given)
     with session.admin() as admin:
@@ -111,14 +109,16 @@ def create(session: Session, counts: tuple[str, ...], more: tuple[str, ...], dry
 @command.command()
 @click.option("--type", "--election-type", "kind", type=click.Choice(["preferred", "unclean"]), default="preferred")
 @_partitions_option
-@click.option("-t", "--topic", "topics", multiple=True, help="All partitions of this; may be repeated.")
+@click.option(
+    "-t", "--topic", "topics", multiple=True, metavar="TOPIC", help="Use all partitions of this topic; repeatable."
+)
 @without_effect("--no-raise-errors", is_flag=True)
 @connected
 @timeout_option
 def elect(session: Session, kind: str, partitions: tuple[str, ...], topics: tuple[str, ...]) -> None:
-    """Elect leaders: the preferred ones, or unclean, any replica, where records may be lost."""
+    """Elect leaders: preferred ones, or with --type unclean any live replica, which may lose records."""
     if partitions and topics:
-        raise click.UsageError("expected --topic-partition or --topic, got both")
+        raise click.UsageError("--topic-partition and --topic are mutually exclusive")
     wanted: Any = _by_topic(partitions) or list(topics) or None
     with session.admin() as admin:
         told = admin.elect_leaders(0 if kind == "preferred" else 1, wanted, raise_errors=False)
@@ -141,17 +141,24 @@ def _election(code: int, message: str | None) -> str:
     from kafka.errors import for_code
 
     if code in (0, 84):  # 84: election not needed
-        return "elected" if code == 0 else "leads already"
+        return "elected" if code == 0 else "already the leader"
     return f"{for_code(code).__name__}: {message or for_code(code).description}"
 
 
 @command.command()
 @click.argument("moves", nargs=-1, metavar="TOPIC:PARTITION=BROKER,BROKER...")
-@click.option("-r", "--reassign", "more", multiple=True, metavar="TOPIC:PARTITION=BROKERS", help="The same.")
+@click.option(
+    "-r",
+    "--reassign",
+    "more",
+    multiple=True,
+    metavar="TOPIC:PARTITION=BROKERS",
+    help="Same as TOPIC:PARTITION=BROKER,BROKER.",
+)
 @connected
 @timeout_option
 def move(session: Session, moves: tuple[str, ...], more: tuple[str, ...]) -> None:
-    """Move partitions to other brokers, the preferred leader first; TOPIC:PARTITION=cancel ends a move."""
+    """Reassign partitions to brokers, the preferred leader first. TOPIC:PARTITION=cancel cancels a reassignment."""
     from kafka.structs import TopicPartition
 
     wanted: dict[TopicPartition, list[int] | None] = {}
@@ -177,7 +184,7 @@ def move(session: Session, moves: tuple[str, ...], more: tuple[str, ...]) -> Non
 @connected
 @timeout_option
 def moves(session: Session, partitions: tuple[str, ...]) -> None:
-    """List the moves that are under way."""
+    """List reassignments in progress."""
     wanted = _by_topic(partitions) or None
     with session.admin() as admin:
         found = admin.list_partition_reassignments(wanted)

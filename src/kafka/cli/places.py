@@ -49,7 +49,7 @@ def partitions_of(admin: "KafkaAdminClient", names: Iterable[str]) -> list[Topic
             whole.append(name)
     for each in admin.describe_topics(whole) if whole else ():
         if each["error_code"]:
-            raise UnknownTopicOrPartitionError(f"there is no topic {each['name']!r}; 'kafka topics list' lists them")
+            raise UnknownTopicOrPartitionError(f"there is no topic {each['name']!r}; see 'kafka topics list'")
         indexes = sorted(part["partition_index"] for part in each["partitions"])
         found.update((TopicPartition(each["name"], index), None) for index in indexes)
     return list(found)
@@ -62,7 +62,7 @@ def check_brokers(admin: "KafkaAdminClient", wanted: Iterable[int]) -> None:
     there = {each["node_id"] for each in admin.describe_cluster()["brokers"]}
     if missing := sorted(wanted - there):
         lacking, has = (", ".join(map(str, ids)) for ids in (missing, sorted(there)))
-        raise BrokerNotAvailableError(f"there is no broker {lacking} in the cluster; it has {has}")
+        raise BrokerNotAvailableError(f"the cluster has no broker {lacking}; it has {has}")
 
 
 def offsets_at(

@@ -40,7 +40,7 @@ def parse_position(text: str) -> Position:
     try:
         ago = parse_duration(text)
     except OverflowError:
-        raise ValueError(f"expected a duration of fewer days, got {text!r:.60}") from None
+        raise ValueError(f"expected a shorter duration, got {text!r:.60}") from None
     if ago is not None:
         return ago
     try:

@@ -17,7 +17,7 @@ def _entities(inner: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that say whose quotas."""
     for kind in reversed(_KINDS):
         option = click.option(
-            f"--{kind}", metavar="NAME", help=f"{_DEFAULT}: of every {kind} that has none of its own."
+            f"--{kind}", metavar="NAME", help=f"The {kind}, or {_DEFAULT} for every {kind} without quotas of its own."
         )
         inner = option(inner)
     return inner
@@ -35,10 +35,10 @@ def command() -> None:
 
 @command.command(name="list")
 @_entities
-@click.option("--strict", is_flag=True, help="Not quotas of more than was named, as of a user's client id.")
+@click.option("--strict", is_flag=True, help="Show exact matches only.")
 @connected
 def list_quotas(session: Session, user: str | None, client_id: str | None, ip: str | None, strict: bool) -> None:
-    """List quotas, all or those of a user, a client id or an address."""
+    """List all quotas, or those of a user, a client id or an IP address."""
     with session.admin() as admin:
         found = admin.describe_client_quotas(_entity(user, client_id, ip), strict=strict)
     rows = [
@@ -87,10 +87,10 @@ def _alter(
     session: Session, entity: dict[str, str | None], quotas: dict[str, float | None], dry_run: bool, done: str
 ) -> None:
     if not entity:
-        raise click.UsageError("expected --user, --client-id or --ip, to say whose quotas")
+        raise click.UsageError("expected --user, --client-id or --ip to select the quotas")
     with session.admin() as admin:
         for _, error in admin.alter_client_quotas([(entity, quotas)], validate_only=dry_run):
             if error.errno:
-                raise error(f"the quotas of {_named(entity)} cannot be changed")
+                raise error(f"cannot change the quotas of {_named(entity)}")
     text = f"{', '.join(quotas)}: {'would be ' if dry_run else ''}{done}"
     session.output.done(text, {"entity": _named(entity), "quotas": quotas, "dry_run": dry_run})

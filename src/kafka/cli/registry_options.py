@@ -44,8 +44,8 @@ _OPTION = click.option(
     "registry_options",
     multiple=True,
     metavar="NAME=VALUE",
-    help="An option of the registry's client, such as ssl.ca.location=ca.pem; may be repeated. USER:PASSWORD is "
-    f"better in {_USER}, as others can see the list of processes.",
+    help=f"Option of the registry client, such as ssl.ca.location=ca.pem; repeatable. Prefer {_USER} for "
+    "USER:PASSWORD, as others can see the process list.",
 )
 _NOTES: list[Callable[[Callable[..., Any]], Callable[..., Any]]] = [
     click.option(
@@ -53,12 +53,12 @@ _NOTES: list[Callable[[Callable[..., Any]], Callable[..., Any]]] = [
         "registry_url",
         envvar="KAFKA_SCHEMA_REGISTRY_URL",
         metavar="URL",
-        help="The schema registry; several URLs with commas. [env: KAFKA_SCHEMA_REGISTRY_URL; default: "
+        help="Schema registry; separate several URLs with commas. [env: KAFKA_SCHEMA_REGISTRY_URL; default: "
         "http://localhost:8081]",
     ),
     _OPTION,
     click.option("--json", "as_json", is_flag=True, help="Print JSON."),
-    click.option("--titles", is_flag=True, help="Columns have titles where no terminal reads them, too."),
+    click.option("--titles", is_flag=True, help="Print column titles even if the output is not a terminal."),
 ]
 _NUMBERS = (
     "timeout",
@@ -77,7 +77,7 @@ def with_registry_if_given(command: Callable[..., R]) -> Callable[..., R]:
     @functools.wraps(command)
     def run(*args: Any, registry_url: str | None, registry_options: tuple[str, ...], **given: Any) -> R:
         if registry_options and not registry_url:
-            raise click.UsageError("--registry-option expects --registry URL")
+            raise click.UsageError("--registry-option requires --registry URL")
         registry = _conf(registry_url, registry_options) if registry_url else None
         return command(*args, registry=registry, **given)
 
@@ -86,7 +86,7 @@ def with_registry_if_given(command: Callable[..., R]) -> Callable[..., R]:
         "registry_url",
         envvar="KAFKA_SCHEMA_REGISTRY_URL",
         metavar="URL",
-        help="The schema registry; several URLs with commas. [env: KAFKA_SCHEMA_REGISTRY_URL]",
+        help="Schema registry; separate several URLs with commas. [env: KAFKA_SCHEMA_REGISTRY_URL]",
     )
     noted: Callable[..., R] = url(_OPTION(run))
     return noted

@@ -17,20 +17,22 @@ if TYPE_CHECKING:
 _TYPES = ("AVRO", "JSON", "PROTOBUF")
 _LATEST = "latest"
 _NO_SUBJECT = 40401
-_VERSION = click.option("--version", default=_LATEST, show_default=True, help="The number of a version, or latest.")
+_VERSION = click.option(
+    "--version", metavar="VERSION", default=_LATEST, show_default=True, help="Version number, or latest."
+)
 
 
 @click.group(name="schemas")
 def command() -> None:
-    """List, show, register, check and delete the schemas of a schema registry."""
+    """List, show, register, check and delete schemas of a schema registry."""
 
 
 @command.command(name="list")
 @click.argument("prefix", required=False)
-@click.option("--deleted", is_flag=True, help="With deleted subjects.")
+@click.option("--deleted", is_flag=True, help="Include deleted subjects.")
 @with_registry
 def list_schemas(registry: "SchemaRegistryClient", output: Output, prefix: str | None, deleted: bool) -> None:
-    """List subjects, or those whose name begins with PREFIX, with their newest version."""
+    """List subjects and their latest versions. PREFIX limits the list to subjects that start with it."""
     rows = []
     for subject in registry.get_subjects(deleted=deleted):
         if prefix is None or subject.startswith(prefix):
@@ -43,8 +45,10 @@ def list_schemas(registry: "SchemaRegistryClient", output: Output, prefix: str |
 @command.command()
 @click.argument("subject", required=False)
 @_VERSION
-@click.option("--id", "schema_id", type=click.IntRange(0), help="The schema with an id, in the place of SUBJECT.")
-@click.option("--deleted", is_flag=True, help="A deleted version too.")
+@click.option(
+    "--id", "schema_id", type=click.IntRange(0), metavar="ID", help="Show the schema with this id instead of SUBJECT."
+)
+@click.option("--deleted", is_flag=True, help="Include deleted versions.")
 @with_registry
 def show(
     registry: "SchemaRegistryClient",
@@ -54,7 +58,7 @@ def show(
     schema_id: int | None,
     deleted: bool,
 ) -> None:
-    """Show the schema of SUBJECT, or the one with an id."""
+    """Show the schema of SUBJECT, or the one with --id."""
     from kafka.formats.registry.schemas import readable
 
     if (subject is None) == (schema_id is None):
@@ -80,10 +84,10 @@ def _schema_options(command: Any) -> Any:
             "references",
             multiple=True,
             metavar="NAME=SUBJECT:VERSION",
-            help="A schema that this one refers to, by the name that it has there; may be repeated.",
+            help="Schema that FILE refers to, by the name used there; repeatable.",
         ),
         click.option(
-            "--type", "kind", type=AnyCase(_TYPES), default="AVRO", show_default=True, help="The type of schema."
+            "--type", "kind", type=AnyCase(_TYPES), default="AVRO", show_default=True, help="Type of the schema."
         ),
         click.argument("file", type=click.File(encoding="utf-8")),
         click.argument("subject"),
@@ -94,7 +98,7 @@ def _schema_options(command: Any) -> Any:
 
 @command.command()
 @_schema_options
-@click.option("--normalize", is_flag=True, help="Register the registry's normal form.")
+@click.option("--normalize", is_flag=True, help="Let the registry normalize the schema.")
 @with_registry
 def register(
     registry: "SchemaRegistryClient",
@@ -105,15 +109,17 @@ def register(
     references: tuple[str, ...],
     normalize: bool,
 ) -> None:
-    """Register the schema in FILE (-: standard input) as the next version of SUBJECT; prints its id."""
+    """Register the schema in FILE (- for standard input) as the next version of SUBJECT; print its id."""
     made = registry.register_schema_full_response(subject, _schema(file, kind, references), normalize)
     output.done(str(made.schema_id), {"subject": subject, "id": made.schema_id, "version": made.version})
 
 
 @command.command()
 @_schema_options
-@click.option("--version", help="Compare with this version, a number or latest; else as the subject's setting says.")
-@click.option("--allow-new", is_flag=True, help="A subject that does not exist yet is compatible with any schema.")
+@click.option(
+    "--version", help="Compare with this version, a number or latest. [default: by the subject's compatibility level]"
+)
+@click.option("--allow-new", is_flag=True, help="Accept any schema if the subject does not exist.")
 @with_registry
 def check(
     registry: "SchemaRegistryClient",
@@ -125,9 +131,9 @@ def check(
     version: str | None,
     allow_new: bool,
 ) -> None:
-    """Check whether the schema in FILE (-: standard input) is compatible with SUBJECT.
+    """Check whether the schema in FILE (- for standard input) is compatible with SUBJECT.
 
-    Exits with 1 if it is not, or if there is no such subject.
+    Exits with 1 if it is not, or if the subject does not exist.
     """
     from kafka.cli.schema_reasons import readable, verdict
 
@@ -149,15 +155,19 @@ def check(
             click.echo(f"  {readable(reason)}")
     if not exists and not allow_new:
         hint = nearest(subject, registry.get_subjects())
-        raise click.ClickException(f"the subject {subject!r} does not exist{hint}; --allow-new lets new ones pass")
+        raise click.ClickException(
+            f"the subject {subject!r} does not exist{hint}; use --allow-new to accept new subjects"
+        )
     if not is_compatible:
         raise click.exceptions.Exit(1)
 
 
 @command.command()
 @click.argument("subject")
-@click.option("--version", help="One version only: a number or latest.")
-@click.option("--permanent", is_flag=True, help="For good; it has to be deleted without this before.")
+@click.option("--version", metavar="VERSION", help="Delete only this version, a number or latest.")
+@click.option(
+    "--permanent", is_flag=True, help="Delete permanently; the schema must already be deleted without this option."
+)
 @yes_option
 @with_registry
 def delete(
@@ -165,7 +175,7 @@ def delete(
 ) -> None:
     """Delete SUBJECT, or one version of it."""
     what = f"subject {subject}" if version is None else f"version {version} of subject {subject}"
-    confirm(f"Delete {what}{' for good' if permanent else ''}?", yes)
+    confirm(f"Delete {what}{' permanently' if permanent else ''}?", yes)
     if version is None:
         gone = registry.delete_subject(subject, permanent)
     else:
@@ -207,16 +217,16 @@ def _schema(file: IO[str], kind: str, references: tuple[str, ...]) -> "Schema":
     try:
         text = file.read()
     except UnicodeDecodeError as error:
-        raise click.UsageError(f"{file.name} is no text: {error}") from error
+        raise click.UsageError(f"{file.name} is not text: {error}") from error
     if not text.strip():
         raise click.UsageError(f"{file.name} is empty")
     if kind.upper() == "PROTOBUF":
         if is_json(text):
-            raise click.UsageError(f"{file.name} is JSON, and no .proto file: --type AVRO or --type JSON")
+            raise click.UsageError(f"{file.name} is JSON, not a .proto file: use --type AVRO or --type JSON")
     elif is_proto(text):
-        raise click.UsageError(f"{file.name} is a .proto file, and no JSON: --type PROTOBUF")
+        raise click.UsageError(f"{file.name} is a .proto file, not JSON: use --type PROTOBUF")
     if kind.upper() == "AVRO" and is_json_schema(text):
-        raise click.UsageError(f"{file.name} is a JSON Schema, and not one of Avro: --type JSON")
+        raise click.UsageError(f"{file.name} is a JSON Schema, not an Avro schema: use --type JSON")
     if kind.upper() == "PROTOBUF":
         _check_imports(file.name, text, {each.name for each in named})
     return Schema(text, kind.upper(), named)
@@ -229,8 +239,8 @@ def _check_imports(file: str, text: str, named: Container[str | None]) -> None:
     for name in imported_names(text):
         if name not in named and not is_known(name):
             raise click.UsageError(
-                f"{file} imports {name}: register that file as a subject of its own, and give "
-                f"--reference {name}=SUBJECT:VERSION"
+                f"{file} imports {name}: register that file under a subject of its own, and give --reference "
+                f"{name}=SUBJECT:VERSION"
             )
 
 

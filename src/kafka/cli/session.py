@@ -54,7 +54,7 @@ class Session:
 
         for name in single_settings(self._given["extra_config"]):
             if name in instead:
-                raise click.UsageError(f"-X {name} is not for this command: {instead[name]}")
+                raise click.UsageError(f"-X {name} cannot be set for this command: {instead[name]}")
 
     def admin(self, **own: Any) -> "KafkaAdminClient":
         """An admin client; ``own`` goes before the settings."""

@@ -45,7 +45,7 @@ def settings(given: Mapping[str, Any], environ: Mapping[str, str] = os.environ) 
     takes_password = str(merged.get("sasl_mechanism")).upper().startswith(("PLAIN", "SCRAM"))
     if takes_password and given["sasl_user"] is not None and merged.get("sasl_plain_password") is None:
         raise KafkaConfigurationError(
-            f"user {given['sasl_user']!r} has no password: give it in KAFKA_SASL_PLAIN_PASSWORD, or with -P"
+            f"user {given['sasl_user']!r} has no password: set KAFKA_SASL_PLAIN_PASSWORD, or use -P"
         )
     return merged
 
@@ -67,7 +67,7 @@ def typed(texts: Mapping[str, Any]) -> dict[str, Any]:
     java = {name: value for name, value in texts.items() if name not in table}
     for name in java:
         if "." not in name:
-            raise KafkaConfigurationError(f"option {shown_name(name)} is unknown to all clients{nearest(name, table)}")
+            raise KafkaConfigurationError(f"no client has an option {shown_name(name)}{nearest(name, table)}")
     found = from_java_names(java)
     for name in texts.keys() - java.keys():
         value = texts[name]
@@ -105,7 +105,7 @@ def _pairs(texts: tuple[str, ...]) -> dict[str, str]:
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals:
-            raise KafkaConfigurationError(f"expected NAME=VALUE as a setting, got {shown_setting(text)}")
+            raise KafkaConfigurationError(f"expected a setting of the form NAME=VALUE, got {shown_setting(text)}")
         found[name.strip()] = value
     return found
 
@@ -142,25 +142,23 @@ def _profile(name: str | None, environ: Mapping[str, str]) -> dict[str, Any]:
     wanted = name or environ.get("KAFKA_PROFILE")
     if not file.exists():
         if wanted:
-            raise KafkaConfigurationError(f"profile {wanted!r} is wanted, but {file} is not there")
+            raise KafkaConfigurationError(f"there is no profile {wanted!r}: {file} does not exist")
         if environ.get(PROFILES):
-            raise KafkaConfigurationError(f"{PROFILES} names a file that is not there: {file}")
+            raise KafkaConfigurationError(f"{PROFILES} names a file that does not exist: {file}")
         return {}
     import tomllib
 
     try:
         content = tomllib.loads(file.read_text(encoding="utf-8-sig"))
     except OSError as error:
-        raise KafkaConfigurationError(
-            f"the file of profiles cannot be read: {file}: {error.strerror or error}"
-        ) from None
+        raise KafkaConfigurationError(f"cannot read the profiles file {file}: {error.strerror or error}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise KafkaConfigurationError(f"{file} is no TOML file: {error}") from None
+        raise KafkaConfigurationError(f"{file} is not a TOML file: {error}") from None
     wanted = wanted or content.get("default")
     if wanted is None:
         return {}
     if not isinstance(wanted, str):
-        raise KafkaConfigurationError(f"{file}: default expects the name of a profile, not {wanted!r}")
+        raise KafkaConfigurationError(f"{file}: default must be the name of a profile, not {wanted!r}")
     profile = content.get(wanted)
     if not isinstance(profile, dict):
         known = [each for each, value in content.items() if isinstance(value, dict)]
@@ -186,7 +184,7 @@ def _of_profile(file: pathlib.Path, name: str, profile: Mapping[str, Any]) -> di
     try:
         named = rest.pop("config", "")
         if not isinstance(named, str) or "\0" in named:
-            raise KafkaConfigurationError(f"config expects the name of a properties file, not {named!r}")
+            raise KafkaConfigurationError(f"config must be the name of a properties file, not {named!r}")
         found = _properties(file.parent / named, "config") if named else {}
         return found | typed(rest)
     except KafkaConfigurationError as error:

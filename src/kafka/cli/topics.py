@@ -22,11 +22,11 @@ def command() -> None:
 
 
 @command.command(name="list")
-@click.option("--internal", is_flag=True, help="Also Kafka's own topics.")
-@click.option("--sizes", is_flag=True, help="Also how many offsets and bytes each has.")
+@click.option("--internal", is_flag=True, help="Include internal topics.")
+@click.option("--sizes", is_flag=True, help="Also show the number of offsets and bytes.")
 @connected
 def list_topics(session: Session, internal: bool, sizes: bool) -> None:
-    """List the topics, with their partitions and replicas."""
+    """List topics with the number of their partitions and replicas."""
     with session.admin() as admin:
         described = sorted(admin.describe_topics(), key=lambda each: each["name"])
         rows = [_row(each) for each in described if internal or not each["is_internal"]]
@@ -37,7 +37,7 @@ def list_topics(session: Session, internal: bool, sizes: bool) -> None:
     session.output.table(rows, columns)
 
 
-_id_option = click.option("--id", "ids", type=click.UUID, multiple=True, help="A topic by its id (Kafka 2.8).")
+_id_option = click.option("--id", "ids", type=click.UUID, multiple=True, help="Id of a topic (Kafka 2.8); repeatable.")
 
 
 @command.command()
@@ -45,9 +45,9 @@ _id_option = click.option("--id", "ids", type=click.UUID, multiple=True, help="A
 @_id_option
 @connected
 def describe(session: Session, topics: list[str], ids: tuple[uuid.UUID, ...]) -> None:
-    """Show each partition of topics: leader, replicas, offsets and size.
+    """Show the leader, replicas, offsets and size of each partition.
 
-    Bytes are those of the leader's log. TOPIC may be left out: all of them.
+    Sizes are those of the leader's log. Without TOPIC, shows all topics.
     """
     with session.admin() as admin:
         described = admin.describe_topics([*topics, *ids] or None)
@@ -69,19 +69,24 @@ def describe(session: Session, topics: list[str], ids: tuple[uuid.UUID, ...]) ->
 @command.command()
 @topic_option
 @click.option(
-    "-p", "--partitions", "--num-partitions", type=_COUNT, default=-1, help="Partitions. [default: the broker's]"
+    "-p",
+    "--partitions",
+    "--num-partitions",
+    type=_COUNT,
+    metavar="COUNT",
+    default=-1,
+    help="Number of partitions. [default: the broker's]",
 )
 @click.option(
     "-r",
     "--replication-factor",
     type=click.IntRange(-1, 2**15 - 1),
+    metavar="COUNT",
     default=-1,
-    help="Replicas. [default: the broker's]",
+    help="Replication factor. [default: the broker's]",
 )
-@click.option(
-    "-c", "--topic-config", multiple=True, metavar="NAME=VALUE", help="A config of the topic; may be repeated."
-)
-@click.option("--if-not-exists", is_flag=True, help="A topic that is there already is no failure.")
+@click.option("-c", "--topic-config", multiple=True, metavar="NAME=VALUE", help="Topic config to set; repeatable.")
+@click.option("--if-not-exists", is_flag=True, help="Succeed if the topic already exists.")
 @dry_run_option
 @connected
 def create(
@@ -108,13 +113,13 @@ def create(
             wait_for_metadata=not dry_run,
         )
     done = "would be created" if dry_run else "created"
-    _report(session, result["topics"], done, {36: "there already"} if if_not_exists else {})
+    _report(session, result["topics"], done, {36: "already exists"} if if_not_exists else {})
 
 
 @command.command()
 @topic_option
 @_id_option
-@click.option("--if-exists", is_flag=True, help="A topic that is not there is no failure.")
+@click.option("--if-exists", is_flag=True, help="Succeed if the topic does not exist.")
 @yes_option
 @connected
 def delete(session: Session, topics: list[str], ids: tuple[uuid.UUID, ...], if_exists: bool, yes: bool) -> None:
@@ -123,14 +128,18 @@ def delete(session: Session, topics: list[str], ids: tuple[uuid.UUID, ...], if_e
     confirm(f"Delete {', '.join(at_least_one('topic', [str(each) for each in wanted]))} with all records?", yes)
     with session.admin() as admin:
         result = admin.delete_topics(wanted, raise_errors=False)
-    _report(session, result["topics"], "deleted", {3: "not there"} if if_exists else {})
+    _report(session, result["topics"], "deleted", {3: "does not exist"} if if_exists else {})
 
 
 @command.command()
 @topic_option
-@click.option("-p", "--partitions", "--num-partitions", type=_COUNT, help="How many partitions it shall have.")
-@click.option("-c", "--topic-config", multiple=True, metavar="NAME=VALUE", help="A config to set; may be repeated.")
-@click.option("--delete-config", multiple=True, metavar="NAME", help="A config to set back to the default.")
+@click.option(
+    "-p", "--partitions", "--num-partitions", type=_COUNT, metavar="COUNT", help="New total number of partitions."
+)
+@click.option("-c", "--topic-config", multiple=True, metavar="NAME=VALUE", help="Topic config to set; repeatable.")
+@click.option(
+    "--delete-config", multiple=True, metavar="NAME", help="Topic config to reset to its default; repeatable."
+)
 @dry_run_option
 @connected
 def alter(
@@ -141,7 +150,7 @@ def alter(
     delete_config: tuple[str, ...],
     dry_run: bool,
 ) -> None:
-    """Add partitions to a topic, or change its configs."""
+    """Add partitions to a topic or change its configs."""
     topic = one("topic", topics)
     if partitions is None and not topic_config and not delete_config:
         raise click.UsageError("nothing to alter: give --partitions, --topic-config or --delete-config")
@@ -159,7 +168,7 @@ def alter(
             changed.append(f"{partitions} partitions")
         if configs:
             admin.alter_configs([resource], validate_only=dry_run)
-            changed += [*topic_config, *(f"{name} as by default" for name in delete_config)]
+            changed += [*topic_config, *(f"{name} reset to its default" for name in delete_config)]
     text = f"{topic}: {', '.join(changed)}{' (nothing was changed)' if dry_run else ''}"
     session.output.done(text, {"topic": topic, "changed": changed, "dry_run": dry_run})
 
@@ -180,9 +189,9 @@ def _check_there(described: Iterable[Mapping[str, Any]]) -> None:
 
     for topic in described:
         if topic["error_code"] == UnknownTopicOrPartitionError.errno:
-            raise UnknownTopicOrPartitionError(f"there is no topic {topic['name']!r}; 'kafka topics list' lists them")
+            raise UnknownTopicOrPartitionError(f"there is no topic {topic['name']!r}; see 'kafka topics list'")
         if topic["error_code"]:
-            raise for_code(topic["error_code"])(f"topic {topic['name']!r} cannot be described")
+            raise for_code(topic["error_code"])(f"cannot describe topic {topic['name']!r}")
 
 
 def _report(session: Session, results: Iterable[Mapping[str, Any]], done: str, allowed: Mapping[int, str]) -> None:

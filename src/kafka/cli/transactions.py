@@ -13,15 +13,34 @@ from kafka.cli.session import Session
 
 @click.group(name="transactions", cls=AliasedGroup, aliases={"find-hanging": "hanging"})
 def command() -> None:
-    """List, describe and end transactions (Kafka 3.0)."""
+    """List, describe and abort transactions (Kafka 3.0)."""
 
 
 @command.command(name="list")
-@click.option("--state", "states", multiple=True, metavar="STATE", help="Only those, such as Ongoing; may be repeated.")
-@click.option("--producer-id", "producers", type=int, multiple=True, help="Only of this producer; may be repeated.")
-@click.option("--broker-id", "brokers", type=int, multiple=True, help="Only what this broker coordinates.")
-@click.option("--id-pattern", metavar="REGEX", help="Only ids of this form (Kafka 4.1).")
-@click.option("--longer-than", type=DURATION, help="Only those that have run for so long (Kafka 3.8).")
+@click.option(
+    "--state",
+    "states",
+    multiple=True,
+    metavar="STATE",
+    help="Only transactions in this state, such as Ongoing; repeatable.",
+)
+@click.option(
+    "--producer-id",
+    "producers",
+    type=int,
+    multiple=True,
+    metavar="ID",
+    help="Only transactions of this producer id; repeatable.",
+)
+@click.option(
+    "--broker-id",
+    "brokers",
+    type=int,
+    multiple=True,
+    help="Only transactions that this broker coordinates; repeatable.",
+)
+@click.option("--id-pattern", metavar="REGEX", help="Only transactional ids that match REGEX (Kafka 4.1).")
+@click.option("--longer-than", type=DURATION, help="Only transactions that have run for longer than this (Kafka 3.8).")
 @connected
 def list_transactions(
     session: Session,
@@ -53,10 +72,10 @@ def list_transactions(
 
 @command.command()
 @click.argument("names", nargs=-1, metavar="TRANSACTIONAL_ID...")
-@click.option("--transactional-id", "more", multiple=True, metavar="ID", help="The same as TRANSACTIONAL_ID.")
+@click.option("--transactional-id", "more", multiple=True, metavar="ID", help="Same as TRANSACTIONAL_ID.")
 @connected
 def describe(session: Session, names: tuple[str, ...], more: tuple[str, ...]) -> None:
-    """Show coordinator, producer, state and partitions of transactional ids."""
+    """Show the coordinator, producer, state and partitions of transactional ids."""
     if not names and not more:
         raise click.UsageError("expected at least one transactional id")
     with session.admin() as admin:
@@ -76,14 +95,23 @@ def describe(session: Session, names: tuple[str, ...], more: tuple[str, ...]) ->
 
 
 @command.command()
-@click.option("--broker-id", "brokers", type=int, multiple=True, help="Only in partitions that this broker leads.")
+@click.option(
+    "--broker-id",
+    "brokers",
+    type=int,
+    multiple=True,
+    metavar="ID",
+    help="Only partitions that this broker leads; repeatable.",
+)
 @click.option("--max-transaction-timeout-ms", "longest_ms", type=int, hidden=True)
-@click.option("--longer-than", type=DURATION, help="[default: 15 minutes, the longest that brokers allow by default]")
+@click.option(
+    "--longer-than", type=DURATION, help="Maximum transaction timeout. [default: 15 minutes, the brokers' default]"
+)
 @connected
 def hanging(
     session: Session, brokers: tuple[int, ...], longest_ms: int | None, longer_than: datetime.timedelta | None
 ) -> None:
-    """Find transactions that are open for longer than brokers allow, and five minutes."""
+    """Find transactions that have been open for five minutes longer than the maximum transaction timeout."""
     from kafka.cli.places import check_brokers
 
     more: dict[str, Any] = {}
@@ -101,11 +129,13 @@ def hanging(
 
 
 @command.command()
-@click.option("-t", "--topic", required=True)
-@click.option("-p", "--partition", type=int, required=True)
-@click.option("--producer-id", type=int, required=True)
-@click.option("--producer-epoch", type=int, required=True)
-@click.option("--coordinator-epoch", type=int, default=-1, help="As 'hanging' tells.")
+@click.option("-t", "--topic", metavar="TOPIC", required=True, help="Topic of the transaction.")
+@click.option("-p", "--partition", type=int, metavar="NUMBER", required=True, help="Partition of the topic.")
+@click.option("--producer-id", type=int, metavar="ID", required=True, help="Producer id of the transaction.")
+@click.option("--producer-epoch", type=int, metavar="EPOCH", required=True, help="Producer epoch of the transaction.")
+@click.option(
+    "--coordinator-epoch", type=int, metavar="EPOCH", default=-1, help="Coordinator epoch, as shown by 'hanging'."
+)
 @yes_option
 @connected
 def abort(
@@ -117,7 +147,7 @@ def abort(
     coordinator_epoch: int,
     yes: bool,
 ) -> None:
-    """Abort a transaction in one partition, as one of 'hanging'."""
+    """Abort a transaction in one partition, such as one shown by 'hanging'."""
     from kafka.admin import AbortTransactionSpec
     from kafka.structs import TopicPartition
 

@@ -24,7 +24,7 @@ def avro_text(field: Field, registry: "SchemaRegistryClient | None") -> ToText:
 
     if field.schema is not None and field.subject is not None:
         names = f"--{field.part}-schema and --{field.part}-subject"
-        raise click.UsageError(f"{names} exclude each other: either is the schema that values are read with")
+        raise click.UsageError(f"{names} are mutually exclusive: each sets the schema that values are read with")
     given = None if field.schema is None else _parsed(field)
     reader, part = AvroJsonReader(registry), MessageField(field.part)
 

@@ -62,9 +62,9 @@ def _other_kind(field: Field) -> str:
     text = field.schema or ""
     option = "--value" if field.part == "value" else "--key-format"
     if field.kind == "protobuf" and is_json(text):
-        return f"; for Avro or JSON Schema, {option} is avro or json"
+        return f"; for Avro or JSON Schema, use {option} avro or json"
     if field.kind != "protobuf" and is_proto(text):
-        return f"; for a .proto file, {option} is protobuf"
+        return f"; for a .proto file, use {option} protobuf"
     return ""
 
 
@@ -122,6 +122,6 @@ def _newest_of(registry: "SchemaRegistryClient", subject: str, field: Field) -> 
         if error.error_code != _NO_SUBJECT:
             raise
         raise click.ClickException(
-            f"the registry has no subject {subject!r}: --{field.part}-schema FILE registers a schema there, "
-            f"--{field.part}-subject names another subject"
+            f"the registry has no subject {subject!r}: register a schema there with --{field.part}-schema FILE, or "
+            f"name another subject with --{field.part}-subject"
         ) from None

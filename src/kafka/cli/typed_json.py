@@ -132,7 +132,7 @@ def _checked(text: bytes) -> Document:
 
     why = json_syntax_error(text)
     if why is not None:
-        raise ValueError(f"no JSON: {why}")
+        raise ValueError(f"not JSON: {why}")
     return Document(text)
 
 

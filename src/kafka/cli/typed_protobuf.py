@@ -53,7 +53,7 @@ def _json(value: Any) -> bytes:
 
 def _number(value: Any) -> float:
     if not isinstance(value, Decimal):
-        raise TypeError(f"{type(value).__name__} has no JSON")
+        raise TypeError(f"{type(value).__name__} cannot be written as JSON")
     return float(value)
 
 

@@ -58,14 +58,16 @@ def with_typed_values(command: Callable[..., R]) -> Callable[..., R]:
     for part in ("key", "value"):
         names = ["--value-format", "--value"] if part == "value" else ["--key-format"]
         for option in (
-            click.option(f"--{part}-message", metavar="NAME", help="Of Protobuf. [default: the schema's first]"),
-            click.option(f"--{part}-subject", metavar="NAME", help="In the registry. [default: TOPIC-" + part + "]"),
+            click.option(f"--{part}-message", metavar="NAME", help="Protobuf message. [default: the schema's first]"),
+            click.option(
+                f"--{part}-subject", metavar="NAME", help="Subject in the registry. [default: TOPIC-" + part + "]"
+            ),
             click.option(
                 f"--{part}-schema",
                 type=click.Path(exists=True, dir_okay=False, path_type=pathlib.Path),
-                help="Of Avro, Protobuf, or JSON Schema. [default: what the registry has]",
+                help="File with an Avro, Protobuf or JSON Schema. [default: from the registry]",
             ),
-            click.option(*names, f"{part}_format", type=click.Choice(KINDS), help=f"What {part}s are."),
+            click.option(*names, f"{part}_format", type=click.Choice(KINDS), help=f"Format of {part}s."),
         ):
             noted = option(noted)
     return noted
@@ -84,22 +86,22 @@ def _field(
         for name, given in (("schema", file), ("subject", subject), ("message", message)):
             if given is not None:
                 kinds = "protobuf" if name == "message" else "avro, protobuf or json"
-                raise click.UsageError(f"--{part}-{name} expects --{part}-format {kinds}")
+                raise click.UsageError(f"--{part}-{name} requires --{part}-format {kinds}")
         return None
     if (file is not None or subject is not None) and kind not in _OF_SCHEMAS:
-        raise click.UsageError(f"--{part}-schema and --{part}-subject are for avro, protobuf and json, not {kind}")
+        raise click.UsageError(f"--{part}-schema and --{part}-subject apply to avro, protobuf and json, not {kind}")
     if message is not None and kind != "protobuf":
-        raise click.UsageError(f"--{part}-message is for protobuf, not {kind}")
+        raise click.UsageError(f"--{part}-message applies to protobuf, not {kind}")
     if subject is not None and registry is None:
-        raise click.UsageError(f"--{part}-subject expects --registry URL")
+        raise click.UsageError(f"--{part}-subject requires --registry URL")
     if kind in ("avro", "protobuf") and file is None and registry is None:
         raise click.UsageError(
-            f"--{part}-format {kind} expects --registry URL, or --{part}-schema FILE for values without"
+            f"--{part}-format {kind} requires --registry URL, or --{part}-schema FILE for data without schema ids"
         )
     try:
         text = None if file is None else file.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise click.UsageError(f"--{part}-schema {file} cannot be read: {error}") from None
+        raise click.UsageError(f"cannot read --{part}-schema {file}: {error}") from None
     if text is not None and not text.strip():
         raise click.UsageError(f"--{part}-schema {file}: the file is empty")
     return Field(part, kind, text, subject, message, None if file is None else str(file))
@@ -130,12 +132,12 @@ class Translator:
 
             return avro_text(field, self._registry())
         if field.kind == "json":
-            _check_unused(field, "JSON is read as it is, whatever its schema")
+            _check_unused(field, "JSON is read without its schema")
             from kafka.cli.typed_json import json_text
 
             return json_text
         if self._typed.registry is not None:
-            _check_unused(field, "a value of Protobuf is read by the schema and as the message that it names")
+            _check_unused(field, "Protobuf values name their own schema and message")
         from kafka.cli.typed_protobuf import protobuf_text
 
         return protobuf_text(field, self._registry())
@@ -190,12 +192,12 @@ def note_likely_mistakes(typed: Typed, keys: Sequence[str], writes: bool) -> Non
     """
     for key in keys:
         if key in KINDS and typed.key is None:
-            note(f"--key {key} is the key {key!r}, not a format; for keys of this format, give --key-format {key}")
+            note(f"--key {key} is the key {key!r}, not a format; for keys of this format, use --key-format {key}")
     for field in (typed.key, typed.value):
         if writes and field is not None and field.kind in ("avro", "protobuf") and typed.registry is None:
             note(
-                f"{field.part}s are written without a schema id, as no registry is named "
-                "(--registry URL, or the environment variable KAFKA_SCHEMA_REGISTRY_URL)"
+                f"{field.part}s are written without a schema id because no registry is given (--registry URL, or the "
+                "environment variable KAFKA_SCHEMA_REGISTRY_URL)"
             )
 
 
@@ -208,7 +210,7 @@ def _check_unused(field: Field, why: str) -> None:
     """Refuse options that would have no effect; raises `click.UsageError`."""
     for name, given in (("schema", field.schema), ("subject", field.subject), ("message", field.message)):
         if given is not None:
-            raise click.UsageError(f"--{field.part}-{name} has no effect on what is read: {why}; leave it out")
+            raise click.UsageError(f"--{field.part}-{name} has no effect when reading: {why}; leave it out")
 
 
 def _number_text(kind: str) -> ToText:

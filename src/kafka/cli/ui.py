@@ -13,51 +13,57 @@ from kafka.cli.session import Session
 
 @click.command(name="ui")
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=8085, show_default=True, help="Port; 0 takes a free one."
+    "--port",
+    type=click.IntRange(0, 65535),
+    metavar="PORT",
+    default=8085,
+    show_default=True,
+    help="Port; 0 picks a free one.",
 )
 @click.option(
     "--host",
+    metavar="ADDRESS",
     default="127.0.0.1",
     show_default=True,
-    help="Address to listen on. Any but one of this machine alone lets others see all records; there is no login.",
+    help="Address to listen on. On any other than a loopback address, others can see all records; there is no login.",
 )
 @click.option(
     "--name",
     "names",
     multiple=True,
     metavar="NAME",
-    help="A host name by which browsers ask for the page, beside addresses and localhost; may be repeated.",
+    help="Host name that browsers may use, in addition to addresses and localhost; repeatable.",
 )
 @click.option(
     "--spark",
     type=click.Path(dir_okay=False, path_type=pathlib.Path),
     metavar="PATH",
-    help="The file that kafka.spark.watch writes as json_lines: shows Spark's queries.",
+    help="File that kafka.spark.watch writes as json_lines; shows Spark queries.",
 )
-@click.option("--allow-writes", is_flag=True, help="Let the page create topics and move groups.")
+@click.option("--allow-writes", is_flag=True, help="Allow creating topics and resetting groups.")
 @click.option(
     "--interval",
     type=click.FloatRange(0.5, 3600),
+    metavar="SECONDS",
     default=5.0,
     show_default=True,
-    metavar="SECONDS",
-    help="Between two looks at the cluster, while somebody looks at the page.",
+    help="Seconds between reads of the cluster's state while a page is open.",
 )
 @click.option(
     "--search-seconds",
     type=click.FloatRange(0.1, 3600),
+    metavar="SECONDS",
     default=10.0,
     show_default=True,
-    metavar="SECONDS",
-    help="How long a search may take.",
+    help="Maximum duration of a search, in seconds.",
 )
 @click.option(
     "--search-records",
     type=click.IntRange(1),
+    metavar="COUNT",
     default=200_000,
     show_default=True,
-    metavar="NUMBER",
-    help="How many records a search may look at.",
+    help="Maximum number of records that a search reads.",
 )
 @with_registry_if_given
 @connected
@@ -73,10 +79,10 @@ def command(
     search_records: int,
     registry: dict[str, Any] | None,
 ) -> None:
-    """Show topics, groups, messages, schemas and Spark queries in a browser, until it is interrupted.
+    """Serve a web UI for topics, groups, messages, schemas and Spark queries until interrupted.
 
-    The page changes nothing unless --allow-writes is given, and only this machine sees it unless --host is. It needs
-    the extra "ui".
+    It changes nothing unless --allow-writes is given, and only this machine can reach it unless --host is given.
+    Requires the extra "ui".
     """
     from kafka.cli.positions import parse_position
     from kafka.ui.server import is_loopback, run
@@ -95,6 +101,6 @@ def command(
         search_records=search_records,
     )
     if not is_loopback(host):
-        may = " and may change topics and groups" if allow_writes else ""
-        note(f"Warning: whoever reaches {host} sees all records of this cluster{may}; there is no login.")
-    run(settings, host, port, lambda address: note(f"The page is at {address} (Ctrl-C ends it)."))
+        may = " and change topics and groups" if allow_writes else ""
+        note(f"Warning: anyone who can reach {host} can see all records of this cluster{may}; there is no login.")
+    run(settings, host, port, lambda address: note(f"Web UI at {address} (stop it with Ctrl-C)."))

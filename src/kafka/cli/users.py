@@ -18,15 +18,15 @@ _ALIASES = {"describe": "list", "describe-scram-credentials": "list", "create": 
 
 @click.group(name="users", cls=AliasedGroup, aliases=_ALIASES)
 def command() -> None:
-    """List users of SCRAM, and set and delete their credentials."""
+    """List SCRAM users; set and delete their credentials."""
 
 
 @command.command(name="list")
 @click.argument("names", nargs=-1, metavar="USER...")
-@click.option("--user", "users", multiple=True, metavar="USER", help="The same as USER.")
+@click.option("--user", "users", multiple=True, metavar="USER", help="Same as USER.")
 @connected
 def list_users(session: Session, names: tuple[str, ...], users: tuple[str, ...]) -> None:
-    """List users and their mechanisms. USER may be left out: all."""
+    """List users and their mechanisms. Without USER, lists all users."""
     wanted = list(dict.fromkeys([*names, *users]))  # Kafka tells nothing of a user who is named twice
     with session.admin() as admin:
         found = admin.describe_user_scram_credentials(wanted or None)
@@ -51,14 +51,16 @@ def _mechanism(given: Any) -> str:
 @click.argument("user")
 @click.argument("more", nargs=-1, metavar="")
 @click.option("-m", "--mechanism", type=AnyCase(_MECHANISMS), default=_MECHANISMS[1])
-@click.option("--iterations", type=_ITERATIONS, help="How often the password is hashed. [default: 4096]")
+@click.option("--iterations", type=_ITERATIONS, metavar="COUNT", help="Number of hash iterations. [default: 4096]")
 @connected
 def set_password(session: Session, user: str, more: tuple[str, ...], mechanism: str, iterations: int | None) -> None:
-    """Create a user, or set another password. It is asked for, or the first line of standard input."""
+    """Create a user or change its password. Prompts for the password, or reads the first line of standard input."""
     from kafka.admin import UserScramCredentialUpsertion
 
     if more:
-        raise click.UsageError("expected USER alone: the password is asked for, or is the first line of standard input")
+        raise click.UsageError(
+            "expected only USER: the password is prompted for, or read from the first line of standard input"
+        )
     if sys.stdin.isatty():
         password = ask_password("Password")
     else:
@@ -77,7 +79,7 @@ def _first_line() -> str:
     try:
         return sys.stdin.buffer.readline().decode(encoding).rstrip("\r\n")
     except UnicodeDecodeError:
-        raise click.UsageError(f"expected a password of text, in {encoding}, got something else") from None
+        raise click.UsageError(f"the password is not valid text in {encoding}") from None
 
 
 @command.command()
@@ -101,7 +103,7 @@ def delete(session: Session, user: str, mechanism: str, yes: bool) -> None:
 @click.option("--iterations", type=_ITERATIONS)
 @connected
 def alter(session: Session, deletions: tuple[str, ...], upsertions: tuple[str, ...], iterations: int | None) -> None:
-    """As kafka-python's command line has it; 'set' and 'delete' show no password to others."""
+    """kafka-python's command. 'set' and 'delete' do not show passwords in the process list."""
     from kafka.admin import UserScramCredentialDeletion, UserScramCredentialUpsertion
 
     changes: list[Any] = []

@@ -46,7 +46,7 @@ def parse_servers(name: str, value: Any) -> tuple[tuple[str, int], ...]:
     if isinstance(value, str):
         entries = [each for each in value.split(",") if each.strip()]
     if not isinstance(entries, list | tuple | set | frozenset) or not entries:
-        raise invalid(name, "'host:port' or a list of such", value)
+        raise invalid(name, "'host:port' or a list of them", value)
     if len(entries) == 2 and isinstance(value, tuple) and hasattr(type(value[1]), "__index__"):
         entries = [value]
     return tuple(_host_and_port(name, entry) for entry in entries)
@@ -94,86 +94,95 @@ class ConnectionOptions:
     bootstrap_servers: tuple[tuple[str, int], ...] = option(
         "localhost:9092",
         parse_servers,
-        "Brokers to ask first, as 'host:port' or a list of such.",
+        "Bootstrap brokers, as 'host:port' or a list of them.",
         "bootstrap.servers",
         accepts="str | Collection[str] | Sequence[tuple[str, int]] | tuple[str, int]",
         optional=False,  # a missing setting must not lead to the brokers of localhost
     )
     client_id: str | None = option(
-        DEFAULT_CLIENT_ID, text(none=True), "Name of this client in the brokers' logs and quotas.", "client.id"
+        DEFAULT_CLIENT_ID, text(none=True), "Name of this client in broker logs and quotas.", "client.id"
     )
     api_version: tuple[int, ...] | None = option(
         None,
         parse_api_version,
-        "Version of the brokers; None asks them. Brokers before 0.10 need it.",
+        "Version of the brokers; None detects it. Required for brokers older than 0.10.",
         accepts="tuple[int, ...] | str | None",
     )
     request_timeout_ms: int = option(
-        30_000, integer(1), "How long a request may take until its answer is there.", "request.timeout.ms"
+        30_000, integer(1), "Maximum time to wait for the response to a request.", "request.timeout.ms"
     )
-    bootstrap_timeout_ms: int = option(30_000, integer(1), "How long a client looks for a first broker.")
+    bootstrap_timeout_ms: int = option(30_000, integer(1), "Maximum time to find the first broker.")
     api_version_auto_timeout_ms: int | None = option(
         None,
         integer(0, none=True),
-        "How long it looks where every server refuses connections; None: bootstrap_timeout_ms.",
+        "Maximum time to find the first broker if every server refuses connections; None: bootstrap_timeout_ms.",
     )
     socket_connection_setup_timeout_ms: int = option(
-        10_000, integer(1), "How long setting up one connection may take.", "socket.connection.setup.timeout.ms"
+        10_000, integer(1), "Maximum time to set up a connection.", "socket.connection.setup.timeout.ms"
     )
-    retry_backoff_ms: int = option(100, integer(0), "First pause before something is tried again.", "retry.backoff.ms")
-    retry_backoff_max_ms: int = option(1_000, integer(0), "Longest pause between two attempts.", "retry.backoff.max.ms")
+    retry_backoff_ms: int = option(100, integer(0), "Initial delay before a retry.", "retry.backoff.ms")
+    retry_backoff_max_ms: int = option(1_000, integer(0), "Maximum delay between retries.", "retry.backoff.max.ms")
     reconnect_backoff_ms: int = option(
-        50, integer(0), "First pause before a lost connection is tried again.", "reconnect.backoff.ms"
+        50, integer(0), "Initial delay before reconnecting to a broker.", "reconnect.backoff.ms"
     )
     reconnect_backoff_max_ms: int = option(
-        30_000, integer(0), "Longest pause before a lost connection is tried again.", "reconnect.backoff.max.ms"
+        30_000, integer(0), "Maximum delay before reconnecting to a broker.", "reconnect.backoff.max.ms"
     )
     max_in_flight_requests_per_connection: int = option(
         5,
         integer(1),
-        "How many requests may wait for an answer on one connection.",
+        "Maximum number of unanswered requests per connection.",
         "max.in.flight.requests.per.connection",
     )
     connections_max_idle_ms: int = option(
-        540_000, integer(-1), "After how long an unused connection is closed.", "connections.max.idle.ms"
+        540_000, integer(-1), "Idle time after which a connection is closed.", "connections.max.idle.ms"
     )
     metadata_max_age_ms: int = option(
-        300_000, integer(0), "How old the picture of the cluster may grow.", "metadata.max.age.ms"
+        300_000, integer(0), "Maximum age of metadata before it is refreshed.", "metadata.max.age.ms"
     )
     allow_auto_create_topics: bool = option(
-        True, boolean, "Whether subscribing or sending to a topic may create it.", "allow.auto.create.topics"
+        True,
+        boolean,
+        "Whether subscribing or sending to a topic may create it on the broker.",
+        "allow.auto.create.topics",
     )
     receive_message_max_bytes: int = option(
-        100_000_000, integer(1024), "The largest response taken from a broker.", "receive.message.max.bytes"
+        100_000_000, integer(1024), "Maximum size of a response.", "receive.message.max.bytes"
     )
     receive_buffer_bytes: int | None = option(
-        None, parse_buffer_size, "SO_RCVBUF of the sockets; None or -1: the system's.", "receive.buffer.bytes"
+        None,
+        parse_buffer_size,
+        "Socket receive buffer (SO_RCVBUF); None or -1: the operating system's default.",
+        "receive.buffer.bytes",
     )
     send_buffer_bytes: int | None = option(
-        None, parse_buffer_size, "SO_SNDBUF of the sockets; None or -1: the system's.", "send.buffer.bytes"
+        None,
+        parse_buffer_size,
+        "Socket send buffer (SO_SNDBUF); None or -1: the operating system's default.",
+        "send.buffer.bytes",
     )
     socket_options: tuple[tuple[int, int, int], ...] = option(
         [(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)],
         lambda _, value: tuple(tuple(each) for each in value),
-        "Arguments of setsockopt() for each socket.",
+        "Arguments for setsockopt() on each socket.",
         accepts="Sequence[tuple[int, int, int]]",
     )
-    metrics_enabled: bool = option(True, boolean, "Whether metrics() and reporters show anything.")
+    metrics_enabled: bool = option(True, boolean, "Whether metrics() and metric reporters receive values.")
     metric_reporters: tuple[Any, ...] = option(
         [],
         parse_reporters,
-        "Classes, or objects, that are told of each metric; see AbstractMetricsReporter.",
+        "Classes or objects that are notified of each metric; see AbstractMetricsReporter.",
         "metric.reporters",
         accepts="Sequence[Any]",
     )
     metrics_num_samples: int = option(
-        2, integer(1), "How many windows of time metrics are worked out from.", "metrics.num.samples"
+        2, integer(1), "Number of time windows that metrics are computed from.", "metrics.num.samples"
     )
     metrics_sample_window_ms: int = option(
-        30_000, integer(1), "How long one of these windows is.", "metrics.sample.window.ms"
+        30_000, integer(1), "Length of a metrics time window.", "metrics.sample.window.ms"
     )
     enable_metrics_push: bool = option(
-        True, boolean, "Whether metrics are pushed to brokers that subscribe to them (KIP-714).", "enable.metrics.push"
+        True, boolean, "Whether to push metrics to brokers that subscribe to them (KIP-714).", "enable.metrics.push"
     )
     selector: Any = option(None, anything, "", inert=True)
     kafka_client: Any = option(None, anything, "", inert=True)

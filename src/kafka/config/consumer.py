@@ -67,49 +67,61 @@ def parse_new_partitions_reset(name: str, value: Any) -> str | None:
 class FetchOptions:
     """How much is fetched at a time, and from where."""
 
-    fetch_min_bytes: int = option(1, integer(0), "Bytes a broker gathers before it answers.", "fetch.min.bytes")
-    fetch_max_wait_ms: int = option(500, integer(0), "How long a broker gathers them.", "fetch.max.wait.ms")
-    fetch_max_bytes: int = option(52_428_800, integer(0), "Bytes in one answer, about.", "fetch.max.bytes")
-    max_partition_fetch_bytes: int = option(
-        1_048_576, integer(0), "Bytes of one partition in one answer, about.", "max.partition.fetch.bytes"
+    fetch_min_bytes: int = option(
+        1, integer(0), "Minimum amount of data that a broker collects before it answers a fetch.", "fetch.min.bytes"
     )
-    check_crcs: bool = option(True, boolean, "Whether checksums are checked.", "check.crcs")
+    fetch_max_wait_ms: int = option(
+        500, integer(0), "Maximum time a broker waits for fetch_min_bytes.", "fetch.max.wait.ms"
+    )
+    fetch_max_bytes: int = option(
+        52_428_800, integer(0), "Approximate maximum size of a fetch response.", "fetch.max.bytes"
+    )
+    max_partition_fetch_bytes: int = option(
+        1_048_576,
+        integer(0),
+        "Approximate maximum size of one partition's data in a fetch response.",
+        "max.partition.fetch.bytes",
+    )
+    check_crcs: bool = option(True, boolean, "Whether to verify checksums of batches.", "check.crcs")
     isolation_level: str = option(
         "read_uncommitted",
         choice({name: name for name in ("read_uncommitted", "read_committed")}),
-        "'read_committed' leaves out records of aborted and open transactions.",
+        "'read_committed' skips records of aborted and open transactions.",
         "isolation.level",
     )
     auto_offset_reset: str = option(
         "latest",
         parse_offset_reset,
-        "Where to start without a valid position: 'earliest', 'latest', 'by_duration:PT1H' and the like (an ISO 8601 "
-        "duration before now, KIP-1106), or 'none' or None: raise.",
+        "Where to start without a valid position: 'earliest', 'latest', or an ISO 8601 duration before now such as "
+        "'by_duration:PT1H' (KIP-1106). 'none' or None raises an error.",
         "auto.offset.reset",
     )
     auto_offset_reset_new_partitions: str | None = option(
         None,
         parse_new_partitions_reset,
-        "Where to start, without a committed offset, in partitions that are added and topics that are created after "
-        "the consumer first saw its topics: as `auto_offset_reset`; 'earliest' loses nothing that was written before "
-        "the consumer noticed them. None: as `auto_offset_reset` says (KIP-1327).",
+        "Where to start, without a committed offset, in partitions and topics created after the consumer first saw "
+        "its topics. Takes the same values as `auto_offset_reset`; 'earliest' includes records written before the "
+        "consumer noticed the partitions. None: `auto_offset_reset` (KIP-1327).",
         "auto.offset.reset.new.partitions",
     )
     on_topic_recreated: str | None = option(
         None,
         choice({None: None, **{name: name for name in ("reset", "continue", "raise")}}),
-        "What to do when a topic is deleted and created again while it is read: 'reset' reads the new topic from its "
-        "beginning, 'continue' keeps the positions where the new topic has them, 'raise' has poll() raise a "
-        "`TopicRecreatedError` once, then does as 'reset'. None: 'reset', or 'raise' with auto_offset_reset='none'.",
+        "What to do if a topic is deleted and recreated while it is being read: 'reset' reads the new topic from its "
+        "beginning, 'continue' keeps positions that are valid in the new topic, and 'raise' makes poll() raise a "
+        "`TopicRecreatedError` once and then resets. None: 'reset', or 'raise' with auto_offset_reset='none'.",
     )
     enable_incremental_fetch_sessions: bool = option(
-        True, boolean, "Whether fetches name only what has changed (KIP-227)."
+        True, boolean, "Whether to use incremental fetch sessions, in which requests contain only changes (KIP-227)."
     )
-    client_rack: str = option("", text(), "The rack this client is in (KIP-392).", "client.rack")
+    client_rack: str = option(
+        "", text(), "Rack of this client, for fetching from the closest replica (KIP-392).", "client.rack"
+    )
     max_decompressed_batch_bytes: int | None = option(
         None,
         integer(1, none=True),
-        "Bytes that one batch may have once decompressed; None: 64 MiB, or 16 times max_partition_fetch_bytes.",
+        "Maximum size of a batch after decompression; None: 64 MiB or 16 times max_partition_fetch_bytes, whichever "
+        "is larger.",
     )
 
     @property
@@ -132,30 +144,30 @@ class GroupOptions:
     """Membership in a consumer group."""
 
     group_id: str | None = option(
-        None, text(none=True, empty=False), "The group; None: no group, no commits.", "group.id"
+        None, text(none=True, empty=False), "Consumer group; None: no group and no commits.", "group.id"
     )
     group_instance_id: str | None = option(
-        None, text(none=True, empty=False), "Makes this a static member (KIP-345).", "group.instance.id"
+        None, text(none=True, empty=False), "Id that makes this a static member (KIP-345).", "group.instance.id"
     )
     enable_auto_commit: bool = option(
-        True, boolean, "Whether positions are committed in the background.", "enable.auto.commit"
+        True, boolean, "Whether to commit positions periodically in the background.", "enable.auto.commit"
     )
     auto_commit_interval_ms: int = option(
-        5_000, integer(0), "How often they are; 0: ten times a second.", "auto.commit.interval.ms"
+        5_000, integer(0), "Interval between automatic commits; 0: ten per second.", "auto.commit.interval.ms"
     )
     default_offset_commit_callback: Callable[..., Any] | None = option(
-        None, function, "Called as (offsets, response or error) after a commit_async() without a callback."
+        None, function, "Called with (offsets, response or error) after a commit_async() without its own callback."
     )
     group_protocol: str = option(
         "classic",
         parse_group_protocol,
-        "How members and coordinator talk: 'classic', or 'consumer' (KIP-848), for brokers from 4.0 on.",
+        "Group protocol: 'classic', or 'consumer' (KIP-848) for brokers from 4.0.",
         "group.protocol",
     )
     group_remote_assignor: str | None = option(
         None,
         text(none=True, empty=False),
-        "The coordinator's assignor, 'uniform' or 'range', with group_protocol 'consumer'; None: the broker's choice.",
+        "Broker-side assignor, 'uniform' or 'range', with group_protocol 'consumer'; None: the broker's default.",
         "group.remote.assignor",
     )
     partition_assignment_strategy: tuple[Any, ...] | None = option(
@@ -165,16 +177,17 @@ class GroupOptions:
         "partition.assignment.strategy",
     )
     session_timeout_ms: int = option(
-        10_000, integer(1), "After how long without a heartbeat a member counts as dead.", "session.timeout.ms"
+        10_000,
+        integer(1),
+        "Time without a heartbeat after which the coordinator removes a member.",
+        "session.timeout.ms",
     )
-    heartbeat_interval_ms: int = option(
-        3_000, integer(1), "How often a member shows that it lives.", "heartbeat.interval.ms"
-    )
+    heartbeat_interval_ms: int = option(3_000, integer(1), "Interval between heartbeats.", "heartbeat.interval.ms")
     max_poll_interval_ms: int = option(
-        300_000, integer(1), "How long may pass between two calls of poll().", "max.poll.interval.ms"
+        300_000, integer(1), "Maximum time between calls of poll().", "max.poll.interval.ms"
     )
     exclude_internal_topics: bool = option(
-        True, boolean, "Whether a pattern leaves out internal topics.", "exclude.internal.topics"
+        True, boolean, "Whether a subscribed pattern excludes internal topics.", "exclude.internal.topics"
     )
 
 
@@ -197,27 +210,31 @@ def parse_consumer_timeout(name: str, value: Any) -> float:
 class ConsumerOptions:
     """What poll() and iteration hand out."""
 
-    key_deserializer: Any = option(None, anything, "Turns the bytes of a key into an object.", "key.deserializer")
-    value_deserializer: Any = option(None, anything, "Turns the bytes of a value into an object.", "value.deserializer")
+    key_deserializer: Any = option(None, anything, "Converts the bytes of a key to an object.", "key.deserializer")
+    value_deserializer: Any = option(
+        None, anything, "Converts the bytes of a value to an object.", "value.deserializer"
+    )
     on_deserialization_error: Any = option(
         "raise",
         parse_on_deserialization_error,
         "What to do with a record whose key or value cannot be deserialized: 'raise', 'skip' (with a warning), or a "
-        "function that takes the `RecordDeserializationError` and returns the record to hand out instead, or None. Its "
-        "`record` has key and value as they were, in bytes; for dead letters see [DELIVERY.md](DELIVERY.md).",
+        "function that takes the `RecordDeserializationError` and returns a replacement record or None. The error's "
+        "`record` contains the original bytes; for dead letters see [DELIVERY.md](DELIVERY.md).",
         accepts="str | Callable[[Any], Any]",
     )
-    max_poll_records: int = option(500, integer(1), "Most records that one poll() gives.", "max.poll.records")
+    max_poll_records: int = option(
+        500, integer(1), "Maximum number of records returned by one poll().", "max.poll.records"
+    )
     consumer_timeout_ms: float = option(
-        math.inf, parse_consumer_timeout, "How long iteration waits for a record before it ends.", accepts="float"
+        math.inf, parse_consumer_timeout, "Time without a record after which iteration ends.", accepts="float"
     )
     default_api_timeout_ms: int = option(
         60_000,
         integer(1),
-        "How long a call without a timeout of its own may block. Where only `request_timeout_ms` is given, offsets are "
-        "looked up for as long as that says, as in kafka-python.",
+        "Maximum time a call without its own timeout may block. If only `request_timeout_ms` is set, it also limits "
+        "offset lookups, as in kafka-python.",
         "default.api.timeout.ms",
     )
     interceptor_classes: tuple[Any, ...] = interceptors_option()
-    metric_group_prefix: str = option("consumer", text(), "Prefix of the names of metric groups.")
+    metric_group_prefix: str = option("consumer", text(), "Prefix of metric group names.")
     legacy_iterator: bool = option(False, anything, "", inert=True)

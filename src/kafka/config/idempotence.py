@@ -29,8 +29,8 @@ def check_idempotence(connection: ConnectionOptions, producer: ProducerOptions) 
         needs.append("idempotence: leave out enable_idempotence=False")
     if producer.acks != -1:
         needs.append(
-            f"acks='all', not acks={producer.acks!r}: with fewer acknowledgements a retry cannot be told from a new "
-            "record"
+            f"acks='all', not acks={producer.acks!r}: with fewer acknowledgements, a retry cannot be distinguished "
+            "from a new record"
         )
     in_flight = connection.max_in_flight_requests_per_connection
     if in_flight > MOST_IN_FLIGHT:
@@ -43,8 +43,8 @@ def check_idempotence(connection: ConnectionOptions, producer: ProducerOptions) 
     release = connection.api_version
     if release is not None and release < FIRST_WITH_IDEMPOTENCE:
         needs.append(
-            f"brokers of Kafka 0.11 or later, not api_version={release}: leave out api_version, or raise it to what "
-            "the brokers are"
+            f"brokers of Kafka 0.11 or later, not api_version={release}: leave out api_version, or set it to the "
+            "brokers' version"
         )
     if needs:
-        raise KafkaConfigurationError(f"{what} needs " + "; and ".join(needs))
+        raise KafkaConfigurationError(f"{what} requires " + "; and ".join(needs))

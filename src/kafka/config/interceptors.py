@@ -21,7 +21,8 @@ def interceptors_option() -> Any:
     return option(
         [],
         parse_interceptors,
-        "Classes, or objects, that see every record: ProducerInterceptor or ConsumerInterceptor (kafka.interceptor).",
+        "Classes or objects that intercept every record: ProducerInterceptor or ConsumerInterceptor "
+        "(kafka.interceptor).",
         "interceptor.classes",
         accepts="Sequence[Any]",
     )

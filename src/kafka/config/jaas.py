@@ -44,22 +44,22 @@ def parse_jaas(text: str) -> JaasEntry:
     if not tokens:
         raise _wrong("it is empty")
     if len(tokens) < 2 or tokens[0][0] != "word" or tokens[1][1].lower() not in _FLAGS:
-        raise _wrong("the name of a login module and 'required' were expected first")
+        raise _wrong("expected the name of a login module and 'required' first")
     options: dict[str, str] = {}
     place = 2
     while place < len(tokens) and tokens[place] != ("sign", ";"):
         name = tokens[place]
         if name[0] == "sign":
-            raise _wrong(f"the name of an option was expected, not {name[1]!r}")
+            raise _wrong(f"expected the name of an option, got {name[1]!r}")
         value = tokens[place + 2 : place + 3]
         if tokens[place + 1 : place + 2] != [("sign", "=")] or not value or value[0][0] == "sign":
             raise _wrong(f"option {_harmless(name)} has no value")
         options[name[1]] = value[0][1]
         place += 3
     if place >= len(tokens):
-        raise _wrong("there is no semicolon at its end")
+        raise _wrong("it does not end with a semicolon")
     if place + 1 < len(tokens):
-        raise _wrong("there is more than one entry, or something after the semicolon; one login module was expected")
+        raise _wrong("expected one login module, but there is more than one entry, or text after the semicolon")
     return JaasEntry(tokens[0][1].rpartition(".")[2], options)
 
 
@@ -68,7 +68,7 @@ def _tokens(text: str) -> list[tuple[str, str]]:
     while place < len(text):
         match = _TOKEN.match(text, place)
         if match is None:
-            raise _wrong(f"the quotation mark at character {place + 1} has no partner on its line")
+            raise _wrong(f"the quotation mark at character {place + 1} is not closed on its line")
         place, kind, value = match.end(), str(match.lastgroup), match[0]
         if kind == "quoted":
             value = _ESCAPE.sub(_unescaped, value[1:-1])
@@ -88,7 +88,7 @@ def _harmless(name: tuple[str, str]) -> str:
 
 
 def _wrong(why: str) -> KafkaConfigurationError:
-    return KafkaConfigurationError(f"'sasl.jaas.config' cannot be read: {why}. It has the form: {_WORKS}")
+    return KafkaConfigurationError(f"cannot parse 'sasl.jaas.config': {why}. Expected: {_WORKS}")
 
 
 # What the login modules say
@@ -99,7 +99,7 @@ _Take = Callable[[dict[str, str]], dict[str, Any]]
 def _credentials(options: dict[str, str]) -> dict[str, Any]:
     user, password = options.pop("username", None), options.pop("password", None)
     if user is None or password is None:
-        raise KafkaConfigurationError("'sasl.jaas.config' has to have 'username' and 'password'")
+        raise KafkaConfigurationError("'sasl.jaas.config' must contain 'username' and 'password'")
     found: dict[str, Any] = {"sasl_plain_username": user, "sasl_plain_password": password}
     if options.pop("tokenauth", "").lower() == "true":
         found["sasl_scram_tokenauth"] = True
@@ -137,7 +137,7 @@ def _claim(kind: str, name: str, text: str) -> Any:
     try:
         return int(text) if text.lstrip("-").isdigit() else float(text)
     except ValueError:
-        raise KafkaConfigurationError(f"'sasl.jaas.config' has a claim {name!r} that is not a number") from None
+        raise KafkaConfigurationError(f"'sasl.jaas.config' contains a claim {name!r} that is not a number") from None
 
 
 def _kerberos(options: dict[str, str]) -> dict[str, Any]:
@@ -187,13 +187,13 @@ def options_of_jaas(text: str, mechanism: str) -> tuple[dict[str, Any], list[str
     entry = parse_jaas(text)
     if entry.module not in _MODULES:
         raise KafkaConfigurationError(
-            f"'sasl.jaas.config' names the login module {entry.module!r}; there are {', '.join(_MODULES)}"
+            f"'sasl.jaas.config' names the login module {entry.module!r}; supported are {', '.join(_MODULES)}"
         )
     mechanisms = mechanisms_of_login_module(entry.module)
     if mechanism not in mechanisms:
         raise KafkaConfigurationError(
-            f"'sasl.jaas.config' has {entry.module}, which is for {', '.join(mechanisms)}, but 'sasl.mechanism' is "
-            f"{mechanism!r} (Java's default is 'GSSAPI')"
+            f"'sasl.jaas.config' contains {entry.module}, which is for {', '.join(mechanisms)}, but 'sasl.mechanism' "
+            f"is {mechanism!r} (Java's default is 'GSSAPI')"
         )
     rest = dict(entry.options)
     return _MODULES[entry.module](rest), [f"{name} of sasl.jaas.config" for name in rest]

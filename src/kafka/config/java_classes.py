@@ -27,7 +27,7 @@ _ASSIGNORS = {
     "StickyAssignor": "sticky",
     "CooperativeStickyAssignor": "cooperative-sticky",
 }
-_CALLABLE = "a function or an object of Python as the keyword argument"
+_CALLABLE = "a Python function or object as the keyword argument"
 
 
 def conversion(name: str, value: str) -> Any:
@@ -49,8 +49,8 @@ def allow(name: str, value: str, allowed: Collection[str], instead: str) -> None
 
 _INSTEAD = {
     "GcpLoginCallbackHandler": (
-        "'sasl.mechanism' PLAIN with the service account's e-mail as 'sasl_plain_username' and its key in base64 as "
-        "'sasl_plain_password', or 'sasl_oauth_token_provider'"
+        "'sasl.mechanism' PLAIN with the service account's e-mail address as 'sasl_plain_username' and its "
+        "base64-encoded key as 'sasl_plain_password', or 'sasl_oauth_token_provider'"
     ),
 }
 """What stands for classes of cloud providers that are not built in."""
@@ -60,9 +60,9 @@ def _known(name: str, value: str, known: Collection[str], instead: str) -> str:
     """The class's name without its package, which shaded copies of the Java client rename."""
     found = value.strip().rpartition(".")[2]
     if found not in known:
-        there = f" ({', '.join(sorted(known))} are known)" if known else ""
+        there = f" (known: {', '.join(sorted(known))})" if known else ""
         instead = _INSTEAD.get(found, instead)
         raise KafkaConfigurationError(
-            f"option {name!r} names {shown(name, value.strip())}, a class of Java{there}: give {instead}"
+            f"option {name!r} names the Java class {shown(name, value.strip())}{there}: use {instead}"
         )
     return found

@@ -70,10 +70,10 @@ _WITHOUT_MEANING = frozenset(
 """What concerns Java's own machinery, brokers, or what our clients do otherwise."""
 
 _ONLY: dict[str, tuple[tuple[str, ...], str]] = {
-    "config.providers": ((), "the values themselves; nothing fills in ${...} here"),
-    "interceptor.classes": ((), "classes or objects of Python as the keyword argument 'interceptor_classes'"),
-    "metric.reporters": (("JmxReporter",), "objects of Python as the keyword argument 'metric_reporters'"),
-    "partitioner.class": (("DefaultPartitioner",), "a function of Python as the keyword argument 'partitioner'"),
+    "config.providers": ((), "the values themselves; ${...} is not expanded here"),
+    "interceptor.classes": ((), "Python classes or objects as the keyword argument 'interceptor_classes'"),
+    "metric.reporters": (("JmxReporter",), "Python objects as the keyword argument 'metric_reporters'"),
+    "partitioner.class": (("DefaultPartitioner",), "a Python function as the keyword argument 'partitioner'"),
     "sasl.client.callback.handler.class": (("IAMClientCallbackHandler",), "the credentials as options"),
     "sasl.login.callback.handler.class": (
         ("OAuthBearerLoginCallbackHandler", "OAuthBearerUnsecuredLoginCallbackHandler"),
@@ -84,13 +84,13 @@ _ONLY: dict[str, tuple[tuple[str, ...], str]] = {
         ("DefaultJwtRetriever", "ClientCredentialsJwtRetriever", "JwtBearerJwtRetriever", "FileJwtRetriever"),
         "'sasl_oauth_token_provider'",
     ),
-    "ssl.engine.factory.class": (("DefaultSslEngineFactory",), "a ready context as 'ssl_context'"),
+    "ssl.engine.factory.class": (("DefaultSslEngineFactory",), "a configured context as 'ssl_context'"),
 }
 """Java classes that these properties may name, as it is done like that anyway; and what to give instead of others."""
 
 _REFUSED = {
-    "bootstrap.controllers": "clients talk to brokers here: give 'bootstrap.servers'",
-    "transaction.two.phase.commit.enable": "two-phase commits are not there in this form; see docs/TRANSACTIONS.md",
+    "bootstrap.controllers": "clients connect only to brokers here: use 'bootstrap.servers'",
+    "transaction.two.phase.commit.enable": "two-phase commit works differently here; see docs/TRANSACTIONS.md",
 }
 """What cannot be left out without another result, unless it is "false"."""
 
@@ -102,7 +102,7 @@ _LEVELS = {f"compression.{codec.option}.level": codec.option for codec in Compre
 
 def _check_hostname(name: str, value: str) -> dict[str, Any]:
     if value.strip().lower() not in ("", "https", "none"):
-        raise KafkaConfigurationError(f"option {name!r} expects 'https', or nothing: no check; not {value!r}")
+        raise KafkaConfigurationError(f"option {name!r} expects 'https', or an empty value for no check, not {value!r}")
     return {"ssl_check_hostname": value.strip().lower() == "https"}
 
 

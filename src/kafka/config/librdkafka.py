@@ -59,7 +59,7 @@ def _translated(settings: dict[str, Any], client: str | None) -> tuple[dict[str,
         elif name in IDLE or (name == "request.timeout.ms" and client not in (None, "producer")):
             idle.append(name)
         elif name not in CONVERTED and name not in known:
-            raise KafkaConfigurationError(f"setting {shown_name(name)} is unknown{nearest(name, {*OWN, *known})}")
+            raise KafkaConfigurationError(f"unknown setting {shown_name(name)}{nearest(name, {*OWN, *known})}")
         elif name not in CONVERTED:
             java[name] = _truth(name, value) if name in booleans else value
     for name in CONVERTED:  # behind the others, as some of them go before what is renamed
@@ -87,7 +87,7 @@ def _refuse_others(name: str, value: Any) -> None:
     given = str(value).strip().lower()
     if value is not None and str(_TRUTHS.get(given, given)).lower() not in same:
         but = f" but {' or '.join(map(repr, same))}" if same else ""
-        raise KafkaConfigurationError(f"setting {name!r} of librdkafka has nothing here{but}: {instead}")
+        raise KafkaConfigurationError(f"setting {name!r} of librdkafka has no equivalent here{but}: {instead}")
 
 
 Convert = Callable[[str, Any, dict[str, Any], dict[str, Any]], None]
@@ -146,7 +146,9 @@ def _refresh(name: str, value: Any, java: dict[str, Any], _: dict[str, Any]) -> 
     """Goes before ``metadata.max.age.ms``, which is how long librdkafka believes what it was not told again."""
     age = _whole(name, value)
     if age < 0:
-        raise KafkaConfigurationError(f"setting {name!r} of librdkafka has nothing here for -1: metadata are refreshed")
+        raise KafkaConfigurationError(
+            f"setting {name!r} of librdkafka has no equivalent here for -1: metadata is always refreshed"
+        )
     java["metadata.max.age.ms"] = age
 
 
@@ -155,8 +157,8 @@ def _partitioner(name: str, value: Any, java: dict[str, Any], _: dict[str, Any])
         java["partitioner.ignore.keys"] = True
     elif value != "murmur2_random":
         raise KafkaConfigurationError(
-            f"setting {name!r} of librdkafka has nothing here for {shown(name, value)}: 'murmur2_random' is what is "
-            "done anyway; give a function as the keyword argument 'partitioner' (docs/SIDE_BY_SIDE.md has "
+            f"setting {name!r} of librdkafka has no equivalent here for {shown(name, value)}: 'murmur2_random' is the "
+            "default; for another, pass a function as the keyword argument 'partitioner' (docs/SIDE_BY_SIDE.md shows "
             "'consistent_random')"
         )
 

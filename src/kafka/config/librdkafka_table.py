@@ -98,55 +98,58 @@ IDLE: Final = frozenset(
 )
 """How librdkafka works inside, or logs; there is nothing of the kind here."""
 
-_IN_A_CONTEXT = "make an ssl.SSLContext, and give it as 'ssl_context'"
+_IN_A_CONTEXT = "create an ssl.SSLContext and pass it as 'ssl_context'"
 
 REFUSED: Final[dict[str, tuple[tuple[str, ...], str]]] = {
     "auto.commit.enable": (("true",), "use 'enable.auto.commit'"),
-    "consume_cb": ((), "call poll(), or iterate over the consumer"),
+    "consume_cb": ((), "call poll() or iterate over the consumer"),
     "dr_cb": ((), "use send(...).add_callback() and add_errback()"),
     "dr_msg_cb": ((), "use send(...).add_callback() and add_errback()"),
     "enable.auto.offset.store": (
         ("true",),
-        "there is no store_offsets(): set 'enable.auto.commit' to false, and commit(offsets) what is done",
+        "there is no store_offsets(): set 'enable.auto.commit' to false, and commit(offsets) of processed records",
     ),
-    "enable.gapless.guarantee": (("false",), "a failed record fails its future, and later ones are sent; see flush()"),
+    "enable.gapless.guarantee": (
+        ("false",),
+        "a failed record fails its future and later ones are still sent; see flush()",
+    ),
     "enable.partition.eof": (
         ("false",),
-        "compare position() with end_offsets(), or use kafka.read(), which ends with what is there",
+        "compare position() with end_offsets(), or use kafka.read(), which stops at the current end",
     ),
-    "enable.sasl.oauthbearer.unsecure.jwt": (("false",), "give 'sasl_oauthbearer_unsecured_claims'"),
+    "enable.sasl.oauthbearer.unsecure.jwt": (("false",), "use 'sasl_oauthbearer_unsecured_claims'"),
     "enable.ssl.certificate.verification": (("true",), _IN_A_CONTEXT),
-    "error_cb": ((), "errors are raised and logged, and health() tells what fails"),
-    "https.ca.pem": ((), "give a file, as 'https.ca.location'"),
-    "interceptors": ((), "give objects of Python as the keyword argument 'interceptor_classes'"),
+    "error_cb": ((), "errors are raised and logged, and health() shows what fails"),
+    "https.ca.pem": ((), "use a file, as 'https.ca.location'"),
+    "interceptors": ((), "pass Python objects as the keyword argument 'interceptor_classes'"),
     "log_cb": ((), "logs go to Python's logging, under 'kafka'"),
-    "oauth_cb": ((), "give an object with a method token() as 'sasl_oauth_token_provider'"),
-    "oauthbearer_token_refresh_cb": ((), "give an object with a method token() as 'sasl_oauth_token_provider'"),
-    "offset.store.method": (("broker",), "offsets are committed to brokers alone"),
+    "oauth_cb": ((), "pass an object with a method token() as 'sasl_oauth_token_provider'"),
+    "oauthbearer_token_refresh_cb": ((), "pass an object with a method token() as 'sasl_oauth_token_provider'"),
+    "offset.store.method": (("broker",), "offsets are committed only to brokers"),
     "offset_commit_cb": ((), "use commit_async(callback=...)"),
     "on_commit": ((), "use commit_async(callback=...)"),
     "on_delivery": ((), "use send(...).add_callback() and add_errback()"),
-    "partitioner_cb": ((), "give a function of (key, all_partitions, available) as the keyword argument 'partitioner'"),
-    "plugin.library.paths": ((), "its plug-ins are libraries of C"),
-    "queuing.strategy": (("fifo",), "records of a partition are sent in their order"),
-    "rebalance_cb": ((), "give subscribe() a listener"),
-    "sasl.oauthbearer.assertion.private.key.pem": ((), "give a file, as 'sasl.oauthbearer.assertion.private.key.file'"),
-    "sasl.oauthbearer.config": ((), "give 'sasl_oauthbearer_unsecured_claims', or 'sasl_oauth_token_provider'"),
+    "partitioner_cb": ((), "pass a function of (key, all_partitions, available) as the keyword argument 'partitioner'"),
+    "plugin.library.paths": ((), "its plug-ins are C libraries"),
+    "queuing.strategy": (("fifo",), "records of a partition are always sent in order"),
+    "rebalance_cb": ((), "pass a listener to subscribe()"),
+    "sasl.oauthbearer.assertion.private.key.pem": ((), "use a file, as 'sasl.oauthbearer.assertion.private.key.file'"),
+    "sasl.oauthbearer.config": ((), "use 'sasl_oauthbearer_unsecured_claims' or 'sasl_oauth_token_provider'"),
     "sasl.oauthbearer.grant.type": (
         ("client_credentials", "urn:ietf:params:oauth:grant-type:jwt-bearer"),
-        "'sasl.oauthbearer.assertion.*' asks with an assertion",
+        "'sasl.oauthbearer.assertion.*' requests a token with an assertion",
     ),
-    "sasl.oauthbearer.metadata.authentication.type": (("none",), "give 'sasl_oauth_token_provider'"),
-    "sasl.oauthbearer.method": (("oidc", "default"), "give 'sasl.oauthbearer.token.endpoint.url'"),
+    "sasl.oauthbearer.metadata.authentication.type": (("none",), "use 'sasl_oauth_token_provider'"),
+    "sasl.oauthbearer.method": (("oidc", "default"), "use 'sasl.oauthbearer.token.endpoint.url'"),
     "ssl.certificate.verify_cb": ((), _IN_A_CONTEXT),
     "ssl.curves.list": ((), _IN_A_CONTEXT),
     "ssl.engine.id": ((), _IN_A_CONTEXT),
     "ssl.engine.location": ((), _IN_A_CONTEXT),
     "ssl.providers": ((), _IN_A_CONTEXT),
     "ssl.sigalgs.list": ((), _IN_A_CONTEXT),
-    "stats_cb": ((), "ask metrics() or health(), or give 'metric_reporters'"),
-    "throttle_cb": ((), "metrics() has how long brokers throttle"),
-    "topic.blacklist": ((), "give subscribe() a pattern without those topics"),
+    "stats_cb": ((), "call metrics() or health(), or set 'metric_reporters'"),
+    "throttle_cb": ((), "metrics() shows how long brokers throttle"),
+    "topic.blacklist": ((), "subscribe() to a pattern that excludes those topics"),
 }
 """What cannot be left out without another result: the values that are done here anyway, and what to do instead."""
 
@@ -169,4 +172,4 @@ def whose(name: str) -> str:
     if name not in OWN:
         return ""
     java = f" (in Java {_IN_JAVA[name]!r})" if name in _IN_JAVA else ""
-    return f": it is librdkafka's{java}, whose settings kafka.config.from_librdkafka_names() takes"
+    return f": it is a setting of librdkafka{java}; convert its settings with kafka.config.from_librdkafka_names()"

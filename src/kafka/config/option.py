@@ -221,9 +221,9 @@ def path(name: str, value: Any) -> str | None:
     if isinstance(value, str | os.PathLike) and os.path.exists(value):
         return str(os.fspath(value))
     if not isinstance(value, str | os.PathLike) or holds_text(value):
-        instead = f"; PEM text is given as {_AS_TEXT[name]}" if name in _AS_TEXT else ""
+        instead = f"; pass PEM text as {_AS_TEXT[name]}" if name in _AS_TEXT else ""
         raise invalid(name, "the path of a file or None", value, instead)
-    raise KafkaConfigurationError(f"option {name!r} names a file that is not there: {os.fspath(value)}")
+    raise KafkaConfigurationError(f"option {name!r} names a file that does not exist: {os.fspath(value)}")
 
 
 def _as_documented(choice: tuple[Any, Any]) -> Any:
@@ -254,5 +254,5 @@ def choice(choices: dict[Any, Any]) -> Parse:
 def function(name: str, value: Any) -> Any:
     """Something that can be called, or None."""
     if value is not None and not callable(value):
-        raise no_object(name, "something that can be called, or None", value)
+        raise no_object(name, "a callable or None", value)
     return value

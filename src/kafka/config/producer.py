@@ -40,84 +40,83 @@ def parse_partitioner(name: str, value: Any) -> Any:
 class ProducerOptions:
     """How records are gathered, sent and acknowledged."""
 
-    key_serializer: Any = option(None, anything, "Turns a key into bytes.", "key.serializer")
-    value_serializer: Any = option(None, anything, "Turns a value into bytes.", "value.serializer")
+    key_serializer: Any = option(None, anything, "Converts a key to bytes.", "key.serializer")
+    value_serializer: Any = option(None, anything, "Converts a value to bytes.", "value.serializer")
     acks: int = option(
         "all",
         choice({"all": -1, "-1": -1, "0": 0, "1": 1, -1: -1, 0: 0, 1: 1}),
-        "Who has to have a record before it counts as sent: 0 nobody, 1 the leader, 'all' every in-sync replica.",
+        "Required acknowledgements: 0 none, 1 the leader's, 'all' those of all in-sync replicas.",
         "acks",
     )
     enable_idempotence: bool | None = option(
         None,
         lambda name, value: None if value is None else boolean(name, value),
-        "Whether retries never write a record twice (KIP-98); None: wherever acks='all' and the cluster allows it.",
+        "Whether to prevent duplicates caused by retries (KIP-98); None: if acks='all' and the cluster supports it.",
         "enable.idempotence",
         accepts="bool | None",
     )
     compression_type: str | None = option(
         None,
         parse_compression,
-        f"{', '.join(map(repr, _CODECS))} or None.",
+        f"Compression codec: {', '.join(map(repr, _CODECS))} or None.",
         "compression.type",
         accepts="str | None",
     )
     compression_level: int | None = option(
-        None, integer(-100, 100, none=True), "Level of the codec; None: its default."
+        None, integer(-100, 100, none=True), "Compression level; None: the codec's default."
     )
     retries: float = option(
         math.inf,
         parse_retries,
-        "How often a batch is sent again, within the delivery timeout.",
+        "Maximum number of retries of a batch within the delivery timeout.",
         "retries",
         accepts="float",
     )
     delivery_timeout_ms: float = option(
-        120_000, number(0), "How long a record may take until it is acknowledged or fails.", "delivery.timeout.ms"
+        120_000, number(0), "Maximum time until a record is acknowledged or fails.", "delivery.timeout.ms"
     )
-    batch_size: int = option(16_384, integer(0), "Size that a batch of a partition is filled up to.", "batch.size")
-    linger_ms: float = option(0, number(0), "How long a batch waits for more records.", "linger.ms")
+    batch_size: int = option(16_384, integer(0), "Maximum size of a batch of records for one partition.", "batch.size")
+    linger_ms: float = option(0, number(0), "Time a batch waits for more records.", "linger.ms")
     partitioner: Any = option(
         None,
         parse_partitioner,
-        "Picks a partition; None: by murmur2 of the key, as Kafka's Java client.",
+        "Chooses the partition of a record; None: murmur2 hash of the key, as in Kafka's Java client.",
         "partitioner.class",
     )
     partitioner_adaptive_partitioning_enable: bool = option(
         False,
         boolean,
-        "Whether records without a key go the rarer to a partition, the more batches wait for it (KIP-794).",
+        "Whether to send fewer records without a key to partitions with many waiting batches (KIP-794).",
         "partitioner.adaptive.partitioning.enable",
     )
     partitioner_availability_timeout_ms: float = option(
         0,
         number(0),
-        "Records without a key avoid partitions whose broker takes nothing for so long; 0: they do not (KIP-794).",
+        "Time after which records without a key avoid partitions whose broker accepts nothing; 0 disables this "
+        "(KIP-794).",
         "partitioner.availability.timeout.ms",
     )
     partitioner_ignore_keys: bool = option(
-        False, boolean, "Whether keys have no say in the choice of partitions (KIP-794).", "partitioner.ignore.keys"
+        False, boolean, "Whether to ignore keys when choosing partitions (KIP-794).", "partitioner.ignore.keys"
     )
-    buffer_memory: int = option(
-        33_554_432, integer(1, 2**62), "Memory for records that are not sent yet.", "buffer.memory"
-    )
+    buffer_memory: int = option(33_554_432, integer(1, 2**62), "Maximum memory for unsent records.", "buffer.memory")
     max_block_ms: float = option(
-        60_000, number(0), "How long send() waits for metadata or memory; 0: not at all.", "max.block.ms"
+        60_000, number(0), "Maximum time send() waits for metadata or memory; 0: do not wait.", "max.block.ms"
     )
     metadata_max_idle_ms: float = option(
         300_000,
         number(5_000),
-        "A topic that nothing is sent to for so long is asked about no more.",
+        "Time without a record after which a topic's metadata is no longer requested.",
         "metadata.max.idle.ms",
     )
-    max_request_size: int = option(1_048_576, integer(1), "The largest request, and record, sent.", "max.request.size")
+    max_request_size: int = option(1_048_576, integer(1), "Maximum size of a request or a record.", "max.request.size")
     interceptor_classes: tuple[Any, ...] = interceptors_option()
     transactional_id: str | None = option(
         None,
         text(none=True, empty=False),
-        "Name under which the producer has transactions: one producer at a time has it (KIP-98).",
+        "Transactional id, which only one producer may use at a time (KIP-98).",
         "transactional.id",
     )
     transaction_timeout_ms: int = option(
-        60_000, integer(1), "How long a transaction may take before it is aborted.", "transaction.timeout.ms"
+        60_000, integer(1), "Time after which the coordinator aborts an open transaction.", "transaction.timeout.ms"
     )

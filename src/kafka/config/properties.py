@@ -51,7 +51,7 @@ def parse_properties(text: str) -> dict[str, str]:
         try:
             found[_unescaped(match[1])] = _unescaped(match[2])
         except ValueError as error:
-            raise KafkaConfigurationError(f"line {number} has {error}") from None
+            raise KafkaConfigurationError(f"line {number} contains {error}") from None
     return found
 
 

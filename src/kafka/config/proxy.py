@@ -62,7 +62,9 @@ class ProxyOptions:
     """The proxy through which brokers are connected."""
 
     socks5_proxy: str | None = option(
-        None, _URL, "URL of a SOCKS5 proxy: 'socks5://user:password@host:port', or socks5h: it looks up the names."
+        None,
+        _URL,
+        "URL of a SOCKS5 proxy: 'socks5://user:password@host:port'; with socks5h, the proxy resolves host names.",
     )
     proxy_url: str | None = option(None, _URL, "URL of a proxy: socks5, socks5h or http (CONNECT).")
 
@@ -76,6 +78,6 @@ class ProxyOptions:
 def check_proxy(options: ProxyOptions) -> None:
     """Raise `KafkaConfigurationError` for two proxies, and for one that is not what its option says."""
     if options.proxy_url is not None and options.socks5_proxy not in (None, options.proxy_url):
-        raise KafkaConfigurationError("'proxy_url' and 'socks5_proxy' name different proxies: give one of them")
+        raise KafkaConfigurationError("'proxy_url' and 'socks5_proxy' name different proxies: use only one of them")
     if options.socks5_proxy is not None and proxy_address("socks5_proxy", options.socks5_proxy).scheme == "http":
-        raise KafkaConfigurationError("'socks5_proxy' expects a SOCKS5 proxy; give an HTTP proxy as 'proxy_url'")
+        raise KafkaConfigurationError("'socks5_proxy' expects a SOCKS5 proxy; use 'proxy_url' for an HTTP proxy")

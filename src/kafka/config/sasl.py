@@ -7,7 +7,7 @@ from typing import Any
 from kafka.config.option import Parser, anything, boolean, choice, integer, invalid, number, option, path, text
 from kafka.config.sasl_mechanisms import BUILT_IN_NAMES, find_mechanism
 
-_TOKEN_CLAIMS = "Claims of tokens that nobody signs, for brokers of tests; a lifetime of an hour if 'exp' is missing."
+_TOKEN_CLAIMS = "Claims of unsigned tokens, for test brokers; if 'exp' is missing, tokens are valid for an hour."
 
 
 def _mechanism(name: str, value: Any) -> str | None:
@@ -47,46 +47,51 @@ class SaslOptions:
     sasl_plain_username: str | None = option(None, text(none=True), "User name for PLAIN and SCRAM.")
     sasl_plain_password: str | None = option(None, text(none=True), "Password for PLAIN and SCRAM.")
     sasl_scram_tokenauth: bool = option(
-        False, boolean, "Whether user name and password are the id and the HMAC of a delegation token (KIP-48)."
+        False, boolean, "Whether user name and password are the id and HMAC of a delegation token (KIP-48)."
     )
     sasl_kerberos_service_name: str = option(
-        "kafka", text(empty=False), "First part of the brokers' Kerberos name.", "sasl.kerberos.service.name"
+        "kafka", text(empty=False), "Service name in the brokers' Kerberos principal.", "sasl.kerberos.service.name"
     )
     sasl_kerberos_domain_name: str | None = option(
-        None, text(none=True), "Second part of the brokers' Kerberos name; None: the host that is connected to."
+        None, text(none=True), "Host name in the brokers' Kerberos principal; None: the host of the connection."
     )
     sasl_kerberos_name: Any = option(
-        None, anything, "The brokers' whole Kerberos name, as text or a gssapi.Name, instead of the two above."
+        None, anything, "The brokers' full Kerberos name, as text or a gssapi.Name; replaces the two options above."
     )
     sasl_kerberos_principal: str | None = option(
-        None, text(none=True), "The client's own Kerberos name; None: that of the ticket cache or keytab."
+        None, text(none=True), "Kerberos principal of the client; None: from the ticket cache or keytab."
     )
     sasl_kerberos_keytab: str | None = option(
-        None, path, "File of the client's Kerberos keys; None: KRB5_CLIENT_KTNAME, or a ticket cache."
+        None, path, "Kerberos keytab of the client; None: KRB5_CLIENT_KTNAME, or a ticket cache."
     )
     sasl_kerberos_ccache: str | None = option(
-        None, text(none=True), "Kerberos ticket cache, such as 'FILE:/tmp/krb5cc_0'; None: KRB5CCNAME, or the default."
+        None,
+        text(none=True),
+        "Kerberos ticket cache, such as 'FILE:/tmp/krb5cc_0'; None: KRB5CCNAME, or the default cache.",
     )
     sasl_msk_iam_region: str | None = option(
-        None, text(none=True), "AWS region of the brokers; None: as their names say, or as AWS's configuration does."
+        None, text(none=True), "AWS region of the brokers; None: from their host names or the AWS configuration."
     )
-    sasl_msk_iam_profile: str | None = option(None, text(none=True), "Profile of AWS's configuration to use.")
-    sasl_msk_iam_role_arn: str | None = option(None, text(none=True), "AWS role to take on.")
+    sasl_msk_iam_profile: str | None = option(None, text(none=True), "Profile of the AWS configuration.")
+    sasl_msk_iam_role_arn: str | None = option(None, text(none=True), "ARN of an AWS role to assume.")
     sasl_msk_iam_role_session_name: str = option(
-        "kafka-columnar", text(empty=False), "Name of the session of that role."
+        "kafka-columnar", text(empty=False), "Session name for the assumed role."
     )
-    sasl_msk_iam_role_external_id: str | None = option(None, text(none=True), "External id for taking on that role.")
+    sasl_msk_iam_role_external_id: str | None = option(None, text(none=True), "External id for assuming the role.")
     sasl_msk_iam_sts_region: str | None = option(
-        None, text(none=True), "AWS region where the role is asked for; None: that of the brokers."
+        None, text(none=True), "AWS region of the STS endpoint; None: the region of the brokers."
     )
     sasl_login_connect_timeout_ms: int = option(
-        10_000, integer(1), "How long connecting to the token endpoint may take.", "sasl.login.connect.timeout.ms"
+        10_000, integer(1), "Maximum time to connect to the token endpoint.", "sasl.login.connect.timeout.ms"
     )
     sasl_login_read_timeout_ms: int = option(
-        10_000, integer(1), "How long the token endpoint may take to answer.", "sasl.login.read.timeout.ms"
+        10_000, integer(1), "Maximum time to wait for the token endpoint's response.", "sasl.login.read.timeout.ms"
     )
     sasl_login_refresh_window_factor: float = option(
-        0.8, number(0.0), "Part of a token's life after which a new one is had.", "sasl.login.refresh.window.factor"
+        0.8,
+        number(0.0),
+        "Fraction of a token's lifetime after which it is refreshed.",
+        "sasl.login.refresh.window.factor",
     )
 
 
@@ -97,79 +102,87 @@ class OAuthBearerOptions:
     sasl_oauth_token_provider: Any = option(
         None,
         anything,
-        "Object whose token() gives an OAuth bearer token; instead of the sasl_oauthbearer_ options.",
+        "Object whose token() returns an OAuth bearer token; replaces the sasl_oauthbearer_ options.",
     )
     sasl_oauthbearer_token_endpoint_url: str | None = option(
         None,
         text(none=True),
-        "URL of the token endpoint; a file: URL names a file that has the token.",
+        "URL of the token endpoint; a file: URL names a file that contains the token.",
         "sasl.oauthbearer.token.endpoint.url",
     )
     sasl_oauthbearer_client_credentials_client_id: str | None = option(
-        None, text(none=True), "Client id at the token endpoint.", "sasl.oauthbearer.client.credentials.client.id"
+        None, text(none=True), "Client id for the token endpoint.", "sasl.oauthbearer.client.credentials.client.id"
     )
     sasl_oauthbearer_client_credentials_client_secret: str | None = option(
-        None, text(none=True), "Client secret there.", "sasl.oauthbearer.client.credentials.client.secret"
+        None,
+        text(none=True),
+        "Client secret for the token endpoint.",
+        "sasl.oauthbearer.client.credentials.client.secret",
     )
-    sasl_oauthbearer_scope: str | None = option(None, text(none=True), "Scope to ask for.", "sasl.oauthbearer.scope")
+    sasl_oauthbearer_scope: str | None = option(None, text(none=True), "Scope to request.", "sasl.oauthbearer.scope")
     sasl_oauthbearer_header_urlencode: bool = option(
         False,
         boolean,
-        "Whether client id and secret are URL-encoded before they are sent, as RFC 6749 has it.",
+        "Whether to URL-encode the client id and secret, as RFC 6749 requires.",
         "sasl.oauthbearer.header.urlencode",
     )
     sasl_oauthbearer_extensions: tuple[tuple[str, str], ...] = option(
         (), _PAIRS, "SASL extensions to send with the token."
     )
     sasl_oauthbearer_ssl_cafile: str | None = option(
-        None, path, "PEM file of the authorities to trust for the token endpoint; None: those of the HTTP library."
+        None,
+        path,
+        "PEM file of trusted certificate authorities for the token endpoint; None: those of the HTTP library.",
     )
     sasl_oauthbearer_assertion_algorithm: str = option(
         "RS256",
         choice({"rs256": "RS256", "es256": "ES256"}),
-        "How the assertion is signed, 'RS256' or 'ES256'.",
+        "Signature algorithm of the assertion, 'RS256' or 'ES256'.",
         "sasl.oauthbearer.assertion.algorithm",
     )
     sasl_oauthbearer_assertion_private_key_file: str | None = option(
         None,
         path,
-        "PEM file of the key that signs assertions (RFC 7523); given, the JWT bearer grant is used.",
+        "PEM file of the private key that signs assertions; enables the JWT bearer grant (RFC 7523).",
         "sasl.oauthbearer.assertion.private.key.file",
     )
     sasl_oauthbearer_assertion_private_key_passphrase: str | None = option(
-        None, text(none=True), "Password of that key.", "sasl.oauthbearer.assertion.private.key.passphrase"
+        None, text(none=True), "Passphrase of the private key.", "sasl.oauthbearer.assertion.private.key.passphrase"
     )
     sasl_oauthbearer_assertion_file: str | None = option(
         None,
         path,
-        "File of a ready assertion, instead of a key; read for each token.",
+        "File with a ready-made assertion, used instead of a key; read for each token.",
         "sasl.oauthbearer.assertion.file",
     )
     sasl_oauthbearer_assertion_template_file: str | None = option(
         None,
         path,
-        'JSON file with more of the assertion: {"header": {...}, "payload": {...}}.',
+        'JSON file with additional content of the assertion:  {"header": {...}, "payload": {...}}.',
         "sasl.oauthbearer.assertion.template.file",
     )
     sasl_oauthbearer_assertion_claim_aud: str | None = option(
-        None, text(none=True), "Claim 'aud' of the assertion.", "sasl.oauthbearer.assertion.claim.aud"
+        None, text(none=True), "'aud' claim of the assertion.", "sasl.oauthbearer.assertion.claim.aud"
     )
     sasl_oauthbearer_assertion_claim_iss: str | None = option(
-        None, text(none=True), "Claim 'iss' of the assertion.", "sasl.oauthbearer.assertion.claim.iss"
+        None, text(none=True), "'iss' claim of the assertion.", "sasl.oauthbearer.assertion.claim.iss"
     )
     sasl_oauthbearer_assertion_claim_sub: str | None = option(
-        None, text(none=True), "Claim 'sub' of the assertion.", "sasl.oauthbearer.assertion.claim.sub"
+        None, text(none=True), "'sub' claim of the assertion.", "sasl.oauthbearer.assertion.claim.sub"
     )
     sasl_oauthbearer_assertion_claim_exp_seconds: int = option(
-        300, integer(0, 86_400), "Life of an assertion in seconds.", "sasl.oauthbearer.assertion.claim.exp.seconds"
+        300, integer(0, 86_400), "Lifetime of an assertion in seconds.", "sasl.oauthbearer.assertion.claim.exp.seconds"
     )
     sasl_oauthbearer_assertion_claim_nbf_seconds: int = option(
         60,
         integer(0, 3_600),
-        "How many seconds before it is made an assertion begins to hold.",
+        "Seconds before its creation from which an assertion is valid.",
         "sasl.oauthbearer.assertion.claim.nbf.seconds",
     )
     sasl_oauthbearer_assertion_claim_jti_include: bool = option(
-        False, boolean, "Whether an assertion has a unique 'jti'.", "sasl.oauthbearer.assertion.claim.jti.include"
+        False,
+        boolean,
+        "Whether to include a unique 'jti' claim in an assertion.",
+        "sasl.oauthbearer.assertion.claim.jti.include",
     )
     sasl_oauthbearer_unsecured_claims: tuple[tuple[str, Any], ...] = option((), _PAIRS, _TOKEN_CLAIMS)

@@ -45,7 +45,9 @@ def shown_name(name: object) -> str:
     """The name of an option that there is not; a line of a key in its place is not shown."""
     if isinstance(name, str) and len(name) <= _LONGEST and _ANY_NAME.fullmatch(name):
         return repr(name)
-    return "(text that is no name and is not shown; a value of several lines needs \\ at the end of each but the last)"
+    return (
+        "(text that is not a name and is not shown; each line of a multi-line value except the last must end with \\)"
+    )
 
 
 def shown_setting(text: str) -> str:

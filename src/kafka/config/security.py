@@ -15,7 +15,7 @@ class SecurityOptions(TlsOptions, SaslOptions, OAuthBearerOptions, ProxyOptions)
     security_protocol: str = option(
         "PLAINTEXT",
         choice({name.lower(): name for name in ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")}),
-        "How to talk to brokers: 'PLAINTEXT', 'SSL', 'SASL_PLAINTEXT' or 'SASL_SSL'.",
+        "Protocol for connections to brokers: 'PLAINTEXT', 'SSL', 'SASL_PLAINTEXT' or 'SASL_SSL'.",
         "security.protocol",
     )
 

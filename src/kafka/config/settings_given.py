@@ -17,7 +17,7 @@ def refuse_positions(given: tuple[Any, ...], face: str, client: str) -> None:
         client: "producer" or "admin".
     """
     if given:
-        raise TypeError(f"{face}() takes no arguments without names, got {_kind(given[0])}: {_advice(face, client)}")
+        raise TypeError(f"{face}() takes no positional arguments, got {_kind(given[0])}: {_advice(face, client)}")
 
 
 def refuse_settings(topics: tuple[Any, ...], face: str, client: str) -> None:
@@ -30,9 +30,7 @@ def refuse_settings(topics: tuple[Any, ...], face: str, client: str) -> None:
     """
     for each in topics:
         if isinstance(each, Mapping) and any(isinstance(key, str) and _is_setting(key) for key in each):
-            raise TypeError(
-                f"{face}() was given settings in the place of a topic: {_advice(face, client, '*topics, ')}"
-            )
+            raise TypeError(f"{face}() was given settings instead of a topic: {_advice(face, client, '*topics, ')}")
 
 
 def _is_setting(name: str) -> bool:
@@ -46,7 +44,7 @@ def _kind(given: Any) -> str:
 
 def _advice(face: str, client: str, topics: str = "") -> str:
     return (
-        f"options are keywords, as in {face}({topics}bootstrap_servers='localhost:9092'); for a dict of Java's or "
-        f"confluent-kafka's names {face}({topics}**from_java_names(settings, {client!r})), "
-        "or from_librdkafka_names, of kafka.config"
+        f"pass options as keywords, as in {face}({topics}bootstrap_servers='localhost:9092'); for a dict with Java's "
+        f"or confluent-kafka's names, use {face}({topics}**from_java_names(settings, {client!r})) or "
+        "from_librdkafka_names, from kafka.config"
     )

@@ -34,13 +34,15 @@ class ShareOptions:
     share_acknowledgement_mode: str = option(
         "implicit",
         choice({name: name for name in ("implicit", "explicit")}),
-        "'implicit': the next poll() accepts what was handed out; 'explicit': the program acknowledges each record.",
+        "'implicit': the next poll() accepts the records returned before; 'explicit': the program acknowledges each "
+        "record.",
         "share.acknowledgement.mode",
     )
     share_acquire_mode: str = option(
         "batch_optimized",
         choice({name: name for name in ("batch_optimized", "record_limit")}),
-        "'batch_optimized': whole batches, so a few more than max_poll_records; 'record_limit': no more (KIP-1206).",
+        "'batch_optimized': whole batches, so possibly slightly more than max_poll_records; 'record_limit': never "
+        "more (KIP-1206).",
         "share.acquire.mode",
     )
 
@@ -54,7 +56,7 @@ _GROUP_CONFIG = "it is a config of the group, {}, which an administrator sets"
 NOT_FOR_SHARES: dict[str, str] = {
     "auto_offset_reset": _GROUP_CONFIG.format("share.auto.offset.reset"),
     "auto_offset_reset_new_partitions": _GROUP_CONFIG.format("share.auto.offset.reset"),
-    "on_topic_recreated": "the brokers keep a share group's place, by the id of the topic",
+    "on_topic_recreated": "brokers store the position of a share group by topic id",
     "isolation_level": _GROUP_CONFIG.format("share.isolation.level"),
     "session_timeout_ms": _GROUP_CONFIG.format("share.session.timeout.ms"),
     "heartbeat_interval_ms": _GROUP_CONFIG.format("share.heartbeat.interval.ms"),
@@ -62,10 +64,10 @@ NOT_FOR_SHARES: dict[str, str] = {
     "auto_commit_interval_ms": "records are acknowledged, see share_acknowledgement_mode",
     "default_offset_commit_callback": "see set_acknowledgement_commit_callback()",
     "group_instance_id": "share groups have no static members",
-    "group_protocol": "share groups have one protocol",
-    "partition_assignment_strategy": "the coordinator shares partitions out",
+    "group_protocol": "share groups have only one protocol",
+    "partition_assignment_strategy": "the coordinator assigns partitions",
     "exclude_internal_topics": "share consumers subscribe to topics by name",
-    "max_partition_fetch_bytes": "fetch_max_bytes bounds an answer",
-    "enable_incremental_fetch_sessions": "share fetches always have a session",
+    "max_partition_fetch_bytes": "fetch_max_bytes limits a response",
+    "enable_incremental_fetch_sessions": "share fetches always use a session",
 }
 """Options of the consumer that a share consumer does not have, and why."""

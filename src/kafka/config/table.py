@@ -80,7 +80,7 @@ def _check_names(configs: Mapping[str, Any], client: str) -> None:
         if row is None or client not in row.clients:
             mine = [other for other, each in table.items() if client in each.clients and not each.inert]
             why = (
-                f"is no option of the share consumer: {NOT_FOR_SHARES[name]}"
+                f"is not an option of the share consumer: {NOT_FOR_SHARES[name]}"
                 if client == "share consumer" and name in NOT_FOR_SHARES
                 else f"is an option of the {' and '.join(sorted(row.clients))}, not of the {client}"
                 if row
@@ -91,7 +91,7 @@ def _check_names(configs: Mapping[str, Any], client: str) -> None:
                 hint = whose(name) or whose(name.replace("_", ".")) or hint
             raise KafkaConfigurationError(f"option {shown_name(name)} {why}{hint}")
         if row.inert and is_given(name, configs[name]) and not _is(configs[name], row.default):
-            log.warning("option %r is accepted, but has no effect", name)
+            log.warning("option %r is accepted but has no effect", name)
 
 
 def _is(value: object, default: object) -> bool:
@@ -197,15 +197,15 @@ def _security(configs: Mapping[str, Any]) -> SecurityOptions:
     check_proxy(security)
     if security.uses_sasl and security.sasl_mechanism is None:
         raise KafkaConfigurationError(
-            f"security_protocol={security.security_protocol!r} needs 'sasl_mechanism': one of "
+            f"security_protocol={security.security_protocol!r} requires 'sasl_mechanism': one of "
             f"{', '.join(mechanism_names())}"
         )
     _warn_of_unused(configs, security)
     row = find_mechanism(security.sasl_mechanism)
     if security.security_protocol == "SASL_PLAINTEXT" and row is not None and row.sends_in_clear:
         log.warning(
-            "sasl_mechanism=%r sends the %s in clear with security_protocol='SASL_PLAINTEXT', so that whoever can "
-            "listen to the network has it; 'SASL_SSL' protects it",
+            "sasl_mechanism=%r sends the %s unencrypted with security_protocol='SASL_PLAINTEXT', so anyone on the "
+            "network can read it; use 'SASL_SSL' to protect it",
             row.name,
             row.sends_in_clear,
         )
@@ -223,7 +223,7 @@ def _warn_of_unused(configs: Mapping[str, Any], security: SecurityOptions) -> No
         unused = [name for name in given if name.startswith(prefix) and configs[name] is not None]
         if unused and not in_use:
             log.warning(
-                "security_protocol is %r, so these options have no effect: %s; they need %s",
+                "security_protocol is %r, so these options have no effect: %s; they require %s",
                 security.security_protocol,
                 ", ".join(sorted(unused)),
                 want,
@@ -267,12 +267,12 @@ def parse_consumer(configs: Mapping[str, Any]) -> ConsumerConfig:
     _check_group_protocol(configs, group)
     if group.heartbeat_interval_ms >= group.session_timeout_ms:
         raise KafkaConfigurationError(
-            f"heartbeat_interval_ms ({group.heartbeat_interval_ms}) has to be smaller than session_timeout_ms "
-            f"({group.session_timeout_ms}), or every member would count as dead; a third of it is usual"
+            f"heartbeat_interval_ms ({group.heartbeat_interval_ms}) must be less than session_timeout_ms "
+            f"({group.session_timeout_ms}), or every member would be removed; a third of it is usual"
         )
     if fetch.fetch_max_wait_ms >= connection.request_timeout_ms:
         raise KafkaConfigurationError(
-            f"fetch_max_wait_ms ({fetch.fetch_max_wait_ms}) has to be smaller than request_timeout_ms "
+            f"fetch_max_wait_ms ({fetch.fetch_max_wait_ms}) must be less than request_timeout_ms "
             f"({connection.request_timeout_ms}), or every idle fetch would time out"
         )
     look_up_timeout_ms = consumer.default_api_timeout_ms
@@ -289,15 +289,16 @@ def _check_group_protocol(configs: Mapping[str, Any], group: GroupOptions) -> No
     if group.group_protocol == "classic":
         if group.group_remote_assignor is not None:
             raise KafkaConfigurationError(
-                "'group_remote_assignor' is for group_protocol='consumer'; 'classic' has partition_assignment_strategy"
+                "'group_remote_assignor' applies to group_protocol='consumer'; use partition_assignment_strategy "
+                "with 'classic'"
             )
         return
     table = option_table()
     for name in _OF_CLASSIC_GROUPS:
         if name in configs and not _is(configs[name], table[name].default):
             raise KafkaConfigurationError(
-                f"{name!r} has no meaning with group_protocol='consumer' (KIP-848), where the broker decides: "
-                "group_remote_assignor chooses its assignor, and the group's configs there set its times "
+                f"{name!r} does not apply to group_protocol='consumer' (KIP-848), where the broker decides: choose "
+                "its assignor with group_remote_assignor, and set timeouts in the group's configs on the broker "
                 "(consumer.session.timeout.ms, consumer.heartbeat.interval.ms)"
             )
 
@@ -312,10 +313,10 @@ def parse_share(configs: Mapping[str, Any]) -> ShareConfig:
     configs = given_options(configs)
     connection, share = _slice(ConnectionOptions, configs), _slice(ShareOptions, configs)
     if share.group_id is None:
-        raise KafkaConfigurationError("a share consumer needs a 'group_id', the name of its share group")
+        raise KafkaConfigurationError("a share consumer requires a 'group_id', the name of its share group")
     if share.fetch_max_wait_ms >= connection.request_timeout_ms:
         raise KafkaConfigurationError(
-            f"fetch_max_wait_ms ({share.fetch_max_wait_ms}) has to be smaller than request_timeout_ms "
+            f"fetch_max_wait_ms ({share.fetch_max_wait_ms}) must be less than request_timeout_ms "
             f"({connection.request_timeout_ms}), or every idle fetch would time out"
         )
     return ShareConfig(connection, _security(configs), share)

@@ -16,7 +16,7 @@ _MARGIN = "" if sys.version_info >= (3, 13) else "    "
 
 def described(row: Option) -> str:
     """What an option does, its unit, its default and Java's name, on one line."""
-    what = row.doc or "Accepted for the sake of older programs."
+    what = row.doc or "Accepted for compatibility with older programs."
     if row.inert:
         what += " It has no effect yet." if row.doc else " It has no effect."
     unit = {"ms": "milliseconds", "bytes": "bytes"}.get(row.unit)

@@ -41,7 +41,9 @@ def run_available(writer: "DataStreamWriter") -> "StreamingQuery":
     goal = Goal()
     for number in itertools.count(1):
         query = start(writer.trigger(availableNow=True))
-        log.info("query %s runs to what is there now (start %d, run %s)", query.id, number, query.runId)
+        log.info(
+            "query %s runs until it has read what is available now (start %d, run %s)", query.id, number, query.runId
+        )
         try:
             query.awaitTermination()
         finally:
@@ -109,21 +111,22 @@ def _tell(query: "StreamingQuery", reports: Sequence[Report], is_over: bool) -> 
     numbers = f"{batches[0].get('batchId')} to {batches[-1].get('batchId')}" if batches else "none"
     if is_over and waiting:
         log.warning(
-            "query %s ends though %d offset(s) wait that were there at its start: its last micro-batch read nothing",
+            "query %s ends although %d offset(s) that were available at its start are unread: its last micro-batch "
+            "read nothing",
             query.id,
             waiting,
         )
     log.info(
-        "query %s has ended: micro-batches %s, %d row(s), %d offset(s) wait; %s",
+        "query %s has ended: micro-batches %s, %d row(s), %d offset(s) unread; %s",
         query.id,
         numbers,
         rows,
         waiting,
         "starting it again"
         if not is_over
-        else "that was all there was at the start"
+        else "it has read everything that was available at the start"
         if not waiting
-        else "it ends here",
+        else "it stops here",
     )
 
 

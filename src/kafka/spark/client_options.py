@@ -34,7 +34,7 @@ _REFUSED = {"consumer": REFUSED_READING, "producer": REFUSED_WRITING}
 _IDLE = {"consumer": IDLE_READING, "producer": IDLE_WRITING}
 _USE = {"consumer": "a read", "producer": "a write"}
 _OTHER = {"consumer": "it is not for a read", "producer": "it is not for a write"}
-_MACHINERY = "it is for Java's machinery or for brokers"
+_MACHINERY = "it applies to Java clients or to brokers"
 
 
 class Effect(enum.Enum):
@@ -79,7 +79,7 @@ def fate_of(option: str, client: str) -> Fate | None:
     kind, what = support
     return {
         Support.WORKS: Fate(Effect.WORKS),
-        Support.CLASSES: Fate(Effect.WORKS, f"only {what}, which is what is done anyway"),
+        Support.CLASSES: Fate(Effect.WORKS, f"only {what}, which is always the case"),
         Support.IDLE: Fate(Effect.IDLE, _MACHINERY),
         Support.OTHERS: Fate(Effect.IDLE, _OTHER[client]),
         Support.REFUSED: Fate(Effect.REFUSED, what),

@@ -127,7 +127,7 @@ class ClusterLookup:
                     for directory in broker["log_dirs"]:
                         _add_sizes(found, directory)
         except KafkaError as error:
-            log.debug("the sizes of logs are not known: %s", error)
+            log.debug("the sizes of logs are unknown: %s", error)
         return found
 
     def earliest(self, partitions: Collection[TopicPartition]) -> Offsets:
@@ -169,7 +169,7 @@ class ClusterLookup:
         try:
             found = self._ask_leaders("look up where leader epochs end", epochs, ask)
         except UnsupportedVersionError as error:
-            log.debug("whether logs were cut back is not known: %s", error)
+            log.debug("cannot tell whether logs were truncated: %s", error)
             return {}
         return {each: end.offset for each, end in found.items() if end.offset >= 0}
 

@@ -31,7 +31,7 @@ class DataLoss:
         if self._fail:
             raise DataLossError(
                 f"{what}. Some records may have been deleted before they were read (retention, an unclean leader "
-                "election, or a topic deleted and made again). Set the option failOnDataLoss=false to go on with a "
+                "election, or a deleted and recreated topic). Set the option failOnDataLoss=false to continue with a "
                 "warning, or start with a new checkpoint and startingOffsets"
             )
         self.warn(what)
@@ -40,4 +40,4 @@ class DataLoss:
         """Log a warning, once."""
         if what not in self._warned:
             self._warned.add(what)
-            log.warning("%s; going on, as failOnDataLoss=false", what)
+            log.warning("%s; continuing because failOnDataLoss=false", what)

@@ -163,7 +163,7 @@ def _typed(options: FieldOptions, registry: Mapping[str, Any] | None, *, registe
         given["url"] = ",".join(given["url"])
     conf = tuple(sorted(given.items()))
     if registry is None and (options.subject is not None or options.version is not None):
-        raise KafkaConfigurationError("subject and version need a registry")
+        raise KafkaConfigurationError("subject and version require a registry")
     return TypedOptions((options,), conf, _WAIT_MS, register)
 
 
@@ -171,10 +171,10 @@ def _decoded(
     column: "Column | str", options: FieldOptions, registry: Mapping[str, Any] | None, errors: str
 ) -> "Column":
     if errors not in ("fail", "null"):
-        raise KafkaConfigurationError(f"errors has to be 'fail' or 'null', not {errors!r}")
+        raise KafkaConfigurationError(f"errors must be 'fail' or 'null', not {errors!r}")
     typed = _typed(options, registry)
     if options.schema is None and options.subject is None:
-        raise KafkaConfigurationError(f"from_{options.format} needs a schema, or registry and subject")
+        raise KafkaConfigurationError(f"from_{options.format} requires a schema, or registry and subject")
     (schema,) = find_reader_schemas(typed, _NO_TOPIC)
     return _arrow_udf(_decoding(schema, typed, errors), ddl_of(schema.spark()))(column)
 
@@ -183,9 +183,9 @@ def _encoded(
     column: "Column | str", options: FieldOptions, registry: Mapping[str, Any] | None, register: bool
 ) -> "Column":
     if options.schema is None and options.subject is None:
-        raise KafkaConfigurationError(f"to_{options.format} needs a schema, or registry and subject")
+        raise KafkaConfigurationError(f"to_{options.format} requires a schema, or registry and subject")
     if registry is not None and options.subject is None:
-        raise KafkaConfigurationError(f"to_{options.format} needs a subject to find the schema's id in the registry")
+        raise KafkaConfigurationError(f"to_{options.format} requires a subject to find the schema's id in the registry")
     typed = _typed(options, registry, register=register and options.schema is not None)
     return _arrow_udf(_encoding(find_writer_schema(options, typed, None, None)), "binary")(column)
 
@@ -195,8 +195,8 @@ def _arrow_udf(function: Any, ddl: str) -> Any:
         from pyspark.sql.functions import arrow_udf
     except ImportError as error:
         raise SparkRequirementError(
-            f"kafka.spark.functions needs PySpark 4.1 or later, which has Arrow UDFs: {INSTALL} --upgrade. Before that "
-            "use kafka.formats in mapInArrow, see docs/SPARK.md, Typed keys and values"
+            f"kafka.spark.functions requires PySpark 4.1 or later, which has Arrow UDFs: {INSTALL} --upgrade. With "
+            "older versions, use kafka.formats in mapInArrow; see docs/SPARK.md, Typed keys and values"
         ) from error
     return arrow_udf(function, ddl)
 
@@ -240,7 +240,7 @@ def _decode(schema: ReaderSchema, typed: TypedOptions, errors: str, values: Any)
     if failures and errors == "fail":
         first = failures[min(failures)]
         id_ = "" if first.schema_id is None else f" with schema id {first.schema_id}"
-        raise ValueDecodingError(f"a value{id_} cannot be read as {schema.format}: {first.cause}")
+        raise ValueDecodingError(f"cannot read a value{id_} as {schema.format}: {first.cause}")
     try:
         return as_spark(column, wanted)
     except pa.ArrowInvalid as error:

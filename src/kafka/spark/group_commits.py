@@ -146,8 +146,8 @@ class GroupCommits:
         if trouble not in self._warned:
             self._warned.add(trouble)
             log.warning(
-                "the offsets of the query could not be committed to the group %r (option commitGroup), so tools that "
-                "watch it see an old lag; the query goes on, and it is tried again: %s",
+                "could not commit the offsets of the query to the group %r (option commitGroup), so monitoring tools "
+                "see an old lag; the query continues and will retry: %s",
                 self._group,
                 trouble,
             )
@@ -160,7 +160,7 @@ class GroupCommits:
             return str(error)
         except Exception as error:
             # the thread has to live on: a query without commits would look stuck to its watchers
-            log.debug("committing failed", exc_info=True)
+            log.debug("commit failed", exc_info=True)
             return f"{type(error).__name__}: {error}"
         failed = {error for error in answers.values() if error.errno}
         return "; ".join(sorted(f"{each.__name__}: {each.description}" for each in failed)) or None

@@ -26,4 +26,4 @@ def await_delivery(spark: "SparkSession", timeout_ms: int = TIMEOUT_MS) -> None:
             return
         context._jsc.sc().listenerBus().waitUntilEmpty(timeout_ms)
     except Exception:
-        log.debug("Spark's listener bus was not waited for", exc_info=True)
+        log.debug("could not wait for Spark's listener bus", exc_info=True)

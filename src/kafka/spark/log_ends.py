@@ -48,9 +48,9 @@ class LogEnds:
             if end is None or end >= begin[each]:
                 continue
             self._loss.report(
-                f"the log of {each.topic}-{each.partition} was cut back to offset {end} by an unclean leader election, "
-                f"after the query had read up to {begin[each]}: what is there from {end} on are other records (leader "
-                f"epoch {moved[each][0]} ends there, and is {moved[each][1]} now)"
+                f"the log of {each.topic}-{each.partition} was truncated to offset {end} by an unclean leader "
+                f"election, after the query had read up to {begin[each]}: records from {end} on are different (leader "
+                f"epoch {moved[each][0]} ends there; it is {moved[each][1]} now)"
             )
             found[each] = end
         return found
@@ -64,6 +64,6 @@ class LogEnds:
         untold = new.keys() - ends.keys()
         if untold:
             log.warning(
-                "whether the logs of %s were cut back when their leaders changed is not known: those do not tell",
+                "cannot tell whether the logs of %s were truncated when their leaders changed: the leaders do not say",
                 name_partitions(untold),
             )

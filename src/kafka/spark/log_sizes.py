@@ -45,7 +45,7 @@ class LogSizes:
         try:
             thread.start()
         except RuntimeError as error:  # there are too many, or the interpreter is about to end
-            log.debug("the sizes of logs are not looked up: %s", error)
+            log.debug("the sizes of logs are not requested: %s", error)
         else:
             self._asked_at, self._thread = now, thread
 
@@ -53,4 +53,4 @@ class LogSizes:
         try:
             self._known = self._ask(partitions)
         except Exception:  # a report without sizes is a report
-            log.debug("the sizes of logs could not be looked up", exc_info=True)
+            log.debug("could not request the sizes of logs", exc_info=True)

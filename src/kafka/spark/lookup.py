@@ -239,7 +239,7 @@ def _check_covers(boundary: AtOffsets | AtTimes, partitions: set[TopicPartition]
         if boundary is options.start:
             words = ["-2 stands for earliest", *(["-1 for latest"] if options.streaming else [])]
         raise KafkaConfigurationError(
-            f"option {boundary.option!r} has to name every partition that is read, but leaves out "
+            f"option {boundary.option!r} must name every partition that is read, but leaves out "
             f"{name_partitions(left_out)}; {' and '.join(words)}"
         )
     given = boundary.offsets if isinstance(boundary, AtOffsets) else boundary.timestamps_ms
@@ -265,8 +265,8 @@ def _resolve_times(
     late = [each for each, offset in found.items() if offset is None]
     if late and option.startswith("starting") and not options.latest_if_no_match:
         raise NoOffsetForTimeError(
-            f"option {option!r}: no record of {name_partitions(late)} is as late as "
-            f"{times_ms[late[0]]} ms; startingOffsetsByTimestampStrategy=latest begins at the end there"
+            f"option {option!r}: no record of {name_partitions(late)} has a timestamp of {times_ms[late[0]]} ms or "
+            "later; with startingOffsetsByTimestampStrategy=latest, the read starts at the end there"
         )
     if late:
         offsets |= lookup.latest(late, {})

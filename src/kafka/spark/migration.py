@@ -39,49 +39,50 @@ def _lenient(options: Options) -> bool:
 _READING = (
     Difference(
         _given("subscribepattern"),
-        "subscribePattern is translated from Java's regular expressions to Python's; what Python lacks is refused.",
+        "subscribePattern is translated from Java's regular expressions to Python's; syntax that Python does not "
+        "support is refused.",
     ),
     Difference(
         _lenient,
-        "failOnDataLoss=false: a topic that is deleted while the query runs leaves its checkpoint and the other topics "
-        "go on, where Spark's connector fails; one that was made again is read from its beginning, and a log that was "
-        "cut back by an unclean leader election from there on.",
+        "failOnDataLoss=false: if a topic is deleted while the query runs, it leaves the checkpoint and the other "
+        "topics continue; Spark's connector fails. A recreated topic is read from its beginning, and a log truncated "
+        "by an unclean leader election from the truncated offset.",
     ),
     Difference(
         lambda options: not _lenient(options),
-        "A topic that was deleted and made again ends the query, as its offsets belong to another log, and so does a "
-        "log that was cut back by an unclean leader election; Spark's connector notices either only while the log is "
-        "shorter than what was read.",
+        "A deleted and recreated topic ends the query, because its offsets belong to another log. So does a log "
+        "truncated by an unclean leader election. Spark's connector notices either only while the log is shorter "
+        "than what was read.",
     ),
     Difference(
         _given("groupidprefix", "kafka.group.id"),
-        "No consumer group is used, so no group's permissions are needed.",
+        "No consumer group is used, so no permissions for groups are needed.",
     ),
     Difference(
         _given("minpartitions"),
-        "minPartitions also holds where it is less than the number of partitions: small ones share tasks, down to it.",
+        "minPartitions also applies if it is less than the number of partitions: small partitions then share tasks.",
     ),
     Difference(
         _given("kafka.ssl.truststore.location", "kafka.ssl.keystore.location"),
-        "Stores of keys and certificates are read by Python (with the extra 'keystores'): they have to be where the "
-        "Python processes of driver and tasks run.",
+        "Key and trust stores are read by Python (with the extra 'keystores'): they must be where the Python "
+        "processes of driver and tasks run.",
     ),
-    Difference(_always, "A batch frame is a snapshot: its offsets are found once for a load(), not for each action."),
+    Difference(_always, "A batch DataFrame is a snapshot: its offsets are determined once per load(), not per action."),
     Difference(
         _always,
-        "Partitions with few records share a task, where Spark's connector has a task for each; minPartitions keeps "
-        "them apart.",
+        "Partitions with few records share a task, while Spark's connector uses one task per partition; set "
+        "minPartitions to keep them apart.",
     ),
     Difference(
         _always,
-        "A streaming query goes on from its checkpoint once the connector that it leaves has done a batch; one that "
-        "began here goes back after two.",
+        "A streaming query resumes from the other connector's checkpoint after that connector's first completed "
+        "batch; a query that started here can go back after two.",
     ),
 )
 _WRITING = (
-    "A batch write needs .mode('append'): Spark refuses its default mode, errorifexists, for sinks in Python.",
-    "A column timestamp is left out, as with Spark's connector; includeTimestamp=true makes it the records' time.",
-    "outputMode('update') is refused by Spark for sinks in Python: kafka.spark.upsert(...) with foreachBatch does it.",
+    "A batch write requires .mode('append'): Spark does not support its default mode, errorifexists, for Python sinks.",
+    "A column timestamp is ignored, as in Spark's connector, unless includeTimestamp=true.",
+    "Spark does not support outputMode('update') for Python sinks: use kafka.spark.upsert(...) with foreachBatch.",
 )
 
 

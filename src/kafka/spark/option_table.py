@@ -59,28 +59,29 @@ _NO_END = "a stream has no end"
 _STREAM_ONLY = "it limits the batches of a stream"
 
 OPTIONS: tuple[SparkOption, ...] = (
-    SparkOption("kafka.bootstrap.servers", "", Use.ALL, values.text, "Brokers to ask first: host:port,host:port."),
+    SparkOption("kafka.bootstrap.servers", "", Use.ALL, values.text, "Bootstrap brokers: host:port,host:port."),
     SparkOption(
         "kafka.bootstrap.timeout.ms",
         "30000",
         Use.ALL,
         values.positive,
-        "How long a first broker is looked for before the query fails.",
+        "Maximum time to find the first broker before the query fails.",
     ),
     SparkOption(
         "kafka.sasl.oauth.token.provider",
         "",
         Use.ALL,
         named_token_provider,
-        "With OAUTHBEARER: module:attribute of a class or object whose token() gives a token, there in every task.",
+        "With OAUTHBEARER: module:attribute of a class or object whose token() returns a token; must be importable "
+        "in every task.",
     ),
-    SparkOption("subscribe", "", Use.READ, values.topics, "Topics to read, with commas between."),
+    SparkOption("subscribe", "", Use.READ, values.topics, "Topics to read, separated by commas."),
     SparkOption(
         "subscribePattern",
         "",
         Use.READ,
         values.matching,
-        "Regular expression in Java's syntax, found anywhere in a topic's name. Internal topics are left out.",
+        "Regular expression in Java's syntax that may match anywhere in a topic's name. Internal topics are excluded.",
     ),
     SparkOption("assign", "", Use.READ, values.assigned, 'Partitions to read: {"topic":[0,1]}.'),
     SparkOption(
@@ -88,7 +89,7 @@ OPTIONS: tuple[SparkOption, ...] = (
         "latest (stream), earliest (batch)",
         Use.READ,
         values.offsets,
-        'Where a new query begins: earliest, latest or {"topic":{"0":42},"another":"earliest"}, with -2 for earliest '
+        'Where a new query starts: earliest, latest or {"topic":{"0":42},"another":"earliest"}, with -2 for earliest '
         "and -1 for latest.",
     ),
     SparkOption(
@@ -96,23 +97,23 @@ OPTIONS: tuple[SparkOption, ...] = (
         "",
         Use.READ,
         values.time_ms,
-        "The same by time, in ms since 1970 UTC or as 2026-11-01T00:00:00 (UTC, or with an offset); takes precedence "
-        "over the other two.",
+        "Timestamp at which a new query starts, in ms since 1970 UTC or as 2026-11-01T00:00:00 (UTC, or with an "
+        "offset); takes precedence over startingOffsetsByTimestamp and startingOffsets.",
     ),
     SparkOption(
         "startingOffsetsByTimestamp",
         "",
         Use.READ,
         values.times_ms,
-        'The same by time for each partition: {"topic":{"0":1735689600000,"1":-2}}; takes precedence over '
-        "startingOffsets.",
+        'Timestamp at which a new query starts, for each partition: {"topic":{"0":1735689600000,"1":-2}}; takes '
+        "precedence over startingOffsets.",
     ),
     SparkOption(
         "startingOffsetsByTimestampStrategy",
         "error",
         Use.READ,
         values.strategy,
-        "Where no record is that late: error, or latest: begin at the end.",
+        "If no record has the timestamp or a later one: error, or latest to start at the end.",
     ),
     SparkOption(
         "endingOffsets",
@@ -127,7 +128,8 @@ OPTIONS: tuple[SparkOption, ...] = (
         "",
         Use.BATCH,
         values.time_ms,
-        "The same by time, as startingTimestamp; takes precedence over the other two.",
+        "Timestamp at which a batch ends, as in startingTimestamp; takes precedence over endingOffsetsByTimestamp "
+        "and endingOffsets.",
         refusal=_NO_END,
     ),
     SparkOption(
@@ -135,7 +137,7 @@ OPTIONS: tuple[SparkOption, ...] = (
         "",
         Use.BATCH,
         values.times_ms,
-        "The same by time for each partition; takes precedence over endingOffsets.",
+        "Timestamp at which a batch ends, for each partition; takes precedence over endingOffsets.",
         refusal=_NO_END,
     ),
     SparkOption(
@@ -143,7 +145,7 @@ OPTIONS: tuple[SparkOption, ...] = (
         "",
         Use.STREAM,
         values.positive,
-        "Most offsets in one micro-batch, shared out over the partitions by what each has waiting.",
+        "Maximum number of offsets in a micro-batch, divided among the partitions in proportion to their backlog.",
         tolerated=Use.BATCH,
         refusal=_STREAM_ONLY,
     ),
@@ -152,7 +154,7 @@ OPTIONS: tuple[SparkOption, ...] = (
         "",
         Use.STREAM,
         values.positive,
-        "Fewest offsets for which a micro-batch starts, unless maxTriggerDelay is over.",
+        "Minimum number of offsets that starts a micro-batch, unless maxTriggerDelay has passed.",
         tolerated=Use.BATCH,
         refusal=_STREAM_ONLY,
     ),
@@ -161,7 +163,7 @@ OPTIONS: tuple[SparkOption, ...] = (
         "15m",
         Use.STREAM,
         values.delay_ms,
-        "How long minOffsetsPerTrigger may hold a micro-batch back.",
+        "Maximum time that minOffsetsPerTrigger may delay a micro-batch.",
         tolerated=Use.BATCH,
         refusal=_STREAM_ONLY,
     ),
@@ -170,62 +172,67 @@ OPTIONS: tuple[SparkOption, ...] = (
         "",
         Use.READ,
         values.positive,
-        "Fewest Spark tasks to make of a read, about: large ranges are split, small ones no longer share a task.",
+        "Approximate minimum number of Spark tasks per read: large ranges are split, small ones no longer share a "
+        "task.",
     ),
     SparkOption(
-        "maxRecordsPerPartition", "", Use.READ, values.positive, "Most offsets in one Spark task: more are split."
+        "maxRecordsPerPartition",
+        "",
+        Use.READ,
+        values.positive,
+        "Maximum number of offsets per Spark task; larger ranges are split.",
     ),
     SparkOption(
         "failOnDataLoss",
         "true",
         Use.READ,
         values.boolean,
-        "Whether topics and offsets that are no longer there are an error, or else a warning.",
+        "Whether missing topics and offsets are an error or only a warning.",
     ),
     SparkOption(
         "includeHeaders",
         "false",
         Use.ALL,
         values.boolean,
-        "Whether a read has the column headers; a write takes it as it comes.",
+        "Whether a read includes the column headers; a write uses the column if it exists.",
     ),
     SparkOption(
         "columns",
         "all",
         Use.READ,
         values.names,
-        "Columns to read, with commas between: the others stay behind. A user schema does the same.",
+        "Columns to read, separated by commas. A user schema does the same.",
     ),
     SparkOption(
         "kafkaConsumer.pollTimeoutMs",
         "120000",
         Use.READ,
         values.positive,
-        "How long a task waits for data that the plan says is there.",
+        "Maximum time a task waits for records in its planned range.",
     ),
-    SparkOption("fetchOffset.numRetries", "3", Use.READ, values.whole, "How often looking up offsets is tried again."),
-    SparkOption("fetchOffset.retryIntervalMs", "1000", Use.READ, values.whole, "The pause before that."),
+    SparkOption("fetchOffset.numRetries", "3", Use.READ, values.whole, "Number of retries when looking up offsets."),
+    SparkOption("fetchOffset.retryIntervalMs", "1000", Use.READ, values.whole, "Time between these retries."),
     SparkOption(
         "groupIdPrefix",
         "",
         Use.READ,
         values.text,
-        "Accepted without effect: reading takes no part in a group, so it needs no group's permissions.",
+        "Accepted without effect: reading does not use a consumer group, so it needs no permissions for one.",
     ),
     SparkOption(
         "commitGroup",
         "",
         Use.STREAM,
         values.text,
-        "A group to which the offsets of finished micro-batches are committed, for tools that watch lag.",
-        refusal="a batch read is over when it is done, and has no lag",
+        "Group to which the offsets of finished micro-batches are committed, for tools that monitor lag.",
+        refusal="a batch read has no lag once it is done",
     ),
     SparkOption(
         "reportLogBytes",
         "false",
         Use.STREAM,
         values.boolean,
-        "Whether progress reports also say how large the logs are, asked for once a minute beside the micro-batches.",
+        "Whether progress reports include the sizes of logs, which are requested once a minute in the background.",
         refusal="a batch read has no progress reports",
     ),
     SparkOption(
@@ -233,51 +240,59 @@ OPTIONS: tuple[SparkOption, ...] = (
         "fail",
         Use.READ,
         values.null_on_request,
-        "A record's time that Spark cannot hold, or beyond maxTimestampAhead: fail, or read null with a warning.",
+        "What to do with a timestamp that Spark cannot represent or that exceeds maxTimestampAhead: fail, or read "
+        "null with a warning.",
     ),
     SparkOption(
         "maxTimestampAhead",
         "",
         Use.READ,
         values.delay_ms,
-        "How far ahead of now the time of a record may be, such as 1h; without it, as far as Spark can hold.",
+        "How far a record's timestamp may be in the future, such as 1h; by default, as far as Spark can represent.",
     ),
     SparkOption(
         "includeTimestamp",
         "false",
         Use.SINK,
         values.boolean,
-        "Whether a column `timestamp` of that type becomes the records' time, or else is left out as with Spark's "
-        "connector.",
+        "Whether a column `timestamp` of that type sets the records' timestamps. If false, it is ignored, as in "
+        "Spark's connector.",
     ),
     SparkOption(
         "valueFormat",
         "bytes",
         Use.ALL,
         values.format_of_field,
-        "What values are: avro, json, json-schema, protobuf, string, short, int, long, float or double; `value` is a "
-        "column of that type then. See Typed keys and values.",
+        "Format of values: avro, json, json-schema, protobuf, string, short, int, long, float or double. The column "
+        "`value` then has the corresponding type. See Typed keys and values.",
     ),
     SparkOption(
-        "keyFormat", "bytes", Use.ALL, values.format_of_field, "The same of keys, and so are the options below."
+        "keyFormat",
+        "bytes",
+        Use.ALL,
+        values.format_of_field,
+        "Format of keys, as for values; the options below exist for keys too.",
     ),
     SparkOption(
         "schemaRegistryUrl",
         "",
         Use.ALL,
         values.text,
-        "Schema registries, with commas between; values of avro, json-schema and protobuf then begin with a schema id.",
+        "URLs of the schema registry, separated by commas; avro, json-schema and protobuf values then start with a "
+        "schema id.",
     ),
-    SparkOption("schemaRegistryUser", "", Use.ALL, values.text, "The user there."),
-    SparkOption("schemaRegistryPassword", "", Use.ALL, values.text, "The user's password."),
-    SparkOption("schemaRegistryToken", "", Use.ALL, values.text, "A bearer token, instead of a user."),
+    SparkOption("schemaRegistryUser", "", Use.ALL, values.text, "User name for the registry."),
+    SparkOption("schemaRegistryPassword", "", Use.ALL, values.text, "Password for the registry."),
+    SparkOption(
+        "schemaRegistryToken", "", Use.ALL, values.text, "Bearer token for the registry, instead of a user name."
+    ),
     SparkOption(
         "schemaRegistryWait",
         "10m",
         Use.ALL,
         values.delay_ms,
-        "How long a task, or a write that is planned, waits for a registry that does not answer, with warnings. Ids "
-        "that are known already need no registry.",
+        "Maximum time that a task, or the planning of a write, waits for a registry that does not answer; it logs "
+        "warnings. Known schema ids are cached and need no registry.",
     ),
     *(
         row
@@ -288,34 +303,39 @@ OPTIONS: tuple[SparkOption, ...] = (
                 "",
                 Use.ALL,
                 values.text,
-                "The schema: Avro, JSON Schema, the text of a .proto file, or for json columns as in SQL or the JSON "
-                "of a Spark type.",
+                "The schema: Avro, JSON Schema, the text of a .proto file, or, for json, columns in Spark's DDL or "
+                "the JSON form of a Spark type.",
             ),
             SparkOption(
                 f"{field}SchemaFile",
                 "",
                 Use.ALL,
                 values.text,
-                "A file with it, where the query is planned; of Protobuf also a set of descriptors.",
+                "File that contains the schema, read where the query is planned; for Protobuf, a descriptor set "
+                "works too.",
             ),
             SparkOption(
                 f"{field}Subject",
                 "",
                 Use.ALL,
                 values.text,
-                f"The subject with the schema, else that of the topic: TOPIC-{field}.",
+                f"Subject of the schema; by default TOPIC-{field}.",
             ),
             SparkOption(
-                f"{field}Message", "", Use.ALL, values.text, "The message in a schema of Protobuf, else its first one."
+                f"{field}Message",
+                "",
+                Use.ALL,
+                values.text,
+                "Protobuf message within the schema; by default the first one.",
             ),
-            SparkOption(f"{field}Version", "latest", Use.ALL, values.version, "The version of the subject, a number."),
+            SparkOption(f"{field}Version", "latest", Use.ALL, values.version, "Version number within the subject."),
             SparkOption(
                 f"{field}Errors",
                 "fail",
                 Use.READ,
                 values.errors_of_field,
-                f"What a {field} is that cannot be read: fail; null, with a warning; or column: null, with cause and "
-                f"bytes in a column {field}_error.",
+                f"What to do with a {field} that cannot be decoded: fail; null, with a warning; or column: null, with "
+                f"cause and bytes in a column {field}_error.",
             ),
         )
     ),
@@ -324,30 +344,31 @@ OPTIONS: tuple[SparkOption, ...] = (
         "true",
         Use.SINK,
         values.boolean,
-        "Whether a write registers its schema, or else only looks it up.",
+        "Whether a write registers its schema; if false, it only looks it up.",
     ),
-    SparkOption("topic", "", Use.SINK, values.text, "The topic to write to; takes precedence over a column `topic`."),
+    SparkOption("topic", "", Use.SINK, values.text, "Topic to write to; takes precedence over a column `topic`."),
     SparkOption(
         "exactlyOnce",
         "false",
         Use.SINK,
         values.boolean,
-        "Whether each row is delivered exactly once, in transactions, or else at least once.",
+        "Whether to deliver each row exactly once, in transactions; if false, at least once.",
     ),
     SparkOption(
         "transactionalIdPrefix",
         "",
         Use.SINK,
         values.text,
-        "With exactlyOnce: the name of this query's transactions and decisions in Kafka, one for each query.",
+        "With exactlyOnce: prefix for this query's transactional ids and decisions in Kafka; must be unique for each "
+        "query.",
     ),
     SparkOption(
         "transactionalBatchId",
         "",
         Use.SINK,
         values.text,
-        "With exactlyOnce, of a batch write: one that was committed under this name is not written again. "
-        "Without effect in foreachBatch, whose micro-batches have numbers.",
+        "With exactlyOnce, in a batch write: id of the write; a write already committed under this id is not "
+        "repeated. No effect in foreachBatch, where micro-batches are numbered.",
     ),
 )
 
@@ -357,13 +378,13 @@ BY_KEY: dict[str, SparkOption] = {row.name.lower(): row for row in OPTIONS}
 KAFKA_PREFIX = "kafka."
 """Options with this prefix are the clients' own, in the spelling of Kafka's Java clients."""
 
-_BINARY = "valueFormat and keyFormat say what values and keys are; without these they are read as binary"
-_STRINGS = "valueFormat and keyFormat say what values and keys are written as; without these, as they are"
-_CHECKPOINT = "the offsets of a query are kept in its checkpoint"
+_BINARY = "use valueFormat and keyFormat to decode values and keys; without them, they are read as binary"
+_STRINGS = "use valueFormat and keyFormat to encode values and keys; without them, they are written unchanged"
+_CHECKPOINT = "the offsets of a query are stored in its checkpoint"
 _INTERCEPTORS = "interceptors are Java classes"
 
 REFUSED_READING = {
-    "kafka.auto.offset.reset": "say where to begin with startingOffsets",
+    "kafka.auto.offset.reset": "set where to start with startingOffsets",
     "kafka.key.deserializer": _BINARY,
     "kafka.value.deserializer": _BINARY,
     "kafka.enable.auto.commit": _CHECKPOINT,
@@ -371,7 +392,7 @@ REFUSED_READING = {
 }
 """Client options that a read refuses, and why."""
 
-_NO_GROUP = "reading takes no part in a group"
+_NO_GROUP = "reading does not use a consumer group"
 
 IDLE_READING = {
     "kafka.auto.commit.interval.ms": _CHECKPOINT,
@@ -388,9 +409,9 @@ IDLE_READING = {
         ),
         _NO_GROUP,
     ),
-    "kafka.allow.auto.create.topics": "a read creates no topics",
-    "kafka.exclude.internal.topics": "a pattern never finds internal topics",
-    "kafka.max.poll.records": "whole batches are read, not polls",
+    "kafka.allow.auto.create.topics": "a read does not create topics",
+    "kafka.exclude.internal.topics": "a pattern never matches internal topics",
+    "kafka.max.poll.records": "whole batches are read, without poll()",
     "kafka.partitioner.class": "it is not for a read",
 }
 """Client options that have no meaning for a read, and why."""
@@ -400,7 +421,7 @@ REFUSED_WRITING = {
     "kafka.value.serializer": _STRINGS,
     "kafka.interceptor.classes": _INTERCEPTORS,
     "kafka.partitioner.class": "partitioners are Java classes; a column `partition` chooses the partition",
-    "kafka.transactional.id": "write in transactions with exactlyOnce and transactionalIdPrefix",
+    "kafka.transactional.id": "use exactlyOnce and transactionalIdPrefix to write in transactions",
 }
 """Client options that a write refuses, and why."""
 
@@ -408,8 +429,8 @@ IDLE_WRITING: dict[str, str] = {}
 """Client options that have no meaning for a write, and why."""
 
 _CREDENTIAL = (
-    "is for Databricks' own Kafka connector: log in with kafka.sasl.mechanism=AWS_MSK_IAM and the machine's role, or "
-    "with OAUTHBEARER and kafka.sasl.oauth.token.provider"
+    "is for Databricks' own Kafka connector: authenticate with kafka.sasl.mechanism=AWS_MSK_IAM and the machine's "
+    "role, or with OAUTHBEARER and kafka.sasl.oauth.token.provider"
 )
 OTHERS = {"databricks.servicecredential": _CREDENTIAL, "databricks.servicecredential.scope": _CREDENTIAL}
 """Options of other connectors, and what to write instead."""

@@ -124,15 +124,15 @@ def check_names(options: Mapping[str, str]) -> None:
             continue
         if key == "path":
             raise KafkaConfigurationError(
-                f"kafka_columnar takes no path, and {options[key]!r} was given as one; name topics with the option "
-                "'subscribe' to read and 'topic' to write"
+                f"kafka_columnar takes no path, but got {options[key]!r}; name topics with the option 'subscribe' to "
+                "read and 'topic' to write"
             )
         if key in OTHERS:
             raise KafkaConfigurationError(f"option {key!r} {OTHERS[key]}")
         if key == "provider":
             raise KafkaConfigurationError(
-                "kafka_columnar cannot be a table of a catalog, as Spark does not hand a table's options to sources in "
-                "Python when the table is read; use CREATE TEMPORARY VIEW instead of CREATE TABLE"
+                "kafka_columnar cannot be a catalog table, because Spark does not pass a table's options to Python "
+                "data sources when it reads the table; use CREATE TEMPORARY VIEW instead of CREATE TABLE"
             )
         known = {**{each: row.name for each, row in BY_KEY.items()}, **{each: each for each in _kafka_names()}}
         hint = nearest(key, known)
@@ -163,7 +163,7 @@ def _parse(options: Mapping[str, str], use: Use, warnings: list[str]) -> dict[st
             raise _misplaced(row, use)
     if "kafka.bootstrap.servers" not in parsed:
         raise KafkaConfigurationError(
-            "option 'kafka.bootstrap.servers' is missing: it names one or more brokers as host:port"
+            "option 'kafka.bootstrap.servers' is missing: set it to one or more brokers as host:port"
         )
     return parsed
 
@@ -201,7 +201,7 @@ def parse_read(options: Mapping[str, str], *, streaming: bool) -> ReadOptions:
     start, end = _boundaries(parsed, streaming, warnings)
     if parsed.get("minOffsetsPerTrigger", 0) > parsed.get("maxOffsetsPerTrigger", 2**63):
         raise KafkaConfigurationError(
-            f"option 'minOffsetsPerTrigger' ({parsed['minOffsetsPerTrigger']}) must not be larger than "
+            f"option 'minOffsetsPerTrigger' ({parsed['minOffsetsPerTrigger']}) must not be greater than "
             f"'maxOffsetsPerTrigger' ({parsed['maxOffsetsPerTrigger']})"
         )
     return ReadOptions(
@@ -263,16 +263,16 @@ def _exactly_once(parsed: Mapping[str, Any], configs: dict[str, Any], *, streami
     if not _value(parsed, "exactlyOnce"):
         for name, given in (("transactionalIdPrefix", prefix), ("transactionalBatchId", batch_id)):
             if given is not None:
-                raise KafkaConfigurationError(f"option {name!r} is for writes with 'exactlyOnce' set to true")
+                raise KafkaConfigurationError(f"option {name!r} requires 'exactlyOnce' set to true")
         return None
     if prefix is None:
         raise KafkaConfigurationError(
-            "option 'exactlyOnce' needs 'transactionalIdPrefix', a name that no other query has: its transactions and "
-            "what it has committed are kept in Kafka under this name"
+            "option 'exactlyOnce' requires 'transactionalIdPrefix', a name used by no other query: its transactions "
+            "and the record of what it has committed are stored in Kafka under this name"
         )
     if batch_id is not None and streaming:
         raise KafkaConfigurationError(
-            "option 'transactionalBatchId' is for batch writes: the micro-batches of a stream have numbers"
+            "option 'transactionalBatchId' is for batch writes: the micro-batches of a stream are numbered"
         )
     try:
         parse_producer({**configs, "transactional_id": prefix})
@@ -285,7 +285,7 @@ def _selection(parsed: Mapping[str, Any]) -> Selection:
     given = [name for name in ("subscribe", "subscribePattern", "assign") if name in parsed]
     if len(given) != 1:
         raise KafkaConfigurationError(
-            "a read needs exactly one of the options 'subscribe', 'subscribePattern' and 'assign', not "
+            "a read requires exactly one of the options 'subscribe', 'subscribePattern' and 'assign', not "
             + (" and ".join(repr(name) for name in given) or "none")
         )
     selection: Selection = parsed[given[0]]
@@ -294,7 +294,7 @@ def _selection(parsed: Mapping[str, Any]) -> Selection:
 
 def _first_given(parsed: Mapping[str, Any], names: tuple[str, ...], default: int, warnings: list[str]) -> Boundary:
     given = [name for name in names if name in parsed]
-    warnings += [f"option {name!r} has no effect, as {given[0]!r} takes precedence" for name in given[1:]]
+    warnings += [f"option {name!r} has no effect because {given[0]!r} takes precedence" for name in given[1:]]
     return parsed[given[0]] if given else Everywhere(names[-1], default)
 
 
@@ -330,7 +330,7 @@ def _check_order(start: Boundary, end: Boundary) -> None:
         if 0 <= ends.get(partition, LATEST) < where:
             raise KafkaConfigurationError(
                 f"option {end.option!r} ends {partition.topic}-{partition.partition} at {ends[partition]}, before "
-                f"{start.option!r} begins it at {where}"
+                f"{start.option!r} starts it at {where}"
             )
 
 
@@ -398,11 +398,12 @@ def requested_columns(
     declared = {name for name, _, nullable in fields if not nullable}
     if TIMESTAMP in declared and _given_or_default(options, "invalidTimestamp"):
         raise KafkaConfigurationError(
-            "option 'invalidTimestamp' reads wrong times as null, but the schema declares 'timestamp' as not null"
+            "option 'invalidTimestamp' reads invalid timestamps as null, but the schema declares 'timestamp' as not "
+            "null"
         )
     if "columns" in options and names != read_columns(options):
         raise KafkaConfigurationError(
-            f"option 'columns' asks for {', '.join(read_columns(options))}, the schema for {', '.join(names)}; "
-            "give one of them"
+            f"option 'columns' requests {', '.join(read_columns(options))}, but the schema {', '.join(names)}; use "
+            "only one of them"
         )
     return names

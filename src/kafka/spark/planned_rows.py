@@ -90,7 +90,7 @@ class PlannedRows:
         try:
             threading.Thread(target=work, name="kafka-spark-planned-rows", daemon=True).start()
         except RuntimeError as error:  # there are too many: the rows are read when Spark asks
-            log.debug("a small batch is not read ahead: %s", error)
+            log.debug("a small batch is not prefetched: %s", error)
         else:
             self._begun = tuple(tasks), rows
 
@@ -110,7 +110,7 @@ class PlannedRows:
         try:
             return self._within_bounds(tasks[0], count) or None
         except Exception:  # whatever it is, the task meets it again, and tells it where users look for it
-            log.debug("a small batch could not be read where it was planned", exc_info=True)
+            log.debug("could not read a small batch while planning it", exc_info=True)
             self._not_before = self._clock() + AGAIN_AFTER_S
             return None
 

@@ -18,8 +18,8 @@ def plot_progress(progress: Sequence[QueryProgress]) -> Figure:
     lag, rate, duration = figure.subplots(3, sharex=True)
     for axes, label, series in (
         (lag, "lag (offsets)", _largest(_lags(progress))),
-        (rate, "rows a second", _series(progress, lambda each: each.rows / each.seconds if each.seconds else 0.0)),
-        (duration, "seconds a micro-batch", _series(progress, lambda each: each.seconds)),
+        (rate, "rows per second", _series(progress, lambda each: each.rows / each.seconds if each.seconds else 0.0)),
+        (duration, "seconds per micro-batch", _series(progress, lambda each: each.seconds)),
     ):
         for name, (times, values) in series.items():
             axes.plot(times, values, label=name, marker=".", linewidth=1)

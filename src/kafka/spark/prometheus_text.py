@@ -52,25 +52,25 @@ class Standing:
 
 _QUERY_METRICS = (
     ("kafka_spark_query_running", "gauge", "1 while the query runs."),
-    ("kafka_spark_query_failures_total", "counter", "How often the query has failed."),
-    ("kafka_spark_batches_total", "counter", "Micro-batches that were done."),
-    ("kafka_spark_rows_total", "counter", "Rows that these have read."),
-    ("kafka_spark_batch_id", "gauge", "The number of the last micro-batch."),
-    ("kafka_spark_batch_seconds", "gauge", "How long the last micro-batch took."),
-    ("kafka_spark_batch_rows", "gauge", "Rows of the last micro-batch."),
-    ("kafka_spark_state_rows", "gauge", "Rows that the query's stateful operators keep."),
-    ("kafka_spark_state_bytes", "gauge", "Memory that these take."),
+    ("kafka_spark_query_failures_total", "counter", "Number of failures of the query."),
+    ("kafka_spark_batches_total", "counter", "Number of completed micro-batches."),
+    ("kafka_spark_rows_total", "counter", "Number of rows read by completed micro-batches."),
+    ("kafka_spark_batch_id", "gauge", "Number of the last micro-batch."),
+    ("kafka_spark_batch_seconds", "gauge", "Duration of the last micro-batch."),
+    ("kafka_spark_batch_rows", "gauge", "Number of rows in the last micro-batch."),
+    ("kafka_spark_state_rows", "gauge", "Number of rows in the state of stateful operators."),
+    ("kafka_spark_state_bytes", "gauge", "Memory used by the state of stateful operators."),
 )
 _SOURCE_METRICS = (
-    ("kafka_spark_input_rows_per_second", "gauge", "Rows that arrived in a second, as of the last micro-batch."),
-    ("kafka_spark_processed_rows_per_second", "gauge", "Rows that the last micro-batch processed in a second."),
+    ("kafka_spark_input_rows_per_second", "gauge", "Input rows per second in the last micro-batch."),
+    ("kafka_spark_processed_rows_per_second", "gauge", "Processed rows per second in the last micro-batch."),
 )
 _PARTITION_METRICS = (
-    ("kafka_spark_offset", "gauge", "The offset before which the last micro-batch ended."),
-    ("kafka_spark_latest_offset", "gauge", "The end of the log when the last micro-batch was planned."),
-    ("kafka_spark_lag_records", "gauge", "Offsets that the last micro-batch left for later."),
-    ("kafka_spark_log_bytes", "gauge", "The size of the log on a broker's disk, up to a minute before."),
-    ("kafka_spark_lost_records_total", "counter", "Records that were deleted before the query read them."),
+    ("kafka_spark_offset", "gauge", "End offset (exclusive) of the last micro-batch."),
+    ("kafka_spark_latest_offset", "gauge", "Log end offset when the last micro-batch was planned."),
+    ("kafka_spark_lag_records", "gauge", "Number of offsets that the last micro-batch left unread."),
+    ("kafka_spark_log_bytes", "gauge", "Size of the log on a broker's disk, up to a minute old."),
+    ("kafka_spark_lost_records_total", "counter", "Number of records deleted before the query read them."),
 )
 
 

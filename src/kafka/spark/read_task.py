@@ -185,7 +185,7 @@ class RangeFetch:
             del self._topic_ids[topic]
             for each in [each for each in self._open if each.topic == topic]:
                 found.pop(each, None)
-                self._give_up(each, "but its topic was deleted and made again since the micro-batch was planned")
+                self._give_up(each, "but its topic was deleted and recreated after the micro-batch was planned")
 
     def _planned(self, columns: "Columns", whole: OffsetRange) -> "Columns":
         """Those of the range. A record of a later leader epoch than that of the plan is another one in its place."""
@@ -200,8 +200,8 @@ class RangeFetch:
             return columns
         self._give_up(
             whole.topic_partition,
-            f"but its log was cut back by an unclean leader election: offset {columns.offsets[later[0]]} has a record "
-            f"of leader epoch {later[1]}, and the micro-batch was planned in leader epoch {epoch}",
+            f"but its log was truncated by an unclean leader election: offset {columns.offsets[later[0]]} contains a "
+            f"record of leader epoch {later[1]}, and the micro-batch was planned in leader epoch {epoch}",
         )
         return columns.slice(0, later[0])
 
@@ -229,7 +229,7 @@ class RangeFetch:
             for each, whole in list(self._open.items())[:8]
         )
         raise KafkaTimeoutError(
-            f"no records came for {self._options.poll_timeout_ms} ms (option kafkaConsumer.pollTimeoutMs) from "
+            f"no records arrived for {self._options.poll_timeout_ms} ms (option kafkaConsumer.pollTimeoutMs) from "
             f"{waiting}"
             + (meanwhile(self._consumer.health().failing) or "; is the leader of that partition reachable?")
         )
@@ -245,7 +245,7 @@ class RangeFetch:
         for each in partitions:
             whole, position = self._open[each], self._consumer.position(each)
             if each not in first or each not in last:
-                self._report(each, position, "but it can no longer be found")
+                self._report(each, position, "but it no longer exists")
                 del self._open[each]
                 self._consumer.pause(each)
             elif position < first[each]:

@@ -58,10 +58,10 @@ class RecordTimes:
             return columns.to_arrow(names, schema="spark")
         wrong = self._describe(columns, row)
         if not self._as_null:
-            raise RecordTimeError(f"{wrong}; with the option invalidTimestamp=null such times are read as null")
+            raise RecordTimeError(f"{wrong}; with the option invalidTimestamp=null, such timestamps are read as null")
         if (columns.topic, columns.partition) not in self._told:
             self._told.add((columns.topic, columns.partition))
-            log.warning("%s; it is read as null (invalidTimestamp=null), as are others like it", wrong)
+            log.warning("%s; it is read as null (invalidTimestamp=null), and so are similar ones", wrong)
         return _with_nulls(columns, names, last)
 
     def _describe(self, columns: "Columns", row: int) -> str:
@@ -71,12 +71,12 @@ class RecordTimes:
             f"the timestamp {number}"
         )
         if abs(number) > LAST_MS:
-            text += " (in ms since 1970), which Spark's timestamps, in microseconds, cannot hold"
+            text += " (in ms since 1970), which Spark's timestamps, in microseconds, cannot represent"
         else:
             text += f" ({date_of(number)}), more than maxTimestampAhead ({self._max_ahead_ms} ms) ahead of now"
         for factor, unit in _OTHER_UNITS:
             if _PLAUSIBLE_MS[0] < number // factor < _PLAUSIBLE_MS[1]:
-                text += f". In {unit} it would be {date_of(number // factor)}: its producer has to write milliseconds"
+                text += f". In {unit} it would be {date_of(number // factor)}: its producer must write milliseconds"
         return text
 
 

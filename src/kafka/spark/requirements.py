@@ -23,15 +23,17 @@ def check_pyspark() -> None:
     try:
         from pyspark import __version__ as version
     except ImportError as error:
-        raise SparkRequirementError(f"kafka.spark needs PySpark {needed} or later: {INSTALL}") from error
+        raise SparkRequirementError(f"kafka.spark requires PySpark {needed} or later: {INSTALL}") from error
     found = re.match(r"(\d+)\.(\d+)", version)
     if found is not None and (int(found[1]), int(found[2])) < PYSPARK_NEEDED:
         raise SparkRequirementError(
-            f"kafka.spark needs PySpark {needed} or later, not {version}: {INSTALL} --upgrade. Spark before 4.0 has no "
-            "data sources in Python: kafka.read() and send_arrow() work there, see docs/SPARK.md, Spark 3.5"
+            f"kafka.spark requires PySpark {needed} or later, not {version}: {INSTALL} --upgrade. Spark before 4.0 "
+            "has no Python data sources: kafka.read() and send_arrow() work there; see docs/SPARK.md, Spark 3.5"
         )
     if not _is_installed("pyarrow"):
-        raise SparkRequirementError(f"kafka.spark needs pyarrow, which {sys.executable} does not have: {INSTALL}")
+        raise SparkRequirementError(
+            f"kafka.spark requires pyarrow, which is not installed in {sys.executable}: {INSTALL}"
+        )
 
 
 def _is_installed(package: str) -> bool:
@@ -69,9 +71,9 @@ def check_java() -> None:
     java = find_java()
     if java is None:
         home = os.environ.get("JAVA_HOME")
-        where = f"JAVA_HOME is {home!r}, which has no bin/java" if home else "there is no 'java' on the PATH"
-        raise SparkRequirementError(f"Spark needs Java {JAVA_NEEDED} or later: {where}")
+        where = f"JAVA_HOME is {home!r}, which does not contain bin/java" if home else "there is no 'java' on the PATH"
+        raise SparkRequirementError(f"Spark requires Java {JAVA_NEEDED} or later: {where}")
     said = java_version(java)
     found = re.search(r'version "(?:1\.)?(\d+)', said)
     if found is None or int(found[1]) < JAVA_NEEDED:
-        raise SparkRequirementError(f"Spark needs Java {JAVA_NEEDED} or later; {java} is: {said}")
+        raise SparkRequirementError(f"Spark requires Java {JAVA_NEEDED} or later; {java} is: {said}")

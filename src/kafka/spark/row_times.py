@@ -71,9 +71,9 @@ class RowTimes:
         kept_ms = self._retention_of(topic)
         if kept_ms is not None and times[earliest] < self._now_ms() - kept_ms:
             log.warning(
-                "rows for topic %r have times as early as %s in the column 'timestamp', and the topic keeps records "
-                "for %d ms (retention.ms): Kafka removes such records soon after they were written. Without "
-                "includeTimestamp they have the time of writing",
+                "rows for topic %r have timestamps as early as %s in the column 'timestamp', but the topic keeps "
+                "records for %d ms (retention.ms): Kafka deletes such records soon after they are written. Without "
+                "includeTimestamp, records get the time of writing",
                 topic,
                 date_of(times[earliest]),
                 kept_ms,
@@ -84,8 +84,8 @@ class RowTimes:
         if self._latest is None:
             return ""
         return (
-            f"; the latest time in the column 'timestamp' is {date_of(self._latest[0])}, in row {self._latest[1]} of "
-            "the task: brokers refuse what is further ahead of their clock than the topic's "
+            f"; the latest timestamp in the column 'timestamp' is {date_of(self._latest[0])}, in row "
+            f"{self._latest[1]} of the task: brokers reject timestamps further ahead of their clock than the topic's "
             "message.timestamp.after.max.ms (an hour by default)"
         )
 
@@ -113,7 +113,7 @@ def retention_ms(configs: Configs, topic: str) -> int | None:
             (answer,) = admin.describe_configs([resource])
             values = {each["name"]: each["value"] for each in answer.results[0]["configs"]}
     except KafkaError as error:
-        log.debug("how long topic %r keeps records is not known: %s", topic, error)
+        log.debug("the retention of topic %r is unknown: %s", topic, error)
         return None
     if "delete" not in values.get("cleanup.policy", "delete"):
         return None

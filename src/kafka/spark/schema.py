@@ -34,8 +34,8 @@ def check_columns(option: str, columns: Sequence[str], there: Collection[str] = 
     for name in columns:
         if name not in there:
             raise KafkaConfigurationError(
-                f"{option} names {name!r}, which a read from Kafka does not have"
-                f"{nearest(name, there)}; there are {', '.join(there)}"
+                f"{option} names {name!r}, which is not a column of a read from Kafka{nearest(name, there)}; the "
+                f"columns are {', '.join(there)}"
             )
 
 
@@ -50,15 +50,17 @@ def check_user_schema(fields: Sequence[tuple[str, str, bool]], types: Mapping[st
     for name, given, nullable in fields:
         if given != types[name]:
             raise KafkaConfigurationError(
-                f"the schema gives column {name!r} the type {given}, but it is {types[name]}; read it as that and "
-                "cast or parse it in Spark"
+                f"the schema gives column {name!r} the type {given}, but it is {types[name]}; read it as that type, "
+                "then cast or parse it in Spark"
             )
         if not nullable and name not in NEVER_NULL:
             raise KafkaConfigurationError(
-                f"the schema declares column {name!r} as not null, but a record may be without; leave that out"
+                f"the schema declares column {name!r} as not null, but it can be null; remove the constraint"
             )
     if not names or len(set(names)) != len(names):
-        raise KafkaConfigurationError(f"the schema has to name at least one column, and none twice, not {list(names)}")
+        raise KafkaConfigurationError(
+            f"the schema must name at least one column and no column twice, not {list(names)}"
+        )
     return names
 
 
@@ -90,11 +92,11 @@ def check_sink_schema(
         format_ = (typed or {}).get("value")
         kind, how = ("string or binary", "to_json(struct(*))") if format_ is None else (f"for {format_}", "struct(*)")
         raise KafkaConfigurationError(
-            f"a write to Kafka needs a column 'value' ({kind}), but there are only {', '.join(types)}; "
-            f"make one, for example with selectExpr('{how} AS value')"
+            f"a write to Kafka requires a column 'value' ({kind}), but the columns are {', '.join(types)}; create it, "
+            f"for example with selectExpr('{how} AS value')"
         )
     if topic is None and "topic" not in types:
-        raise KafkaConfigurationError("a write to Kafka needs the option 'topic' or a column 'topic'")
+        raise KafkaConfigurationError("a write to Kafka requires the option 'topic' or a column 'topic'")
     for name, format_ in (typed or {}).items():
         _check_typed(name, format_, types)
     for name, allowed in _SINK_TYPES.items():
@@ -102,7 +104,7 @@ def check_sink_schema(
             continue
         if name in types and types[name] not in allowed and not (name == "topic" and topic is not None):
             raise KafkaConfigurationError(
-                f"column {name!r} has to be {' or '.join(allowed)} to be written to Kafka, not {types[name]}"
+                f"column {name!r} must be {' or '.join(allowed)} to be written to Kafka, not {types[name]}"
             )
     written = {name for name in types if name in _SINK_TYPES and not (name == "topic" and topic is not None)}
     if timestamps and types.get(TIMESTAMP) == COLUMNS[TIMESTAMP]:
@@ -113,11 +115,11 @@ def check_sink_schema(
 def _check_typed(name: str, format_: str, types: Mapping[str, str]) -> None:
     """Raise where a column that is typed is missing, or cannot be written in its format."""
     if name not in types:
-        raise KafkaConfigurationError(f"option {name + 'Format'!r} is given, but there is no column {name!r} to write")
+        raise KafkaConfigurationError(f"option {name + 'Format'!r} is set, but there is no column {name!r} to write")
     allowed = _PLAIN_TYPES.get(format_)
     if allowed is not None and types[name] not in allowed:
         raise KafkaConfigurationError(
-            f"column {name!r} has to be {' or '.join(allowed)} to be written as {format_}, not {types[name]}"
+            f"column {name!r} must be {' or '.join(allowed)} to be written as {format_}, not {types[name]}"
         )
 
 

@@ -34,8 +34,8 @@ class Setting:
 
 _ARROW_UNCHECKED = "-Darrow.enable_unsafe_memory_access=true -Darrow.enable_null_check_for_get=false"
 _ARROW_WHY = (
-    "Arrow does not check the bounds of every read of a value, which takes a sixth of the JVM's time in a read. It "
-    "goes for the whole JVM: an error in other code that uses Arrow can then crash it."
+    "Arrow skips bounds checks when it reads values, which take a sixth of the JVM's time in a read. This applies to "
+    "the whole JVM: an error in other code that uses Arrow can then crash it."
 )
 
 UNCHECKED_ARROW_SETTINGS: tuple[Setting, ...] = (
@@ -43,7 +43,7 @@ UNCHECKED_ARROW_SETTINGS: tuple[Setting, ...] = (
     Setting(
         "spark.driver.defaultJavaOptions",
         _ARROW_UNCHECKED,
-        "The same, where the driver runs the tasks.",
+        "The same, for a driver that runs the tasks.",
         local_only=True,
     ),
 )
@@ -53,26 +53,27 @@ SESSION_SETTINGS: tuple[Setting, ...] = (
     Setting(
         "spark.python.unix.domain.socket.enabled",
         "true",
-        "Tasks talk to their Python process over a Unix domain socket: 10 to 25 % more rows a second, and 40 ms less "
-        "for every task.",
+        "Tasks communicate with their Python process over a Unix domain socket: 10 to 25 % more rows per second, and "
+        "40 ms less per task.",
     ),
     Setting(
         "spark.sql.execution.arrow.pyspark.enabled",
         "true",
-        "toPandas() moves Arrow batches, not pickled rows.",
+        "toPandas() transfers Arrow batches instead of pickled rows.",
     ),
     Setting(
         "spark.sql.redaction.options.regex",
         "(?i)url|secret|password|passphrase|token|jaas|keystore[.]key",
-        "Plans and the UI do not show options with secrets, keys in PEM among them, which Spark's default does.",
+        "Plans and the UI hide options with secrets, including PEM keys, which Spark's default shows.",
     ),
-    Setting("spark.driver.host", "127.0.0.1", "Nothing listens beyond this machine.", local_only=True),
-    Setting("spark.driver.bindAddress", "127.0.0.1", "Nothing listens beyond this machine.", local_only=True),
+    Setting("spark.driver.host", "127.0.0.1", "Listens only on this machine.", local_only=True),
+    Setting("spark.driver.bindAddress", "127.0.0.1", "Listens only on this machine.", local_only=True),
     Setting("spark.ui.enabled", "false", "No web server is started.", local_only=True),
     Setting(
         "spark.sql.shuffle.partitions",
         "4",
-        "As many shuffle tasks as a small machine can use, not 200; a stateful stream keeps the number it began with.",
+        "As many shuffle tasks as a small machine can use, instead of 200; a stateful stream keeps the number it "
+        "started with.",
         local_only=True,
     ),
 )

@@ -58,7 +58,7 @@ class _AtLeastOnce:
     def abort(self, messages: Sequence[Written | None]) -> None:
         rows = sum(message.rows for message in messages if message is not None)
         log.warning(
-            "the write was aborted; at least %d of its rows are in Kafka already and will be there again when it is "
+            "the write was aborted; at least %d of its rows are already in Kafka and will be duplicated when it is "
             "repeated",
             rows,
         )

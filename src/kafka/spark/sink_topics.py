@@ -49,10 +49,10 @@ def check_topic(configs: Configs, topic: str, sleep: Callable[[float], object] =
                 if asks and _is_made_by_brokers(admin):
                     return
     except KafkaError as error:
-        log.debug("whether topic %r is there is not known: %s", topic, error)
+        log.debug("cannot tell whether topic %r exists: %s", topic, error)
         return
     raise MissingTopicError(
-        f"Kafka has no topic {topic!r}, which the query writes to, and brokers do not make it by themselves "
+        f"Kafka has no topic {topic!r}, which the query writes to, and topics are not created automatically "
         f"({_AUTO_CREATE if asks else 'kafka.allow.auto.create.topics'}=false): create it first"
     )
 

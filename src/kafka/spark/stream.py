@@ -46,7 +46,7 @@ log = logging.getLogger(__name__)
 
 ONE_BATCH = (
     "%s; with the triggers availableNow and once, PySpark before 4.2 ends a query after one micro-batch: "
-    "kafka.spark.run_available(writer) runs it again until it has all that was there at the start"
+    "kafka.spark.run_available(writer) repeats it until it has read everything available at the start"
 )
 LAST_COMMIT_S = 5.0
 """How long the end of a query waits for the group of `commitGroup`."""
@@ -186,7 +186,7 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
     def partitions(self, start: Layout, end: Layout) -> list[InputPartition]:
         """The tasks of a micro-batch, which after a restart may have been planned before it."""
         if not TELLS_TRIGGER and end not in (start, self._asked):
-            log.warning(ONE_BATCH, "a micro-batch that was not finished is done again, as it was planned")
+            log.warning(ONE_BATCH, "an unfinished micro-batch is run again as planned")
         self._check_schemas(start)
         self._check_schemas(end)
         self._end = end

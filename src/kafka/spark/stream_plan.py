@@ -138,7 +138,7 @@ class StreamPlanner:
             sizes = {} if self._log_sizes is None else self._log_sizes.of(latest.keys())
             return for_report(latest, self._lost, sizes)
         except Exception:
-            log.warning("the latest offsets could not be looked up for the progress report", exc_info=True)
+            log.warning("could not look up the latest offsets for the progress report", exc_info=True)
             return {}
 
     def _find_latest(self, at_least: Offsets) -> Offsets:
@@ -172,15 +172,15 @@ class StreamPlanner:
         others = made_again(before, now)
         for topic in sorted(others):
             self._loss.report(
-                f"topic {topic!r} was deleted and made again while the query did not look: its id was {before[topic]}, "
-                f"and is {now[topic]}"
+                f"topic {topic!r} was deleted and recreated without the query noticing: its id was {before[topic]} "
+                f"and is now {now[topic]}"
             )
         return {each: offset for each, offset in begin.items() if each.topic not in others}
 
     def _check_loss(self, begin: Offsets, end: Offsets) -> None:
         gone = begin.keys() - end.keys()
         if gone:
-            self._loss.report(f"{name_partitions(gone)} can no longer be found, and the query has read from there")
+            self._loss.report(f"{name_partitions(gone)} no longer exists, but the query has read from it")
         for each in sorted(begin.keys() & end.keys()):
             if end[each] < begin[each]:
                 self._loss.report(
@@ -205,7 +205,7 @@ class StreamPlanner:
         for each in sorted(first):
             if first[each] > 0:
                 self._loss.report(
-                    f"{each.topic}-{each.partition} is new to the query, but its log begins at {first[each]}, not at 0"
+                    f"{each.topic}-{each.partition} is new to the query, but its log starts at {first[each]}, not at 0"
                 )
         return first
 

@@ -45,8 +45,8 @@ def _load(reference: str) -> Any:
             found = getattr(found, name)
     except (ImportError, AttributeError) as error:
         raise KafkaConfigurationError(
-            f"option 'kafka.sasl.oauth.token.provider' names {reference!r}, which cannot be imported where Spark's "
-            f"processes run: {error}"
+            f"option 'kafka.sasl.oauth.token.provider' names {reference!r}, which cannot be imported in Spark's "
+            f"processes: {error}"
         ) from error
     if isinstance(found, type) or (callable(found) and not callable(getattr(found, "token", None))):
         found = found()

@@ -43,7 +43,7 @@ def upsert(writer: "DataStreamWriter", options: Mapping[str, Any] | None = None,
 
 def _text(name: str, value: Any) -> str:
     if value is None:
-        raise KafkaConfigurationError(f"option {name!r} is None: give it a value, or leave it out")
+        raise KafkaConfigurationError(f"option {name!r} is None: set a value, or leave the option out")
     return str(value)
 
 

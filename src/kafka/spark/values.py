@@ -175,7 +175,7 @@ def delay_ms(name: str, value: str) -> int:
     """A time span such as ``15m``, ``90s`` or ``500`` (ms), in milliseconds."""
     found = re.fullmatch(r"\s*(\d+)\s*([a-z]*)\s*", value.lower())
     if found is None or found[2] not in _DELAY_UNITS_MS:
-        raise invalid(name, "a time span such as 500ms, 30s, 15m or 1h", value)
+        raise invalid(name, "a duration such as 500ms, 30s, 15m or 1h", value)
     return int(found[1]) * _DELAY_UNITS_MS[found[2]]
 
 
@@ -183,7 +183,7 @@ def topics(name: str, value: str) -> Topics:
     """Names of topics with commas between."""
     names = tuple(dict.fromkeys(each.strip() for each in value.split(",") if each.strip()))
     if not names:
-        raise invalid(name, "the names of one or more topics, with commas between", value)
+        raise invalid(name, "the names of one or more topics, separated by commas", value)
     return Topics(names)
 
 
@@ -193,7 +193,7 @@ def matching(name: str, value: str) -> Matching:
     try:
         return Matching(pattern, translate(pattern))
     except ValueError as error:
-        raise invalid(name, f"a regular expression of Java's ({error})", value) from None
+        raise invalid(name, f"a Java regular expression ({error})", value) from None
 
 
 def _parse_json(name: str, expected: str, value: str) -> dict[str, Any]:
@@ -313,5 +313,5 @@ def names(name: str, value: str) -> tuple[str, ...]:
     """Names with commas between, in their order, none twice."""
     found = tuple(each.strip() for each in value.split(","))
     if not all(found) or len(set(found)) != len(found):
-        raise invalid(name, "names of columns with commas between, none of them twice", value)
+        raise invalid(name, "column names separated by commas, without duplicates", value)
     return found

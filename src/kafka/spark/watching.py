@@ -159,7 +159,7 @@ class Watch:
         except Exception as error:
             if repr(error) not in self._troubles:
                 self._troubles.add(repr(error))
-                log.warning("what Spark reported of a query could not be kept", exc_info=True)
+                log.warning("could not store Spark's report of a query", exc_info=True)
 
 
 def _sum(lags: list[int | None]) -> int | None:

@@ -77,7 +77,7 @@ def deliver(
             delivery.take(table)
     except RowTimeError as error:
         delivery.give_up()
-        raise DeliveryError(f"rows could not be written: {error_text(error)}") from error
+        raise DeliveryError(f"could not write rows: {error_text(error)}") from error
     except BaseException:
         delivery.give_up()
         raise
@@ -153,7 +153,7 @@ class Delivery:
             self._producer.flush()
         except Exception as error:
             self._confirm(len(self._sent))
-            raise DeliveryError(f"rows could not be written: {error_text(error)}") from error
+            raise DeliveryError(f"could not write rows: {error_text(error)}") from error
         self._confirm(len(self._sent))
 
     def _send(self, topic: str, rows: "pyarrow.Table") -> None:
@@ -180,7 +180,7 @@ class Delivery:
 
     def _undelivered(self, topic: str, error: Exception) -> DeliveryError:
         more = self._times.refusal() if isinstance(error, InvalidTimestampError) else ""
-        return DeliveryError(f"rows could not be written to topic {topic!r}: {error_text(error)}{more}")
+        return DeliveryError(f"could not write rows to topic {topic!r}: {error_text(error)}{more}")
 
 
 def split_by_topic(table: "pyarrow.Table", topic: str | None) -> Iterator[tuple[str, "pyarrow.Table"]]:
@@ -198,7 +198,7 @@ def split_by_topic(table: "pyarrow.Table", topic: str | None) -> Iterator[tuple[
     names = table.column("topic")
     if names.null_count:
         raise DeliveryError(
-            f"{names.null_count} rows have no topic: their column 'topic' is null, and the option 'topic' is not set"
+            f"{names.null_count} rows have no topic: their column 'topic' is null and the option 'topic' is not set"
         )
     by_topic = ArrowRows(table.select(["topic", "value"])).topics()
     rows = table.drop_columns(["topic"])

@@ -24,8 +24,8 @@ async def create_topic(ui: Ui, given: Mapping[str, str]) -> Html:
         }
         await ui.admin.create_topics({name: wanted}, wait_for_metadata=True)
     except (KafkaError, ValueError, TypeError) as error:
-        return page(ui, title, "/", trouble(f"The topic was not made: {error_text(error)}"))
-    return page(ui, title, "/", html("<p>Topic {} was made.</p>", link(name, "/topic", name=name)))
+        return page(ui, title, "/", trouble(f"The topic was not created: {error_text(error)}"))
+    return page(ui, title, "/", html("<p>Topic {} was created.</p>", link(name, "/topic", name=name)))
 
 
 def _whole_number(field: str, text: str) -> int:
@@ -38,29 +38,29 @@ def _whole_number(field: str, text: str) -> int:
 async def reset_group(ui: Ui, given: Mapping[str, str]) -> Html:
     """Say where a group would go, or, where that was confirmed, move it there."""
     group, topic, text = given.get("id", ""), given.get("topic", ""), given.get("to", "").strip()
-    confirmed, title = given.get("confirmed") == "yes", f"Move {group}"
+    confirmed, title = given.get("confirmed") == "yes", f"Reset {group}"
     try:
         position = ui.settings.parse_position(text)
         target: Any = _EDGES.get(position) if isinstance(position, str) else position
         moved = await ui.admin.reset_group_offsets(group, {topic: target}, dry_run=not confirmed)
     except (KafkaError, ValueError, TypeError, OverflowError) as error:
-        return page(ui, title, "/groups", trouble(f"The group was not moved: {error_text(error)}"))
+        return page(ui, title, "/groups", trouble(f"The group was not reset: {error_text(error)}"))
     rows = [
         [tp.topic, tp.partition, count(each["offset"]), "" if each["error"] is NoError else each["error"].__name__]
         for tp, each in sorted(moved.items())
     ]
-    places = table(("topic", "partition", "offset", "error"), rows, ("partition", "offset"), "Where it goes")
+    places = table(("topic", "partition", "offset", "error"), rows, ("partition", "offset"), "New offset")
     back = html("<p>{}</p>", link("Back to the group", "/group", id=group))
     if confirmed:
         failed = any(each["error"] is not NoError for each in moved.values())
-        told = trouble("Not all of it was moved.") if failed else html("<p>The group was moved.</p>")
+        told = trouble("Not all partitions were reset.") if failed else html("<p>The group was reset.</p>")
         return page(ui, title, "/groups", joined([told, places, back]))
     fixed = {f"{tp.partition}": each["offset"] for tp, each in moved.items() if each["error"] is NoError}
     confirm = html(
         '<form method="post" action="{}"><input type="hidden" name="token" value="{}">'
         '<input type="hidden" name="topic" value="{}"><input type="hidden" name="to" value="{}">'
-        '<input type="hidden" name="confirmed" value="yes"><button{}>Move the group</button></form>',
+        '<input type="hidden" name="confirmed" value="yes"><button{}>Reset offsets</button></form>',
         *(address("/group/reset", id=group), ui.forms.token, sent_back(topic), sent_back(text)),
         "" if fixed else Html(" disabled"),
     )
-    return page(ui, title, "/groups", joined([html("<p>It would go to:</p>"), places, confirm, back]))
+    return page(ui, title, "/groups", joined([html("<p>New offsets:</p>"), places, confirm, back]))

@@ -75,24 +75,24 @@ def make_app(ui: Ui) -> ASGIApp:
 def _wrong_address(ui: Ui) -> Callable[[Request, Exception], Awaitable[Response]]:
     async def answer(request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 404
-        what = "does not take that" if status == 405 else "is no page of this server"
-        text = f"{request.url.path!r} {what}; the links above lead to those there are"
+        what = "does not accept this request" if status == 405 else "is not a page of this server"
+        text = f"{request.url.path!r} {what}; the links above lead to its pages"
         return _answer(page(ui, "Not found", "", trouble(text)), status)
 
     return answer
 
 
 def _no_topic(given: Mapping[str, str]) -> str:
-    return f"there is no topic {given.get('name', '')!r:.300}; the page of topics lists those there are"
+    return f"there is no topic {given.get('name', '')!r:.300}; see the Topics page"
 
 
 def _no_group(given: Mapping[str, str]) -> str:
-    return f"there is no group {given.get('id', '')!r:.300}; the page of groups lists those there are"
+    return f"there is no group {given.get('id', '')!r:.300}; see the Groups page"
 
 
 def _no_message(given: Mapping[str, str]) -> str:
     where = f"partition {given.get('partition') or '0'} of topic {given.get('topic', '')!r:.300}"
-    return f"{where} has no record at offset {given.get('offset', '')}: it was deleted, or is not written yet"
+    return f"{where} has no record at offset {given.get('offset', '')}: it was deleted, or has not been written yet"
 
 
 def _answer(content: str, status: int = 200) -> HTMLResponse:
@@ -110,10 +110,10 @@ def _page(
         try:
             found = await made(request.query_params)
         except (KafkaError, ValueError, TypeError) as error:
-            text = error_text(error).replace(WHERE_TOPICS_ARE, "the page of topics lists them")
-            return _answer(page(ui, "This did not work", "", trouble(text)), 400)
+            text = error_text(error).replace(WHERE_TOPICS_ARE, "see the Topics page")
+            return _answer(page(ui, "Error", "", trouble(text)), 400)
         except TimeoutError:
-            return _answer(page(ui, "This did not work", "", trouble("the time was up")), 504)
+            return _answer(page(ui, "Error", "", trouble("the request timed out")), 504)
         if found is None:
             return _answer(page(ui, "Not found", "", trouble(missing(request.query_params))), 404)
         return _answer(found)
@@ -162,11 +162,13 @@ def _action(ui: Ui, done: Callable[[Ui, Mapping[str, str]], Awaitable[Html]]) ->
         try:
             given = await ui.forms.fields(request)
         except ValueError as error:
-            return _answer(page(ui, "This did not work", "", trouble(str(error))), 413)
+            return _answer(page(ui, "Error", "", trouble(str(error))), 413)
         except ClientDisconnect:
             return Response(status_code=400)  # to nobody
         if given is None:
-            text = "this form was made by another page, or before kafka ui was started: go back, load the page again"
+            text = (
+                "this form comes from another page, or from before kafka ui was restarted: go back and reload the page"
+            )
             return _answer(page(ui, "Refused", "", trouble(text)), 403)
         return _answer(await done(ui, {**request.query_params, **given}))
 

@@ -46,7 +46,7 @@ def shown(data: bytes | None, way: str, most: int, whole: bool = False, decoded:
     if way in ("auto", "schema") and decoded is not None and decoded.text is not None:
         return _shown_text(decoded.text, decoded.schema, most, whole)
     if way == "schema" or (way == "auto" and decoded is not None):
-        why = "no schema is named" if decoded is None else f"{decoded.schema}: {decoded.note}"
+        why = "no schema id" if decoded is None else f"{decoded.schema}: {decoded.note}"
         found = shown(data, "auto", most, whole)
         return found._replace(note="; ".join(filter(None, [why, found.note])))
     cut = f"the first {size(most)} of {size(len(data))} ({len(data):,} bytes)" if len(data) > most else ""

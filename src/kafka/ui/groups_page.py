@@ -38,7 +38,7 @@ def groups_part(ui: Ui) -> Html:
     ]
     lags = {each.name: _lags(ui, each) for each in now.groups.values()}
     return joined(
-        [trouble(ui.observer.trouble), chart("lag, in offsets", lags), table(_COLUMNS, rows, ("lag",), "Groups")]
+        [trouble(ui.observer.trouble), chart("lag (offsets)", lags), table(_COLUMNS, rows, ("lag",), "Groups")]
     )
 
 
@@ -68,7 +68,7 @@ def group_part(ui: Ui, name: str) -> Html:
     """What changes of it."""
     now = ui.observer.newest
     if now is None or name not in now.groups:
-        return trouble(ui.observer.trouble or f"there is no group {name!r} any more")
+        return trouble(ui.observer.trouble or f"group {name!r} no longer exists")
     group = now.groups[name]
     series = {topic: list(ui.observer.history.lags.get((name, topic), ())) for topic in group.lag_by_topic()}
     rows = [
@@ -80,7 +80,7 @@ def group_part(ui: Ui, name: str) -> Html:
         [
             trouble(ui.observer.trouble),
             facts(pairs),
-            chart("lag, in offsets, by topic", series),
+            chart("lag (offsets) by topic", series),
             html("<h2>Partitions</h2>"),
             table(_PARTITIONS, rows, _PARTITIONS[1:], "Partitions"),
         ]
@@ -112,7 +112,7 @@ def _assigned(member: dict[str, Any]) -> list[str]:
 def _reset(ui: Ui, group: GroupState) -> Html:
     options = joined(html("<option>{}</option>", topic) for topic in sorted({tp.topic for tp in group.committed}))
     return html(
-        '<h2>Move the group</h2><p class="quiet">It must have no members. The next page shows where it would go.</p>'
+        '<h2>Reset offsets</h2><p class="quiet">The group must have no members. The next page previews the offsets.</p>'
         '<form method="post" action="{}"><input type="hidden" name="token" value="{}">'
         '<label>Topic<select name="topic">{}</select></label>'
         '<label>To<input name="to" required placeholder="earliest, latest, 1234, 15m"></label>'

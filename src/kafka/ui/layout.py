@@ -33,7 +33,7 @@ def frame(ui: Ui, title: str, current: str, refresh: bool = False) -> Frame:
         html('<li><a href="{}"{}>{}</a></li>', path, Html(' aria-current="page"') if path == current else "", name)
         for name, path in _PAGES
     )
-    mode = "changes are allowed" if ui.settings.allow_writes else "read-only"
+    mode = "writes allowed" if ui.settings.allow_writes else "read-only"
     start = html(
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{} – Kafka</title>'  # noqa: RUF001
         '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="/static/icon.svg">'

@@ -80,14 +80,14 @@ async def _results(ui: Ui, search: Search, way: str) -> AsyncGenerator[Html]:
                 rows = zip(records, texts, strict=True)
                 yield joined(_row(search.topic, record, way, text) for record, text in rows)
     except (KafkaError, TypeError, ValueError, OverflowError) as error:
-        failed = error_text(error).replace(WHERE_TOPICS_ARE, "the page of topics lists them")
+        failed = error_text(error).replace(WHERE_TOPICS_ARE, "see the Topics page")
     yield html("</tbody></table></div>{}", trouble(failed) or _summary(search, progress))
 
 
 def _summary(search: Search, progress: Progress) -> Html:
-    text = f"{progress.found:,} found; {progress.looked_at:,} records of {progress.offsets:,} offsets were looked at"
+    text = f"{progress.found:,} found; {progress.looked_at:,} records of {progress.offsets:,} offsets were searched"
     if progress.ended:
-        text += f". The search ended early: {progress.ended}. A later start, an end or one partition narrows it"
+        text += f". The search ended early: {progress.ended}. Narrow it with a later start, an end or a partition"
     elif search.start is None and not search.filters:
         text += ": the newest records, newest first"
     return html('<p class="note" role="status">{}.</p>', text)
@@ -129,13 +129,14 @@ async def _form(ui: Ui, given: Mapping[str, str]) -> Html:
         '<label>Partition<input name="partition" inputmode="numeric" placeholder="all" value="{}"></label>'
         '<label>From<input name="from" placeholder="offset, time or 15m" value="{}"></label>'
         '<label>Until<input name="until" placeholder="offset, time or 15m" value="{}"></label>'
-        '<label>Key has<input name="key" value="{}"></label>'
-        '<label class="tick"><input type="checkbox" name="exact" value="1"{}>is the whole key</label>'
-        '<label>Value has<input name="value" value="{}"></label>'
-        '<label>Typed as<select name="match">{}</select></label><label>Shown as<select name="as">{}</select></label>'
-        '<label>At most<input name="most" inputmode="numeric" placeholder="50" value="{}"></label>'
-        '<button>Search</button></form><p class="note">Times: 2026-01-31T12:00, @1767225600000 (milliseconds), or so '
-        "long ago: 90s, 15m, 2h, 3d. A search takes at most {} s and {} records; the browser's Stop ends it.</p>",
+        '<label>Key contains<input name="key" value="{}"></label>'
+        '<label class="tick"><input type="checkbox" name="exact" value="1"{}>exact match</label>'
+        '<label>Value contains<input name="value" value="{}"></label>'
+        '<label>Encoding<select name="match">{}</select></label><label>Show as<select name="as">{}</select></label>'
+        '<label>Limit<input name="most" inputmode="numeric" placeholder="50" value="{}"></label>'
+        '<button>Search</button></form><p class="note">Times: 2026-01-31T12:00, @1767225600000 (milliseconds), or how '
+        "long ago: 90s, 15m, 2h, 3d. A search is limited to {} s and {} records; cancel it with the browser's Stop "
+        "button.</p>",
         trouble(ui.observer.trouble),
         *(sent_back(given.get("topic")), names),
         *(sent_back(given.get(field)) for field in ("partition", "from", "until", "key")),

@@ -140,7 +140,7 @@ class Observer:
         except KafkaError as error:
             self._fail(error_text(error), error)
         except Exception as error:
-            self._fail(f"the page failed at reading the cluster's answer: {type(error).__name__}: {error}", error)
+            self._fail(f"cannot read the cluster's answer: {type(error).__name__}: {error}", error)
         else:
             self.newest, self.trouble = found, ""
         self._numbered += 1
@@ -151,4 +151,4 @@ class Observer:
         self.trouble = text
         if type(error).__name__ not in self._logged:
             self._logged.add(type(error).__name__)
-            log.warning("the cluster could not be looked at: %s", text, exc_info=not isinstance(error, KafkaError))
+            log.warning("cannot read the state of the cluster: %s", text, exc_info=not isinstance(error, KafkaError))

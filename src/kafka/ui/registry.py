@@ -109,7 +109,7 @@ class PageRegistry:
             return None
         name = schema_id.name
         if len(data) > LARGEST:
-            return Decoded(None, f"schema {name}", schema_id.id, "too long to be decoded here")
+            return Decoded(None, f"schema {name}", schema_id.id, "too long to decode here")
         kind = self._kind(name, schema_id.id, lookups)
         if not isinstance(kind, str):
             return kind
@@ -170,4 +170,4 @@ class PageRegistry:
 def _why(error: SchemaRegistryError) -> str:
     if error.is_missing:
         return "the schema registry does not know this id"
-    return f"the schema registry refuses: {error_text(error)}"
+    return f"the schema registry rejected the request: {error_text(error)}"

@@ -18,7 +18,7 @@ _ON_A_PAGE = 100
 _LARGEST = 1 << 20
 """Characters of a schema that are shown at most."""
 _NO_REGISTRY = (
-    "no schema registry is asked: start kafka ui with --registry URL, or with the variable KAFKA_SCHEMA_REGISTRY_URL"
+    "no schema registry: start kafka ui with --registry URL or the environment variable KAFKA_SCHEMA_REGISTRY_URL"
 )
 
 
@@ -33,10 +33,10 @@ async def schemas_page(ui: Ui, given: Mapping[str, str]) -> Html:
     rows = await ui.registry.ask(lambda registry: [_summary(registry, name) for name in names], ui.registry)
     form = html(
         '<form method="get" action="/schemas" role="search">'
-        '<label>Subject begins with<input name="begins" value="{}"></label><button>Show</button></form>',
+        '<label>Subject prefix<input name="begins" value="{}"></label><button>Show</button></form>',
         sent_back(prefix),
     )
-    onward = link("the next subjects", "/schemas", begins=prefix, after=names[-1]) if more else Html("")
+    onward = link("next subjects", "/schemas", begins=prefix, after=names[-1]) if more else Html("")
     return page(ui, "Schemas", "/schemas", joined([form, table(_COLUMNS, rows, _COLUMNS[2:], "Subjects"), onward]))
 
 
@@ -85,11 +85,9 @@ async def schema_page(ui: Ui, given: Mapping[str, str]) -> Html | None:
 def no_schema(given: Mapping[str, str]) -> str:
     """What there is none of."""
     if not given.get("subject"):
-        return f"the schema registry has no schema with the id {given.get('id', '')!r:.60}"
+        return f"the schema registry has no schema with id {given.get('id', '')!r:.60}"
     version = f"version {given['version']} of " if given.get("version") else ""
-    return (
-        f"the schema registry has no {version}subject {given['subject']!r:.300}; the page of schemas lists those it has"
-    )
+    return f"the schema registry has no {version}subject {given['subject']!r:.300}; see the Schemas page"
 
 
 def _number(name: str, text: str) -> int:
@@ -106,7 +104,7 @@ def _by_id(registry: PageRegistry, schema_id: int) -> Html:
         [
             facts([("id", schema_id), ("type", schema.schema_type)]),
             _text(readable(schema)),
-            html("<h2>Subjects with it</h2>{}", table(("subject", "version"), rows, ("version",), "Subjects")),
+            html("<h2>Subjects that use it</h2>{}", table(("subject", "version"), rows, ("version",), "Subjects")),
         ]
     )
 
@@ -142,7 +140,7 @@ def _compatibility(registry: PageRegistry, subject: str) -> str:
         if not error.is_missing:
             return error_text(error)
     try:
-        return f"{registry.client.get_compatibility()}, as of all subjects"
+        return f"{registry.client.get_compatibility()} (the default)"
     except KafkaError as error:
         return error_text(error)
 
@@ -154,7 +152,7 @@ def _references(shown: RegisteredSchema) -> Html:
     ]
     if not rows:
         return Html("")
-    return html("<h2>Schemas that it refers to</h2>{}", table(_REFERENCES, rows, ("version",), "References"))
+    return html("<h2>References</h2>{}", table(_REFERENCES, rows, ("version",), "References"))
 
 
 def _difference(old: RegisteredSchema, new: RegisteredSchema) -> Html:
@@ -163,7 +161,7 @@ def _difference(old: RegisteredSchema, new: RegisteredSchema) -> Html:
     lines = list(difflib.unified_diff(before, after, n=8, lineterm=""))[2:]
     title = html("<h2>From version {} to version {}</h2>", old.version, new.version)
     if not lines:
-        return html('{}<p class="quiet">Their texts are the same.</p>', title)
+        return html('{}<p class="quiet">The schemas are identical.</p>', title)
     return html('{}<pre tabindex="0">\n{}</pre>', title, joined(map(_line, lines), "\n"))
 
 

@@ -82,7 +82,7 @@ def text_to_bytes(text: str, as_hex: bool) -> bytes | None:
     try:
         return bytes.fromhex(text.removeprefix("0x"))
     except ValueError:
-        raise ValueError(f"expected hexadecimal digits, two a byte, such as 00 0f a1, got {text!r:.60}") from None
+        raise ValueError(f"expected hexadecimal digits, two per byte, such as 00 0f a1, got {text!r:.60}") from None
 
 
 class Searches:
@@ -139,7 +139,7 @@ class Searches:
         except OffsetOutOfRangeError as error:
             raise OffsetOutOfRangeError(str(error.args[0]).replace(SKIP_ADVICE, "; search again")) from error
         except TimeoutError:
-            progress.ended = f"the time was up ({self._longest_s:g} s)"
+            progress.ended = f"the time limit was reached ({self._longest_s:g} s)"
 
     async def one(self, partition: TopicPartition, offset: int) -> Found | None:
         """The record at an offset; None where there is none. Raises `TimeoutError`."""
@@ -188,7 +188,7 @@ class Searches:
                         progress.ended = f"{search.most} were found"
                         break
                     if progress.looked_at == self._records:
-                        progress.ended = f"{self._records:,} records were looked at"
+                        progress.ended = f"{self._records:,} records were searched"
                         break
                 if found:
                     yield found

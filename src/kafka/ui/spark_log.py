@@ -94,7 +94,7 @@ def _opened(path: str, flags: int) -> int:
     found = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
     if not stat.S_ISREG(os.fstat(found).st_mode) and not stat.S_ISDIR(os.fstat(found).st_mode):
         os.close(found)
-        raise OSError(f"expected a file that kafka.spark.watch writes, but {path} is none")
+        raise OSError(f"expected a file written by kafka.spark.watch, but {path} is not one")
     return found
 
 
@@ -117,7 +117,7 @@ def batch_of(line: Mapping[str, Any]) -> tuple[str, Batch]:
 def _sane(value: Any) -> Any:
     """A number that can be counted and drawn. Raises `ValueError` or `TypeError`."""
     if not -_LARGEST <= value <= _LARGEST:  # neither is one that is none
-        raise ValueError("expected a number of 64 bits")
+        raise ValueError("expected a 64-bit number")
     return value
 
 

@@ -41,7 +41,7 @@ async def spark_part(ui: Ui) -> Html:
         for name, batches in queries.items()
     ]
     unread = (
-        f"{ui.spark.unread} lines of {ui.spark.path.name} are no reports of kafka.spark.watch"
+        f"{ui.spark.unread} lines of {ui.spark.path.name} are not reports of kafka.spark.watch"
         if ui.spark.unread
         else ""
     )
@@ -57,8 +57,8 @@ async def spark_part(ui: Ui) -> Html:
             trouble(failed),
             trouble(unread),
             table(_COLUMNS, rows, _COLUMNS[1:], "Queries"),
-            chart("lag, in offsets", lags),
-            chart("rows a second", rates),
-            chart("seconds a micro-batch", took),
+            chart("lag (offsets)", lags),
+            chart("rows per second", rates),
+            chart("seconds per micro-batch", took),
         ]
     )

@@ -52,9 +52,9 @@ def _standing(ui: Ui, now: Snapshot) -> Html:
         ("brokers", ", ".join(f"{node}: {where}" for node, where in sorted(now.brokers.items()))),
         ("controller", now.controller),
         ("topics", len(now.topics)),
-        ("partitions that lack replicas", short),
+        ("under-replicated partitions", short),
     ]
-    notes = joined(html('<p class="note">Not known: {}</p>', note) for note in now.notes)
+    notes = joined(html('<p class="note">Unavailable: {}</p>', note) for note in now.notes)
     return joined([trouble(ui.observer.trouble), facts(pairs), notes])
 
 
@@ -69,8 +69,8 @@ async def topic_page(ui: Ui, name: str) -> Html | None:
     if now is not None and name not in now.topics:
         return None
     still = html(
-        "<h2>Messages</h2><p>{}</p><h2>Configs that differ from the defaults</h2>{}",
-        link("Browse and search its messages", "/messages", topic=name),
+        "<h2>Messages</h2><p>{}</p><h2>Non-default configs</h2>{}",
+        link("Browse and search messages", "/messages", topic=name),
         await _configs(ui, name) if now is not None and not ui.observer.trouble else "",  # else it would wait in vain
     )
     return live_page(ui, name, "/", topic_part(ui, name), live_address("topic", "name", name), still)
@@ -80,7 +80,7 @@ def topic_part(ui: Ui, name: str) -> Html:
     """What changes of it."""
     now = ui.observer.newest
     if now is None or name not in now.topics:
-        return trouble(ui.observer.trouble or f"there is no topic {name!r} any more")
+        return trouble(ui.observer.trouble or f"topic {name!r} no longer exists")
     topic = now.topics[name]
     pairs = [
         ("partitions", len(topic.partitions)),
@@ -88,7 +88,7 @@ def topic_part(ui: Ui, name: str) -> Html:
         ("size", size(topic.size)),
         ("rate", rate(_newest_rate(ui, name), " records/s")),
     ]
-    picture = chart("records a second", {name: list(ui.observer.history.rates.get(name, ()))})
+    picture = chart("records per second", {name: list(ui.observer.history.rates.get(name, ()))})
     return joined(
         [
             trouble(ui.observer.trouble),

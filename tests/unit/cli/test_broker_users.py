@@ -80,10 +80,10 @@ def test_a_port_that_is_taken_is_named() -> None:
         (["--host", "203.0.113.1"], "--host 203.0.113.1: "),
         (["--host", "nowhere.invalid"], "--host nowhere.invalid: "),
         (["--data-dir", f"{__file__}/d"], f"--data-dir: {__file__}/d: Not a directory"),
-        (["--num-partitions", "0"], "--num-partitions has to be at least 1, not 0"),
-        (["--node-id", "-5"], "--node-id has to be a whole number from 0 up, not -5"),
+        (["--num-partitions", "0"], "--num-partitions must be at least 1, not 0"),
+        (["--node-id", "-5"], "--node-id must be an integer of at least 0, not -5"),
         (["--topic-config", "foo=bar"], "--topic-config: Unknown topic config name: foo"),
-        (["--users-file", "/no/such"], "--users-file cannot be read: /no/such: No such file or directory"),
+        (["--users-file", "/no/such"], "cannot read --users-file /no/such: No such file or directory"),
     ],
     ids=lambda each: " ".join(each) if isinstance(each, list) else "",
 )
@@ -136,7 +136,7 @@ def test_passwords_are_asked_for_on_a_terminal_without_being_shown(ran: dict[str
 def test_without_a_password_nothing_is_run(ran: dict[str, Any]) -> None:
     result = run("--user", "alice")
     assert result.exit_code == 2
-    assert "there is no password for alice: expected it in KAFKA_BROKER_PASSWORD_ALICE" in result.stderr
+    assert "no password for alice: set KAFKA_BROKER_PASSWORD_ALICE" in result.stderr
     assert ran == {}
 
 
@@ -146,9 +146,9 @@ def test_without_a_password_nothing_is_run(ran: dict[str, Any]) -> None:
         (b"alice\n", "line 1 of"),
         (b"alice=geheim\nbob=\n", "line 2 of"),
         (b"=geheim\n", "line 1 of"),
-        (b"# nobody\n", "has no user in it"),
+        (b"# nobody\n", "contains no users"),
         (b"alice=\xff\n", "no text in UTF-8"),
-        (None, "cannot be read"),
+        (None, "cannot read --users-file"),
     ],
 )
 def test_a_file_of_users_that_is_none_is_told_in_one_line(

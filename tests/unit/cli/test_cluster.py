@@ -119,7 +119,7 @@ def test_leaders_are_elected_as_is_asked_for(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, options: list[str], expected: tuple[int, object]
 ) -> None:
     asked = []
-    codes = {0: "elected", 84: "leads already"}
+    codes = {0: "elected", 84: "already the leader"}
     parts = [{"partition_id": code, "error_code": code, "error_message": None} for code in codes]
 
     def elect(admin: object, kind: int, wanted: object, raise_errors: bool) -> object:

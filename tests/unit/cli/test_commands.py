@@ -120,7 +120,7 @@ def test_the_broker_needs_no_more_than_the_base_installation() -> None:
         (["demo", "--output", __file__], {}, "is a file"),
         (["demo", "--output", "/proc/no/such"], {}, "/proc/no"),
         (["demo", "--report", "/no/such/report.html"], {}, "/no/such"),
-        (["demo", "--report", "page.html", "--no-report"], {}, "exclude each other"),
+        (["demo", "--report", "page.html", "--no-report"], {}, "are mutually exclusive"),
         (["demo", "--bootstrap-servers", "host:port", "--flights", "1"], {}, "host:port"),
     ],
 )

@@ -108,9 +108,9 @@ def test_milliseconds_that_are_taken_for_an_offset_are_told_of(cli: Cli, filled:
         (["--grep", "nonesuch"], "0 of 10 records matched; offsets of {0}:0 from 0 to 10\n"),
         (["--key", "k1", "--from", "2", "--to", "5"], "0 of 3 records matched; offsets of {0}:0 from 2 to 5\n"),
         (["--key", "k1", "--follow", "--from", "2", "--idle-timeout", "0"], ""),
-        (["--from", "99"], "no records there; offsets of {0}:0 from 10 to 10\n"),
-        (["--to", "2001-01-01"], "no records there; offsets of {0}:0 from 0 to 0\n"),
-        (["--from", "3", "--to", "3"], "no records there; offsets of {0}:0 from 3 to 3\n"),
+        (["--from", "99"], "no records found; searched offsets of {0}:0 from 10 to 10\n"),
+        (["--to", "2001-01-01"], "no records found; searched offsets of {0}:0 from 0 to 0\n"),
+        (["--from", "3", "--to", "3"], "no records found; searched offsets of {0}:0 from 3 to 3\n"),
     ],
     ids=lambda each: " ".join(each) if isinstance(each, list) else "",
 )
@@ -242,13 +242,16 @@ def test_a_new_group_begins_where_it_is_told_to(cli: Cli, filled: str) -> None:
         (["x", "-n", "0"], "'-n'"),
         (["x", "-X", "auto_offset_reset=foo"], "option 'auto_offset_reset' expects one of 'latest', 'earliest'"),
         (["x", "-X", "compression_type=foo"], "option 'compression_type' expects"),
-        (["x", "-X", "auto.offset.reset=latest"], "-X auto_offset_reset is not for this command: --from says where"),
-        (["x", "-X", "group_id=g"], "-X group_id is not for this command: --group makes"),
-        (["x", "-g", "g", "-X", "group_id=h"], "-X group_id is not for this command: --group names it"),
-        (["x", "-F", "-X", "enable_auto_commit=true"], "-X enable_auto_commit is not for this command: what was"),
+        (["x", "-X", "auto.offset.reset=latest"], "-X auto_offset_reset cannot be set for this command: use --from"),
+        (["x", "-X", "group_id=g"], "-X group_id cannot be set for this command: use --group"),
+        (["x", "-g", "g", "-X", "group_id=h"], "-X group_id cannot be set for this command: use --group"),
+        (
+            ["x", "-F", "-X", "enable_auto_commit=true"],
+            "-X enable_auto_commit cannot be set for this command: with --group",
+        ),
         (
             ["x", "--share-group", "g", "-X", "group_id=h"],
-            "-X group_id is not for this command: --share-group names it",
+            "-X group_id cannot be set for this command: use --share-group",
         ),
     ],
     ids=lambda each: " ".join(each) if isinstance(each, list) else "",
@@ -258,7 +261,7 @@ def test_wrong_use_is_status_2(cli: Cli, options: list[str], said: str) -> None:
 
 
 def test_a_topic_that_is_not_there_is_named(cli: Cli) -> None:
-    assert "no topic 'nowhere' to read; 'kafka topics list' lists them" in cli.fails("consume", "nowhere")
+    assert "no topic 'nowhere' to read; see 'kafka topics list'" in cli.fails("consume", "nowhere")
 
 
 def test_a_file_that_cannot_be_written_is_named(cli: Cli, filled: str) -> None:
@@ -378,6 +381,6 @@ def test_records_that_are_deleted_meanwhile_are_told_in_words_of_the_command() -
     found = reading.Snapshot(read).columns()
     next(found)
     with pytest.raises(
-        OffsetOutOfRangeError, match=r"offsets 0 to 3 are gone; run the command again for what is left$"
+        OffsetOutOfRangeError, match=r"offsets 0 to 3 are gone; run the command again to read the rest$"
     ):
         next(found)

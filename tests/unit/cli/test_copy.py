@@ -179,7 +179,7 @@ def test_a_source_that_has_lost_records_is_refused_where_brokers_tell_no_ids(
     cli("topics", "delete", source, "-y")
     cli("topics", "create", source)
     cli("produce", source, stdin="new\n" * 2)
-    assert "this one has offsets from 0 to 2" in cli.fails("copy", source, f"{source}-copy")
+    assert "its offsets are now 0 to 2" in cli.fails("copy", source, f"{source}-copy")
 
 
 def test_a_copy_does_not_go_on_where_it_is_not_known_what_its_source_has(
@@ -218,7 +218,7 @@ def test_records_that_were_deleted_before_the_copy_came_are_told(cli: Cli, topic
     assert cli.json("copy", source, f"{source}-copy", "--to", "3")["records"] == 3
     cli("offsets", "trim", source, "--before", "6", "-y")
     told = cli.run("copy", source, f"{source}-copy")
-    assert f"{source}:0: offsets 3 to 6 were deleted before the copy came" in told.stderr
+    assert f"{source}:0: offsets 3 to 6 were deleted before they were copied" in told.stderr
     assert "3 records copied" in told.stderr
     cli("offsets", "trim", source, "--before", "9", "-y")
     cli("produce", source, stdin="v\n")
@@ -402,7 +402,7 @@ def test_what_cannot_be_copied_is_told(cli: Cli, source: str, topic: MakeTopic) 
     assert "an offset up to" in cli.fails("copy", source, "x", "--from", str(2**63), status=2)
     assert "no end" in cli.fails("copy", source, "x", "--follow", "--to", "3", status=2)
     assert "no topic 'nowhere'" in cli.fails("copy", "nowhere", "x")
-    assert "--name names the copy" in cli.fails("copy", source, "x", "-X", "transactional_id=t", status=2)
+    assert "use --name" in cli.fails("copy", source, "x", "-X", "transactional_id=t", status=2)
     assert "InvalidTopicError" in cli.fails("copy", source, "no/name")
 
 

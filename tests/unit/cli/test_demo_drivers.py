@@ -66,8 +66,8 @@ def test_a_driver_is_killed_in_the_middle_and_another_goes_on(
             "Killed the driver (kill -9) in the middle of micro-batch 2, after 20 of 40 records; "
             "it left 2 transactions open."
         ),
-        "Lag of the groups then: group 1,234.",
-        "Restarted: another driver goes on from the checkpoints.",
+        "Group lag at that point: group 1,234.",
+        "Restarted: a new driver continues from the checkpoints.",
     ]
 
 
@@ -82,7 +82,7 @@ def test_a_driver_that_the_machine_was_too_busy_for_is_started_again(
 def test_a_driver_that_is_done_at_once_is_not_killed(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kill, said = run(tmp_path, monkeypatch, DONE)
     assert kill is None
-    assert said[-1] == "The driver was done before it could be killed."
+    assert said[-1] == "The driver finished before it could be killed."
 
 
 @pytest.mark.parametrize(

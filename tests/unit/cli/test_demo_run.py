@@ -62,7 +62,7 @@ def commit_groups(plan: Plan) -> None:
 def run_demo(monkeypatch: pytest.MonkeyPatch, folder: pathlib.Path, lost: int = 0) -> None:
     def drive(plan: Plan, total: int, log: pathlib.Path, say: Callable[[str], None]) -> object:
         assert total == FLIGHTS + 4
-        say(drivers.told_lag("Lag of the groups then", drivers.lag_of(plan)))
+        say(drivers.told_lag("Group lag at that point", drivers.lag_of(plan)))
         write_results(plan, lost)
         commit_groups(plan)
         now = datetime.datetime.now(datetime.UTC)
@@ -80,10 +80,10 @@ def test_the_demo_checks_tells_and_draws_what_came_out(
     run_demo(monkeypatch, tmp_path)
     said = capsys.readouterr().out
     assert "Sent 300 flights to the topic 'flights'" in said
-    assert "Lag of the groups then: flight-delays 304, flight-delays-parquet 304." in said
-    assert "Lag of the groups at the end: flight-delays 0, flight-delays-parquet 0." in said
+    assert "Group lag at that point: flight-delays 304, flight-delays-parquet 304." in said
+    assert "Final group lag: flight-delays 0, flight-delays-parquet 0." in said
     assert "exactly what pandas computes, each row once" in said
-    assert "do not see 7 rows that the killed driver wrote in vain" in said
+    assert "do not see 7 rows of the killed driver's aborted transactions" in said
     assert said.splitlines()[-1] == f"Report: {tmp_path / 'report.html'}"
     assert "killed after 123 records" in (tmp_path / "report.html").read_text()
 
@@ -132,10 +132,7 @@ def test_the_demo_runs_where_it_is_told_to(monkeypatch: pytest.MonkeyPatch, type
 def test_the_demo_takes_no_more_of_a_connection(option: str) -> None:
     told = CliRunner().invoke(commands, [*option.split(), "demo"])
     assert told.exit_code == 2
-    assert (
-        f"the demo takes --bootstrap-servers alone of the options of a connection, not {option.split()[0]}"
-        in told.stderr
-    )
+    assert f"the demo accepts no connection option except --bootstrap-servers, got {option.split()[0]}" in told.stderr
 
 
 @pytest.mark.slow

@@ -41,10 +41,10 @@ def test_a_group_that_has_committed_nothing_is_named(cli: Cli, topic: MakeTopic)
     with KafkaConsumer(name, bootstrap_servers=cli.bootstrap_servers, group_id=name, enable_auto_commit=False) as one:
         while not one.assignment():
             one.poll(100)
-        said = f"group {name} has committed nothing\n"
+        said = f"group {name} has no committed offsets\n"
         for options in ((), ("--total",), ("--json",)):
             assert cli.run("groups", "lag", name, *options).stderr == said
-        state = f"group {name}: classic, Stable, 1 member; --json has them\n"
+        state = f"group {name}: classic, Stable, 1 member; use --json to list them\n"
         assert cli.run("groups", "describe", name).stderr == state + said
         assert cli.run("groups", "describe", name, "--json").stderr == ""
 
@@ -120,7 +120,7 @@ def test_a_group_that_is_not_there_is_made_where_topics_are_named(cli: Cli, grou
     assert "there is no group" in cli.fails("groups", "reset", new, "--to", "latest")
     assert "there is no group" in cli.fails("groups", "lag", new)
     reset = ("groups", "reset", new, "--to", "4", "-t", f"{group}:0")
-    said = f"group {new} did not exist; it is made with these offsets\n"
+    said = f"group {new} did not exist; it is created with these offsets\n"
     assert cli.run(*reset, "--dry-run").stderr == f"{said}nothing was changed\n"
     assert new not in cli("groups", "list")
     assert cli.run(*reset, "-y").stderr == said
@@ -213,7 +213,7 @@ def test_nothing_is_cut_off_where_an_offset_is_beyond_the_end(cli: Cli, group: s
     typed = [each.format(group) for each in where]
     for more in ("--dry-run", "-y"):
         said = cli.fails("offsets", "trim", *typed, more)
-        assert f"{group}:0 has offsets from 0 to 10" in said
+        assert f"{group}:0, which has offsets 0 to 10" in said
         assert "nothing was deleted" in said
     assert cli("offsets", "list", group) == f"{group}\t0\t0\t10\n"
 

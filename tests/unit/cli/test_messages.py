@@ -10,12 +10,12 @@ pytestmark = pytest.mark.once
 MESSAGES = [
     ("topics create there", 1, "Topic 'there' already exists (TopicAlreadyExistsError)"),
     ("topics create x -p 99999999999", 2, "99999999999 is not in the range -1<=x<=2147483647."),
-    ("topics describe nope", 1, "there is no topic 'nope'; 'kafka topics list' lists them"),
-    ("partitions describe nope", 1, "there is no topic 'nope'; 'kafka topics list' lists them"),
+    ("topics describe nope", 1, "there is no topic 'nope'; see 'kafka topics list'"),
+    ("partitions describe nope", 1, "there is no topic 'nope'; see 'kafka topics list'"),
     (
         "groups describe nope",
         1,
-        "Error: there is no group 'nope'; 'kafka groups list' lists them (GroupIdNotFoundError)",
+        "Error: there is no group 'nope'; see 'kafka groups list' (GroupIdNotFoundError)",
     ),
     ("groups delete nope", 1, "Error: nope: There is no such group (GroupIdNotFoundError)"),
     ("groups remove-members nope", 1, "Error: there is no group 'nope' (GroupIdNotFoundError)"),

@@ -141,10 +141,10 @@ def test_files_that_are_no_schema_of_their_type(schemas: Schemas, tmp_path: Path
     )
     for command in ("register", "check"):
         for arguments, said in (
-            ([str(proto)], f"{proto} is a .proto file, and no JSON: --type PROTOBUF"),
+            ([str(proto)], f"{proto} is a .proto file, not JSON: use --type PROTOBUF"),
             ([str(empty)], f"{empty} is empty"),
-            ([str(json_schema)], f"{json_schema} is a JSON Schema, and not one of Avro: --type JSON"),
-            ([schemas.file(INT), "--type", "PROTOBUF"], "is JSON, and no .proto file: --type AVRO or --type JSON"),
+            ([str(json_schema)], f"{json_schema} is a JSON Schema, not an Avro schema: use --type JSON"),
+            ([schemas.file(INT), "--type", "PROTOBUF"], "is JSON, not a .proto file: use --type AVRO or --type JSON"),
             ([str(importing), "--type", "PROTOBUF"], f"{importing} imports o.proto: register that file"),
         ):
             result = schemas.run(command, schemas.subject, *arguments)
@@ -192,7 +192,7 @@ def test_a_registry_that_is_not_there(schemas: Schemas) -> None:
     result = schemas.run("list", "--registry", "http://127.0.0.1:1", "--registry-option", "max.retries=0")
     assert result.exit_code == 3
     assert "GET /subjects at http://127.0.0.1:1: the registry cannot be asked" in result.stderr
-    assert "--registry URL or KAFKA_SCHEMA_REGISTRY_URL names the schema registry" in result.stderr
+    assert "use --registry URL or KAFKA_SCHEMA_REGISTRY_URL to name the schema registry" in result.stderr
 
 
 def test_a_registry_that_is_not_there_is_told_once(caplog: pytest.LogCaptureFixture, schemas: Schemas) -> None:

@@ -86,7 +86,7 @@ def test_settings_are_typed_whatever_their_name() -> None:
             "^variable KAFKA_AUTO_OFFSET_RESET: option 'auto_offset_reset' expects",
         ),
         ({"profile": "prod"}, {"KAFKA_PROFILES": "/no/such/file"}, "/no/such/file"),
-        ({}, {"KAFKA_PROFILES": "/no/such/file"}, "KAFKA_PROFILES names a file that is not there: /no/such/file"),
+        ({}, {"KAFKA_PROFILES": "/no/such/file"}, "KAFKA_PROFILES names a file that does not exist: /no/such/file"),
         ({}, {"KAFKA_RETRY_BACKOFF_MS": "soon"}, "retry_backoff_ms"),
     ],
 )
@@ -111,10 +111,10 @@ def test_what_is_wrong_with_a_profile_is_named(profiles: dict[str, str], name: s
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("default = 5", "default expects the name of a profile, not 5"),
-        ('default = ["x"]', "default expects the name of a profile"),
-        ('default = "x"\n[x]\nconfig = 3', "config expects the name of a properties file, not 3"),
-        ('default = "x"\n[x]\nconfig = "a\\u0000b"', "config expects the name of a properties file"),
+        ("default = 5", "default must be the name of a profile, not 5"),
+        ('default = ["x"]', "default must be the name of a profile"),
+        ('default = "x"\n[x]\nconfig = 3', "config must be the name of a properties file, not 3"),
+        ('default = "x"\n[x]\nconfig = "a\\u0000b"', "config must be the name of a properties file"),
         ('default = "x"\n[x]\nconfig = "nowhere"', "config names a file that cannot be read"),
     ],
 )

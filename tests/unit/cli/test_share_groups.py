@@ -121,7 +121,7 @@ def test_records_that_are_delivered_again_although_they_were_written_are_told_on
     [
         (
             ["--from", "earliest"],
-            "--from and --share-group exclude each other: a config of the group says that: 'kafka ",
+            "--from and --share-group are mutually exclusive: set it on the group: 'kafka ",
         ),
         (["--from", "0"], "kafka configs alter group g share.auto.offset.reset=earliest"),
         (["--to", "latest"], "--to and --share-group"),

@@ -25,9 +25,9 @@ def test_a_topic_is_created_listed_described_altered_and_deleted(cli: Cli) -> No
 def test_what_is_there_already_or_missing_is_a_failure_unless_it_may_be(cli: Cli) -> None:
     cli("topics", "create", "twice")
     assert "TopicAlreadyExistsError" in cli.fails("topics", "create", "twice")
-    assert cli("topics", "create", "twice", "--if-not-exists") == "twice: there already\n"
+    assert cli("topics", "create", "twice", "--if-not-exists") == "twice: already exists\n"
     assert "UnknownTopicOrPartitionError" in cli.fails("topics", "delete", "-y", "never")
-    assert cli("topics", "delete", "-y", "never", "--if-exists") == "never: not there\n"
+    assert cli("topics", "delete", "-y", "never", "--if-exists") == "never: does not exist\n"
     assert "never" in cli.fails("topics", "describe", "never")
 
 

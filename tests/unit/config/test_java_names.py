@@ -122,14 +122,14 @@ def test_the_grammar_is_that_of_java(text, options):
     [
         ("", "it is empty"),
         ("hunter2", "login module"),
-        ('M required password="hunter2"', "no semicolon"),
+        ('M required password="hunter2"', "does not end with a semicolon"),
         ('M required password="hunter2', "quotation mark at character 21"),
         ("M required password=;", "option 'password' has no value"),
         ('M required "hunter2";', r"option \(not shown\) has no value"),
-        ("M required = hunter2;", "name of an option was expected"),
+        ("M required = hunter2;", "expected the name of an option"),
         (f"{PLAIN} {PLAIN}", "more than one entry"),
         ('M required password="hunter2";', "names the login module 'M'"),
-        ('x.PlainLoginModule required username="hunter2";', "has to have 'username' and 'password'"),
+        ('x.PlainLoginModule required username="hunter2";', "must contain 'username' and 'password'"),
         ("x.OAuthBearerLoginModule required;", "which is for OAUTHBEARER, but 'sasl.mechanism' is 'PLAIN'"),
     ],
 )
@@ -232,11 +232,11 @@ def test_javas_classes_have_their_counterparts():
 @pytest.mark.parametrize(
     ("properties", "message"),
     [
-        ({"value.deserializer": "com.acme.Avro"}, r"'com\.acme\.Avro', a class of Java .*give a function"),
+        ({"value.deserializer": "com.acme.Avro"}, r"the Java class 'com\.acme\.Avro'.*use a Python function"),
         ({"interceptor.classes": "com.acme.Audit"}, "'interceptor_classes'"),
         ({"sasl.login.callback.handler.class": "com.acme.Vault"}, "'sasl_oauth_token_provider'"),
         ({"ssl.engine.factory.class": "com.acme.Engine"}, "'ssl_context'"),
-        ({"config.providers": "vault"}, "nothing fills in"),
+        ({"config.providers": "vault"}, "is not expanded here"),
         ({"sasl.jaas.confg": "hunter2"}, r"unknown to the consumer; did you mean 'sasl\.jaas\.config'"),
         ({"ssl.truststore.locaton": "hunter2"}, r"'ssl\.truststore\.location'"),
         ({"bootstrap.controllers": "a:1"}, "not supported"),
@@ -298,7 +298,7 @@ def test_properties_are_read_as_java_reads_them(text, wanted):
 
 
 def test_an_escape_that_is_none_is_told_with_its_line_and_no_value():
-    with pytest.raises(KafkaConfigurationError, match="line 3 has") as caught:
+    with pytest.raises(KafkaConfigurationError, match="line 3 contains") as caught:
         parse_properties("\n# x\nsasl.jaas.config=hunter2\\u12")
     assert "hunter2" not in str(caught.value)
 

@@ -135,16 +135,16 @@ def test_what_has_no_meaning_here_is_left_out_with_one_warning(caplog: pytest.Lo
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        ({"partitioner": "consistent_random"}, "'murmur2_random' is what is done anyway"),
+        ({"partitioner": "consistent_random"}, "'murmur2_random' is the default"),
         ({"enable.auto.offset.store": False}, "commit(offsets)"),
         ({"enable.partition.eof": "true"}, "but 'false': compare position() with end_offsets()"),
-        ({"error_cb": print}, "health() tells"),
+        ({"error_cb": print}, "health() shows"),
         ({"on_delivery": print}, "add_callback()"),
         ({"enable.ssl.certificate.verification": False}, "ssl_context"),
         ({"topic.metadata.refresh.interval.ms": -1}, "-1"),
         ({"queue.buffering.max.kbytes": "many"}, "expects a whole number, not other text"),
         ({"socket.keepalive.enable": "yes"}, "expects true or false, not 'yes'"),
-        ({"mesage.timeout.ms": 5}, "is unknown; did you mean 'message.timeout.ms'?"),
+        ({"mesage.timeout.ms": 5}, "unknown setting 'mesage.timeout.ms'; did you mean 'message.timeout.ms'?"),
     ],
     ids=str,
 )
@@ -169,10 +169,12 @@ def test_a_setting_has_one_fate() -> None:
 def test_among_names_of_java_a_setting_of_librdkafka_is_known_for_what_it_is() -> None:
     with pytest.raises(KafkaConfigurationError) as caught:
         from_java_names({"message.timeout.ms": 5}, "producer")
-    assert "librdkafka's (in Java 'delivery.timeout.ms')" in str(caught.value)
+    assert "a setting of librdkafka (in Java 'delivery.timeout.ms')" in str(caught.value)
     assert "from_librdkafka_names()" in str(caught.value)
     for name in ("message.timeout.ms", "message_timeout_ms"):
-        with pytest.raises(KafkaConfigurationError, match=r"unknown: it is librdkafka's \(in Java 'delivery"):
+        with pytest.raises(
+            KafkaConfigurationError, match=r"unknown: it is a setting of librdkafka \(in Java 'delivery"
+        ):
             parse_producer({name: 5})
     with pytest.raises(KafkaConfigurationError, match="did you mean 'key_serializer'"):
         parse_producer({"key.serializer": print})

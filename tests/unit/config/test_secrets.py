@@ -109,8 +109,8 @@ def test_pem_text_in_the_place_of_a_file_is_told_where_it_belongs() -> None:
     with pytest.raises(kafka.errors.KafkaConfigurationError) as failure:
         kafka.KafkaProducer(security_protocol="SSL", ssl_keyfile=PEM)
     assert str(failure.value).endswith(
-        "option 'ssl_keyfile' expects the path of a file or None, not a value of type str (which is not shown); PEM "
-        "text is given as 'ssl_keystore_key' with 'ssl_keystore_certificate_chain'"
+        "option 'ssl_keyfile' expects the path of a file or None, not a value of type str (which is not shown); pass "
+        "PEM text as 'ssl_keystore_key' with 'ssl_keystore_certificate_chain'"
     )
 
 
@@ -169,7 +169,7 @@ def test_no_object_of_a_client_has_a_password_in_its_text_form(client: str, brok
 def test_a_line_of_dashes_in_the_place_of_a_name_is_refused_at_once(
     read: Callable[[Mapping[str, Any]], object],
 ) -> None:
-    with pytest.raises(kafka.errors.KafkaConfigurationError, match="text that is no name and is not shown"):
+    with pytest.raises(kafka.errors.KafkaConfigurationError, match="text that is not a name and is not shown"):
         read({f"part {'-' * 80} (production)": "1"})
 
 

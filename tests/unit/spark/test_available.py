@@ -155,10 +155,13 @@ def test_the_log_has_what_each_query_did(run: Any, caplog: pytest.LogCaptureFixt
         told=False,
     )
     assert [each.getMessage() for each in caplog.records] == [
-        "query the-id runs to what is there now (start 1, run the-run)",
-        "query the-id has ended: micro-batches 7 to 7, 5 row(s), 7 offset(s) wait; starting it again",
-        "query the-id runs to what is there now (start 2, run the-run)",
-        "query the-id has ended: micro-batches 8 to 8, 7 row(s), 0 offset(s) wait; that was all there was at the start",
+        "query the-id runs until it has read what is available now (start 1, run the-run)",
+        "query the-id has ended: micro-batches 7 to 7, 5 row(s), 7 offset(s) unread; starting it again",
+        "query the-id runs until it has read what is available now (start 2, run the-run)",
+        (
+            "query the-id has ended: micro-batches 8 to 8, 7 row(s), 0 offset(s) unread; it has read everything that "
+            "was available at the start"
+        ),
     ]
     caplog.clear()
     run(Writer(Query([])), told=True)

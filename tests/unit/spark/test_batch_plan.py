@@ -64,15 +64,15 @@ def test_times():
                 "startingOffsetsByTimestamp": '{"t":{"0":9,"1":-2}}',
                 "endingOffsetsByTimestamp": '{"t":{"0":8,"1":-1}}',
             },
-            r"'endingOffsetsByTimestamp' ends t-0 at 8, before 'startingOffsetsByTimestamp' begins it at 9",
+            r"'endingOffsetsByTimestamp' ends t-0 at 8, before 'startingOffsetsByTimestamp' starts it at 9",
         ),
         (
             {"startingTimestamp": "40", "endingOffsets": '{"t":{"0":-1,"1":39}}'},
-            "'endingOffsets' ends t-1 at offset 39, before 'startingTimestamp' begins it at offset 40",
+            "'endingOffsets' ends t-1 at offset 39, before 'startingTimestamp' starts it at offset 40",
         ),
         (
             {"startingOffsets": '{"t":{"0":-2,"1":40}}', "endingOffsetsByTimestamp": '{"t":{"0":-1,"1":39}}'},
-            "'endingOffsetsByTimestamp' ends t-1 at offset 39, before 'startingOffsets' begins it at offset 40",
+            "'endingOffsetsByTimestamp' ends t-1 at offset 39, before 'startingOffsets' starts it at offset 40",
         ),
     ],
 )
@@ -133,7 +133,7 @@ def test_the_advice_for_a_partition_left_out_can_be_followed(option, advice):
 
 
 def test_a_start_later_than_any_record_is_an_error_or_the_end():
-    with pytest.raises(NoOffsetForTimeError, match="no record of t-1 is as late as 60000 ms"):
+    with pytest.raises(NoOffsetForTimeError, match="no record of t-1 has a timestamp of 60000 ms or later"):
         plan(startingTimestamp="60000")
     ranges = plan(startingTimestamp="60000", startingOffsetsByTimestampStrategy="latest")
     assert ranges == [OffsetRange("t", 0, 60_000, 100_000)]

@@ -92,7 +92,7 @@ def test_what_has_no_effect_is_told_of_in_one_warning():
     (said,) = parse_read({**BROKERS, **given, "subscribe": "t"}, streaming=True).warnings
     assert said == (
         "these options have no effect on a read: kafka.acks (it is not for a read), kafka.client.dns.lookup (it is for "
-        "Java's machinery or for brokers), kafka.group.id (reading takes no part in a group)"
+        "Java's machinery or for brokers), kafka.group.id (reading does not use a consumer group)"
     )
 
 
@@ -189,7 +189,7 @@ def test_blanks_at_the_ends_of_a_value_do_not_count_as_in_java() -> None:
         (
             "consumer",
             {"ssl.truststore.location": "/nowhere"},
-            "option 'kafka.ssl.truststore.location' names a file that is not there: /nowhere",
+            "option 'kafka.ssl.truststore.location' names a file that does not exist: /nowhere",
         ),
         ("consumer", {"isolation.level": "x"}, "option 'kafka.isolation.level' expects one of"),
         (

@@ -58,7 +58,7 @@ def test_a_log_that_was_cut_back_ends_the_query_however_long_it_is_now(end):
     assert leader_epochs(done) == {T0: 3, T1: 8}
     elect(query, cut_at=31, end=end)
     query.restart()
-    with pytest.raises(DataLossError, match=r"log of t-0 was cut back to offset 31 .* had read up to 50: .* epoch 3"):
+    with pytest.raises(DataLossError, match=r"log of t-0 was truncated to offset 31 .* had read up to 50: .* epoch 3"):
         query.latest(done)
 
 
@@ -69,7 +69,7 @@ def test_where_loss_is_allowed_what_came_instead_is_read_once(end, caplog):
     later = query.latest(done)
     ranges = [OffsetRange("t", 0, 31, end, leader_epoch=5)]
     assert query.ranges(done, later) == ranges
-    assert "t-0 was cut back to offset 31" in caplog.text
+    assert "t-0 was truncated to offset 31" in caplog.text
     query.restart()
     assert query.ranges(done, later) == ranges, "a replay reads the same"
     query.produce(0, 5)
@@ -118,7 +118,7 @@ def test_each_leader_is_asked_where_the_epoch_before_it_ends():
     done = query.latest(done)
     query.cluster.epochs[T0] = 6
     query.cluster.ends_of_epochs[T0, 5] = 70
-    with pytest.raises(DataLossError, match="t-0 was cut back to offset 70"):
+    with pytest.raises(DataLossError, match="t-0 was truncated to offset 70"):
         query.latest(done)
 
 
@@ -141,7 +141,7 @@ def test_a_query_of_what_is_there_now_keeps_the_epochs_of_its_beginning():
     last = query.latest(done)
     assert (from_layout(last)[T0], leader_epochs(last)[T0]) == (80, 3)
     query.restart()
-    with pytest.raises(DataLossError, match="t-0 was cut back to offset 60"):
+    with pytest.raises(DataLossError, match="t-0 was truncated to offset 60"):
         query.latest(last)
 
 

@@ -25,7 +25,7 @@ def test_what_is_refused_comes_first_and_by_name():
     assert found[0].startswith("Refused: option 'startngoffsets' is unknown to kafka_columnar; did you mean")
     assert found[0].endswith("Spark's connector ignores it.")
     assert "'minPartitions' expects a whole number" in found[1]
-    assert found[2] == "Option 'kafka.group.id' has no effect: reading takes no part in a group."
+    assert found[2] == "Option 'kafka.group.id' has no effect: reading does not use a consumer group."
 
 
 def test_a_fault_of_several_options_is_said_once():

@@ -170,8 +170,8 @@ def test_times_go_before_offsets_with_a_warning():
     both = read(startingTimestamp="17", startingOffsets="earliest", startingOffsetsByTimestamp='{"t":{"0":5}}')
     assert both.start == AtTime("startingTimestamp", 17)
     assert both.warnings == (
-        "option 'startingOffsetsByTimestamp' has no effect, as 'startingTimestamp' takes precedence",
-        "option 'startingOffsets' has no effect, as 'startingTimestamp' takes precedence",
+        "option 'startingOffsetsByTimestamp' has no effect because 'startingTimestamp' takes precedence",
+        "option 'startingOffsets' has no effect because 'startingTimestamp' takes precedence",
     )
 
 
@@ -310,9 +310,9 @@ def test_a_batch_refuses_to_begin_at_the_end_and_to_end_at_the_beginning():
 
 def test_contradictions_are_refused():
     message = refusal(streaming=False, startingOffsets='{"t":{"0":9}}', endingOffsets='{"t":{"0":5}}')
-    assert "ends t-0 at 5, before 'startingOffsets' begins it at 9" in message
+    assert "ends t-0 at 5, before 'startingOffsets' starts it at 9" in message
     message = refusal(minOffsetsPerTrigger="10", maxOffsetsPerTrigger="5")
-    assert "'minOffsetsPerTrigger' (10) must not be larger than 'maxOffsetsPerTrigger' (5)" in message
+    assert "'minOffsetsPerTrigger' (10) must not be greater than 'maxOffsetsPerTrigger' (5)" in message
     assert "'includeHeaders' is false, but 'columns' names" in refusal(columns="headers", includeHeaders="false")
     assert "'includeHeaders' is true, but 'columns' leaves out" in refusal(columns="value", includeHeaders="true")
 
@@ -369,7 +369,7 @@ def test_bounds_may_be_equal():
     read(streaming=False, startingOffsets='{"t":{"0":5}}', endingOffsets='{"t":{"0":5}}')
     read(minOffsetsPerTrigger="5", maxOffsetsPerTrigger="5")
     message = refusal(streaming=False, startingOffsets='{"t":{"0":5}}', endingOffsets='{"t":{"0":0}}')
-    assert "ends t-0 at 0, before 'startingOffsets' begins it at 5" in message
+    assert "ends t-0 at 0, before 'startingOffsets' starts it at 5" in message
 
 
 @pytest.mark.parametrize("offset", ["9223372036854775807", "0"])
@@ -459,7 +459,7 @@ def test_a_schema_may_declare_as_not_null_what_every_record_has():
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ([("valeu", "binary", True)], "'valeu', which a read from Kafka does not have; did you mean 'value'"),
+        ([("valeu", "binary", True)], "'valeu', which is not a column of a read from Kafka; did you mean 'value'"),
         ([("value", "string", True)], "column 'value' the type string, but it is binary"),
         ([("value", "binary", False)], "column 'value' as not null, but a record may be without"),
         ([("headers", COLUMNS["headers"], False)], "column 'headers' as not null"),
@@ -472,7 +472,7 @@ def test_a_wrong_schema_is_refused(fields, said):
 
 
 def test_columns_and_schema_must_agree():
-    with pytest.raises(KafkaConfigurationError, match="'columns' asks for key, the schema for value"):
+    with pytest.raises(KafkaConfigurationError, match="'columns' requests key, but the schema value"):
         requested_columns({"columns": "key"}, [("value", "binary", True)])
 
 

@@ -80,7 +80,10 @@ async def test_parts_that_belong_together_are_read_once():
 
 async def test_parts_that_are_gone_are_told_with_what_to_do():
     access = Shown(decision(8), decision(7), stable=None)
-    with pytest.raises(ExactlyOnceError, match=r"'p' cannot be read: 1 of its \d parts are there .*deleting these"):
+    with pytest.raises(
+        ExactlyOnceError,
+        match=r"cannot read the last decision under .*'p': only 1 of its \d parts exist .*delete these",
+    ):
         await access.read(stable=False)
 
 

@@ -39,7 +39,10 @@ def test_java_home_decides_which_java_is_run(monkeypatch, tmp_path):
 def test_a_session_without_java_says_so(no_jvm, monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("JAVA_HOME", raising=False)
-    with pytest.raises(SparkRequirementError, match="Spark needs Java 17 or later: there is no 'java' on the PATH"):
+    with pytest.raises(
+        SparkRequirementError,
+        match="Spark requires Java 17 or later: there is no 'java' on the PATH",
+    ):
         session()
     monkeypatch.setenv("JAVA_HOME", "/nowhere")
     with pytest.raises(SparkRequirementError, match="JAVA_HOME is '/nowhere', which has no bin/java"):
@@ -52,7 +55,7 @@ def test_a_java_that_is_too_old_is_named(no_jvm, monkeypatch, tmp_path, says):
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(SparkRequirementError) as caught:
         session()
-    assert str(caught.value) == f"Spark needs Java 17 or later; {java} is: {says}"
+    assert str(caught.value) == f"Spark requires Java 17 or later; {java} is: {says}"
 
 
 @pytest.mark.parametrize("version", ["17.0.1", "21", "26-ea"])

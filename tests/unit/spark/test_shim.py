@@ -33,7 +33,7 @@ def test_the_package_says_what_to_install_without_spark():
         "try: kafka.spark.session()\n"
         "except ImportError as error: print(error)"
     )
-    assert run(code) == "kafka.spark needs PySpark 4.0 or later: pip install 'kafka-columnar[spark]'\n"
+    assert run(code) == "kafka.spark requires PySpark 4.0 or later: pip install 'kafka-columnar[spark]'\n"
 
 
 @pytest.mark.slow
@@ -47,8 +47,8 @@ def test_a_pyspark_that_is_too_old_is_refused_by_its_version(version):
         "    except ImportError as error: print(error)"
     )
     said = (
-        f"kafka.spark needs PySpark 4.0 or later, not {version}: pip install 'kafka-columnar[spark]' --upgrade. Spark "
-        "before 4.0 has no data sources in Python: kafka.read() and send_arrow() work there, see docs/SPARK.md, "
+        f"kafka.spark requires PySpark 4.0 or later, not {version}: pip install 'kafka-columnar[spark]' --upgrade. "
+        "Spark before 4.0 has no Python data sources: kafka.read() and send_arrow() work there; see docs/SPARK.md, "
         "Spark 3.5\n"
     )
     assert run(code) == said * 2

@@ -54,7 +54,7 @@ def test_a_frame_that_cannot_be_written_is_refused(fields, topic, said):
     ("typed", "advice"),
     [
         ({}, "(string or binary)|to_json(struct(*)) AS value"),
-        ({"value": "avro"}, "(for avro), but there are only id; |('struct(*) AS value')"),
+        ({"value": "avro"}, "(for avro), but the columns are id; |('struct(*) AS value')"),
     ],
 )
 def test_the_advice_for_a_frame_without_values_fits_the_format(typed, advice):

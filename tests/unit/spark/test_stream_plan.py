@@ -160,7 +160,7 @@ def test_new_partitions_that_have_lost_records_are_loss():
     query = Query({("t", 0): (0, 5)})
     start = query.latest(query.initial())
     query.cluster.logs.update(FakeCluster({("t", 1): (3, 7)}).logs)
-    with pytest.raises(DataLossError, match="t-1 is new to the query, but its log begins at 3"):
+    with pytest.raises(DataLossError, match="t-1 is new to the query, but its log starts at 3"):
         query.latest(start)
 
 

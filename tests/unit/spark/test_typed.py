@@ -200,7 +200,7 @@ def test_a_time_that_spark_cannot_hold_is_a_bad_record(kafka: Kafka) -> None:
     send(kafka.servers, topic, [plain.encode({"at": each}, prefix) for each in (1, 2**62, 2)])
     rows = Frame(**kafka.options(topic, valueErrors="column", columns="value,value_error")).rows()
     assert [row["value"] and row["value"]["at"].microsecond for row in rows] == [1_000, None, 2_000]
-    assert "Spark cannot hold it" in rows[1]["value_error"]["cause"]
+    assert "Spark cannot represent it" in rows[1]["value_error"]["cause"]
 
 
 def test_a_stream_reads_newer_schemas_with_the_one_it_was_planned_with(kafka: Kafka) -> None:
@@ -456,14 +456,14 @@ def test_a_process_that_forked_while_a_client_was_looked_for_makes_its_own(kafka
         ({"valueFormat": "xml"}, "option 'valueFormat' expects one of avro, json"),
         ({"valueFormat": "json"}, "needs valueSchema, valueSchemaFile to say which columns"),
         ({"valueFormat": "avro"}, "needs valueSchema, valueSchemaFile or schemaRegistryUrl"),
-        ({"valueFormat": "long", "valueSchema": "a int"}, "'valueSchema' is not for the format long"),
-        ({"valueFormat": "avro", "valueSubject": "s"}, "'valueSubject' needs 'schemaRegistryUrl'"),
+        ({"valueFormat": "long", "valueSchema": "a int"}, "'valueSchema' does not apply to the format long"),
+        ({"valueFormat": "avro", "valueSubject": "s"}, "'valueSubject' requires 'schemaRegistryUrl'"),
         ({"valueFormat": "string", "schemaRegistryUrl": "http://h:1"}, "'schemaRegistryUrl' needs 'valueFormat'"),
-        ({"schemaRegistryUser": "u"}, "'schemaRegistryUser' needs 'schemaRegistryUrl'"),
+        ({"schemaRegistryUser": "u"}, "'schemaRegistryUser' requires 'schemaRegistryUrl'"),
         ({"valueFormat": "avro", "valueSchema": "{}", "valueSchemaFile": "f"}, "are both given"),
         (
             {"valueFormat": "avro", "valueSchemaFile": "/no/such/file"},
-            "the file cannot be read where the query is planned",
+            "cannot read the file where the query is planned",
         ),
         ({"autoRegister": "false"}, "'autoRegister' cannot be used for a read"),
         ({"valueFormats": "avro"}, "did you mean 'valueFormat'"),

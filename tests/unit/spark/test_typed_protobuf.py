@@ -183,7 +183,7 @@ def test_without_a_registry_values_are_the_message_alone(kafka: Kafka, tmp_path:
     ("more", "text"),
     [
         ({"valueFormat": "protobuf"}, "needs valueSchema, valueSchemaFile or schemaRegistryUrl"),
-        ({"valueFormat": "avro", "valueMessage": "Order"}, "'valueMessage' is not for the format avro"),
+        ({"valueFormat": "avro", "valueMessage": "Order"}, "'valueMessage' does not apply to the format avro"),
         ({"valueMessage": "Order"}, "option 'valueMessage' needs 'valueFormat'"),
         ({"valueFormat": "protobuf", "valueSchema": "message"}, "schema of values (given as an option) cannot be read"),
         ({"valueFormat": "protobuf", "valueSchema": ORDER, "valueMessage": "No"}, "has no message 'No'"),
@@ -204,7 +204,7 @@ def test_a_write_without_a_schema_is_refused() -> None:
 
 
 def test_functions_say_what_they_need() -> None:
-    with pytest.raises(KafkaConfigurationError, match="from_protobuf needs a schema, or registry and subject"):
+    with pytest.raises(KafkaConfigurationError, match="from_protobuf requires a schema, or registry and subject"):
         functions.from_protobuf("value")
     with pytest.raises(KafkaConfigurationError, match="to_protobuf needs a subject"):
         functions.to_protobuf("value", ORDER, registry={"url": "http://h:1"})

@@ -53,7 +53,7 @@ def test_values_that_are_false_are_values():
     ("options", "said"),
     [
         ({"topic": "t"}, "'kafka.bootstrap.servers' is missing"),
-        ({**BROKERS, "topic": None}, "option 'topic' is None: give it a value, or leave it out"),
+        ({**BROKERS, "topic": None}, "option 'topic' is None: set a value, or leave the option out"),
         ({**BROKERS, "topik": "t"}, "option 'topik' is unknown .* did you mean 'topic'"),
         ({**BROKERS, "subscribe": "t"}, "'subscribe' cannot be used for a write"),
     ],

@@ -46,9 +46,9 @@ async def test_a_page_that_changes_nothing_has_no_path_for_it(pages: Pages) -> N
 
 
 async def test_a_topic_is_made(writing: Pages) -> None:
-    assert "changes are allowed" in await writing.get("/")
+    assert "writes allowed" in await writing.get("/")
     told = await writing.post("/topics", name="made-here", partitions="3", replicas="")
-    assert "Topic made-here was made" in text_of(told)
+    assert "Topic made-here was created" in text_of(told)
     (described,) = await writing.ui.admin.describe_topics(["made-here"])
     assert len(described["partitions"]) == 3
 
@@ -56,10 +56,10 @@ async def test_a_topic_is_made(writing: Pages) -> None:
 @pytest.mark.parametrize(
     ("fields", "told"),
     [
-        ({"name": HOSTILE}, "The topic was not made"),
+        ({"name": HOSTILE}, "The topic was not created"),
         ({"name": "x", "partitions": "many"}, "expected a number of partitions, got 'many'"),
-        ({"name": "x", "replicas": "9"}, "The topic was not made"),
-        ({}, "The topic was not made"),
+        ({"name": "x", "replicas": "9"}, "The topic was not created"),
+        ({}, "The topic was not created"),
     ],
 )
 async def test_a_topic_that_cannot_be_made_is_a_sentence(writing: Pages, fields: dict[str, str], told: str) -> None:
@@ -92,7 +92,7 @@ async def test_a_request_from_another_site_is_refused(writing: Pages, headers: d
 
 async def test_a_browser_s_own_request_is_not(writing: Pages) -> None:
     headers = {"origin": ADDRESS, "sec-fetch-site": "same-origin"}
-    assert "was made" in await writing.post("/topics", 200, headers, name="from-a-browser")
+    assert "was created" in await writing.post("/topics", 200, headers, name="from-a-browser")
 
 
 async def test_a_form_without_end_is_refused(writing: Pages) -> None:
@@ -105,12 +105,12 @@ async def test_a_group_is_moved_once_that_is_confirmed(
     name = topic(*[b"v"] * 10)
     await asyncio.to_thread(commit, broker, "moved", name, 7)
     page = await writing.get("/group", id="moved")
-    assert "Move the group" in page
+    assert "Reset offsets" in page
     shown = await writing.post("/group/reset", id="moved", topic=name, to="4")
-    assert rows_of(shown, "Where it goes") == [[name, "0", "4", ""]]
+    assert rows_of(shown, "New offset") == [[name, "0", "4", ""]]
     assert await committed(writing, "moved") == [7]
     told = await writing.post("/group/reset", id="moved", topic=name, to="4", confirmed="yes")
-    assert "The group was moved" in text_of(told)
+    assert "The group was reset" in text_of(told)
     assert await committed(writing, "moved") == [4]
     await writing.post("/group/reset", id="moved", topic=name, to="latest", confirmed="yes")
     assert await committed(writing, "moved") == [10]
@@ -126,7 +126,7 @@ async def test_the_group_that_is_seen_is_the_one_that_is_moved(
         (form,) = re.findall(r'<form method="post" action="([^"]*)">(.*?)</form>', page, re.DOTALL)
         hidden = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', form[1]))
         page = await writing.post(html.unescape(form[0]), **{"to": "4", **hidden, **fields})
-    assert "The group was moved" in page
+    assert "The group was reset" in page
     assert await committed(writing, group) == [4]
 
 
@@ -137,5 +137,5 @@ async def test_a_place_that_is_none_is_a_sentence(
     name = topic(b"v")
     await asyncio.to_thread(commit, broker, "kept", name, 1)
     page = await writing.post("/group/reset", id="kept", topic=name, to=to, confirmed="yes")
-    assert "The group was not moved" in text_of(page)
+    assert "The group was not reset" in text_of(page)
     assert "<img" not in page

@@ -32,8 +32,8 @@ def running(*arguments: str, **env: str) -> Iterator[tuple[subprocess.Popen[str]
         try:
             assert process.stderr is not None
             line = process.stderr.readline()
-            assert line.startswith("The page is at http://127.0.0.1:"), line
-            address = urlsplit(line.split()[4])
+            assert line.startswith("Web UI at http://127.0.0.1:"), line
+            address = urlsplit(line.split()[3])
             assert address.hostname is not None
             connection = http.client.HTTPConnection(address.hostname, address.port or 0, timeout=200)
             with contextlib.closing(connection):
@@ -116,7 +116,7 @@ def runs_with(monkeypatch: pytest.MonkeyPatch) -> list[tuple[UiSettings, str, in
 def test_it_reads_alone_and_is_seen_by_this_machine_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = runs_with(monkeypatch)
     result = CliRunner().invoke(commands, ["ui"])
-    assert result.stderr == "The page is at http://127.0.0.1:8085/ (Ctrl-C ends it).\n"
+    assert result.stderr == "Web UI at http://127.0.0.1:8085/ (stop it with Ctrl-C).\n"
     ((settings, host, port),) = calls
     assert (host, port, settings.allow_writes, settings.spark) == ("127.0.0.1", 8085, False, None)
 
@@ -126,13 +126,13 @@ def test_it_reads_alone_and_is_seen_by_this_machine_alone(monkeypatch: pytest.Mo
     [
         (
             ["--host", "0.0.0.0"],
-            "Warning: whoever reaches 0.0.0.0 sees all records of this cluster; there is no login.",
+            "Warning: anyone who can reach 0.0.0.0 can see all records of this cluster; there is no login.",
         ),
         (
             ["--host", "::", "--allow-writes"],
-            "Warning: whoever reaches :: sees all records of this cluster and may change",
+            "Warning: anyone who can reach :: can see all records of this cluster and change",
         ),
-        (["--host", "box.example"], "Warning: whoever reaches box.example"),
+        (["--host", "box.example"], "Warning: anyone who can reach box.example"),
     ],
 )
 def test_it_warns_where_others_see_it(monkeypatch: pytest.MonkeyPatch, arguments: list[str], warning: str) -> None:

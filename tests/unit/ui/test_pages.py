@@ -52,7 +52,7 @@ async def test_a_topic_with_its_partitions_configs_and_groups(
     ]
     assert ["retention.ms", "123456"] in rows_of(page, "Configs")
     missing = await pages.get("/topic", 404, name=HOSTILE)
-    assert f"there is no topic {HOSTILE!r}; the page of topics lists those there are" in text_of(missing)
+    assert f"there is no topic {HOSTILE!r}; see the Topics page" in text_of(missing)
     assert "<script>" not in missing
 
 
@@ -97,9 +97,7 @@ async def test_groups_with_their_lag_and_members(
         assert [group, "Stable", str(5 - found)] in rows_of(await pages.get("/topic", name=name), "Groups")
     finally:
         await asyncio.to_thread(consumer.close)
-    assert "there is no group 'nobody'; the page of groups lists" in text_of(
-        await pages.get("/group", 404, id="nobody")
-    )
+    assert "there is no group 'nobody'; see the Groups page" in text_of(await pages.get("/group", 404, id="nobody"))
 
 
 async def test_decisions_of_the_sink_of_spark_are_no_lag(pages: Pages, topic: Callable[..., str]) -> None:
@@ -162,7 +160,7 @@ async def test_messages_are_found(
         ({"topic": HOSTILE}, "topic"),
         (
             {"topic": "nothing"},
-            "there is no topic 'nothing' to read; the page of topics lists them (UnknownTopicOrPartitionError)",
+            "there is no topic 'nothing' to read; see the Topics page (UnknownTopicOrPartitionError)",
         ),
         ({"topic": "a" * 300}, ""),
     ],
@@ -211,9 +209,12 @@ async def test_one_message_as_a_whole(pages: Pages, topic: Callable[..., str], b
     assert "00000000 5b 31 5d [1]" in text_of(page)
     assert rows_of(page, "Headers") == [[HOSTILE, "ff"], ["none", "null"]]
     missing = text_of(await pages.get("/message", 404, topic=name, partition=0, offset=3))
-    assert f"partition 0 of topic {name!r} has no record at offset 3: it was deleted, or is not written yet" in missing
+    assert (
+        f"partition 0 of topic {name!r} has no record at offset 3: it was deleted, or has not been written yet"
+        in missing
+    )
     page = text_of(await pages.get("/message", 400, topic="nothing", partition=0, offset=3))
-    assert "there is no topic 'nothing' to read; the page of topics lists them" in page
+    assert "there is no topic 'nothing' to read; see the Topics page" in page
     for query in ({"offset": "x"}, {"offset": "1", "partition": "99"}, {"offset": "1", "topic": "nothing"}):
         assert 'class="trouble"' in await pages.get("/message", 400, **{"topic": name, "partition": "0", **query})
 
@@ -222,11 +223,11 @@ async def test_a_search_ends_at_its_bounds(broker: EmbeddedBroker, topic: Callab
     name = topic(*[b"v"] * 20)
     async with pages_of(settings(broker.bootstrap_servers, search_records=7)) as pages:
         page = await pages.get("/messages", topic=name, value="nothing")
-        assert "7 records of 20 offsets were looked at. The search ended early: 7 records were looked at" in page
+        assert "7 records of 20 offsets were searched. The search ended early: 7 records were searched" in page
     async with pages_of(settings(broker.bootstrap_servers, search_s=0.0)) as pages:
         page = await pages.get("/messages", topic=name)
-        assert "The search ended early: the time was up (0 s)" in page
-        assert "the time was up" in await pages.get("/message", 504, topic=name, partition=0, offset=0)
+        assert "The search ended early: the time limit was reached (0 s)" in page
+        assert "the time limit was reached" in await pages.get("/message", 504, topic=name, partition=0, offset=0)
 
 
 async def test_whoever_leaves_ends_the_search(broker: EmbeddedBroker, topic: Callable[..., str]) -> None:
@@ -292,8 +293,8 @@ async def test_searches_end_with_the_page(
         asking = asyncio.create_task(pages.get("/messages", topic="silent"))
         await asked.wait()
         pages.ui.searches.close()
-        assert "The search ended early: the time was up" in await asking
-        assert "the time was up" in await pages.get("/message", 504, topic="silent", partition=0, offset=0)
+        assert "The search ended early: the time limit was reached" in await asking
+        assert "the time limit was reached" in await pages.get("/message", 504, topic="silent", partition=0, offset=0)
 
 
 async def test_spark_s_queries(broker: EmbeddedBroker, tmp_path: pathlib.Path, pages: Pages) -> None:
@@ -354,8 +355,8 @@ async def test_a_topic_of_a_cluster_that_is_gone_is_shown_as_it_was_without_wait
 async def test_an_unknown_stream_is_not_there(pages: Pages) -> None:
     await pages.get("/live/nothing", 404)
     page = await pages.get("/nowhere", 404)
-    assert "'/nowhere' is no page of this server; the links above lead to those there are" in text_of(page)
+    assert "'/nowhere' is not a page of this server; the links above lead to its pages" in text_of(page)
     assert 'href="/groups"' in page
     answer = await pages.browser.post("/groups")
     assert answer.status_code == 405
-    assert "'/groups' does not take that" in text_of(answer.text)
+    assert "'/groups' does not accept this request" in text_of(answer.text)

@@ -87,16 +87,16 @@ async def test_subjects_come_some_at_a_time(
         registry.register_schema(f"many-{number}", Schema('"string"'))
     first = await pages.get("/schemas", begins="many-")
     assert [row[0] for row in rows_of(first, "Subjects")] == ["many-0", "many-1"]
-    assert 'href="/schemas?begins=many-&amp;after=many-1">the next subjects' in first
+    assert 'href="/schemas?begins=many-&amp;after=many-1">next subjects' in first
     second = await pages.get("/schemas", begins="many-", after="many-1")
     assert [row[0] for row in rows_of(second, "Subjects")] == ["many-2"]
-    assert "the next subjects" not in second
+    assert "next subjects" not in second
 
 
 async def test_a_schema_with_its_versions_settings_and_references(pages: Pages) -> None:
     newest = text_of(await pages.get("/schema", subject="orders-value"))
     assert "version 2" in newest
-    assert "compatibility BACKWARD, as of all subjects" in newest
+    assert "compatibility BACKWARD (the default)" in newest
     assert '"currency"' in newest
     first = text_of(await pages.get("/schema", subject="orders-value", version="1"))
     assert '"currency"' not in first
@@ -181,7 +181,7 @@ async def test_a_value_that_cannot_be_decoded_is_bytes_with_the_reason(
     assert short == "0000"
     assert '"amount"' in good
     shown = text_of(await pages.get("/messages", topic=name, **{"as": "schema"}))
-    assert "no schema is named" in shown
+    assert "no schema id" in shown
 
 
 async def test_a_registry_that_does_not_answer_keeps_no_message_back(
@@ -227,7 +227,7 @@ async def test_a_page_of_a_proxy_is_not_taken_for_the_registry_s_answer(
     assert pages.ui.registry is not None
     monkeypatch.setattr(pages.ui.registry.client, "get_schema", proxied)
     found = text_of(await pages.get("/messages", topic=orders()))
-    assert "the schema registry refuses: " in found
+    assert "the schema registry rejected the request: " in found
     assert "no such page" in found
     monkeypatch.setattr(pages.ui.registry.client, "get_subjects", lambda: ["a-subject"])
     monkeypatch.setattr(pages.ui.registry.client, "get_versions", proxied)

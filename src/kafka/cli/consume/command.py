@@ -22,28 +22,54 @@ if TYPE_CHECKING:
     from kafka.structs import TopicPartition
 
 _OPTIONS = [
-    click.option("--from", "--start", "--offset", "start", type=POSITION, help="Where to begin. [default: earliest]"),
-    click.option("--to", "--until", "--end", "end", type=POSITION, help="Where to stop. [default: what is there now]"),
-    click.option("-F", "--follow", is_flag=True, help="Go on with what comes; from the end, unless --from or --last."),
+    click.option(
+        "--from", "--start", "--offset", "start", type=POSITION, help="Position to start at. [default: earliest]"
+    ),
+    click.option(
+        "--to", "--until", "--end", "end", type=POSITION, help="Position to stop at. [default: the current end]"
+    ),
+    click.option(
+        "-F",
+        "--follow",
+        is_flag=True,
+        help="Keep reading new records; starts at the end unless --from or --last is given.",
+    ),
     click.option(
         "--last",
         type=click.IntRange(1),
         metavar="N",
-        help="The last N records of each partition, of which --key, --grep and the like then choose.",
+        help="Read only the last N records of each partition; filters such as --key and --grep apply to these.",
     ),
-    click.option("-n", "-c", "--max-records", "--max-messages", type=click.IntRange(1), help="So many records in all."),
-    click.option("-p", "--partition", "partitions", type=click.IntRange(0), multiple=True, help="May be repeated."),
+    click.option(
+        "-n",
+        "-c",
+        "--max-records",
+        "--max-messages",
+        type=click.IntRange(1),
+        metavar="COUNT",
+        help="Stop after this many records.",
+    ),
+    click.option(
+        "-p",
+        "--partition",
+        "partitions",
+        type=click.IntRange(0),
+        metavar="NUMBER",
+        multiple=True,
+        help="Read only this partition; repeatable.",
+    ),
     click.option(
         "-g",
         "--group",
-        help="As a member of this group, whose offsets are committed.",
+        metavar="GROUP",
+        help="Read as a member of this group and commit its offsets.",
         shell_complete=complete_group,
     ),
-    click.option("-i", "--group-instance-id", help="As this static member."),
+    click.option("-i", "--group-instance-id", metavar="ID", help="Static member id (group.instance.id)."),
     click.option(
         "--share-group",
         metavar="GROUP",
-        help="As a member of this share group (Kafka 4.2), which acknowledges what it has written.",
+        help="Read as a member of this share group (Kafka 4.2) and acknowledge what is written.",
         shell_complete=complete_group,
     ),
     click.option(
@@ -51,34 +77,44 @@ _OPTIONS = [
         "--format",
         "name",
         metavar="NAME",
-        help="text, hex, json, csv, parquet, arrow, or a template such as '%t %p %o %T %k %s %h\\n'. "
-        "[default: text, or what the file's name says]",
+        help="Output format: text, hex, json, csv, parquet, arrow, or a template such as '%t %p %o %T %k %s %h\\n'. "
+        "[default: from the file name, otherwise text]",
     ),
-    click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=pathlib.Path), help="A file to write."),
-    click.option("-K", "--key-separator", metavar="TEXT", help="Write keys too, with this behind them (text, hex)."),
-    click.option("-D", "--delimiter", default="\\n", show_default=True, help="What follows a record (text, hex)."),
-    click.option("--null", default="", metavar="TEXT", help="What stands for null (text, hex, csv)."),
-    click.option("--encoding", help="Of keys and values, for text; it is written as UTF-8. [default: as they are]"),
-    click.option("--key", "keys", multiple=True, metavar="TEXT", help="Only records with this key; may be repeated."),
-    click.option("--key-regex", metavar="REGEX", help="Only records in whose key this is found."),
-    click.option("--header", "headers", multiple=True, metavar="NAME[=VALUE]", help="Only records with this header."),
-    click.option("--grep", metavar="REGEX", help="Only records in whose value this is found."),
-    click.option("--read-committed", is_flag=True, help="Not the records of transactions that were aborted."),
-    click.option("--idle-timeout", type=DURATION, help="End when nothing came for so long."),
-    click.option("--skip-bad", is_flag=True, help="Leave out records that --key-format and --value cannot read."),
-    click.option("--progress/--no-progress", default=None, help="A bar on standard error."),
+    click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=pathlib.Path), help="Write to this file."),
+    click.option(
+        "-K", "--key-separator", metavar="TEXT", help="Write keys too, followed by this separator (text, hex)."
+    ),
+    click.option(
+        "-D", "--delimiter", default="\\n", show_default=True, help="Delimiter after each record (text, hex)."
+    ),
+    click.option("--null", default="", metavar="TEXT", help="Text to write for null (text, hex, csv)."),
+    click.option(
+        "--encoding",
+        metavar="NAME",
+        help="Decode keys and values from this encoding and write UTF-8 (text). [default: write bytes unchanged]",
+    ),
+    click.option("--key", "keys", multiple=True, metavar="TEXT", help="Only records with this key; repeatable."),
+    click.option("--key-regex", metavar="REGEX", help="Only records whose key matches REGEX."),
+    click.option(
+        "--header", "headers", multiple=True, metavar="NAME[=VALUE]", help="Only records with this header; repeatable."
+    ),
+    click.option("--grep", metavar="REGEX", help="Only records whose value matches REGEX."),
+    click.option("--read-committed", is_flag=True, help="Skip records of aborted transactions."),
+    click.option("--idle-timeout", type=DURATION, help="Stop when no record arrives for this long."),
+    click.option("--skip-bad", is_flag=True, help="Skip records that --key-format and --value cannot decode."),
+    click.option("--progress/--no-progress", default=None, help="Show a progress bar on standard error."),
 ]
 
 _TIMES_FROM = 10**11
 """Offsets from here on are rather milliseconds: those of 1973 and later."""
 _NAMES = {"start": "--from", "end": "--to", "partitions": "--partition"}
 """Options whose values have another name here."""
-_SHARED_OUT = "brokers share the records out among the group's members"
-_GROUP_CONFIG = "a config of the group says that: 'kafka configs alter group {{}} {}'"
+_SHARED_OUT = "brokers distribute the records among the group's members"
+_GROUP_CONFIG = "set it on the group: 'kafka configs alter group {{}} {}'"
 _NOT_FOR_SHARES = {
-    "group": "a member is of one group",
+    "group": "a member belongs to only one group",
     "group_instance_id": "share groups have no static members",
-    "start": _GROUP_CONFIG.format("share.auto.offset.reset=earliest") + ", and 'kafka groups reset' moves it",
+    "start": _GROUP_CONFIG.format("share.auto.offset.reset=earliest") + ", or move the group with 'kafka groups reset'",
     "end": _SHARED_OUT,
     "last": _SHARED_OUT,
     "partitions": _SHARED_OUT,
@@ -112,10 +148,10 @@ def command(
     typed: Typed,
     **where: Any,
 ) -> None:
-    """Read records: those that topics hold now, unless --follow, --group or --share-group says otherwise.
+    """Print records from topics. Stops at their current end unless --follow, --group or --share-group is given.
 
-    POSITION is an offset, earliest, latest, a time such as 2026-01-31T12:00 (local), @1767225600000 (milliseconds), or
-    a duration ago such as 15m, 2h or 3d.
+    POSITION is an offset, earliest, latest, a local time such as 2026-01-31T12:00, milliseconds since 1970 such as
+    @1767225600000, or how long ago, such as 15m, 2h or 3d.
     """
     from kafka.cli.consume.sink import open_sink
     from kafka.cli.escapes import as_typed, unescaped_option
@@ -131,16 +167,16 @@ def command(
     sink = open_sink(name, output, session.output.as_json, end, between, as_typed(null), encoding)
     if typed and sink.is_arrow:
         raise click.UsageError(
-            "--value and --key-format are for text, json, csv and templates: parquet and arrow have bytes; for columns "
-            "of the values' own types, use kafka.read(topic, value=...) in Python"
+            "--value and --key-format apply to text, json, csv and templates: parquet and arrow contain bytes; for "
+            "typed columns, use kafka.read(topic, value=...) in Python"
         )
     note_likely_mistakes(typed, where["keys"], writes=False)
     if skip_bad and not typed:
-        raise click.UsageError("--skip-bad expects --value or --key-format")
+        raise click.UsageError("--skip-bad requires --value or --key-format")
     if where["share_group"] is not None and not sink.is_safe:
         raise click.UsageError(
-            "parquet and --share-group exclude each other: such a file is whole at its end, and records are locked "
-            "for a member of a share group for less; arrow is written as records come"
+            "parquet and --share-group are mutually exclusive: a Parquet file is complete only once it is closed, "
+            "and records of a share group are not locked for that long; arrow is written as records arrive"
         )
     session.refuse_settings(_no_effect(where))
     if where["read_committed"]:
@@ -156,7 +192,7 @@ def command(
     finally:
         if output is not None and sink.is_open and not session.output.as_json:
             seconds = max(time.monotonic() - began, 1e-6)
-            note(f"{sink.records:,} records in {seconds:.1f} s, {sink.records / seconds:,.0f} a second, to {output}")
+            note(f"{sink.records:,} records in {seconds:.1f} s, {sink.records / seconds:,.0f} per second, to {output}")
         if sink.remark is not None:
             note(sink.remark)
 
@@ -165,11 +201,11 @@ def _explain_nothing(source: "Source", selection: "Selection", where: dict[str, 
     """Say where was searched, if that was said or filters were given: what was wanted may lie elsewhere."""
     start, searched = where["start"], source.searched()
     if isinstance(start, int) and start >= _TIMES_FROM:
-        note(f"no record has offset {start} or a later one; milliseconds are written @{start}")
+        note(f"no record has offset {start} or higher; to give milliseconds, write @{start}")
     elif searched is not None and selection.has_filters:
         note(f"0 of {selection.looked_at:,} records matched; {searched}")
     elif searched is not None and (start is not None or where["end"] is not None):
-        note(f"no records there; {searched}")
+        note(f"no records found; {searched}")
 
 
 def _check_order(start: Position | None, end: Position | None) -> None:
@@ -180,7 +216,7 @@ def _check_order(start: Position | None, end: Position | None) -> None:
         first, last = (None if each is None else instant(each) for each in (start, end))
         is_reversed = first is not None and last is not None and first > last
     if is_reversed:
-        raise click.UsageError("--from is behind --to: there is nothing between them")
+        raise click.UsageError("--from is after --to: there is nothing in between")
 
 
 def _copy(source: "Source", selection: "Selection", sink: "Sink", typed: Typed, skips: bool) -> None:
@@ -214,17 +250,17 @@ _BEGINNINGS = ("auto_offset_reset", "auto_offset_reset_new_partitions")
 def _no_effect(where: dict[str, Any]) -> dict[str, str]:
     """Settings that the command makes itself, and what says it instead."""
     if where["share_group"] is not None:
-        return {"group_id": "--share-group names it", "share_acknowledgement_mode": "what was written is accepted"}
-    commits = {"enable_auto_commit": "what was written is committed with --group, and nothing without"}
+        return {"group_id": "use --share-group", "share_acknowledgement_mode": "written records are accepted"}
+    commits = {"enable_auto_commit": "with --group, written records are committed; without it, nothing is"}
     if where["group"] is not None:
-        named = {"group_id": "--group names it", "group_instance_id": "--group-instance-id names it"}
+        named = {"group_id": "use --group", "group_instance_id": "use --group-instance-id"}
         return {**commits, **named}
     return {
         **commits,
-        "group_id": "--group makes the command a member of one",
-        "group_instance_id": "--group and --group-instance-id make the command a member of a group",
-        **({} if _is_given(where["start"]) else dict.fromkeys(_BEGINNINGS, "--from says where to begin")),
-        **({} if where["follow"] else {"on_topic_recreated": "it is for --follow and --group"}),
+        "group_id": "use --group to join a group",
+        "group_instance_id": "use --group and --group-instance-id to join a group",
+        **({} if _is_given(where["start"]) else dict.fromkeys(_BEGINNINGS, "use --from")),
+        **({} if where["follow"] else {"on_topic_recreated": "it applies only to --follow and --group"}),
     }
 
 
@@ -238,7 +274,9 @@ def _check_share_group(where: dict[str, Any]) -> None:
     for option, why in _NOT_FOR_SHARES.items():
         if _is_given(where[option]):
             name = _NAMES.get(option, "--" + option.replace("_", "-"))
-            raise click.UsageError(f"{name} and --share-group exclude each other: {why.format(where['share_group'])}")
+            raise click.UsageError(
+                f"{name} and --share-group are mutually exclusive: {why.format(where['share_group'])}"
+            )
 
 
 def _check_group(where: dict[str, Any]) -> None:
@@ -248,18 +286,21 @@ def _check_group(where: dict[str, Any]) -> None:
         return
     if where["group"] is None:
         if where["group_instance_id"] is not None:
-            raise click.UsageError("--group-instance-id needs --group")
+            raise click.UsageError("--group-instance-id requires --group")
         if where["follow"] and where["end"] is not None:
-            raise click.UsageError("--follow has no end: leave out --to, or --follow")
+            raise click.UsageError("--follow never ends: leave out --to or --follow")
         _check_order(where["start"], where["end"])
         return
     for option in ("end", "last", "partitions"):
         if _is_given(where[option]):
             name = _NAMES.get(option, f"--{option}")
-            raise click.UsageError(f"{name} and --group exclude each other: a group's offsets say where it is")
+            raise click.UsageError(
+                f"{name} and --group are mutually exclusive: the group's offsets determine the position"
+            )
     if where["start"] not in (None, "earliest", "latest"):
         raise click.UsageError(
-            "with --group, --from may be earliest or latest, where it has no offsets; 'kafka groups reset' moves it"
+            "with --group, --from must be earliest or latest, for partitions without committed offsets; 'kafka "
+            "groups reset' moves the group"
         )
 
 

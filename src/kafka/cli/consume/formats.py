@@ -221,7 +221,7 @@ def template(text: str, change: Change | None = None) -> "Callable[[ConsumerReco
         if match[1] is not None:
             if match[1] not in _FIELDS:
                 raise ValueError(
-                    f"%{match[1]} means nothing in a template; these do: {' '.join('%' + f for f in _FIELDS)}"
+                    f"%{match[1]} is not a field of templates; expected one of {' '.join('%' + f for f in _FIELDS)}"
                 )
             parts.append(_changed(_FIELDS[match[1]], change))
         else:
@@ -258,7 +258,7 @@ def text_format(
         return EachRecord(lambda record: repr(record).encode() + b"\n")
     if name not in NAMES:
         names = ", ".join(NAMES)
-        raise ValueError(f"expected a format, {names}, or a template with %, got {name!r}{nearest(name, NAMES)}")
+        raise ValueError(f"expected one of {names}, or a template with %, got {name!r}{nearest(name, NAMES)}")
     return Lines(delimiter, separator, null, _change(name, encoding, safe))
 
 

@@ -113,5 +113,6 @@ def _pattern(option: str, text: str | None) -> "re.Pattern[bytes] | None":
         return None if text is None else re.compile(as_typed(text))
     except re.error as error:
         raise ValueError(
-            f"{option} expects a regular expression, got {text!r}: {error}; a backslash before a sign takes it as it is"
+            f"{option} expects a regular expression, got {text!r}: {error}; use a backslash to match a special "
+            "character itself"
         ) from None

@@ -66,7 +66,8 @@ class InShareGroup(Source):
             self._has_complained = True
             for tp, each in offsets.items():
                 note(
-                    f"{len(each):,} records of {tp.topic}:{tp.partition} were written, and are delivered again, as "
+                    f"{len(each):,} records of {tp.topic}:{tp.partition} were written but will be delivered again, "
+                    f"because they could not be acknowledged: {error}"
                     f"they could not be acknowledged: {error}"
                 )
 

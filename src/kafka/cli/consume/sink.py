@@ -95,14 +95,15 @@ class Sink:
         if not isinstance(self._format, Csv) or not self._format.ambiguous:
             return None
         return (
-            f"csv has empty fields for {self._format.ambiguous:,} values that are null or keys that are empty, which "
+            f"csv has empty fields for {self._format.ambiguous:,} null values or empty keys, which 'kafka produce' "
+            "reads as empty values and null keys; give both commands --null TEXT to tell them apart"
             "'kafka produce' takes for empty values and null keys; --null TEXT, there too, tells them apart"
         )
 
     def check_reader(self) -> None:
         """Raise `BrokenPipeError` where nobody reads any more, which else the next record would tell."""
         if self._is_unread is not None and self._is_unread():
-            raise BrokenPipeError(errno.EPIPE, "nobody reads the output any more")
+            raise BrokenPipeError(errno.EPIPE, "the reader of the output is gone")
 
     def _put(self, data: bytes) -> None:
         self._out.write(data)
@@ -144,7 +145,9 @@ def open_sink(
     terminal = file is None and sys.stdout.isatty()
     if name in ("parquet", "arrow"):
         if terminal:
-            raise click.UsageError(f"{name} is not for terminals: name a file with -o, or redirect the output")
+            raise click.UsageError(
+                f"{name} cannot be written to a terminal: name a file with -o, or redirect the output"
+            )
         return Sink(name, file, None)
     try:
         return Sink(name, file, text_format(name, delimiter, separator, null, encoding, terminal))

@@ -60,7 +60,7 @@ def open_read(
     try:
         return kafka.read(list(targets), start=start, **bounds, **configs)
     except UnknownTopicOrPartitionError as error:
-        text = str(error.args[0]).replace(WHERE_TOPICS_ARE, "'kafka topics list' lists them")
+        text = str(error.args[0]).replace(WHERE_TOPICS_ARE, "see 'kafka topics list'")
         raise UnknownTopicOrPartitionError(text) from None
 
 
@@ -75,14 +75,14 @@ class Snapshot(Source):
         try:
             yield from self._read.columns()
         except OffsetOutOfRangeError as error:
-            text = str(error.args[0]).replace(SKIP_ADVICE, "; run the command again for what is left")
+            text = str(error.args[0]).replace(SKIP_ADVICE, "; run the command again to read the rest")
             raise OffsetOutOfRangeError(text) from error
 
     def searched(self) -> str | None:
         """See `Source`."""
         told = [f"{tp.topic}:{tp.partition} from {r.start:,} to {r.end:,}" for tp, r in self._read.ranges.items()]
         more = f" and {len(told) - _TOLD:,} more partitions" if len(told) > _TOLD else ""
-        return f"offsets of {', '.join(told[:_TOLD])}{more}"
+        return f"searched offsets of {', '.join(told[:_TOLD])}{more}"
 
     def close(self) -> None:
         """See `Source`."""

@@ -103,7 +103,7 @@ class TypedRecords:
             if not self._has_registry:
                 why += prefix_hint(data)
             tp = TopicPartition(record.topic, record.partition)
-            advice = "it is left out (--skip-bad)" if self._skips else "--skip-bad leaves such records out"
+            advice = "skipped (--skip-bad)" if self._skips else "use --skip-bad to skip such records"
             named = (error.schema_id, error.field) if isinstance(error, SerializationError) else (None, None)
             raise RecordDeserializationError(tp, record.offset, part, why, record, advice, *named) from error
 
@@ -116,7 +116,7 @@ class TypedRecords:
         """Close the registry's client, and say how many records were left out."""
         self._translator.close()
         if self._skipped:
-            note(f"left out, as they could not be read: {self._skipped:,} records")
+            note(f"skipped {self._skipped:,} records that could not be read")
 
 
 def _is_about_record(error: Exception) -> bool:

@@ -27,28 +27,29 @@ _NOT_TAKEN = {
 @click.option(
     "--bootstrap-servers",
     metavar="HOST:PORT,...",
-    help="Run on this cluster instead of an embedded broker of the demo's own.",
+    help="Run on this cluster instead of an embedded broker.",
 )
 @click.option(
     "--output",
     type=click.Path(file_okay=False, path_type=pathlib.Path),
     default=pathlib.Path("demo-output"),
     show_default=True,
-    help="Folder for the Parquet files; those of an earlier run are replaced.",
+    help="Directory for the Parquet files; files of an earlier run are replaced.",
 )
 @click.option(
     "--flights",
     type=click.IntRange(1),
+    metavar="COUNT",
     default=None,
-    help="Take only the first so many flights of the year.",
+    help="Use only the first COUNT flights of the year.",
 )
 @click.option(
     "--report",
     type=click.Path(dir_okay=False, path_type=pathlib.Path),
     default=None,
-    help="Where the report goes, a page with pictures. [default: report.html in the folder of --output]",
+    help="Where to write the report, an HTML page with charts. [default: report.html in the --output directory]",
 )
-@click.option("--no-report", is_flag=True, help="Write no report.")
+@click.option("--no-report", is_flag=True, help="Do not write a report.")
 def command(
     bootstrap_servers: str | None,
     output: pathlib.Path,
@@ -58,18 +59,16 @@ def command(
 ) -> None:
     """Stream a year of flights through a broker and Spark.
 
-    All 336,776 flights that left New York in 2013 go into the topic `flights` as JSON. Spark reads the topic as a
-    stream, joins airlines and airports, and computes the delays by origin and hour, which go to the topic
-    `flight_delays`, exactly once, and to Parquet files. In the middle of it the demo kills the Spark driver and starts
-    another. The result is compared with the same computation in pandas: each row is there once.
+    Sends all 336,776 flights that left New York in 2013 to the topic `flights` as JSON. Spark reads the topic as a
+    stream, joins airlines and airports, and computes delays by origin and hour. It writes them exactly once to the
+    topic `flight_delays` and to Parquet files. Midway, the demo kills the Spark driver and starts another. The result
+    is compared with the same computation in pandas: each row must be there once.
     """
     if no_report and report is not None:
-        raise click.UsageError("--report and --no-report exclude each other")
+        raise click.UsageError("--report and --no-report are mutually exclusive")
     before = given_before()
     if wrong := [option for option, name in _NOT_TAKEN.items() if before[name]]:
-        raise click.UsageError(
-            f"the demo takes --bootstrap-servers alone of the options of a connection, not {wrong[0]}"
-        )
+        raise click.UsageError(f"the demo accepts no connection option except --bootstrap-servers, got {wrong[0]}")
     if bootstrap_servers is None and before["bootstrap_servers"]:
         bootstrap_servers = ",".join(before["bootstrap_servers"])
     page = None if no_report else report or output / "report.html"

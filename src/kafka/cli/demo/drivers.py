@@ -68,17 +68,17 @@ def run_with_a_kill(
         if found is not None:
             kill, again = found, datetime.datetime.now(datetime.UTC)
             say(_told(kill, total))
-            say(told_lag("Lag of the groups then", kill.lag))
-            say("Restarted: another driver goes on from the checkpoints.")
+            say(told_lag("Group lag at that point", kill.lag))
+            say("Restarted: a new driver continues from the checkpoints.")
         elif why is None:
             if kill is None:
-                say("The driver was done before it could be killed.")
+                say("The driver finished before it could be killed.")
             return kill, again
         else:
             attempts -= 1
             if _BUSY not in why or not attempts:
                 raise KafkaError(f"a Spark driver of the demo failed: {why[:1000]}; its log is {log}")
-            say(f"The driver failed, as this machine is busy ({_BUSY}): another one goes on.")
+            say(f"The driver failed because this machine is busy ({_BUSY}): a new one continues.")
 
 
 def _told(kill: Kill, total: int) -> str:

@@ -96,9 +96,9 @@ def delays_by_hour(results: pd.DataFrame) -> pd.DataFrame:
 
 def _story(figures: Figures, kill: Kill | None) -> str:
     killed = (
-        "The driver was done before it could be killed."
+        "The driver finished before it could be killed."
         if kill is None
-        else f"The Spark driver was killed after {kill.rows:,} records, and another went on."
+        else f"The Spark driver was killed after {kill.rows:,} records, and a new one continued."
     )
     text = (
         f"{figures.flights:,} flights became {figures.results:,} rows in {figures.stream_s:.0f} s. {killed} "
@@ -116,11 +116,11 @@ def _delay_chart(by_hour: pd.DataFrame) -> Chart:
     ]
     longest = [(mean, hour, each.name) for each in series for hour, mean in each.points if mean is not None]
     _, at, where = max(longest, default=(0.0, None, ""))
-    seen = "No flight has left." if at is None else f"The longest mean delay is at {at:.0f} o'clock from {where}."
+    seen = "No flights departed." if at is None else f"The longest mean delay is at {at:.0f} o'clock from {where}."
     return Chart(
         name="delays",
         title="Mean delay by hour of departure and airport",
-        description=f"Minutes by hour of the day in New York, a line for each airport. {seen} The numbers are below.",
+        description=f"Minutes by hour of the day in New York, one line per airport. {seen} The numbers are below.",
         unit="minutes",
         series=series,
         x_unit="hour of the day (New York)",
@@ -147,12 +147,17 @@ def _query_charts(reports: Sequence[dict[str, Any]], kill: Kill | None, again: d
         rates.append(Series(query, rate))
         lags.append(Series(query, lag))
     shared = {"x_unit": "seconds", "x_end": max([*ends, *(at for at, _ in marks)]), "marks": marks}
-    told = "The driver was killed and another started where the lines are marked." if marks else ""
+    told = "The marked lines show when the driver was killed and when a new one started." if marks else ""
     return [
         Chart(
-            "rates", "Records a second", f"For each micro-batch of both queries. {told}", "a second", rates, **shared
+            "rates",
+            "Records per second",
+            f"For each micro-batch of both queries. {told}",
+            "per second",
+            rates,
+            **shared,
         ),
-        Chart("lag", "Lag", f"Records that each micro-batch left for later. {told}", "records", lags, **shared),
+        Chart("lag", "Lag", f"Records left unread by each micro-batch. {told}", "records", lags, **shared),
     ]
 
 

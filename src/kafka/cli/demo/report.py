@@ -47,7 +47,7 @@ def print_report(say: Callable[[str], None], figures: Figures, results: pd.DataF
         row("flights through Spark, with a kill and two starts", figures.flights, figures.stream_s),
         row(f"delays into {RESULT_TOPIC!r} and Parquet", figures.results, figures.stream_s),
     ]
-    print_table(say, "What went in, what came out", ["step", "records", "seconds", "records a second"], rows, {0})
+    print_table(say, "Input and output", ["step", "records", "seconds", "records per second"], rows, {0})
 
     worst = results[results["flights"] >= 5].nlargest(5, "dep_delay")
     headings = ["hour (UTC)", "airport", "flights", "cancelled", "mean delay", "worst flight"]
@@ -68,7 +68,10 @@ def print_report(say: Callable[[str], None], figures: Figures, results: pd.DataF
         f"rows for {figures.flights:,} flights, in {figures.total_s:.0f} s."
     )
     if figures.given_up:
-        say(f"Readers of committed records do not see {figures.given_up:,} rows that the killed driver wrote in vain.")
+        say(
+            f"Consumers that read committed records do not see {figures.given_up:,} rows of the killed driver's "
+            "aborted transactions."
+        )
     say(f"Parquet: {figures.parquet}")
 
 

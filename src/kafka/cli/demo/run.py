@@ -51,7 +51,9 @@ def _prepare(output: pathlib.Path, page: pathlib.Path | None) -> pathlib.Path:
     output.mkdir(parents=True, exist_ok=True)
     if page is not None:
         if not page.resolve().parent.is_dir():
-            raise KafkaConfigurationError(f"the report cannot be written: there is no folder {page.resolve().parent}")
+            raise KafkaConfigurationError(
+                f"cannot write the report: the directory {page.resolve().parent} does not exist"
+            )
         page.unlink(missing_ok=True)
     parquet = output.resolve() / "flight_delays.parquet"
     if parquet.exists():
@@ -93,7 +95,7 @@ def _stream(
 
     began = time.perf_counter()
     if not data.real:
-        click.echo("These flights are made up. For the real ones: pip install 'kafka-columnar[demo]'")
+        click.echo("These flights are synthetic. For the real ones: pip install 'kafka-columnar[demo]'")
     ingest.create_topics(servers)
     starting = ingest.end_offsets(servers, ingest.SOURCE_TOPIC)
     result_starting = ingest.end_offsets(servers, ingest.RESULT_TOPIC)
@@ -106,7 +108,7 @@ def _stream(
     streaming = time.perf_counter()
     kill, again = drivers.run_with_a_kill(plan, len(data.flights) + len(starting), log, click.echo)
     stream_s = time.perf_counter() - streaming
-    click.echo(drivers.told_lag("Lag of the groups at the end", drivers.lag_of(plan)))
+    click.echo(drivers.told_lag("Final group lag", drivers.lag_of(plan)))
     transactions(plan.transactional_id_prefix, bootstrap_servers=servers).forget()
 
     results, given_up = _checked(servers, result_starting, parquet, data)

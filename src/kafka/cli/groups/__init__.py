@@ -16,7 +16,7 @@ _ALIASES = {"reset-offsets": "reset", "alter-offsets": "set-offsets", "list-offs
 
 @click.group(name="groups", cls=AliasedGroup, aliases=_ALIASES)
 def command() -> None:
-    """List, describe, move and delete consumer groups and share groups."""
+    """List, describe, reset and delete consumer groups and share groups."""
 
 
 for each in (list_groups, describe, lag, reset, set_offsets, delete, delete_offsets, remove_members):

@@ -19,11 +19,17 @@ _LAG = ("group", "topic", "partition", "committed", "latest", "lag", "client", "
 
 
 @click.command(name="list")
-@click.option("--state", "states", multiple=True, metavar="STATE", help="Only groups in this state; may be repeated.")
-@click.option("--type", "kinds", multiple=True, metavar="TYPE", help="Only classic, consumer, share or streams groups.")
+@click.option("--state", "states", multiple=True, metavar="STATE", help="Show only groups in this state; repeatable.")
+@click.option(
+    "--type",
+    "kinds",
+    multiple=True,
+    metavar="TYPE",
+    help="Show only groups of this type: classic, consumer, share or streams.",
+)
 @connected
 def list_groups(session: Session, states: tuple[str, ...], kinds: tuple[str, ...]) -> None:
-    """List the groups."""
+    """List groups."""
     with session.admin() as admin:
         found = admin.list_groups(states_filter=states or None, types_filter=kinds or None)
     rows = [
@@ -42,7 +48,7 @@ def list_groups(session: Session, states: tuple[str, ...], kinds: tuple[str, ...
 @group_option
 @connected
 def describe(session: Session, groups: list[str]) -> None:
-    """Show state and members of groups, and where they are."""
+    """Show the state, members, offsets and lag of groups."""
     from kafka.cli.groups.standing import described, kind_of, standing
 
     found = []
@@ -61,7 +67,7 @@ def describe(session: Session, groups: list[str]) -> None:
         if not session.output.terminal:
             count = len(each["members"])
             members = "1 member" if count == 1 else f"{count} members"
-            note(f"group {each['group']}: {each['type']}, {each['state']}, {members}; --json has them")
+            note(f"group {each['group']}: {each['type']}, {each['state']}, {members}; use --json to list them")
         if each["offsets"] or not session.output.terminal:
             session.output.table(each["offsets"], _LAG if not session.output.terminal else _LAG[1:])
         _note_without_offsets([each["group"]], each["offsets"])
@@ -69,13 +75,13 @@ def describe(session: Session, groups: list[str]) -> None:
 
 @click.command()
 @group_option
-@click.option("-w", "--watch", type=DURATION, help="Again and again, with a pause of so long, until Ctrl-C.")
-@click.option("--total", is_flag=True, help="One row for each group and topic.")
+@click.option("-w", "--watch", type=DURATION, help="Repeat at this interval until Ctrl-C.")
+@click.option("--total", is_flag=True, help="Show one row per group and topic.")
 @connected
 def lag(session: Session, groups: list[str], watch: datetime.timedelta | None, total: bool) -> None:
-    """Show how far groups are behind, in each partition. GROUP may be left out: all.
+    """Show the lag of groups in each partition. Without GROUP, shows all groups.
 
-    With --watch into a file or a pipe each row ends with the time, in UTC.
+    With --watch, rows that go to a file or a pipe end with the time in UTC.
     """
     with session.admin() as admin:
         while True:
@@ -98,7 +104,7 @@ def _note_without_offsets(groups: Iterable[str], rows: Iterable[Mapping[str, Any
     there = {row["group"] for row in rows}
     for group in dict.fromkeys(groups):
         if group not in there:
-            note(f"group {group} has committed nothing")
+            note(f"group {group} has no committed offsets")
 
 
 def _rows(admin: "KafkaAdminClient", groups: list[str], total: bool) -> list[dict[str, Any]]:

@@ -23,7 +23,7 @@ from kafka.cli.session import Session
 @yes_option
 @connected
 def delete(session: Session, groups: list[str], yes: bool) -> None:
-    """Delete groups that have no members, with their offsets."""
+    """Delete groups without members, including their offsets."""
     confirm(f"Delete {', '.join(at_least_one('group', groups))} with all offsets?", yes)
     with session.admin() as admin:
         result = admin.delete_groups(groups)
@@ -39,7 +39,7 @@ def delete(session: Session, groups: list[str], yes: bool) -> None:
     multiple=True,
     required=True,
     metavar="TOPIC:PARTITION",
-    help="What the group shall forget; may be repeated.",
+    help="Partition whose offsets to delete; repeatable.",
 )
 @yes_option
 @without_effect("--group-coordinator-id", type=int)
@@ -58,9 +58,18 @@ def delete_offsets(session: Session, groups: list[str], partitions: tuple[str, .
 
 @click.command(name="remove-members")
 @group_option
-@click.option("-m", "--member-id", "members", multiple=True, help="May be repeated. [default: all members]")
-@click.option("-i", "--group-instance-id", "instances", multiple=True, help="A static member; may be repeated.")
-@click.option("--reason", metavar="TEXT", help="For the broker's log.")
+@click.option(
+    "-m", "--member-id", "members", multiple=True, metavar="ID", help="Member id; repeatable. [default: all members]"
+)
+@click.option(
+    "-i",
+    "--group-instance-id",
+    "instances",
+    multiple=True,
+    metavar="ID",
+    help="Static member id (group.instance.id); repeatable.",
+)
+@click.option("--reason", metavar="TEXT", help="Reason, for the broker's log.")
 @yes_option
 @without_effect("--group-coordinator-id", type=int)
 @connected
@@ -72,7 +81,7 @@ def remove_members(
     reason: str | None,
     yes: bool,
 ) -> None:
-    """Have members leave a group; those that live join again."""
+    """Remove members from a group; live ones rejoin."""
     from kafka.admin import MemberToRemove
 
     group = one("group", groups)

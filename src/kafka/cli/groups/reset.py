@@ -43,9 +43,15 @@ _OTHERS = ("to_earliest", "to_latest", "to_offset", "to_datetime", "by_duration"
 
 @click.command()
 @group_option
-@click.option("--to", type=POSITION, help="Where to: an offset, earliest, latest, a time, or a duration ago.")
-@click.option("--shift", "--shift-by", type=int, metavar="N", help="N records on from what is committed; back if < 0.")
-@click.option("--to-current", is_flag=True, help="Where it is, but within what the log has.")
+@click.option("--to", type=POSITION, help="New position: an offset, earliest, latest, a time, or how long ago.")
+@click.option(
+    "--shift",
+    "--shift-by",
+    type=int,
+    metavar="N",
+    help="Move by N records from the committed offset; a negative N moves back.",
+)
+@click.option("--to-current", is_flag=True, help="Keep the committed offset, but move it into the log's range.")
 @click.option("--to-earliest", is_flag=True, callback=_to("edge"), hidden=True)
 @click.option("--to-latest", is_flag=True, callback=_to("edge"), hidden=True)
 @click.option("--to-offset", callback=_to("offset"), hidden=True)
@@ -60,9 +66,9 @@ _OTHERS = ("to_earliest", "to_latest", "to_offset", "to_datetime", "by_duration"
     "scope",
     multiple=True,
     metavar="TOPIC[:PARTITION]",
-    help="Only these; may be repeated. [default: all that are committed]",
+    help="Move only this topic or partition; repeatable. [default: all committed]",
 )
-@click.option("--execute", is_flag=True, hidden=True, help="As with Kafka's script; it is done anyway.")
+@click.option("--execute", is_flag=True, hidden=True, help="Accepted for compatibility with Kafka's script; always on.")
 @yes_option
 @dry_run_option
 @connected
@@ -78,7 +84,7 @@ def reset(
     dry_run: bool,
     **others: Position | None,
 ) -> None:
-    """Move a group that has no members to other offsets. --dry-run shows where to."""
+    """Reset the offsets of a group that has no members. --dry-run shows the new offsets."""
     from kafka.admin import OffsetShift
     from kafka.cli.places import partitions_of, place
 
@@ -87,14 +93,14 @@ def reset(
     targets += [OffsetShift(0)] if to_current else []
     targets += [place(each) for each in (to, *(others[name] for name in _OTHERS)) if each is not None]
     if len(targets) != 1:
-        raise click.UsageError("expected one of --to, --shift and --to-current, to say where the group shall go")
+        raise click.UsageError("expected --to, --shift or --to-current as the new position of the group")
     with session.admin() as admin:
         wanted = partitions_of(admin, scope)
         moves = _Moves(admin, group, targets[0], wanted)
         planned = moves.make(dry_run=True)
         possible = [row for row in planned if row["error"] is None]
         if possible and not moves.exists:
-            click.echo(f"group {group} did not exist; it is made with these offsets", err=True)
+            click.echo(f"group {group} did not exist; it is created with these offsets", err=True)
         if possible and not dry_run:
             if any(row["committed"] != row["new"] for row in possible):
                 confirm(f"Move {group} in {len(possible)} partitions?", yes)
@@ -200,7 +206,7 @@ def _members(admin: "KafkaAdminClient", group: str) -> str:
 
     count = len(described(admin, group, kind_of(admin, group))["members"])
     number, them = ("1 member", "it") if count == 1 else (f"{count or 'some'} members", "them")
-    return f"the group has {number}, stop {them} first; 'kafka groups describe {group}' shows {them}"
+    return f"the group has {number}: stop {them} first; 'kafka groups describe {group}' shows {them}"
 
 
 @click.command(name="set-offsets")
@@ -212,12 +218,12 @@ def _members(admin: "KafkaAdminClient", group: str) -> str:
     multiple=True,
     required=True,
     metavar="TOPIC:PARTITION:OFFSET",
-    help="What shall be committed; may be repeated.",
+    help="Offset to commit; repeatable.",
 )
 @without_effect("--group-coordinator-id", type=int)
 @connected
 def set_offsets(session: Session, groups: list[str], offsets: tuple[str, ...]) -> None:
-    """Commit offsets for a group that has no members, whatever its logs have."""
+    """Commit offsets for a group that has no members, even offsets outside its logs."""
     from kafka.cli.places import triple
     from kafka.structs import OffsetAndMetadata
 

@@ -20,7 +20,7 @@ def kind_of(admin: "KafkaAdminClient", group: str) -> str:
     for each in listed:
         if each["group_id"] == group:
             return str(each.get("group_type") or "classic").lower()
-    raise GroupIdNotFoundError(f"there is no group {group!r}; 'kafka groups list' lists them")
+    raise GroupIdNotFoundError(f"there is no group {group!r}; see 'kafka groups list'")
 
 
 def described(admin: "KafkaAdminClient", group: str, kind: str) -> dict[str, Any]:

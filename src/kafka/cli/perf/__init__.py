@@ -14,20 +14,48 @@ from kafka.cli.session import Session
 
 @click.group(name="perf")
 def command() -> None:
-    """Measure producing, consuming, and round trips."""
+    """Measure producer, consumer and round-trip performance."""
 
 
 @command.command()
 @topic_option
-@click.option("-n", "--records", "count", type=click.IntRange(1), default=1_000_000, show_default=True)
-@click.option("-s", "--size", type=click.IntRange(8), default=100, show_default=True, help="Bytes of a value.")
-@click.option("--key-size", type=click.IntRange(0), default=0, show_default=True, help="Bytes of a key; 0: no key.")
-@click.option("-z", "--compression", type=click.Choice([each.option for each in Compression]), help="The codec.")
-@click.option("--acks", type=click.Choice(["0", "1", "all"]), help="Who has to have a record. [default: all]")
-@click.option("--random/--zeros", "noise", default=False, help="Values that do not compress, or that do.")
+@click.option(
+    "-n",
+    "--records",
+    "count",
+    type=click.IntRange(1),
+    metavar="COUNT",
+    default=1_000_000,
+    show_default=True,
+    help="Number of records to send.",
+)
+@click.option(
+    "-s",
+    "--size",
+    type=click.IntRange(8),
+    metavar="BYTES",
+    default=100,
+    show_default=True,
+    help="Size of values in bytes.",
+)
+@click.option(
+    "--key-size",
+    type=click.IntRange(0),
+    metavar="BYTES",
+    default=0,
+    show_default=True,
+    help="Size of keys in bytes; 0 sends no keys.",
+)
+@click.option(
+    "-z", "--compression", type=click.Choice([each.option for each in Compression]), help="Compression codec."
+)
+@click.option("--acks", type=click.Choice(["0", "1", "all"]), help="Required acknowledgements. [default: all]")
+@click.option(
+    "--random/--zeros", "noise", default=False, help="Use random values, which do not compress, or zeros, which do."
+)
 @connected
 def produce(session: Session, topics: list[str], **what: Any) -> None:
-    """Send so many records."""
+    """Measure how fast records are sent."""
     from kafka.cli.perf.measure import produced
 
     session.output.fields(produced(session, one("topic", topics), **what))
@@ -35,11 +63,18 @@ def produce(session: Session, topics: list[str], **what: Any) -> None:
 
 @command.command()
 @topic_option
-@click.option("-n", "--records", "count", type=click.IntRange(1), help="[default: what is there]")
-@click.option("--objects/--columns", default=True, help="Records as objects, or columns without objects.")
+@click.option(
+    "-n",
+    "--records",
+    "count",
+    type=click.IntRange(1),
+    metavar="COUNT",
+    help="Number of records to read. [default: all that are there now]",
+)
+@click.option("--objects/--columns", default=True, help="Read records as objects, or as columns.")
 @connected
 def consume(session: Session, topics: list[str], count: int | None, objects: bool) -> None:
-    """Read what a topic holds."""
+    """Measure how fast records are read."""
     from kafka.cli.perf.measure import consumed
 
     session.output.fields(consumed(session, one("topic", topics), count, objects))
@@ -47,11 +82,28 @@ def consume(session: Session, topics: list[str], count: int | None, objects: boo
 
 @command.command(name="round-trip")
 @topic_option
-@click.option("-n", "--records", "count", type=click.IntRange(1), default=1_000, show_default=True)
-@click.option("-s", "--size", type=click.IntRange(8), default=100, show_default=True, help="Bytes of a value.")
+@click.option(
+    "-n",
+    "--records",
+    "count",
+    type=click.IntRange(1),
+    metavar="COUNT",
+    default=1_000,
+    show_default=True,
+    help="Number of round trips.",
+)
+@click.option(
+    "-s",
+    "--size",
+    type=click.IntRange(8),
+    metavar="BYTES",
+    default=100,
+    show_default=True,
+    help="Size of values in bytes.",
+)
 @connected
 def round_trip(session: Session, topics: list[str], count: int, size: int) -> None:
-    """Send records one at a time, each when the one before was read."""
+    """Measure round trips: send a record, read it, send the next."""
     from kafka.cli.perf.measure import round_trips
 
     session.output.fields(round_trips(session, one("topic", topics), count, size))

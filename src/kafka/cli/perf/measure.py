@@ -94,7 +94,9 @@ def round_trips(session: Session, topic: str, count: int, size: int) -> dict[str
     with session.consumer(group_id=None) as consumer, session.producer(linger_ms=0) as producer:
         found = consumer.partitions_for_topic(topic)
         if not found:
-            raise UnknownTopicOrPartitionError(f"there is no topic {topic!r}; 'kafka topics create {topic}' makes it")
+            raise UnknownTopicOrPartitionError(
+                f"there is no topic {topic!r}; create it with 'kafka topics create {topic}'"
+            )
         consumer.assign([TopicPartition(topic, number) for number in found])
         consumer.seek_to_end()
         for tp in consumer.assignment():
@@ -118,6 +120,6 @@ def _trips(
         producer.send(topic, value)
         while not any(record.value == value for found in consumer.poll(_WAIT_MS).values() for record in found):
             if time.perf_counter() - began > _ROUND_TRIP_S:
-                raise KafkaTimeoutError(f"record {number} was not read within {_ROUND_TRIP_S:g} s after it was sent")
+                raise KafkaTimeoutError(f"record {number} was not read within {_ROUND_TRIP_S:g} s of being sent")
         if number:  # the first one has the connections made
             yield (time.perf_counter() - began) * 1000

@@ -24,7 +24,7 @@ _FORMATS = (*LINES, "json", "csv", "parquet", "arrow")
     "--topic",
     "topic_option",
     metavar="TOPIC",
-    help="The same as TOPIC; arguments are files then.",
+    help="Same as TOPIC; all arguments are then FILES.",
     shell_complete=complete_topic,
 )
 @click.option(
@@ -32,25 +32,37 @@ _FORMATS = (*LINES, "json", "csv", "parquet", "arrow")
     "--format",
     "name",
     type=click.Choice(_FORMATS),
-    help="[default: lines, or what a file's name says]",
+    help="Input format. [default: from the file name, otherwise lines]",
 )
-@click.option("-K", "--key-separator", metavar="TEXT", help="Lines have a key, with this behind it.")
-@click.option("-D", "--delimiter", default="\\n", show_default=True, help="What ends a line.")
-@click.option("--null", metavar="TEXT", help="A value of this text is null, a tombstone (lines, CSV).")
-@click.option("--encoding", help="What lines, of UTF-8, are sent in. [default: as they are]")
-@click.option("-k", "--key", metavar="TEXT", help="The key of records that have none.")
+@click.option("-K", "--key-separator", metavar="TEXT", help="Separator between key and value in each line.")
+@click.option("-D", "--delimiter", default="\\n", show_default=True, help="Delimiter at the end of each line.")
+@click.option("--null", metavar="TEXT", help="Send values equal to TEXT as null, a tombstone (lines, CSV).")
 @click.option(
-    "-H", "--header", "headers", multiple=True, metavar="NAME=VALUE", help="A header of all; may be repeated."
+    "--encoding", metavar="NAME", help="Encode the UTF-8 lines in this encoding. [default: send bytes unchanged]"
 )
-@click.option("-p", "--partition", type=click.IntRange(0), help="Where all go. [default: by key, else spread]")
-@click.option("--keep-partitions", is_flag=True, help="JSON, CSV and Arrow: to the partition that a record names.")
-@click.option("--timestamp", type=int, metavar="MS", help="Milliseconds since 1970 of records that have none.")
+@click.option("-k", "--key", metavar="TEXT", help="Key of records without one.")
 @click.option(
-    "--key-column", metavar="NAME", help="CSV, Parquet, Arrow: rows become JSON, with this column as the key."
+    "-H", "--header", "headers", multiple=True, metavar="NAME=VALUE", help="Header to add to all records; repeatable."
 )
-@click.option("-z", "--compression", type=click.Choice([each.option for each in Compression]), help="The codec.")
-@click.option("--acks", type=click.Choice(["0", "1", "all"]), help="Who has to have a record. [default: all]")
-@click.option("--progress/--no-progress", default=None, help="Count on standard error.")
+@click.option(
+    "-p",
+    "--partition",
+    type=click.IntRange(0),
+    metavar="NUMBER",
+    help="Partition of all records. [default: by key, otherwise spread]",
+)
+@click.option("--keep-partitions", is_flag=True, help="Send each record to the partition it names (JSON, CSV, Arrow).")
+@click.option(
+    "--timestamp", type=int, metavar="MS", help="Timestamp of records without one, in milliseconds since 1970."
+)
+@click.option(
+    "--key-column", metavar="NAME", help="Send rows as JSON, with this column as the key (CSV, Parquet, Arrow)."
+)
+@click.option(
+    "-z", "--compression", type=click.Choice([each.option for each in Compression]), help="Compression codec."
+)
+@click.option("--acks", type=click.Choice(["0", "1", "all"]), help="Required acknowledgements. [default: all]")
+@click.option("--progress/--no-progress", default=None, help="Show the number of records on standard error.")
 @with_typed_values
 @connected
 def command(
@@ -67,7 +79,7 @@ def command(
 ) -> None:
     """Send records to a topic, from FILES or standard input.
 
-    A line is a record's value, unless --format or the file's name says otherwise.
+    Each line is the value of a record, unless --format or the file name says otherwise.
     """
     if topic_option is not None:
         files = (pathlib.Path(topic), *files) if topic is not None else files

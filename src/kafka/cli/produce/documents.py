@@ -31,17 +31,19 @@ def send_documents(sending: Sending, file: IO[bytes], keep_partitions: bool) -> 
                 except KafkaError:  # about the topic or the settings, not this line
                     raise
                 except (ValueError, TypeError, RecursionError) as error:
-                    raise BadInputError(f"line {number} is no record: {error}") from None
+                    raise BadInputError(f"line {number} is not a record: {error}") from None
 
 
 def _send(sending: Sending, document: Any, keep_partitions: bool) -> None:
     if not isinstance(document, dict):
-        raise ValueError(f"expected an object, got {type(document).__name__}; --format lines sends any line as it is")
+        raise ValueError(
+            f"expected an object, got {type(document).__name__}; use --format lines to send any line unchanged"
+        )
     strangers = [name for name in document if name not in _KNOWN]
     if strangers or not {"value", "value_base64"} & document.keys():
         raise ValueError(
-            f"expected an object with 'value' and perhaps 'key', 'headers', 'partition', 'timestamp', got "
-            f"{', '.join(strangers or document) or 'none of them'}; --format lines sends any line as it is"
+            "expected an object with 'value' and optionally 'key', 'headers', 'partition', 'timestamp', got "
+            f"{', '.join(strangers or document) or 'none of them'}; use --format lines to send any line unchanged"
         )
     sending.send(
         _part(sending, document, "value"),

@@ -75,11 +75,11 @@ def send_lines(
                 text = _encoded(text, encoding)
             send(None if text == null else text, key)
     if without_key:
-        note(f"lines without the separator, sent as values alone: {without_key:,}")
+        note(f"lines without the separator, sent as values without a key: {without_key:,}")
 
 
 def _encoded(text: bytes, encoding: str) -> bytes:
     try:
         return text.decode().encode(encoding)
     except UnicodeError as error:
-        raise BadInputError(f"a line cannot be sent in {encoding}: {error}") from None
+        raise BadInputError(f"cannot encode a line in {encoding}: {error}") from None

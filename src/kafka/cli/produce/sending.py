@@ -107,14 +107,14 @@ class Sending:
                 make = to_bytes.of_row
             made: bytes = make(self._topic, given)
         except (ValueError, RecursionError) as error:
-            why = "it is nested too deep" if isinstance(error, RecursionError) else error
+            why = "it is nested too deeply" if isinstance(error, RecursionError) else error
             raise BadInputError(f"record {self.records + 1}: the {part} cannot be sent: {why}") from None
         return made
 
     def send_table(self, table: Any) -> None:
         """Send rows of Arrow, without an object for each. Raises `click.UsageError` where keys or values are typed."""
         if self._key_bytes is not None or self._value_bytes is not None:
-            raise click.UsageError("these rows are records, whose keys and values are bytes: leave out --value")
+            raise click.UsageError("these rows are records, with keys and values in bytes: leave out --value")
         self._producer.send_arrow(self._topic, table)
         self.records += table.num_rows
         self.size += table.nbytes
@@ -156,5 +156,6 @@ class Sending:
         told = self.summary()
         return (
             f"{told['records']:,} records, {size(told['bytes'])}, in {told['seconds']:.1f} s: "
+            f"{told['records_per_second']:,} per second"
             f"{told['records_per_second']:,} a second"
         )

@@ -40,7 +40,7 @@ def send_csv(
         _check_key(key_column, titles)
         for row in rows:
             if None in row or None in row.values():
-                raise BadInputError(f"line {rows.line_num} does not have {len(titles)} fields, as the titles have")
+                raise BadInputError(f"line {rows.line_num} does not have {len(titles)} fields, as the header does")
             if as_records and key_column is None:
                 _send_row(sending, row, keep_partitions, null)
             else:
@@ -52,7 +52,7 @@ def send_csv(
     except KafkaError:  # about the topic or the settings, not the rows
         raise
     except (csv.Error, ValueError, TypeError, RecursionError) as error:
-        raise BadInputError(f"this is no CSV of records: {error}") from None
+        raise BadInputError(f"not a CSV file of records: {error}") from None
     finally:
         csv.field_size_limit(limit)
         text.detach()
@@ -75,7 +75,7 @@ def _headers(text: str) -> list[tuple[str, bytes | None]]:
     """Headers as `kafka consume` writes them into a field: pairs of texts, in JSON. Raises `ValueError`."""
     given = json.loads(text)
     if not isinstance(given, list) or not all(_is_header(each) for each in given):
-        raise ValueError(f"expected headers as pairs of texts in JSON, got {text[:80]}")
+        raise ValueError(f"expected headers as pairs of strings in JSON, got {text[:80]}")
     return [(name, None if value is None else _bytes(value)) for name, value in given]
 
 
@@ -101,7 +101,7 @@ def send_arrow(sending: Sending, kind: str, file: IO[bytes], key_column: str | N
             try:
                 sending.send_table(batch if keep_partitions else _without_partition(batch))
             except (TypeError, ValueError) as error:
-                raise BadInputError(f"these rows are no records: {error}") from None
+                raise BadInputError(f"these rows are not records: {error}") from None
         else:
             for row in _objects(batch):
                 key = None if key_column is None else _key(row[key_column])
@@ -116,7 +116,7 @@ def _objects(batch: "pyarrow.RecordBatch") -> list[dict[str, Any]]:
     try:
         return batch.to_pylist(maps_as_pydicts="strict")
     except KeyError as error:
-        raise BadInputError(f"a map with the same key twice has no form in JSON: {error.args[0]}") from None
+        raise BadInputError(f"a map with duplicate keys cannot be written as JSON: {error.args[0]}") from None
 
 
 def _batches(kind: str, file: IO[bytes]) -> "Iterator[pyarrow.RecordBatch]":
@@ -126,7 +126,7 @@ def _batches(kind: str, file: IO[bytes]) -> "Iterator[pyarrow.RecordBatch]":
     try:
         yield from _read(kind, file)
     except pyarrow.ArrowInvalid as error:
-        raise BadInputError(f"this is no {kind} file, or a damaged one: {error}") from None
+        raise BadInputError(f"not a {kind} file, or a damaged one: {error}") from None
 
 
 def _read(kind: str, file: IO[bytes]) -> "Iterator[pyarrow.RecordBatch]":
@@ -155,7 +155,7 @@ def _without_partition(batch: "pyarrow.RecordBatch") -> "pyarrow.RecordBatch":
 
 def _check_key(key_column: str | None, titles: list[str]) -> None:
     if key_column is not None and key_column not in titles:
-        raise click.UsageError(f"there is no column {key_column!r} for keys; there are {', '.join(titles)}")
+        raise click.UsageError(f"there is no key column {key_column!r}; the columns are {', '.join(titles)}")
 
 
 def _key(value: Any) -> bytes | None:

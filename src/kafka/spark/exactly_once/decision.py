@@ -94,10 +94,10 @@ def from_parts(parts: Sequence[str], prefix: str) -> Decision:
     """The decision that `to_parts` made texts of. Raises `IncompleteError` for texts that are not all of one."""
     count = parts_in(parts[0])
     if len(parts) < count:
-        raise IncompleteError(f"{len(parts)} of its {count} parts are there")
+        raise IncompleteError(f"only {len(parts)} of its {count} parts exist")
     try:
         if {parts_in(part) for part in parts} != {count}:
-            raise ValueError("their numbers of parts differ")
+            raise ValueError("its parts disagree about their number")
         query, run, batch, checkpoint, rows, topics, slots = json.loads("".join(p.split("/", 2)[2] for p in parts))
         written = tuple(
             Written(

@@ -176,12 +176,12 @@ async def abort(access: PrefixAccess, results: Sequence[TaskResult | None]) -> N
     await access.end(drivers, commit=False)  # so that nothing of a commit that failed is decided later
     decided, _ = await access.read(stable=True)
     if decided is not None and {each.transaction for each in decided.written} & set(mine):
-        log.warning("micro-batch %d is decided, and is committed when it is replayed", decided.batch)
+        log.warning("micro-batch %d is decided; it will be committed when it is replayed", decided.batch)
         return
     outcome = await access.end(mine, commit=False)
     left = {identity.transactional_id: error for identity, error in outcome.items() if error is not None}
     if left:
-        log.warning("these transactions were not aborted here, but are by Kafka in time: %s", left)
+        log.warning("these transactions could not be aborted; Kafka will abort them when they time out: %s", left)
 
 
 async def _timeout_ms(access: PrefixAccess, wanted_ms: int | None) -> int:
@@ -197,8 +197,8 @@ async def _timeout_ms(access: PrefixAccess, wanted_ms: int | None) -> int:
 def _too_long(timeout_ms: int, allowed: str) -> KafkaConfigurationError:
     return KafkaConfigurationError(
         f"option 'kafka.transaction.timeout.ms' is {timeout_ms}, but the brokers allow {allowed} "
-        "(transaction.max.timeout.ms): set one or the other. It has to be longer than the slowest micro-batch, and "
-        "than a driver takes to start again"
+        "(transaction.max.timeout.ms): change one of them. The timeout must be longer than the slowest micro-batch "
+        "and than a restart of the driver"
     )
 
 
@@ -268,7 +268,7 @@ async def _commit_again(
     if batch_id is not None:
         await access.note_finished(batch_id, where, decided.batch)
     if write.query != BATCH_WRITE:
-        assert driver is not None, "without one only a batch write is done"
+        assert driver is not None, "without one, only batch writes are supported"
         renewed = dataclasses.replace(decided, run=write.run, checkpoint=write.checkpoint)
         await _decide(access, driver, renewed, where, None)
 
@@ -284,25 +284,25 @@ async def _check_open(access: PrefixAccess, mine: Sequence[Written], timeout_ms:
         if found is None:
             continue
         if not isinstance(found, TransactionDescription):
-            raise NotDecidedError(f"{_ENDED}: {each} is not known to Kafka ({found})") from found
+            raise NotDecidedError(f"{_ENDED}: Kafka does not know {each} ({found})") from found
         named = (found.producer_id, found.producer_epoch) == identity[1:3]
         if found.state is not TransactionState.ONGOING or not named:
             raise NotDecidedError(
-                f"{_ENDED}: {each} is {found.state.value} in Kafka, with epoch {found.producer_epoch} where "
-                f"{identity.producer_epoch} was given. It took longer than kafka.transaction.timeout.ms "
-                f"({timeout_ms}), or another write has the same transactionalIdPrefix, or it was aborted by hand"
+                f"{_ENDED}: {each} is {found.state.value} in Kafka, with epoch {found.producer_epoch} instead of "
+                f"{identity.producer_epoch}. It took longer than kafka.transaction.timeout.ms ({timeout_ms}), another "
+                "write uses the same transactionalIdPrefix, or it was aborted manually"
             )
         oldest_ms = min(oldest_ms, found.transaction_start_time_ms)
     if now_ms - oldest_ms > timeout_ms // 2:
         log.warning(
-            "the micro-batch took %d ms, and its transactions may take %d (kafka.transaction.timeout.ms): let one "
-            "batch have fewer rows, or set a longer timeout",
+            "the micro-batch took %d ms, more than half of the %d ms allowed for its transactions "
+            "(kafka.transaction.timeout.ms): use smaller batches or a longer timeout",
             now_ms - oldest_ms,
             timeout_ms,
         )
 
 
-_ENDED = "a transaction of this batch was ended before the batch was decided, so nothing of it is committed"
+_ENDED = "a transaction of this batch ended before the batch was decided, so nothing of the batch is committed"
 
 
 async def _decide(
@@ -330,7 +330,8 @@ async def _finish(access: PrefixAccess, decided: Decision) -> None:
         lost = "; ".join(f"{by_identity[identity]}: {error}" for identity, error in failed.items())
         raise TransactionLostError(
             f"rows of batch {decided.batch} of {decided.query} are lost: it was decided, but {len(failed)} of its "
-            f"{len(decided.written)} transactions were aborted before they could be committed, as they were open for "
-            f"longer than kafka.transaction.timeout.ms or were aborted by hand: {lost}. The others are committed. To "
-            "have the whole batch written again, those rows twice, go on with another transactionalIdPrefix"
+            f"{len(decided.written)} transactions were aborted before they could be committed, because they were open "
+            f"for longer than kafka.transaction.timeout.ms or were aborted manually: {lost}. The others are "
+            "committed. To write the whole batch again, including the committed rows, continue with another "
+            "transactionalIdPrefix"
         )

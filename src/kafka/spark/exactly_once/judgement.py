@@ -37,9 +37,9 @@ def is_done(write: Write, decided: Decision | None) -> bool:
         return False
     if decided.query != write.query:
         raise PrefixInUseError(
-            f"transactionalIdPrefix {write.prefix!r} is that of {_owner(decided)}, and this is {_name(write)}: no rows "
-            "were written. Choose another prefix for each query and each new checkpoint; where the other one is gone "
-            f"for good, kafka.spark.transactions({write.prefix!r}, ...).forget() makes the prefix free"
+            f"transactionalIdPrefix {write.prefix!r} belongs to {_owner(decided)}, not to {_name(write)}: no rows "
+            "were written. Choose another prefix for each query and each new checkpoint; if the owner is gone for "
+            f"good, release the prefix with kafka.spark.transactions({write.prefix!r}, ...).forget()"
         )
     if write.query == BATCH_WRITE or decided.batch < write.batch:
         return False
@@ -47,7 +47,7 @@ def is_done(write: Write, decided: Decision | None) -> bool:
         raise PrefixInUseError(
             f"micro-batch {write.batch} of query {write.query} is older than micro-batch {decided.batch}, which the "
             f"same query has committed under transactionalIdPrefix {write.prefix!r}: its checkpoint seems to be an "
-            "older copy. No rows were written; with another prefix its batches are written as new ones"
+            "older copy. No rows were written; with another prefix, its batches are written as new ones"
         )
     if decided.run == write.run:
         raise SecondWriteError(
@@ -67,9 +67,9 @@ def check_replay(write: Write, decided: Decision, rows: int) -> None:
     if rows != decided.rows:
         raise ReplayDiffersError(
             f"micro-batch {write.batch} of query {write.query} was committed with {decided.rows} rows under "
-            f"transactionalIdPrefix {write.prefix!r}, and is replayed with {rows}: either this is another write of the "
-            "same foreachBatch function, which needs a prefix of its own, or the query is not deterministic, or its "
-            "checkpoint is an older copy. The rows were not written again; with another prefix they are"
+            f"transactionalIdPrefix {write.prefix!r}, but is replayed with {rows}: it is another write of the same "
+            "foreachBatch function, which needs its own prefix, or the query is not deterministic, or its checkpoint "
+            "is an older copy. The rows were not written again; they would be with another prefix"
         )
 
 

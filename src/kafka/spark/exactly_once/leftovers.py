@@ -45,7 +45,7 @@ async def end_left(
     left -= {identity.transactional_id for identity, error in outcome.items() if error is None}
     if driver is not None and left:
         await _check_not_fenced(access, driver)
-        log.info("aborting %d transactions that an earlier attempt has left open", len(left))
+        log.info("aborting %d transactions that an earlier attempt left open", len(left))
         await access.abort_ids(sorted(left))
 
 
@@ -76,7 +76,7 @@ async def committed_for_good(
     check_known(outcome)
     lost = {identity.transactional_id: error for identity, error in outcome.items() if error is not None}
     if lost:
-        log.warning("rows of a batch write (%s) are lost: they were decided, but not committed: %s", decided.run, lost)
+        log.warning("rows of a batch write (%s) are lost: they were decided but not committed: %s", decided.run, lost)
     if batch_id is not None and (lost or not await access.note_finished(batch_id, where, decided.batch)):
         return frozenset()
     return frozenset(each for each in transactions if outcome[each] is None)
@@ -84,8 +84,8 @@ async def committed_for_good(
 
 def taken_over(prefix: str) -> DriverFencedError:
     return DriverFencedError(
-        f"another driver has taken over transactionalIdPrefix {prefix!r} since this batch began: this one must not go "
-        "on, and has committed nothing of the batch"
+        f"another driver has taken over transactionalIdPrefix {prefix!r} since this batch began: this one must stop, "
+        "and has committed nothing of the batch"
     )
 
 

@@ -121,9 +121,9 @@ class PrefixAccess:
                 if tried == _TRIES:
                     group = decision_group(self.prefix, 0)
                     raise ExactlyOnceError(
-                        f"what was decided last under transactionalIdPrefix {self.prefix!r} cannot be read: {error} "
-                        f"(offsets of the group {group!r}, and of those with '.1' and so on). Were some deleted, "
-                        "or did they expire? Where all of it is committed, deleting these groups makes the prefix free"
+                        f"cannot read the last decision under transactionalIdPrefix {self.prefix!r}: {error} (offsets "
+                        f"of the group {group!r}, and of groups with '.1' and so on). Were some offsets deleted, or "
+                        "did they expire? If everything is committed, delete these groups to release the prefix"
                     ) from error
             stable, tried = True, tried + 1  # another one is being taken, and some of its parts are shown before others
 
@@ -171,7 +171,7 @@ class PrefixAccess:
         try:
             await alter_group_offsets(self._requests, batch_group(self.prefix, batch_id), offsets, None)
         except KafkaError as error:
-            log.debug("it was not noted that the batch write %r is committed: %s", batch_id, error)
+            log.debug("could not record that the batch write %r is committed: %s", batch_id, error)
             return False
         return True
 
@@ -228,7 +228,7 @@ class PrefixAccess:
         }
         for name, error in await delete_groups(self._requests, sorted(names), None):
             if error is not NoError:
-                raise error(f"group {name!r} could not be deleted")
+                raise error(f"cannot delete group {name!r}")
 
     async def longest_ms(self) -> int | None:
         """The brokers' transaction.max.timeout.ms; None where this user may not see it."""
@@ -236,7 +236,7 @@ class PrefixAccess:
         try:
             (told,) = await describe_configs(self._requests, [resource])
         except KafkaError as error:
-            log.debug("%s is not known: %s", _LONGEST, error)
+            log.debug("%s is unknown: %s", _LONGEST, error)
             return None
         values = {each["name"]: each["value"] for each in told.results[0]["configs"]}
         return int(values[_LONGEST]) if _LONGEST in values else None
@@ -334,7 +334,7 @@ def ask_brokers(configs: Configs, prefix: str, steps: Callable[[PrefixAccess], C
         client.close()
         if isinstance(error, TimeoutError) and not isinstance(error, KafkaError):
             raise KafkaTimeoutError(
-                f"Kafka has not answered within {LIMIT_MS // 1_000} s about transactionalIdPrefix {prefix!r}"
+                f"Kafka did not answer within {LIMIT_MS // 1_000} s about transactionalIdPrefix {prefix!r}"
             ) from error
         raise
     _CLIENTS.give_back(configs, client)

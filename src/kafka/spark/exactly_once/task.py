@@ -54,8 +54,9 @@ def who_writes(
         return Write(prefix, BATCH_WRITE, run, 0, "")
     if query is None or batch is None or query_run is None or _RUN_ID.fullmatch(query_run) is None:
         raise ExactlyOnceError(
-            f"this version of Spark, or a job group that was set in a foreachBatch function, keeps from the sink which "
-            f"micro-batch it writes ({QUERY}: {query}, {BATCH}: {batch}, {RUN}: {query_run}), which exactlyOnce needs"
+            "this version of Spark, or a job group set in a foreachBatch function, hides from the sink which "
+            f"micro-batch it writes ({QUERY}: {query}, {BATCH}: {batch}, {RUN}: {query_run}), which exactlyOnce "
+            "requires"
         )
     return Write(prefix, query, query_run, int(batch), checkpoint)
 

@@ -77,7 +77,11 @@ class TransactionalWriter:
         try:
             self._ask(lambda access: driver.abort(access, results))
         except KafkaError as error:
-            log.warning("what was written is not aborted yet; Kafka aborts it in time, or the next attempt: %s", error)
+            log.warning(
+                "rows already written could not be aborted yet; the next attempt aborts them, or Kafka when their "
+                "transaction times out: %s",
+                error,
+            )
 
     def _ask(self, steps: Any) -> Any:
         return ask_brokers(admin_configs(self._options.configs), self._prefix, steps)

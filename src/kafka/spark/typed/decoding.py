@@ -134,7 +134,9 @@ class _FieldColumns:
         except pa.ArrowInvalid:
             pass
         out_of_range = rows_that_fail(decoded, self._type)
-        failures |= {row: BadValue(row, None, f"Spark cannot hold it: {cause}") for row, cause in out_of_range.items()}
+        failures |= {
+            row: BadValue(row, None, f"Spark cannot represent it: {cause}") for row, cause in out_of_range.items()
+        }
         kept = [None if row in out_of_range else row for row in range(len(decoded))]
         return as_spark(decoded.take(pa.array(kept, pa.int32())), self._type)
 
@@ -154,7 +156,7 @@ class _FieldColumns:
             )
         if (topic, partition) not in self._told:
             self._told.add((topic, partition))
-            log.warning("%s; it is read as null (%s=null), as are others like it", text, options.option("Errors"))
+            log.warning("%s; it is read as null (%s=null), and so are similar ones", text, options.option("Errors"))
 
 
 def is_framed(schema: ReaderSchema, typed: TypedOptions) -> bool:

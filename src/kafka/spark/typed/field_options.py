@@ -119,7 +119,7 @@ def _field(field: str, parsed: Mapping[str, Any]) -> FieldOptions | None:
     given = {name: parsed[field + option] for name, option in names.items() if field + option in parsed}
     if format_ is None:
         if given:
-            raise KafkaConfigurationError(f"option {field + names[next(iter(given))]!r} needs {field + 'Format'!r}")
+            raise KafkaConfigurationError(f"option {field + names[next(iter(given))]!r} requires {field + 'Format'!r}")
         return None
     if given.get("version") == "latest":
         del given["version"]
@@ -136,14 +136,14 @@ def _check_schema(field: FieldOptions, *, has_registry: bool) -> None:
     }
     given = [name for name, value in said.items() if value is not None]
     if field.message is not None and field.format != "protobuf":
-        raise KafkaConfigurationError(f"option {field.option('Message')!r} is not for the format {field.format}")
+        raise KafkaConfigurationError(f"option {field.option('Message')!r} does not apply to the format {field.format}")
     if field.format not in SCHEMA_FORMATS:
         if given:
-            raise KafkaConfigurationError(f"option {given[0]!r} is not for the format {field.format}")
+            raise KafkaConfigurationError(f"option {given[0]!r} does not apply to the format {field.format}")
         return
     texts = [name for name in given if name in (field.option("Schema"), field.option("SchemaFile"))]
     if len(texts) == 2:
-        raise KafkaConfigurationError(f"options {texts[0]!r} and {texts[1]!r} are both given: leave out one")
+        raise KafkaConfigurationError(f"options {texts[0]!r} and {texts[1]!r} are mutually exclusive")
     others = [name for name in given if name not in texts]
     if others and (field.format not in REGISTRY_FORMATS or not has_registry):
         needs = (
@@ -151,7 +151,7 @@ def _check_schema(field: FieldOptions, *, has_registry: bool) -> None:
             if field.format in REGISTRY_FORMATS
             else f"one of the formats {', '.join(REGISTRY_FORMATS)}"
         )
-        raise KafkaConfigurationError(f"option {others[0]!r} needs {needs}")
+        raise KafkaConfigurationError(f"option {others[0]!r} requires {needs}")
 
 
 def _registry(parsed: Mapping[str, Any], given: Mapping[str, str]) -> tuple[tuple[str, Any], ...]:
@@ -164,18 +164,16 @@ def _registry(parsed: Mapping[str, Any], given: Mapping[str, str]) -> tuple[tupl
     if "schemaRegistryUrl" not in parsed:
         alone = [name for name in own if name in parsed] + [f"schemaRegistry.{name}" for name in prefixed]
         if alone:
-            raise KafkaConfigurationError(f"option {alone[0]!r} needs 'schemaRegistryUrl'")
+            raise KafkaConfigurationError(f"option {alone[0]!r} requires 'schemaRegistryUrl'")
         return ()
     conf["url"] = parsed["schemaRegistryUrl"]
     user, password = parsed.get("schemaRegistryUser"), parsed.get("schemaRegistryPassword")
     if (user is None) != (password is None):
-        raise KafkaConfigurationError("options 'schemaRegistryUser' and 'schemaRegistryPassword' need each other")
+        raise KafkaConfigurationError("options 'schemaRegistryUser' and 'schemaRegistryPassword' must be set together")
     if user is not None:
         conf["basic.auth.user.info"] = f"{user}:{password}"
     if user is not None and "schemaRegistryToken" in parsed:
-        raise KafkaConfigurationError(
-            "options 'schemaRegistryUser' and 'schemaRegistryToken' are both given: leave out one"
-        )
+        raise KafkaConfigurationError("options 'schemaRegistryUser' and 'schemaRegistryToken' are mutually exclusive")
     if "schemaRegistryToken" in parsed:
         conf |= {"bearer.auth.credentials.source": "STATIC_TOKEN", "bearer.auth.token": parsed["schemaRegistryToken"]}
     for name in _NUMBERS:
@@ -200,5 +198,5 @@ def _number(name: str, text: str) -> float:
     try:
         number = float(text)
     except ValueError:
-        raise KafkaConfigurationError(f"option 'schemaRegistry.{name}' has to be a number, not {text!r}") from None
+        raise KafkaConfigurationError(f"option 'schemaRegistry.{name}' must be a number, not {text!r}") from None
     return int(number) if number.is_integer() else number

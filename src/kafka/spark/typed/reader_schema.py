@@ -98,7 +98,7 @@ class ReaderSchema:
         try:
             found: pyarrow.DataType = spark_arrow(self.arrow())
         except ValueError as error:
-            raise KafkaConfigurationError(f"the {self.described} cannot be read as a column: {error}") from error
+            raise KafkaConfigurationError(f"cannot read the {self.described} as a column: {error}") from error
         return found
 
     @property
@@ -145,7 +145,7 @@ def schema_text(field: FieldOptions) -> str | None:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise KafkaConfigurationError(
-            f"option {field.option('SchemaFile')!r}: the file cannot be read where the query is planned: {error}"
+            f"option {field.option('SchemaFile')!r}: cannot read the file where the query is planned: {error}"
         ) from error
 
 
@@ -155,8 +155,8 @@ def _registered(field: FieldOptions, typed: TypedOptions, selection: Selection) 
         topics = _topics(selection)
         if len(topics) != 1:
             raise KafkaConfigurationError(
-                f"option {field.option('Subject')!r} is needed, as the read is not of one topic alone: it names the "
-                "subject in the registry whose schema the column is to have"
+                f"option {field.option('Subject')!r} is required because the read is not of a single topic: it names "
+                "the subject in the registry whose schema the column has"
             )
         subject = f"{topics[0]}-{field.field}"
     client = client_of(typed.registry)
@@ -239,9 +239,9 @@ def check_unchanged(schemas: Sequence[ReaderSchema], offsets: Mapping[str, Any])
         if not each.chosen and fingerprint != each.fingerprint:
             version = f"{each.field}Version"
             raise KafkaConfigurationError(
-                f"the query has read {each.field}s with {origin}, and was now planned with {each.origin}, whose "
-                f"columns may be others: set {version} to the number of the former to go on as before (newer records "
-                "are read with it, too), or to that of the latter to read with that from now on"
+                f"the query has read {each.field}s with {origin}, but is now planned with {each.origin}, whose "
+                f"columns may differ: to continue as before, set {version} to the number of the former (newer records "
+                "are read with it too); to read with the latter from now on, set it to that number"
             )
 
 

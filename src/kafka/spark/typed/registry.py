@@ -91,5 +91,5 @@ def patiently(
             if left <= 0:
                 error.add_note(f"while {what}, after {wait_ms} ms (option schemaRegistryWait)")
                 raise
-            log.warning("%s: the schema registry does not answer, asking again for %.0f s: %s", what, left, error)
+            log.warning("%s: the schema registry does not answer; retrying for %.0f s: %s", what, left, error)
             sleep(min(_PAUSE_S, left))

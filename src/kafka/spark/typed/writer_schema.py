@@ -67,8 +67,8 @@ def find_writer_schema(
     if subject is None:
         if topic is None:
             raise KafkaConfigurationError(
-                f"option {field.option('Subject')!r} is needed, as the rows' column 'topic' says where they go: it "
-                "names the subject in the registry for all of them"
+                f"option {field.option('Subject')!r} is required because the rows' column 'topic' decides where they "
+                "go: it names the subject in the registry for all of them"
             )
         subject = f"{topic}-{field.field}"
     what = f"looking for the schema of subject {subject}"
@@ -112,7 +112,7 @@ def _made(
     field: FieldOptions, schema: "Schema", schema_id: int | None, references: tuple[tuple[str, str], ...]
 ) -> WriterSchema:
     if schema_id is None:
-        raise KafkaConfigurationError(f"the registry gave no id for the schema of {field.field}s")
+        raise KafkaConfigurationError(f"the registry returned no id for the schema of {field.field}s")
     text = schema.schema_str or ""
     return _checked(WriterSchema(field.field, field.format, text, references, schema_id, field.message or ""))
 
@@ -123,7 +123,7 @@ def _checked(schema: WriterSchema) -> WriterSchema:
         try:
             _ = protobuf_of(schema.text, schema.message, schema.references).type
         except ValueError as error:
-            raise KafkaConfigurationError(f"the schema of {schema.field}s cannot be written with: {error}") from error
+            raise KafkaConfigurationError(f"cannot write with the schema of {schema.field}s: {error}") from error
     return schema
 
 
@@ -139,4 +139,4 @@ def _derived(field: FieldOptions, topic: str | None, type_: Any) -> str:
     try:
         return json.dumps(avro_schema_of(type_, name))
     except ValueError as error:
-        raise KafkaConfigurationError(f"column {field.field!r} has no schema in Avro: {error}") from error
+        raise KafkaConfigurationError(f"column {field.field!r} has no Avro schema: {error}") from error
