@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 
 class KafkaError(RuntimeError):
-    """The root of all errors raised here."""
+    """Base class of all errors of this package."""
 
     retriable: ClassVar[bool] = False
     invalid_metadata: ClassVar[bool] = False
@@ -32,19 +32,19 @@ class KafkaError(RuntimeError):
 
 
 class RetriableError(KafkaError):
-    """The same operation may succeed when it is tried again."""
+    """The same operation may succeed if it is retried."""
 
     retriable: ClassVar[bool] = True
 
 
 class InvalidMetadataError(RetriableError):
-    """It may succeed once the cluster's metadata have been refreshed."""
+    """The operation may succeed after a metadata refresh."""
 
     invalid_metadata: ClassVar[bool] = True
 
 
 class Cancelled(RetriableError):
-    """The operation was cancelled before it had finished."""
+    """The operation was cancelled before it finished."""
 
 
 class CommitFailedError(KafkaError):
@@ -65,42 +65,42 @@ class RetriableCommitFailedError(RetriableError):
 
 
 class IllegalArgumentError(KafkaError, ValueError):
-    """An argument that the operation cannot work with."""
+    """An argument is invalid."""
 
 
 class IllegalArgumentTypeError(IllegalArgumentError, TypeError):
-    """An argument of a type that the operation cannot work with: a `TypeError` as well, as in kafka-python 3."""
+    """An argument has the wrong type; also a `TypeError`, as in kafka-python 3."""
 
 
 class UnknownNameError(IllegalArgumentError, KeyError):
-    """A name that stands for nothing, such as that of a kind of resource: a `KeyError` as well, as in kafka-python."""
+    """A name is unknown, such as that of a resource type; also a `KeyError`, as in kafka-python."""
 
 
 class IllegalStateError(KafkaError):
-    """The object is in a state in which this operation is not allowed."""
+    """The operation is not allowed in the object's current state."""
 
 
 class WakeupError(KafkaError):
-    """`wakeup()` has ended a `poll()` or an iteration: nothing was handed out, and the next call goes on.
+    """`wakeup()` interrupted a `poll()` or an iteration: no records were returned, and the next call continues.
 
     Java: ``WakeupException``.
     """
 
 
 class AssertedArgumentError(IllegalArgumentError, AssertionError):
-    """An illegal argument that kafka-python asserts not to be: an `AssertionError` as well."""
+    """An argument is invalid in a way that kafka-python checks with an assertion; also an `AssertionError`."""
 
 
 class AssertedStateError(IllegalStateError, AssertionError):
-    """A state that kafka-python asserts not to be in: an `AssertionError` as well."""
+    """The state is invalid in a way that kafka-python checks with an assertion; also an `AssertionError`."""
 
 
 class AssertedTypeError(TypeError, AssertionError):
-    """Something is of a type that kafka-python 2 asserts it not to be: a `TypeError` (3) and an `AssertionError`."""
+    """A type that kafka-python 2 checks with an assertion is wrong: a `TypeError` (3) and `AssertionError`."""
 
 
 class NothingSubscribedError(AssertedStateError, ValueError):
-    """`subscribe()` without topics and without a pattern: an `AssertionError` (kafka-python 2) and `ValueError` (3)."""
+    """`subscribe()` was called without topics or a pattern: an `AssertionError` (kafka-python 2) and `ValueError` (3)."""
 
 
 class PartitionNotAssignedError(AssertedStateError, KeyError, ValueError):
@@ -111,11 +111,11 @@ class PartitionNotAssignedError(AssertedStateError, KeyError, ValueError):
 
 
 class IncompatibleBrokerVersion(KafkaError):
-    """The broker is too old for what was asked."""
+    """The broker is too old for the operation."""
 
 
 class KafkaConfigurationError(KafkaError, ValueError):
-    """A client option, or a combination of them, that is not valid."""
+    """A client option, or a combination of options, is invalid."""
 
 
 class KafkaConnectionError(InvalidMetadataError):
@@ -127,29 +127,29 @@ class KafkaProtocolError(KafkaError):
 
 
 class WireFormatError(KafkaProtocolError, ValueError):
-    """Bytes that are not the message they should be, or a value that does not fit the field it is meant for."""
+    """Bytes are not a valid message, or a value does not fit its field."""
 
 
 class CorrelationIdError(RetriableError, KafkaProtocolError):
-    """A response carries another correlation id than the request in its place."""
+    """The correlation id of a response does not match its request."""
 
 
 class InvalidReceiveError(KafkaProtocolError):
-    """A frame with a size that cannot be right."""
+    """The size of a frame is invalid."""
 
 
 class KafkaTimeoutError(RetriableError):
-    """The time allowed for the operation is up."""
+    """The operation timed out."""
 
 
 class NoBrokersAvailable(KafkaTimeoutError):
-    """None of the bootstrap servers could be reached; the message names each address and what it answered."""
+    """None of the bootstrap servers could be reached; the message lists each address and its error."""
 
     invalid_metadata: ClassVar[bool] = True
 
 
 class BootstrapTimeoutError(NoBrokersAvailable):
-    """Bootstrapping took longer than it may."""
+    """Bootstrapping timed out."""
 
 
 class MetadataEmptyBrokerList(RetriableError):
@@ -157,15 +157,15 @@ class MetadataEmptyBrokerList(RetriableError):
 
 
 class NodeNotReadyError(RetriableError):
-    """The connection to the broker is not ready to take the request."""
+    """The connection to the broker is not ready for requests."""
 
 
 class StaleMetadata(InvalidMetadataError):
-    """The metadata at hand are known to be out of date."""
+    """The cached metadata is out of date."""
 
 
 class TooManyInFlightRequests(RetriableError):
-    """As many requests are waiting for an answer on the connection as it may have."""
+    """The connection has reached its maximum number of unanswered requests."""
 
 
 class QuotaViolationError(KafkaError):
@@ -173,15 +173,15 @@ class QuotaViolationError(KafkaError):
 
 
 class UnknownBrokerIdError(KafkaError):
-    """There is no broker of this id in the metadata."""
+    """The metadata contains no broker with this id."""
 
 
 class UnrecognizedBrokerVersion(KafkaError):
-    """The version of the broker could not be told."""
+    """The version of the broker could not be determined."""
 
 
 class UnsupportedCodecError(KafkaError):
-    """The kind of compression is not known here."""
+    """The compression codec is unknown to this client."""
 
 
 class NoOffsetForPartitionError(KafkaError):
@@ -213,7 +213,7 @@ class NoOffsetForPartitionError(KafkaError):
 
 
 class LogTruncationError(KafkaError):
-    """The log was cut back below the consumer's position after a leader failed (KIP-320).
+    """The log was truncated below the consumer's position after a leader failed (KIP-320).
 
     Attributes:
         divergent_offsets: by partition, the `OffsetAndMetadata` to seek back to; None where the broker knows none.
@@ -222,7 +222,7 @@ class LogTruncationError(KafkaError):
     """
 
     def __init__(self, divergent_offsets: object, *args: object, positions: object = None) -> None:
-        super().__init__(*(args or (f"the logs of these partitions were cut back: {divergent_offsets}",)))
+        super().__init__(*(args or (f"the logs of these partitions were truncated: {divergent_offsets}",)))
         self.divergent_offsets = divergent_offsets
         self.positions = {} if positions is None else positions
 
@@ -231,7 +231,7 @@ class LogTruncationError(KafkaError):
 
 
 class TopicRecreatedError(KafkaError):
-    """Topics were deleted and created again while they were read, and ``on_topic_recreated`` is 'raise'.
+    """Topics were deleted and recreated while they were read, and ``on_topic_recreated`` is 'raise'.
 
     `poll()` raises it once for each time that this happens. The next one reads the new topics from their beginning,
     unless the program seeks.
@@ -245,7 +245,7 @@ class TopicRecreatedError(KafkaError):
         self.topics = frozenset(topics)
         named = ", ".join(map(repr, sorted(self.topics)))
         text = (
-            f"deleted and created again while it was read: topic {named}. The next poll() reads the new topic from its "
+            f"deleted and recreated while it was read: topic {named}. The next poll() reads the new topic from its "
             "beginning; seek() first to read elsewhere. on_topic_recreated='reset' does so without this error"
         )
         super().__init__(*(args or (text,)))
@@ -316,7 +316,7 @@ def _record_error(text: str) -> RecordDeserializationError:
 
 
 class TransactionFatalError(KafkaError):
-    """A transactional producer cannot go on: close it, and make a new one.
+    """A transactional producer cannot continue: close it and create a new one.
 
     `TransactionAbortableError` says that the transaction has to be aborted, after which the producer goes on;
     `ProducerFencedError`, which is one of these, that another producer with the same `transactional_id` has taken over.
@@ -326,7 +326,7 @@ class TransactionFatalError(KafkaError):
 class TransactionAbortedError(KafkaError):
     """The record was not sent because its transaction was aborted."""
 
-    message: ClassVar[str] = "The record was not sent, as its transaction was aborted."
+    message: ClassVar[str] = "The record was not sent because its transaction was aborted."
 
 
 class RecordPurgedError(KafkaError):
@@ -336,11 +336,11 @@ class RecordPurgedError(KafkaError):
 
 
 class BufferUnderflowError(WireFormatError):
-    """A message ends before a value that has to be in it."""
+    """A message ends before a required value."""
 
 
 class ConsumerFetchSizeTooSmall(KafkaError):
-    """The first message of what was fetched is larger than what was asked for (kafka-python 0.9 and 1.x)."""
+    """The first fetched message is larger than the requested size (kafka-python 0.9 and 1.x)."""
 
 
 class ConsumerNoMoreData(KafkaError):
@@ -348,11 +348,11 @@ class ConsumerNoMoreData(KafkaError):
 
 
 class ConsumerTimeout(KafkaError):
-    """No message came within the time that the consumer may wait (kafka-python 0.9 and 1.x)."""
+    """No message arrived within the consumer's timeout (kafka-python 0.9 and 1.x)."""
 
 
 class IterationTimeout(ConsumerTimeout, StopIteration):
-    """No record came in time for `KafkaConsumer.next()`: what 0.9 raised there and what later generations raised."""
+    """No record arrived in time for `KafkaConsumer.next()`; combines what 0.9 and later generations raised."""
 
 
 class FailedPayloadsError(KafkaError):
@@ -386,11 +386,11 @@ class AsyncProducerQueueFull(KafkaError):
 
 
 class ForkedClientError(IllegalStateError):
-    """The client was made before the process forked; make a new one in the child."""
+    """The client was created before the process forked; create a new one in the child."""
 
 
 class BrokerResponseError(KafkaError):
-    """An error code in a broker's response; only classes that stand for a code have the three attributes."""
+    """A broker returned an error code; only classes for a specific code have the three attributes."""
 
     errno: ClassVar[int] = None  # type: ignore[assignment]
     message: ClassVar[str] = None  # type: ignore[assignment]
@@ -403,13 +403,13 @@ class BrokerResponseError(KafkaError):
 
 
 class AuthorizationError(BrokerResponseError):
-    """The principal is not allowed to do what was asked."""
+    """The principal is not authorized for the operation."""
 
 
 class UnknownError(BrokerResponseError):
     errno = -1
     message = "UNKNOWN"
-    description = "The broker failed in a way it has no error code for; its log says more."
+    description = "The broker failed with an error that has no code; see its log."
 
 
 def _named(places: Iterable[str]) -> str:
@@ -441,7 +441,7 @@ class OffsetOutOfRangeError(BrokerResponseError):
 
     errno = 1
     message = "OFFSET_OUT_OF_RANGE"
-    description = "The offset lies outside what the broker still holds of the partition."
+    description = "The offset is outside the range of the partition's log."
 
     def __init__(self, *args: object) -> None:
         super().__init__(*args)
@@ -471,7 +471,7 @@ class CorruptRecordError(BrokerResponseError):
 
 
 class DecompressionLimitError(CorruptRecordError):
-    """A batch has more bytes of records, decompressed, than the client allows: damage, or an attack, or a low limit.
+    """A batch is larger after decompression than the client allows: corruption, an attack, or a low limit.
 
     Attributes:
         topic: where the batch is.
@@ -497,7 +497,7 @@ class UnknownTopicOrPartitionError(InvalidMetadataError, BrokerResponseError):
 class InvalidFetchRequestError(BrokerResponseError):
     errno = 4
     message = "INVALID_FETCH_SIZE"
-    description = "The fetch size asked for is not valid."
+    description = "The requested fetch size is invalid."
 
 
 class LeaderNotAvailableError(InvalidMetadataError, BrokerResponseError):
@@ -509,13 +509,13 @@ class LeaderNotAvailableError(InvalidMetadataError, BrokerResponseError):
 class NotLeaderForPartitionError(InvalidMetadataError, BrokerResponseError):
     errno = 6
     message = "NOT_LEADER_FOR_PARTITION"
-    description = "The broker asked is not, or no longer, the leader of the partition."
+    description = "The broker is not, or no longer, the leader of the partition."
 
 
 class RequestTimedOutError(RetriableError, BrokerResponseError):
     errno = 7
     message = "REQUEST_TIMED_OUT"
-    description = "The broker could not finish the request within the time it was given."
+    description = "The broker did not complete the request within its timeout."
 
 
 class BrokerNotAvailableError(BrokerResponseError):
@@ -527,7 +527,7 @@ class BrokerNotAvailableError(BrokerResponseError):
 class ReplicaNotAvailableError(InvalidMetadataError, BrokerResponseError):
     errno = 9
     message = "REPLICA_NOT_AVAILABLE"
-    description = "The replica asked for is not available on this broker."
+    description = "The requested replica is not available on this broker."
 
 
 class MessageSizeTooLargeError(BrokerResponseError):
@@ -551,7 +551,7 @@ class OffsetMetadataTooLargeError(BrokerResponseError):
 class NetworkExceptionError(InvalidMetadataError, BrokerResponseError):
     errno = 13
     message = "NETWORK_EXCEPTION"
-    description = "The broker was cut off before it had answered."
+    description = "The broker disconnected before it answered."
 
 
 class CoordinatorLoadInProgressError(RetriableError, BrokerResponseError):
@@ -563,19 +563,19 @@ class CoordinatorLoadInProgressError(RetriableError, BrokerResponseError):
 class CoordinatorNotAvailableError(RetriableError, BrokerResponseError):
     errno = 15
     message = "COORDINATOR_NOT_AVAILABLE"
-    description = "There is no coordinator at the moment, or its internal topic is not there yet."
+    description = "There is currently no coordinator, or its internal topic does not exist yet."
 
 
 class NotCoordinatorError(RetriableError, BrokerResponseError):
     errno = 16
     message = "NOT_COORDINATOR"
-    description = "The broker asked is not the coordinator for this group or transactional id."
+    description = "The broker is not the coordinator of this group or transactional id."
 
 
 class InvalidTopicError(BrokerResponseError):
     errno = 17
     message = "INVALID_TOPIC"
-    description = "The topic name is not legal, or the topic may not be used this way."
+    description = "The topic name is invalid, or the topic cannot be used this way."
 
 
 class RecordListTooLargeError(BrokerResponseError):
@@ -599,13 +599,13 @@ class NotEnoughReplicasAfterAppendError(RetriableError, BrokerResponseError):
 class InvalidRequiredAcksError(BrokerResponseError):
     errno = 21
     message = "INVALID_REQUIRED_ACKS"
-    description = "acks has to be 0, 1 or -1 (all)."
+    description = "acks must be 0, 1 or -1 (all)."
 
 
 class IllegalGenerationError(BrokerResponseError):
     errno = 22
     message = "ILLEGAL_GENERATION"
-    description = "The generation of the member is not the group's present one."
+    description = "The member's generation is not the group's current one."
 
 
 class InconsistentGroupProtocolError(BrokerResponseError):
@@ -617,13 +617,13 @@ class InconsistentGroupProtocolError(BrokerResponseError):
 class InvalidGroupIdError(BrokerResponseError):
     errno = 24
     message = "INVALID_GROUP_ID"
-    description = "The group id is empty or not legal."
+    description = "The group id is empty or invalid."
 
 
 class UnknownMemberIdError(BrokerResponseError):
     errno = 25
     message = "UNKNOWN_MEMBER_ID"
-    description = "The coordinator does not know this member (any more)."
+    description = "The coordinator does not know this member, or no longer does."
 
 
 class InvalidSessionTimeoutError(BrokerResponseError):
@@ -637,7 +637,7 @@ class InvalidSessionTimeoutError(BrokerResponseError):
 class RebalanceInProgressError(BrokerResponseError):
     errno = 27
     message = "REBALANCE_IN_PROGRESS"
-    description = "The group is rebalancing: members have to join again."
+    description = "The group is rebalancing: members must join again."
 
 
 class InvalidCommitOffsetSizeError(BrokerResponseError):
@@ -649,19 +649,19 @@ class InvalidCommitOffsetSizeError(BrokerResponseError):
 class TopicAuthorizationFailedError(AuthorizationError):
     errno = 29
     message = "TOPIC_AUTHORIZATION_FAILED"
-    description = "The principal may not do this to the topic."
+    description = "The principal is not authorized for this operation on the topic."
 
 
 class GroupAuthorizationFailedError(AuthorizationError):
     errno = 30
     message = "GROUP_AUTHORIZATION_FAILED"
-    description = "The principal may not use this group."
+    description = "The principal is not authorized to use this group."
 
 
 class ClusterAuthorizationFailedError(AuthorizationError):
     errno = 31
     message = "CLUSTER_AUTHORIZATION_FAILED"
-    description = "The principal may not do this to the cluster."
+    description = "The principal is not authorized for this operation on the cluster."
 
 
 class InvalidTimestampError(BrokerResponseError):
@@ -679,25 +679,25 @@ class UnsupportedSaslMechanismError(BrokerResponseError):
 class IllegalSaslStateError(BrokerResponseError):
     errno = 34
     message = "ILLEGAL_SASL_STATE"
-    description = "The request does not fit the state of the SASL exchange."
+    description = "The request is invalid in the current state of the SASL exchange."
 
 
 class UnsupportedVersionError(IncompatibleBrokerVersion, BrokerResponseError):
     errno = 35
     message = "UNSUPPORTED_VERSION"
-    description = "One side does not support this version of the request, or a field that was set."
+    description = "One side does not support this version of the request or a field in it."
 
 
 class TopicAlreadyExistsError(BrokerResponseError):
     errno = 36
     message = "TOPIC_ALREADY_EXISTS"
-    description = "There is a topic of this name already."
+    description = "A topic with this name already exists."
 
 
 class InvalidPartitionsError(BrokerResponseError):
     errno = 37
     message = "INVALID_PARTITIONS"
-    description = "The number of partitions is not valid; it can only grow."
+    description = "The number of partitions is invalid; it can only grow."
 
 
 class InvalidReplicationFactorError(BrokerResponseError):
@@ -709,37 +709,37 @@ class InvalidReplicationFactorError(BrokerResponseError):
 class InvalidReplicationAssignmentError(BrokerResponseError):
     errno = 39
     message = "INVALID_REPLICATION_ASSIGNMENT"
-    description = "The assignment of replicas to brokers is not valid."
+    description = "The assignment of replicas to brokers is invalid."
 
 
 class InvalidConfigurationError(BrokerResponseError):
     errno = 40
     message = "INVALID_CONFIG"
-    description = "A configuration value is not valid."
+    description = "A configuration value is invalid."
 
 
 class NotControllerError(RetriableError, BrokerResponseError):
     errno = 41
     message = "NOT_CONTROLLER"
-    description = "The broker asked is not the controller."
+    description = "The broker is not the controller."
 
 
 class InvalidRequestError(BrokerResponseError):
     errno = 42
     message = "INVALID_REQUEST"
-    description = "The broker finds the request contradictory or malformed."
+    description = "The request is contradictory or malformed."
 
 
 class UnsupportedForMessageFormatError(BrokerResponseError):
     errno = 43
     message = "UNSUPPORTED_FOR_MESSAGE_FORMAT"
-    description = "The record format stored for this topic cannot do what was asked."
+    description = "The message format of this topic does not support the operation."
 
 
 class PolicyViolationError(BrokerResponseError):
     errno = 44
     message = "POLICY_VIOLATION"
-    description = "A policy set up on the cluster forbids the request."
+    description = "A policy of the cluster forbids the request."
 
 
 class OutOfOrderSequenceNumberError(BrokerResponseError):
@@ -751,7 +751,7 @@ class OutOfOrderSequenceNumberError(BrokerResponseError):
 class DuplicateSequenceNumberError(BrokerResponseError):
     errno = 46
     message = "DUPLICATE_SEQUENCE_NUMBER"
-    description = "The broker has this batch already."
+    description = "The broker already has this batch."
 
 
 class InvalidProducerEpochError(BrokerResponseError):
@@ -763,13 +763,13 @@ class InvalidProducerEpochError(BrokerResponseError):
 class InvalidTxnStateError(BrokerResponseError):
     errno = 48
     message = "INVALID_TXN_STATE"
-    description = "The transaction is in a state that does not allow this operation."
+    description = "The operation is not allowed in the current state of the transaction."
 
 
 class InvalidProducerIdMappingError(BrokerResponseError):
     errno = 49
     message = "INVALID_PRODUCER_ID_MAPPING"
-    description = "The producer id is not the one that belongs to this transactional id."
+    description = "The producer id does not belong to this transactional id."
 
 
 class InvalidTransactionTimeoutError(BrokerResponseError):
@@ -793,37 +793,37 @@ class TransactionCoordinatorFencedError(BrokerResponseError):
 class TransactionalIdAuthorizationFailedError(AuthorizationError):
     errno = 53
     message = "TRANSACTIONAL_ID_AUTHORIZATION_FAILED"
-    description = "The principal may not use this transactional id."
+    description = "The principal is not authorized to use this transactional id."
 
 
 class SecurityDisabledError(BrokerResponseError):
     errno = 54
     message = "SECURITY_DISABLED"
-    description = "Security features are switched off on the cluster."
+    description = "Security features are disabled on the cluster."
 
 
 class OperationNotAttemptedError(BrokerResponseError):
     errno = 55
     message = "OPERATION_NOT_ATTEMPTED"
-    description = "The operation was left out because another one in the same request failed."
+    description = "The operation was not attempted because another one in the same request failed."
 
 
 class KafkaStorageError(InvalidMetadataError, BrokerResponseError):
     errno = 56
     message = "KAFKA_STORAGE_ERROR"
-    description = "The broker could not reach its log on disk."
+    description = "The broker could not access its log on disk."
 
 
 class LogDirNotFoundError(BrokerResponseError):
     errno = 57
     message = "LOG_DIR_NOT_FOUND"
-    description = "The log folder named is not in the broker's configuration."
+    description = "The log directory is not in the broker's configuration."
 
 
 class SaslAuthenticationFailedError(BrokerResponseError):
     errno = 58
     message = "SASL_AUTHENTICATION_FAILED"
-    description = "The broker refused the credentials."
+    description = "The broker rejected the credentials."
 
 
 class UnknownProducerIdError(BrokerResponseError):
@@ -835,19 +835,19 @@ class UnknownProducerIdError(BrokerResponseError):
 class ReassignmentInProgressError(BrokerResponseError):
     errno = 60
     message = "REASSIGNMENT_IN_PROGRESS"
-    description = "A reassignment of partitions is under way."
+    description = "A partition reassignment is in progress."
 
 
 class DelegationTokenAuthDisabledError(BrokerResponseError):
     errno = 61
     message = "DELEGATION_TOKEN_AUTH_DISABLED"
-    description = "Delegation tokens are switched off on the cluster."
+    description = "Delegation tokens are disabled on the cluster."
 
 
 class DelegationTokenNotFoundError(BrokerResponseError):
     errno = 62
     message = "DELEGATION_TOKEN_NOT_FOUND"
-    description = "There is no such delegation token."
+    description = "The delegation token does not exist."
 
 
 class DelegationTokenOwnerMismatchError(BrokerResponseError):
@@ -859,13 +859,13 @@ class DelegationTokenOwnerMismatchError(BrokerResponseError):
 class DelegationTokenRequestNotAllowedError(BrokerResponseError):
     errno = 64
     message = "DELEGATION_TOKEN_REQUEST_NOT_ALLOWED"
-    description = "Delegation tokens cannot be asked for over this kind of connection."
+    description = "Delegation tokens cannot be requested over this kind of connection."
 
 
 class DelegationTokenAuthorizationFailedError(AuthorizationError):
     errno = 65
     message = "DELEGATION_TOKEN_AUTHORIZATION_FAILED"
-    description = "The principal may not use this delegation token."
+    description = "The principal is not authorized to use this delegation token."
 
 
 class DelegationTokenExpiredError(BrokerResponseError):
@@ -889,7 +889,7 @@ class NonEmptyGroupError(BrokerResponseError):
 class GroupIdNotFoundError(BrokerResponseError):
     errno = 69
     message = "GROUP_ID_NOT_FOUND"
-    description = "There is no such group."
+    description = "The group does not exist."
 
 
 class FetchSessionIdNotFoundError(RetriableError, BrokerResponseError):
@@ -907,31 +907,31 @@ class InvalidFetchSessionEpochError(RetriableError, BrokerResponseError):
 class ListenerNotFoundError(InvalidMetadataError, BrokerResponseError):
     errno = 72
     message = "LISTENER_NOT_FOUND"
-    description = "The leader has no listener that matches the one the metadata was asked over."
+    description = "The leader has no listener that matches the one used for the metadata request."
 
 
 class TopicDeletionDisabledError(BrokerResponseError):
     errno = 73
     message = "TOPIC_DELETION_DISABLED"
-    description = "Deleting topics is switched off on the cluster."
+    description = "Topic deletion is disabled on the cluster."
 
 
 class FencedLeaderEpochError(InvalidMetadataError, BrokerResponseError):
     errno = 74
     message = "FENCED_LEADER_EPOCH"
-    description = "The leader epoch sent is older than the broker's."
+    description = "The leader epoch in the request is older than the broker's."
 
 
 class UnknownLeaderEpochError(InvalidMetadataError, BrokerResponseError):
     errno = 75
     message = "UNKNOWN_LEADER_EPOCH"
-    description = "The leader epoch sent is newer than the broker's."
+    description = "The leader epoch in the request is newer than the broker's."
 
 
 class UnsupportedCompressionTypeError(BrokerResponseError):
     errno = 76
     message = "UNSUPPORTED_COMPRESSION_TYPE"
-    description = "The receiver cannot handle this kind of compression."
+    description = "The receiver does not support this compression type."
 
 
 class StaleBrokerEpochError(BrokerResponseError):
@@ -943,13 +943,13 @@ class StaleBrokerEpochError(BrokerResponseError):
 class OffsetNotAvailableError(RetriableError, BrokerResponseError):
     errno = 78
     message = "OFFSET_NOT_AVAILABLE"
-    description = "A new leader does not know its high watermark yet, so it cannot give offsets."
+    description = "A new leader does not know its high watermark yet, so it cannot return offsets."
 
 
 class MemberIdRequiredError(BrokerResponseError):
     errno = 79
     message = "MEMBER_ID_REQUIRED"
-    description = "The member has to join again with the id that it was just given."
+    description = "The member must rejoin with the member id it just received."
 
 
 class PreferredLeaderNotAvailableError(InvalidMetadataError, BrokerResponseError):
@@ -961,7 +961,7 @@ class PreferredLeaderNotAvailableError(InvalidMetadataError, BrokerResponseError
 class GroupMaxSizeReachedError(BrokerResponseError):
     errno = 81
     message = "GROUP_MAX_SIZE_REACHED"
-    description = "The group has as many members as the broker allows."
+    description = "The group has reached its maximum number of members."
 
 
 class FencedInstanceIdError(BrokerResponseError):
@@ -973,19 +973,19 @@ class FencedInstanceIdError(BrokerResponseError):
 class EligibleLeadersNotAvailableError(InvalidMetadataError, BrokerResponseError):
     errno = 83
     message = "ELIGIBLE_LEADERS_NOT_AVAILABLE"
-    description = "No replica that may become leader is available."
+    description = "No eligible leader is available."
 
 
 class ElectionNotNeededError(InvalidMetadataError, BrokerResponseError):
     errno = 84
     message = "ELECTION_NOT_NEEDED"
-    description = "The partition has the right leader already."
+    description = "The partition already has the preferred leader."
 
 
 class NoReassignmentInProgressError(BrokerResponseError):
     errno = 85
     message = "NO_REASSIGNMENT_IN_PROGRESS"
-    description = "No reassignment of this partition is under way."
+    description = "No reassignment of this partition is in progress."
 
 
 class GroupSubscribedToTopicError(BrokerResponseError):
@@ -997,19 +997,19 @@ class GroupSubscribedToTopicError(BrokerResponseError):
 class InvalidRecordError(BrokerResponseError):
     errno = 87
     message = "INVALID_RECORD"
-    description = "The broker's checks rejected a record of the batch."
+    description = "The broker's validation rejected a record of the batch."
 
 
 class UnstableOffsetCommitError(RetriableError, BrokerResponseError):
     errno = 88
     message = "UNSTABLE_OFFSET_COMMIT"
-    description = "There are offsets of the group that an open transaction has not committed yet."
+    description = "An open transaction has offsets of the group that are not committed yet."
 
 
 class ThrottlingQuotaExceededError(RetriableError, BrokerResponseError):
     errno = 89
     message = "THROTTLING_QUOTA_EXCEEDED"
-    description = "A quota of the cluster is used up for now."
+    description = "A quota of the cluster was exceeded."
 
 
 class ProducerFencedError(TransactionFatalError, BrokerResponseError):
@@ -1021,19 +1021,19 @@ class ProducerFencedError(TransactionFatalError, BrokerResponseError):
 class ResourceNotFoundError(BrokerResponseError):
     errno = 91
     message = "RESOURCE_NOT_FOUND"
-    description = "What the request refers to does not exist."
+    description = "The resource in the request does not exist."
 
 
 class DuplicateResourceError(BrokerResponseError):
     errno = 92
     message = "DUPLICATE_RESOURCE"
-    description = "The request names the same thing twice."
+    description = "The request contains the same resource twice."
 
 
 class UnacceptableCredentialError(BrokerResponseError):
     errno = 93
     message = "UNACCEPTABLE_CREDENTIAL"
-    description = "The credential does not meet the broker's rules."
+    description = "The credential does not meet the broker's requirements."
 
 
 class InconsistentVoterSetError(BrokerResponseError):
@@ -1045,7 +1045,7 @@ class InconsistentVoterSetError(BrokerResponseError):
 class InvalidUpdateVersionError(BrokerResponseError):
     errno = 95
     message = "INVALID_UPDATE_VERSION"
-    description = "The version of the update is not valid."
+    description = "The version of the update is invalid."
 
 
 class FeatureUpdateFailedError(BrokerResponseError):
@@ -1063,13 +1063,13 @@ class PrincipalDeserializationFailureError(BrokerResponseError):
 class SnapshotNotFoundError(BrokerResponseError):
     errno = 98
     message = "SNAPSHOT_NOT_FOUND"
-    description = "There is no such snapshot."
+    description = "The snapshot does not exist."
 
 
 class PositionOutOfRangeError(BrokerResponseError):
     errno = 99
     message = "POSITION_OUT_OF_RANGE"
-    description = "The position is not inside the snapshot."
+    description = "The position is outside the snapshot."
 
 
 class UnknownTopicIdError(InvalidMetadataError, BrokerResponseError):
@@ -1081,7 +1081,7 @@ class UnknownTopicIdError(InvalidMetadataError, BrokerResponseError):
 class DuplicateBrokerRegistrationError(BrokerResponseError):
     errno = 101
     message = "DUPLICATE_BROKER_REGISTRATION"
-    description = "A broker with this id is registered already."
+    description = "A broker with this id is already registered."
 
 
 class BrokerIdNotRegisteredError(BrokerResponseError):
@@ -1093,19 +1093,19 @@ class BrokerIdNotRegisteredError(BrokerResponseError):
 class InconsistentTopicIdError(InvalidMetadataError, BrokerResponseError):
     errno = 103
     message = "INCONSISTENT_TOPIC_ID"
-    description = "The topic id of the log is not the one of the request."
+    description = "The topic id of the log does not match the request."
 
 
 class InconsistentClusterIdError(BrokerResponseError):
     errno = 104
     message = "INCONSISTENT_CLUSTER_ID"
-    description = "The cluster id of the request is not this cluster's."
+    description = "The cluster id of the request does not match the cluster."
 
 
 class TransactionalIdNotFoundError(BrokerResponseError):
     errno = 105
     message = "TRANSACTIONAL_ID_NOT_FOUND"
-    description = "There is no such transactional id."
+    description = "The transactional id does not exist."
 
 
 class FetchSessionTopicIdError(RetriableError, BrokerResponseError):
@@ -1135,25 +1135,25 @@ class OffsetMovedToTieredStorageError(BrokerResponseError):
 class FencedMemberEpochError(BrokerResponseError):
     errno = 110
     message = "FENCED_MEMBER_EPOCH"
-    description = "The coordinator has fenced this member's epoch: it has to join anew."
+    description = "The coordinator has fenced this member's epoch: it must rejoin."
 
 
 class UnreleasedInstanceIdError(BrokerResponseError):
     errno = 111
     message = "UNRELEASED_INSTANCE_ID"
-    description = "Another member of the group still holds this instance id."
+    description = "Another member of the group still uses this instance id."
 
 
 class UnsupportedAssignorError(BrokerResponseError):
     errno = 112
     message = "UNSUPPORTED_ASSIGNOR"
-    description = "The coordinator does not have the assignor named."
+    description = "The coordinator does not support the assignor."
 
 
 class StaleMemberEpochError(BrokerResponseError):
     errno = 113
     message = "STALE_MEMBER_EPOCH"
-    description = "The member's epoch is behind: it has to learn the new one by a heartbeat."
+    description = "The member's epoch is out of date: it gets the new one with its next heartbeat."
 
 
 class MismatchedEndpointTypeError(BrokerResponseError):
@@ -1171,7 +1171,7 @@ class UnsupportedEndpointTypeError(BrokerResponseError):
 class UnknownControllerIdError(BrokerResponseError):
     errno = 116
     message = "UNKNOWN_CONTROLLER_ID"
-    description = "There is no controller with this id."
+    description = "No controller has this id."
 
 
 class UnknownSubscriptionIdError(BrokerResponseError):
@@ -1183,37 +1183,37 @@ class UnknownSubscriptionIdError(BrokerResponseError):
 class TelemetryTooLargeError(BrokerResponseError):
     errno = 118
     message = "TELEMETRY_TOO_LARGE"
-    description = "The telemetry pushed is larger than the broker takes."
+    description = "The pushed telemetry is larger than the broker accepts."
 
 
 class InvalidRegistrationError(BrokerResponseError):
     errno = 119
     message = "INVALID_REGISTRATION"
-    description = "The controller finds the broker's registration not valid."
+    description = "The broker's registration is invalid."
 
 
 class TransactionAbortableError(BrokerResponseError):
     errno = 120
     message = "TRANSACTION_ABORTABLE"
-    description = "The transaction met an error and has to be aborted; the producer can go on."
+    description = "The transaction failed and must be aborted; the producer can continue."
 
 
 class InvalidRecordStateError(BrokerResponseError):
     errno = 121
     message = "INVALID_RECORD_STATE"
-    description = "The record is not in a state in which it can be acknowledged."
+    description = "The record cannot be acknowledged in its current state."
 
 
 class ShareSessionNotFoundError(RetriableError, BrokerResponseError):
     errno = 122
     message = "SHARE_SESSION_NOT_FOUND"
-    description = "There is no such share session."
+    description = "The share session does not exist."
 
 
 class InvalidShareSessionEpochError(RetriableError, BrokerResponseError):
     errno = 123
     message = "INVALID_SHARE_SESSION_EPOCH"
-    description = "The epoch of the share session is not the one expected."
+    description = "The epoch of the share session is not the expected one."
 
 
 class FencedStateEpochError(BrokerResponseError):
@@ -1231,37 +1231,37 @@ class InvalidVoterKeyError(BrokerResponseError):
 class DuplicateVoterError(BrokerResponseError):
     errno = 126
     message = "DUPLICATE_VOTER"
-    description = "The voter is among the voters already."
+    description = "The voter is already in the voter set."
 
 
 class VoterNotFoundError(BrokerResponseError):
     errno = 127
     message = "VOTER_NOT_FOUND"
-    description = "The voter is not among the voters."
+    description = "The voter is not in the voter set."
 
 
 class InvalidRegularExpressionError(BrokerResponseError):
     errno = 128
     message = "INVALID_REGULAR_EXPRESSION"
-    description = "The regular expression is not valid."
+    description = "The regular expression is invalid."
 
 
 class RebootstrapRequiredError(BrokerResponseError):
     errno = 129
     message = "REBOOTSTRAP_REQUIRED"
-    description = "The client's metadata is out of date: it has to bootstrap again."
+    description = "The client's metadata is out of date: it must bootstrap again."
 
 
 class StreamsInvalidTopologyError(BrokerResponseError):
     errno = 130
     message = "STREAMS_INVALID_TOPOLOGY"
-    description = "The topology sent is not valid."
+    description = "The topology sent is invalid."
 
 
 class StreamsInvalidTopologyEpochError(BrokerResponseError):
     errno = 131
     message = "STREAMS_INVALID_TOPOLOGY_EPOCH"
-    description = "The epoch of the topology is not valid."
+    description = "The epoch of the topology is invalid."
 
 
 class StreamsTopologyFencedError(BrokerResponseError):
@@ -1273,7 +1273,7 @@ class StreamsTopologyFencedError(BrokerResponseError):
 class ShareSessionLimitReachedError(RetriableError, BrokerResponseError):
     errno = 133
     message = "SHARE_SESSION_LIMIT_REACHED"
-    description = "The broker has as many share sessions as it allows."
+    description = "The broker has reached its maximum number of share sessions."
 
 
 # Other names of the same errors, from other generations.

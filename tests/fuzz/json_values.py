@@ -268,7 +268,7 @@ def _wrong(values: list[bytes], bad: set[int]) -> str:
         if (error is None) != is_json(value):
             return f"{value!r}: {error}, and Python's json says otherwise"
         if error is not None and row not in bad:
-            return f"{value!r} was decoded, and is no JSON: {error}"
+            return f"{value!r} was decoded, and is not JSON: {error}"
     return ""
 
 

@@ -143,7 +143,7 @@ def read_program(generation: Generation, path: Path) -> Program:
     """
     said = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"), str(path)))
     if not said:
-        raise ValueError(f"{path}: a docstring has to say what kind of program it is")
+        raise ValueError(f"{path}: a docstring must say what kind of program it is")
     facts = dict.fromkeys(("Topics", "Brokers", "Apache only", "Embedded only", "Differs"), "")
     current = ""
     for line in said.splitlines():

@@ -231,9 +231,9 @@ def test_guids_in_headers(registry: SchemaRegistryClient, their_registry: Any, t
     [
         (ORDER, {"auto.register.schema": True}, "did you mean 'auto.register.schemas'"),
         (ORDER, {"use.latest.version": True}, "set 'auto.register.schemas' to False"),
-        (ORDER, {"auto.register.schemas": "yes"}, "has to be True or False"),
+        (ORDER, {"auto.register.schemas": "yes"}, "must be True or False"),
         (ORDER, {"use.schema.id": "7"}, "a whole number"),
-        (ORDER, {"subject.name.strategy": "TOPIC"}, "has to be a function"),
+        (ORDER, {"subject.name.strategy": "TOPIC"}, "must be a function"),
         (ORDER, {"subject.name.strategy.type": "SIDEWAYS"}, "TOPIC, RECORD, TOPIC_RECORD"),
         (7, {}, "a str or a Schema"),
         ("{", {}, "Avro schema"),

@@ -100,7 +100,7 @@ def test_produce_goes_on_with_a_topic_that_is_made_again(cli, broker, make_topic
             make_again(admin, topic, partitions)
             sending.stdin.write(lines)
             sending.stdin.close()
-            assert (sending.wait(LIMIT_S), sending.stderr.read().count(b"was deleted and made again")) == (0, 1)
+            assert (sending.wait(LIMIT_S), sending.stderr.read().count(b"was deleted and recreated")) == (0, 1)
         finally:
             sending.kill()
     placed = [(key, (murmur2(key) & 0x7FFFFFFF) % partitions) for key in keys]

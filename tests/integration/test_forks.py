@@ -69,7 +69,7 @@ def check_told(found: dict[str, object]) -> None:
             assert said == "nothing", name
         else:
             assert str(said).startswith("ForkedClientError: "), f"{name}: {said}"
-            assert "make a new one in this process" in str(said)
+            assert "create a new one in this process" in str(said)
             assert "post_fork" in str(said)
 
 

@@ -46,9 +46,9 @@ def test_whoever_waits_is_told_and_the_next_clients_work(
         assert polling.wait(60)
         break_loop(monkeypatch)
         for each in waiting:
-            with pytest.raises(IllegalStateError, match="make a new one"):
+            with pytest.raises(IllegalStateError, match="create a new one"):
                 each.result(60)
-    with pytest.raises(IllegalStateError, match="make a new one"):
+    with pytest.raises(IllegalStateError, match="create a new one"):
         producer.send("t", b"refused")
     monkeypatch.undo()
     for client in (producer, consumer):  # both are let go of, and say what they could not do

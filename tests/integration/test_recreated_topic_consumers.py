@@ -101,7 +101,7 @@ def test_a_micro_batch_of_spark_that_was_planned_before_reads_nothing_of_the_new
         tasks = planner.tasks(begin, end)
         create_again(admin, topic, partitions)
         written = set().union(*(write(broker, topic, b"new %d" % each, each) for each in range(partitions)))
-        with pytest.raises(DataLossError, match="but its topic was deleted and made again"):
+        with pytest.raises(DataLossError, match="but its topic was deleted and recreated"):
             values_of(strict, tasks)
         assert values_of(lenient, tasks) == []
         later = StreamPlanner(lenient, lookup, time.monotonic)

@@ -248,7 +248,7 @@ def test_a_frame_that_cannot_be_written_is_refused(spark, broker, make_topic):
     topic = make_topic()
     writes = (
         (spark.range(1), {"topic": topic}, "needs a column 'value'"),
-        (spark.range(1).selectExpr("id as value"), {"topic": topic}, "'value' has to be string or binary"),
+        (spark.range(1).selectExpr("id as value"), {"topic": topic}, "'value' must be string or binary"),
         (spark.range(1).selectExpr("'x' as value"), {}, "needs the option 'topic' or a column 'topic'"),
         (spark.range(1).selectExpr("'x' as value"), {"topic": topic, "subscribe": "t"}, "cannot be used for a write"),
     )

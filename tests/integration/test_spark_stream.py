@@ -286,7 +286,7 @@ def test_a_topic_made_again_between_two_runs_is_noticed(spark, broker, make_topi
         wait_until(lambda: topic not in admin.list_topics())
         admin.create_topics([NewTopic(topic, 1, 1)])
     produce(broker.bootstrap_servers, topic, numbered(8, first=100))
-    with pytest.raises(Exception, match="was deleted and made again"):
+    with pytest.raises(Exception, match="was deleted and recreated"):
         drain(load_stream(spark, broker, topic), tmp_path)
     drain(load_stream(spark, broker, topic, failOnDataLoss="false"), tmp_path)
     assert written(spark, tmp_path) == [*range(5), *range(100, 108)]

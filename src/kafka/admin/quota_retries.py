@@ -38,7 +38,7 @@ async def within_quota(
         answered = results_of(response)
         results.update(answered)
         if any(_exceeds(each) for key, each in answered.items() if key in wanted):
-            raise ThrottlingQuotaExceededError("some changes of topics have to wait")
+            raise ThrottlingQuotaExceededError("some changes of topics must wait")
 
     try:
         # Longer than one sending takes at most: its own error tells why there was no answer.

@@ -76,7 +76,7 @@ class Attendant:
                     self._acted.clear()
                     await self._acted.wait()
         except TimeoutError:
-            log.warning("no partitions were assigned within %g s; start() goes on without", timeout_s)
+            log.warning("no partitions were assigned within %g s; start() continues without", timeout_s)
 
     async def stop(self) -> None:
         """End, and wait for that; the consumer is closed."""

@@ -328,6 +328,6 @@ def _api_name(api: str | int | None) -> str | None:
     name = _NAMES.get(api) if isinstance(api, int) else api
     if name not in _NAMES.values():
         raise KafkaConfigurationError(
-            f"{api!r} is no API of the embedded broker: it serves {', '.join(_NAMES.values())}"
+            f"{api!r} is not an API of the embedded broker: it serves {', '.join(_NAMES.values())}"
         )
     return name

@@ -32,7 +32,7 @@ def run(
     where = "a temporary folder, removed at the end (--data-dir keeps them)" if folder is None else folder
     notes = [f"records are in {where}"]
     if parsed.users:
-        notes.append("clients have to log in: security_protocol SASL_PLAINTEXT")
+        notes.append("clients must log in: security_protocol SASL_PLAINTEXT")
     run_on_new_loop(_serve(BrokerServer(folder, host, port, parsed), notes))
 
 

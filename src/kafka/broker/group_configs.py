@@ -36,7 +36,7 @@ def reset_duration_ms(value: str) -> int | None:
 def _reset(value: str) -> str | None:
     if value in ("earliest", "latest") or reset_duration_ms(value) is not None:
         return None
-    return "it is none of earliest, latest, by_duration:PnDTnHnMn.nS"
+    return "it is not one of earliest, latest, by_duration:PnDTnHnMn.nS"
 
 
 def _within(low: int, high: int) -> Callable[[str], str | None]:
@@ -49,7 +49,7 @@ def _within(low: int, high: int) -> Callable[[str], str | None]:
 
 
 def _one_of(*names: str) -> Callable[[str], str | None]:
-    return lambda value: None if value in names else f"it is none of {', '.join(names)}"
+    return lambda value: None if value in names else f"it is not one of {', '.join(names)}"
 
 
 def group_options(settings: BrokerSettings) -> dict[str, TopicOption]:

@@ -92,7 +92,7 @@ class Listener:
         loop = asyncio.get_running_loop()
         if loop.time() >= self._silent_until:
             self._silent_until = loop.time() + _BETWEEN_WARNINGS_S
-            log.error("new connections have to wait: %s; raise the limit of the process (ulimit -n)", error.strerror)
+            log.error("new connections must wait: %s; raise the limit of the process (ulimit -n)", error.strerror)
         loop.remove_reader(listening)
         self._paused[listening] = loop.call_later(_PAUSE_S, loop.add_reader, listening, self._accept, listening)
 

@@ -75,13 +75,13 @@ def _ratio(value: str) -> str | None:
 
 
 def _one_of(*names: str) -> Callable[[str], str | None]:
-    return lambda value: None if value in names else f"it is none of {', '.join(names)}"
+    return lambda value: None if value in names else f"it is not one of {', '.join(names)}"
 
 
 def _list_of(*names: str) -> Callable[[str], str | None]:
     def check(value: str) -> str | None:
         wrong = [one for one in split_list(value) if one not in names]
-        return f"{wrong[0]!r} is none of {', '.join(names)}" if wrong else None
+        return f"{wrong[0]!r} is not one of {', '.join(names)}" if wrong else None
 
     return check
 

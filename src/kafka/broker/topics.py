@@ -35,7 +35,7 @@ def check_name(name: str) -> None:
     if not _LEGAL.fullmatch(name) or name in (".", ".."):
         raise RequestFailed(
             ErrorCode.INVALID_TOPIC_EXCEPTION,
-            f"the topic name {name!r} is not allowed: it has to be 1 to 249 of the characters a-z, A-Z, 0-9, '.', '_' "
+            f"the topic name {name!r} is not allowed: it must be 1 to 249 of the characters a-z, A-Z, 0-9, '.', '_' "
             "and '-', and neither '.' nor '..'",
         )
 

@@ -151,7 +151,7 @@ def _profile(name: str | None, environ: Mapping[str, str]) -> dict[str, Any]:
     try:
         content = tomllib.loads(file.read_text(encoding="utf-8-sig"))
     except OSError as error:
-        raise KafkaConfigurationError(f"cannot read the profiles file {file}: {error.strerror or error}") from None
+        raise KafkaConfigurationError(f"the profiles file cannot be read: {file}: {error.strerror or error}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise KafkaConfigurationError(f"{file} is not a TOML file: {error}") from None
     wanted = wanted or content.get("default")

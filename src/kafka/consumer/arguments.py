@@ -67,7 +67,7 @@ def check_pattern(pattern: object) -> re.Pattern[str]:
     try:
         return pattern if isinstance(pattern, re.Pattern) else re.compile(text)
     except (re.error, OverflowError, RecursionError) as error:
-        raise IllegalArgumentError(f"{text!r} is no regular expression: {error}") from error
+        raise IllegalArgumentError(f"{text!r} is not a regular expression: {error}") from error
 
 
 def is_several(given: object) -> bool:

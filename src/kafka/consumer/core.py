@@ -438,7 +438,7 @@ class ConsumerCore:
         """Have the group rebalance with the next `poll()`; raises `IllegalStateError` without a group."""
         group = self.config.group
         if group.group_id is None:
-            raise AssertedStateError("a rebalance is a group's: give the consumer a group_id")
+            raise AssertedStateError("only a consumer in a group can rebalance: set group_id")
         if group.group_protocol == "consumer":
             log.warning("enforce_rebalance() has no effect with group_protocol='consumer': the coordinator assigns")
         elif self.subscription.is_automatic:

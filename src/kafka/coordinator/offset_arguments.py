@@ -47,7 +47,7 @@ def check_topic_name(topic: object) -> str:
         raise TypeError(f"a topic name is a str, not {type(topic).__name__}: {topic!r}")
     if not LEGAL_TOPIC_NAME.match(topic) or topic in (".", ".."):
         raise IllegalArgumentError(
-            f"{topic!r} is no topic name: 1 to 249 of a-z A-Z 0-9 . _ - are allowed, but not '.' or '..'"
+            f"{topic!r} is not a topic name: 1 to 249 of a-z A-Z 0-9 . _ - are allowed, but not '.' or '..'"
         )
     return topic
 
@@ -125,7 +125,5 @@ def check_group(group: Any, by_old_name: Any = None) -> ConsumerGroupMetadata:
             f"a group is given by its name, or as the ConsumerGroupMetadata of its consumer, not as {given!r}"
         )
     if not found.group_id:
-        raise IllegalArgumentError(
-            "offsets are committed for a group, but the name of it is empty: give the consumer a group_id"
-        )
+        raise IllegalArgumentError("offsets are committed for a group, but its name is empty: set group_id")
     return found

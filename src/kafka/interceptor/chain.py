@@ -48,7 +48,7 @@ class _Chain(Generic[I]):
             try:
                 changed = call(each, value)
                 if not isinstance(changed, kind):
-                    raise TypeError(f"it has to return a {kind.__name__}, not {changed!r}")
+                    raise TypeError(f"it must return a {kind.__name__}, not {changed!r}")
                 value = changed
             except Exception as error:
                 self._failed(each, what, error)

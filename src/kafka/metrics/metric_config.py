@@ -44,5 +44,5 @@ class MetricConfig:
     @samples.setter
     def samples(self, value: int) -> None:
         if value < 1:
-            raise ValueError(f"at least one sample has to count, not {value!r}")
+            raise ValueError(f"at least one sample must count, not {value!r}")
         self._samples = value

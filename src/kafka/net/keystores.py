@@ -60,7 +60,7 @@ def read_store(path: str, kind: str | None, password: str | None, key_password: 
         return _pkcs12(data, path, password)
     except ImportError as error:
         raise KafkaConfigurationError(
-            f"reading the key store {path} needs a package that is not there ({error}): {_EXTRA}"
+            f"reading the key store {path} requires a package that is not installed ({error}): {_EXTRA}"
         ) from error
 
 

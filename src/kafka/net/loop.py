@@ -211,13 +211,13 @@ class LoopThread:
                 self.loop.run_forever()
             except (SystemExit, KeyboardInterrupt) as error:
                 log.error(
-                    "a callback on the event loop that all clients of this process share raised %r; the loop goes on",
+                    "a callback on the event loop that all clients of this process share raised %r; the loop continues",
                     error,
                     exc_info=error,
                 )
             else:
                 if not self._stopped:
-                    log.error("something stopped the event loop that all clients of this process share; it goes on")
+                    log.error("something stopped the event loop that all clients of this process share; it continues")
 
     def _die(self, error: BaseException) -> None:
         """Nothing can run here any more: let go of everybody who waits."""

@@ -64,7 +64,7 @@ class Receiver:
             return True
         if len(view) < _SHORTEST_FRAME:
             self._refuse(
-                InvalidReceiveError, f"sent a frame of {len(view)} bytes, which is no answer; is it a Kafka broker?"
+                InvalidReceiveError, f"sent a frame of {len(view)} bytes, which is not an answer; is it a Kafka broker?"
             )
             return False
         entry = self._table.pop(correlation_id(view), None)

@@ -183,7 +183,7 @@ def _key_password(security: SecurityOptions) -> KeyPassword:
             raise KafkaConfigurationError("the client's key is encrypted: give its password as 'ssl_password'")
         found = given() if callable(given) else given
         if not isinstance(found, str | bytes):
-            raise KafkaConfigurationError(f"'ssl_password' has to be text or bytes, not {type(found).__name__}")
+            raise KafkaConfigurationError(f"'ssl_password' must be text or bytes, not {type(found).__name__}")
         return found
 
     return password

@@ -52,7 +52,7 @@ def describe_tls_failure(error: ssl.SSLError) -> str:
     if reason.endswith(_ALERTS_ABOUT_US):
         return (
             f"it does not accept this client's certificate, or wants one ({reason}); 'ssl_certfile' or "
-            "'ssl_keystore_location' gives it; it has to be valid, and of an authority that the broker trusts"
+            "'ssl_keystore_location' gives it; it must be valid, and of an authority that the broker trusts"
         )
     if reason.endswith("ALERT_HANDSHAKE_FAILURE"):
         return (

@@ -286,7 +286,7 @@ def set_offsets(
         return
     if header.magic == 0 and header.codec:
         raise UnsupportedForMessageFormatError(
-            "A compressed message of magic 0 holds the offsets of its records: decompress it and build it anew"
+            "A compressed message of magic 0 holds the offsets of its records: decompress and rebuild it"
         )
     struct.pack_into(">q", view, 0, base_offset + header.count - 1)
     if log_append_time_ms is not None and header.magic == 1:

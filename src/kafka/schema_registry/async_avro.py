@@ -173,7 +173,7 @@ class AsyncAvroDeserializer(AsyncDeserializer):
         self._read_id = options.function("schema.id.deserializer")
         self._from_dict = checked_function("from_dict", from_dict)
         if not isinstance(return_record_name, bool):
-            raise KafkaConfigurationError(f"return_record_name has to be True or False, not {return_record_name!r:.60}")
+            raise KafkaConfigurationError(f"return_record_name must be True or False, not {return_record_name!r:.60}")
         self._names = return_record_name
         self._decoders: dict[Any, AvroValueDecoder] = {}
         self._begin()

@@ -50,7 +50,7 @@ def checked_function(name: str, given: Any, of: str = "a value and a context") -
         inspect.signature(given).bind(*of.split(" and "))
     except TypeError:
         raise KafkaConfigurationError(
-            f"{name} has to be a function of {of}, not {given!r:.80}; such as {name}=lambda value"
+            f"{name} must be a function of {of}, not {given!r:.80}; such as {name}=lambda value"
             f"{', context' if ' and ' in of else ''}: function(value)"
         ) from None
     except ValueError:  # a builtin without a signature
@@ -75,7 +75,7 @@ class Options:
             if name not in defaults:
                 near = difflib.get_close_matches(str(name), defaults, 1)
                 hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(sorted(defaults))}"
-                raise KafkaConfigurationError(f"{name!r} is no option of {kind}: {hint}")
+                raise KafkaConfigurationError(f"{name!r} is not an option of {kind}: {hint}")
         self._values = {**defaults, **(given or {})}
 
     def flag(self, name: str) -> bool:
@@ -86,7 +86,7 @@ class Options:
         """A whole number, or None."""
         value = self._values[name]
         if isinstance(value, bool):
-            raise KafkaConfigurationError(f"{name!r} of {self._kind} has to be a whole number, not {value!r}")
+            raise KafkaConfigurationError(f"{name!r} of {self._kind} must be a whole number, not {value!r}")
         return None if value is None else int(self._of(name, int, "a whole number"))
 
     def mapping(self, name: str) -> dict[str, str] | None:
@@ -97,7 +97,7 @@ class Options:
         """A function."""
         value = self._values[name]
         if not callable(value):
-            raise KafkaConfigurationError(f"{name!r} of {self._kind} has to be a function, not {value!r:.60}")
+            raise KafkaConfigurationError(f"{name!r} of {self._kind} must be a function, not {value!r:.60}")
         return value  # type: ignore[no-any-return]
 
     def strategy(self) -> SubjectNameStrategy:
@@ -107,7 +107,7 @@ class Options:
     def _of(self, name: str, kind: type, expected: str) -> Any:
         value = self._values[name]
         if not isinstance(value, kind):
-            raise KafkaConfigurationError(f"{name!r} of {self._kind} has to be {expected}, not {value!r:.60}")
+            raise KafkaConfigurationError(f"{name!r} of {self._kind} must be {expected}, not {value!r:.60}")
         return value
 
 

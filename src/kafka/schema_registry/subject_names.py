@@ -68,14 +68,14 @@ def chosen_strategy(given: object, name: object) -> SubjectNameStrategy:
     """The strategy that options select: a function, or one of the three by name; by default, that by topic."""
     if given is not None:
         if not callable(given):
-            raise KafkaConfigurationError(f"'subject.name.strategy' has to be a function, not {given!r:.60}")
+            raise KafkaConfigurationError(f"'subject.name.strategy' must be a function, not {given!r:.60}")
         return given
     if name is None:
         return topic_subject_name_strategy
     text = str(getattr(name, "value", name)).upper()
     if text not in _BY_NAME:
         names = ", ".join(_BY_NAME)
-        raise KafkaConfigurationError(f"'subject.name.strategy.type' has to be one of {names}, not {name!r:.60}")
+        raise KafkaConfigurationError(f"'subject.name.strategy.type' must be one of {names}, not {name!r:.60}")
     return _BY_NAME[text]
 
 

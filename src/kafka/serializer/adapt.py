@@ -55,7 +55,7 @@ class _Adapted:
             self._with_headers = False
         else:
             raise KafkaConfigurationError(
-                f"{role} has to be a callable of one argument or an object with {method}(), not {given!r}"
+                f"{role} must be a callable of one argument or an object with {method}(), not {given!r}"
             )
 
     def __call__(self, topic: str, data: Any, headers: Headers = ()) -> Any:

@@ -105,4 +105,4 @@ class ShareLedger:
                 self.found.append(f"{group} was never given {len(missing)} records, the first is {missing[0]}")
             for tp, log in logs.items():
                 if log and start.get(tp) != len(log):
-                    self.found.append(f"{group} goes on at {start.get(tp)} of {shown(tp, len(log))}, its end")
+                    self.found.append(f"{group} continues at {start.get(tp)} of {shown(tp, len(log))}, its end")

@@ -95,7 +95,7 @@ class TransactionTrial:
                 try:
                     await self._read(consumer, self._seen, lambda: False)
                 except KafkaError as error:
-                    self._story.tell("committed-reader", f"begins anew: {error}")
+                    self._story.tell("committed-reader", f"begins again: {error}")
                     await asyncio.sleep(1.0)
 
     async def _read_all(self) -> Views:

@@ -128,7 +128,7 @@ def _from_json(fields: list[Any]) -> Record:
 def main() -> None:
     """Do what standard input asks for, with kafka-python, and print what came of it."""
     if hasattr(kafka, "_variant"):
-        raise SystemExit("this is not kafka-python: its folder has to come first in PYTHONPATH")
+        raise SystemExit("this is not kafka-python: its folder must come first in PYTHONPATH")
     name, bootstrap_servers, topic, *rest = json.load(sys.stdin)
     if name == "produce":
         produce(bootstrap_servers, topic, rest[0], [_from_json(fields) for fields in rest[1]])

@@ -355,4 +355,4 @@ async def test_without_descriptors_it_waits_and_says_so_once(
             listener._accept(exhausted)
             listener._paused.pop(exhausted).cancel()
         assert removed == [exhausted, exhausted]
-        assert caplog.text.count("new connections have to wait: Too many open files") == 1
+        assert caplog.text.count("new connections must wait: Too many open files") == 1

@@ -275,9 +275,9 @@ def test_a_deleted_topic_leaves_nothing(tmp_path: Path) -> None:
     delete(store, "gone")
     delete(store, "never-written")
     assert folders(tmp_path) == ["kept"]
-    append(store.create("gone", 1, {}).log(0), [b"anew"])
+    append(store.create("gone", 1, {}).log(0), [b"again"])
     store.close()
-    assert contents(tmp_path) == {"kept": [b"kept"], "gone": [b"anew"]}
+    assert contents(tmp_path) == {"kept": [b"kept"], "gone": [b"again"]}
 
 
 # -- damaged files ----------------------------------------------------------------------------------------------------

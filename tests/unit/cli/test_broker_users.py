@@ -63,7 +63,7 @@ def test_a_broker_that_is_ready_says_where_records_are_and_that_clients_log_in(
     assert (result.exit_code, result.stdout) == (0, "kafka broker ready on h:1\n")
     assert result.stderr == "records are in a temporary folder, removed at the end (--data-dir keeps them)\n"
     result = run("--data-dir", str(tmp_path), "--user", "alice", KAFKA_BROKER_PASSWORD_ALICE="a")
-    assert result.stderr == f"records are in {tmp_path}\nclients have to log in: security_protocol SASL_PLAINTEXT\n"
+    assert result.stderr == f"records are in {tmp_path}\nclients must log in: security_protocol SASL_PLAINTEXT\n"
 
 
 def test_a_port_that_is_taken_is_named() -> None:
@@ -71,7 +71,7 @@ def test_a_port_that_is_taken_is_named() -> None:
         port = other.bootstrap_servers.rpartition(":")[2]
         result = run("--port", port)
     assert result.exit_code == 1
-    assert f"port {port} is taken; --port takes another one" in result.stderr
+    assert f"port {port} is in use; choose another with --port" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_without_a_password_nothing_is_run(ran: dict[str, Any]) -> None:
         (b"alice=geheim\nbob=\n", "line 2 of"),
         (b"=geheim\n", "line 1 of"),
         (b"# nobody\n", "contains no users"),
-        (b"alice=\xff\n", "no text in UTF-8"),
+        (b"alice=\xff\n", "is not UTF-8 text"),
         (None, "cannot read --users-file"),
     ],
 )

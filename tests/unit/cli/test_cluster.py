@@ -100,7 +100,7 @@ def test_partitions_are_added_and_described(cli: Cli, topic: MakeTopic) -> None:
         (["create"], "at least one TOPIC:COUNT"),
         (["move", "t:0=x"], "got 't:0=x'"),
         (["move", "t=1"], "TOPIC:PARTITION"),
-        (["elect", "-t", "t", "-p", "t:0"], "got both"),
+        (["elect", "-t", "t", "-p", "t:0"], "are mutually exclusive"),
     ],
 )
 def test_wrong_use_of_partitions_is_status_2(cli: Cli, arguments: list[str], said: str) -> None:

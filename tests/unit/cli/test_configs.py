@@ -53,7 +53,7 @@ def test_what_has_configs_is_listed(cli: Cli, topic: MakeTopic) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["describe"], "a type of resource"),
+        (["describe"], "a resource type"),
         (["describe", "subject", "x"], "got 'subject'"),
         (["describe", "topic"], "the name of a topic"),
         (["alter", "topic", "x"], "at least one change"),
@@ -137,7 +137,7 @@ def test_acls_that_were_not_deleted_are_told(cli: Cli, monkeypatch: pytest.Monke
         (["users", "set", "u", "--iterations", "99999999999"], "99999999999 is not in the range"),
         (["users", "alter-scram-credentials"], "--upsert or --delete"),
         (["users", "alter-scram-credentials", "--upsert", "u:SCRAM-SHA-256"], "USER:MECHANISM:PASSWORD"),
-        (["quotas", "set", "a=1"], "whose quotas"),
+        (["quotas", "set", "a=1"], "to select the quotas"),
         (["quotas", "set", "--user", "u", "a=fast"], "got 'fast'"),
     ],
 )

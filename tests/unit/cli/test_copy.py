@@ -135,7 +135,7 @@ def test_a_copy_ends_where_its_target_was_made_anew_and_copies_everything_when_i
         patch.setattr("kafka.cli.copy._TRANSACTION_RECORDS", 1)
         patch.setattr(KafkaProducer, "commit_transaction", commit_and_make_anew)
         more = ["--follow"] if follows else []
-        assert f"{target} was deleted and made again" in cli.fails("copy", source, target, *more)
+        assert f"{target} was deleted and recreated" in cli.fails("copy", source, target, *more)
     if partitions == 1:
         assert "has 1 partitions" in cli.fails("copy", source, target)
         cli("topics", "alter", target, "-p", "3")
@@ -345,8 +345,8 @@ def test_a_copy_that_follows_ends_where_its_source_was_made_anew(
     monkeypatch.setattr(reading, "_poll", make_anew_when_all_came)
     quick = ("-X", "metadata_max_age_ms=100", "-X", "allow_auto_create_topics=false")
     told = cli.fails("copy", source, f"{source}-copy", "--follow", *quick)
-    assert "goes on" not in caplog.text
-    assert f"{source} was deleted and made again while it was copied" in told
+    assert "continues" not in caplog.text
+    assert f"{source} was deleted and recreated during the copy" in told
     assert "--restart" in told
     copied = by_partition(cli, f"{source}-copy", "--read-committed")
     assert sum(lines.count("\n") for lines in copied) == 20
@@ -400,7 +400,7 @@ def test_what_cannot_be_copied_is_told(cli: Cli, source: str, topic: MakeTopic) 
     assert "an empty one" in cli.fails("copy", source, "", status=2)
     assert "an empty one" in cli.fails("copy", "", source, status=2)
     assert "an offset up to" in cli.fails("copy", source, "x", "--from", str(2**63), status=2)
-    assert "no end" in cli.fails("copy", source, "x", "--follow", "--to", "3", status=2)
+    assert "never ends" in cli.fails("copy", source, "x", "--follow", "--to", "3", status=2)
     assert "no topic 'nowhere'" in cli.fails("copy", "nowhere", "x")
     assert "use --name" in cli.fails("copy", source, "x", "-X", "transactional_id=t", status=2)
     assert "InvalidTopicError" in cli.fails("copy", source, "no/name")

@@ -75,7 +75,7 @@ def test_members_are_described_with_what_they_read(cli: Cli, group: str) -> None
     assert (described["offsets"][0]["client"], described["offsets"][0]["lag"]) == ("me", 4)
     assert planned.stdout == done.stdout == f"{group}\t{group}\t0\t6\t0\tUnknownMemberIdError\n"
     assert planned.exit_code == done.exit_code == 1
-    told = f"changed: the group has 1 member, stop it first; 'kafka groups describe {group}' shows it\n"
+    told = f"changed: the group has 1 member: stop it first; 'kafka groups describe {group}' shows it\n"
     assert planned.stderr == f"nothing was changed\nError: offsets would not be {told}"
     assert done.stderr == f"Error: offsets were not {told}"
     assert "the group has 1 member" in set_to
@@ -160,7 +160,7 @@ def test_share_groups_are_listed_described_moved_and_deleted(cli: Cli, topic: Ma
         assert (described["type"], described["members"][0]["partitions"]) == ("share", [f"{name}:0"])
         for option in ("--dry-run", "-y"):
             said = cli.fails("groups", "reset", f"{name}-s", "--to", "latest", option)
-            assert "the group has 1 member, stop it first" in said
+            assert "the group has 1 member: stop it first" in said
     cli("produce", name, stdin="a\nb\n")
     assert f"{name}-s\tshare\t" in cli("groups", "list", "--type", "share")
     moved = cli("groups", "reset", f"{name}-s", "--to", "latest", "-y")
@@ -173,8 +173,8 @@ def test_share_groups_are_listed_described_moved_and_deleted(cli: Cli, topic: Ma
     ("arguments", "said"),
     [
         (["lag", "a", "--watch", "soon"], "got 'soon'"),
-        (["reset", "a"], "expected one of --to"),
-        (["reset", "a", "--to", "1", "--shift", "1"], "expected one of --to"),
+        (["reset", "a"], "expected --to, --shift or --to-current"),
+        (["reset", "a", "--to", "1", "--shift", "1"], "expected --to, --shift or --to-current"),
         (["reset", "--to", "1"], "expected one group"),
         (["reset", "a", "--by-duration", "long"], "got 'long'"),
         (["describe"], "at least one group"),

@@ -131,7 +131,7 @@ def test_a_configuration_is_replaced_by_values_alone(cli: Cli, words: dict[str, 
     cli(*alter, "-c", "retention.ms=888")
     changed = cli.json("configs", "describe", "topic", words["T"])
     assert {row["config"]: row["value"] for row in changed} == {"retention.ms": "888"}
-    assert "NAME=VALUE alone" in cli.fails(*alter, "-c", "cleanup.policy=add(compact)", status=2)
+    assert "only NAME=VALUE is allowed" in cli.fails(*alter, "-c", "cleanup.policy=add(compact)", status=2)
 
 
 def test_pages_of_partitions_begin_where_the_cursor_is(cli: Cli) -> None:
@@ -140,7 +140,7 @@ def test_pages_of_partitions_begin_where_the_cursor_is(cli: Cli) -> None:
     cursor = ("--cursor-topic", "pages-a", "--cursor-partition", "1")
     rows = cli.json("partitions", "describe", "-t", "pages-a", "-t", "pages-b", *cursor)
     assert [(row["topic"], row["partition"]) for row in rows] == [("pages-a", 1), ("pages-b", 0), ("pages-b", 1)]
-    assert "belong together" in cli.fails("partitions", "describe", "pages-a", "--cursor-topic", "x", status=2)
+    assert "must be given together" in cli.fails("partitions", "describe", "pages-a", "--cursor-topic", "x", status=2)
 
 
 @pytest.mark.slow

@@ -49,7 +49,7 @@ def test_a_place_is_within_the_log(cli: Cli, trimmed: str, at: str, offset: int)
         ("99999999d", "within the calendar"),
         ("0001-01-01", "within the calendar"),
         ("@99999999999999999999", "within the calendar"),
-        ("99999999999d", "fewer days"),
+        ("99999999999d", "a shorter duration"),
         ("9223372036854775808", "an offset up to"),
         ("9" * 5000, "an offset up to"),
         ("soon", "a duration ago"),

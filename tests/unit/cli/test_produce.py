@@ -149,7 +149,7 @@ def test_csv_says_which_records_its_empty_fields_cannot_tell_apart(
 ) -> None:
     name, file = topic(), tmp_path / "records.csv"
     cli("produce", name, "-k", "gone", "--null", "x", stdin="x\ny\n")
-    assert "empty fields for 1 values that are null" in cli.run("consume", name, "-o", str(file)).stderr
+    assert "empty fields for 1 null values" in cli.run("consume", name, "-o", str(file)).stderr
     assert "empty fields" not in cli.run("consume", name, "-o", str(file), "--null", "x").stderr
 
 
@@ -236,16 +236,16 @@ def test_values_of_json_may_be_any_json(cli: Cli, topic: MakeTopic) -> None:
         (["-f", "json"], "{\n", "line 1 is not a record"),
         (["-f", "json"], '{"value_base64": "*"}\n', "line 1 is not a record"),
         (["-f", "csv"], "a,b\n1\n", "line 2 does not have 2 fields"),
-        (["-f", "csv", "--key-column", "c"], "a,b\n1,2\n", "there are a, b"),
-        (["-f", "csv"], "key,value,headers\na,b,[1]\n", "no CSV of records"),
+        (["-f", "csv", "--key-column", "c"], "a,b\n1,2\n", "the columns are a, b"),
+        (["-f", "csv"], "key,value,headers\na,b,[1]\n", "not a CSV file of records"),
         (["-f", "csv"], 'value,headers\nb,"[[1,2]]"\n', "expected headers as pairs of strings in JSON, got [[1,2]]"),
         (["-f", "csv"], "value,headers\nb,{}\n", "expected headers as pairs of strings"),
-        (["-f", "csv"], f"value,headers\nb,{'[' * 100_000}\n", "no CSV of records"),
+        (["-f", "csv"], f"value,headers\nb,{'[' * 100_000}\n", "not a CSV file of records"),
         (["-f", "json"], '{"value": ' + "[" * 100_000 + "]" * 100_000 + "}", "line 1 is not a record"),
-        (["-f", "csv"], "key,value,timestamp\na,b,soon\n", "no CSV of records"),
+        (["-f", "csv"], "key,value,timestamp\na,b,soon\n", "not a CSV file of records"),
         (["-f", "json"], '{"value": 1, "timestamp": "soon"}\n', "line 1 is not a record"),
         (["-f", "json"], '{"value": 1, "headers": [1]}\n', "expected headers as objects"),
-        (["--encoding", "ascii"], "ä", "cannot be sent in ascii"),
+        (["--encoding", "ascii"], "ä", "cannot encode a line in ascii"),
         (["-H", "h"], "x", "NAME=VALUE"),
         (["-D", ""], "x", "at least one character"),
         (["--encoding", "klingon"], "x", "klingon"),

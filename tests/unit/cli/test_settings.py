@@ -155,6 +155,6 @@ def test_a_secret_is_in_no_error() -> None:
 @pytest.mark.parametrize("mechanism", [None, "SCRAM-SHA-256"])
 def test_a_user_without_a_password_is_told_how_to_give_it(mechanism: str | None) -> None:
     options = given(sasl_user="alice", sasl_mechanism=mechanism)
-    with pytest.raises(KafkaConfigurationError, match="'alice' has no password: give it in KAFKA_SASL_PLAIN_PASSWORD"):
+    with pytest.raises(KafkaConfigurationError, match="'alice' has no password: set KAFKA_SASL_PLAIN_PASSWORD"):
         settings(options, {"XDG_CONFIG_HOME": "/no/such"})
     assert settings(options, {"XDG_CONFIG_HOME": "/no/such", "KAFKA_SASL_PLAIN_PASSWORD": "p"})

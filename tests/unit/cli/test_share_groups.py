@@ -112,7 +112,7 @@ def test_records_that_are_delivered_again_although_they_were_written_are_told_on
 
     monkeypatch.setattr(Sink, "write", interrupted)
     told = cli.run("consume", group, "--share-group", group).stderr
-    assert told.startswith(f"2 records of {group}:0 were written, and are delivered again"), told
+    assert told.startswith(f"2 records of {group}:0 were written but will be delivered again"), told
     assert told.count("the lock has run out") == 1, told
 
 

@@ -236,7 +236,9 @@ def test_a_subject_that_is_not_registered(cli: Cli, topic: Callable[..., str], u
     name = topic()
     failed = cli.run("produce", name, "--value", kind, "--registry", url, stdin="{}\n")
     assert failed.exit_code == 1
-    assert f"the registry has no subject '{name}-value': --value-schema FILE registers a schema" in failed.stderr
+    assert (
+        f"the registry has no subject '{name}-value': register a schema there with --value-schema FILE" in failed.stderr
+    )
 
 
 def test_avro_without_a_registry(cli: Cli, topic: Callable[..., str], order: str) -> None:
@@ -424,7 +426,7 @@ def test_what_people_write_for_values_of_avro(cli: Cli, topic: Callable[..., str
         ("long", '"bad"', 'At v: expected a long, got "bad"'),
         ("int", "2147483648", "At v: expected an int, got 2147483648"),
         (["null", "long"], '"5"', 'At v: expected a long, got "5"'),
-        ("double", "NaN", 'NaN is no JSON; as a text, "NaN", it is read'),
+        ("double", "NaN", 'NaN is not JSON; as a string, "NaN", it is read'),
         ("float", "1e39", "At v: expected a float, got"),
         ("bytes", '"abc"', 'At v: expected bytes in hexadecimal, got "abc"'),
         (fixed("F", 2), '"61"', 'At v: expected 2 bytes in hexadecimal, got "61"'),
@@ -559,7 +561,7 @@ def test_likely_mistakes_are_said(cli: Cli, topic: Callable[..., str], tmp_path:
     file.write_text('"string"')
     written = cli.run("produce", name, "--value", "avro", "--value-schema", str(file), stdin='"x"\n')
     assert written.exit_code == 0
-    assert "values are written without a schema id, as no registry is named" in written.stderr
+    assert "values are written without a schema id because no registry is given" in written.stderr
     written = cli.run("produce", name, "--key", "long", stdin="x\n")
     assert (written.exit_code, "give --key-format long" in written.stderr) == (0, True)
     read = cli.run("consume", name, "--key", "double")
@@ -733,7 +735,7 @@ def test_a_registry_that_does_not_answer_ends_the_command(cli: Cli, topic: Calla
         (["--value-message", "M"], "--value-message requires --value-format protobuf"),
         (["--value", "avro", "--value-message", "M"], "--value-message applies to protobuf, not avro"),
         (["--key-format", "protobuf"], "--key-format protobuf requires --registry URL, or --key-schema FILE"),
-        (["--value", "long", "--value-schema", __file__], "are for avro, protobuf and json, not long"),
+        (["--value", "long", "--value-schema", __file__], "apply to avro, protobuf and json, not long"),
         (
             ["--value", "avro", "--value-schema", __file__],
             f"--value-schema {__file__}: Expected an Avro schema in JSON",
@@ -753,7 +755,7 @@ def test_options_that_do_not_go_together(cli: Cli, topic: Callable[..., str], ar
 def test_consume_refuses_what_has_no_text(cli: Cli, topic: Callable[..., str], tmp_path: Path) -> None:
     name = topic()
     refused = cli.run("consume", name, "--value", "long", "-o", str(tmp_path / "r.parquet"))
-    assert (refused.exit_code, "parquet and arrow have bytes" in refused.stderr) == (2, True)
+    assert (refused.exit_code, "parquet and arrow contain bytes" in refused.stderr) == (2, True)
     refused = cli.run("consume", name, "--skip-bad")
     assert (refused.exit_code, "--skip-bad expects" in refused.stderr) == (2, True)
     for text in ("1.5", "x", "99999999999"):

@@ -56,7 +56,7 @@ async def test_an_offset_is_an_int64_from_0(face: Face, offset: Any) -> None:
 
 
 async def test_a_callback_of_a_commit_can_be_called(face: Face) -> None:
-    with pytest.raises(TypeError, match="callback has to be something that can be called, or None, not 3"):
+    with pytest.raises(TypeError, match="callback must be a callable or None, not 3"):
         await face.commit_async({TP: OffsetAndMetadata(1)}, callback=3)
 
 

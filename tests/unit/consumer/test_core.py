@@ -161,7 +161,7 @@ def test_an_offset_out_of_range_is_reset_and_told_of(caplog: pytest.LogCaptureFi
         assert await bench.poll(60_000) == {0: list(range(10))}
 
     play(scenario)
-    assert "has no offset 50: reading goes on at 0" in caplog.text
+    assert "has no offset 50: reading continues at 0" in caplog.text
 
 
 def test_a_position_that_was_refused_to_who_waited_for_it_is_looked_for_by_the_next_poll() -> None:

@@ -207,6 +207,6 @@ async def test_without_a_group_there_is_no_membership_to_tell(scene: Scene) -> N
     consumer = await scene.face.open(group_id=None)
     found = await consumer.group_metadata()
     assert found == (None, -1, "", None, MemberState.UNJOINED)
-    with pytest.raises(IllegalArgumentError, match="the name of it is empty"):
+    with pytest.raises(IllegalArgumentError, match="its name is empty"):
         check_group(found)
     await consumer.close()

@@ -22,7 +22,7 @@ def test_the_range_that_is_left_out_is_in_the_line(caplog: pytest.LogCaptureFixt
 
     simulate(scenario)
     assert [record.getMessage() for record in caplog.records] == [
-        "partition 3 of topic 't' has no offset 10: reading goes on at 25; offsets 10 to 24 are left out"
+        "partition 3 of topic 't' has no offset 10: reading continues at 25; offsets 10 to 24 are left out"
     ]
 
 
@@ -33,7 +33,7 @@ def test_a_log_that_has_become_shorter_is_told_from_one_that_begins_later(caplog
         said.found(TP, 0)
 
     simulate(scenario)
-    assert "has no offset 50: reading goes on at 0; what follows there may have been read before" in caplog.text
+    assert "has no offset 50: reading continues at 0; what follows there may have been read before" in caplog.text
 
 
 def test_one_line_in_thirty_seconds(caplog: pytest.LogCaptureFixture) -> None:

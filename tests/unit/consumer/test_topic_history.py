@@ -168,7 +168,7 @@ def test_all_partitions_of_a_topic_that_was_created_again_are_new(
     assert scene.recreated() == scene.added() == list(range(partitions))
     (record,) = caplog.records
     assert record.getMessage() == (
-        "topic 't' was deleted and created again: reading goes on at the beginning of the new topic"
+        "topic 't' was deleted and recreated: reading continues at the beginning of the new topic"
     )
     assert scene.errors == []
 
@@ -191,7 +191,7 @@ def test_the_policy_raise_tells_the_caller_once_how_far_it_was(caplog: pytest.Lo
     (error,) = scene.errors
     assert isinstance(error, TopicRecreatedError)
     assert error.topics == {"t"}
-    assert "deleted and created again while it was read: topic 't'" in str(error)
+    assert "deleted and recreated while it was read: topic 't'" in str(error)
     assert scene.recreated() == [0, 1]
 
 
@@ -326,7 +326,7 @@ def test_what_the_coordinator_does_matters_to_the_policy_continue_alone(
     scene.see(2)
     scene.history.located(FIRST)
     scene.see(2, NEW)
-    assert "reading goes on at the beginning of the new topic" in caplog.text
+    assert "reading continues at the beginning of the new topic" in caplog.text
 
 
 def test_what_was_read_before_the_topic_was_unsubscribed_is_forgotten() -> None:

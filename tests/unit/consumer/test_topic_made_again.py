@@ -282,7 +282,7 @@ async def test_raise_tells_of_it_once_and_then_the_new_topic_is_read(
     await consumer.read(20)
     create_again(scene, admin, 2)
     written = write(scene, "new", 2)
-    with pytest.raises(TopicRecreatedError, match="deleted and created again while it was read") as raised:
+    with pytest.raises(TopicRecreatedError, match="deleted and recreated while it was read") as raised:
         await consumer.read(1)
     assert raised.value.topics == {scene.topic}
     assert {record.value for record in await consumer.read(24)} == written
@@ -299,7 +299,7 @@ async def test_continue_keeps_the_offsets_that_the_new_topic_has(
     await consumer.resume(scene.first, scene.second)
     records = await consumer.read(20)
     assert [record.offset for record in records if record.partition == 0] == list(range(10, 30))
-    assert "was deleted and created again: reading goes on at the same offsets" in caplog.text
+    assert "was deleted and recreated: reading continues at the same offsets" in caplog.text
     await consumer.commit()
     assert offsets_of_the_group(scene, admin) >= {30}
 

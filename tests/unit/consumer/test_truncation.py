@@ -78,9 +78,9 @@ def test_with_a_reset_policy_reading_goes_on_where_the_logs_part(caplog: pytest.
         play(scenario)
     (record,) = caplog.records
     assert record.getMessage() == (
-        "the log of partition 0 of topic 't' was cut back after it had been read up to offset 10, leader epoch 0: its "
-        "leader has leader epoch 0 up to offset 6, so the records from there to 9 are gone or others; reading goes on "
-        "at 6"
+        "the log of partition 0 of topic 't' was truncated after it had been read up to offset 10, leader epoch 0: its "
+        "leader has leader epoch 0 up to offset 6, so the records from there to 9 are gone or others; reading "
+        "continues at 6"
     )
 
 

@@ -159,7 +159,7 @@ def test_the_assignment_of_a_leader_is_checked() -> None:
     assigned = run(Given({"one": {"t": [0]}, "two": {"t": [1]}}))
     assert decode_assignment(assigned["two"]).assigned_partitions[0].partitions == [1]
     for wrong, text in (
-        ({"three": {"t": [0]}}, "assigned to 'three', who is no member"),
+        ({"three": {"t": [0]}}, "assigned to 'three', which is not a member"),
         ({"one": {"t": [0]}, "two": {"t": [0]}}, "to both 'one' and 'two'"),
     ):
         with pytest.raises(AssignorFailed) as caught:

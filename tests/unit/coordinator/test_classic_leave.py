@@ -48,7 +48,7 @@ def test_a_fenced_member_raises_at_every_poll_and_joins_no_more(where: str) -> N
         assert len(cluster.requests("JoinGroup")) == joins
         assert member.errors == []
         assert member.membership.generation == NO_GENERATION
-        await member.membership.leave("it subscribes anew", 1_000)
+        await member.membership.leave("it subscribes again", 1_000)
         await member.join()
         await member.membership.close(1_000)
 

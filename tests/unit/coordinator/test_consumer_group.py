@@ -359,7 +359,7 @@ def test_a_member_that_is_fenced_loses_everything_and_joins_with_epoch_0(code: i
         again = requests(cluster)[seen]
         assert (again.member_epoch, again.subscribed_topic_names) == (0, ["t"])
         assert (again.member_id == before.member_id) is (code != 69), (
-            "a group that is made anew has no member from before"
+            "a group that is made again has no member from before"
         )
         assert member.membership.generation.membership > before.membership
 
@@ -554,7 +554,7 @@ def test_a_member_that_is_refused_may_be_closed() -> None:
         await member.until(MemberState.FATAL)
         sent = len(requests(cluster))
         await member.membership.close(1_000)
-        assert len(requests(cluster)) == sent, "it is no member, so there is nothing to leave"
+        assert len(requests(cluster)) == sent, "it is not a member, so there is nothing to leave"
 
     play(scenario)
 

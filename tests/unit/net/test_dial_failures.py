@@ -63,7 +63,7 @@ def not_trusted(message: str = "self-signed certificate", code: int = 18) -> ssl
             tls_error("TLSV13_ALERT_CERTIFICATE_REQUIRED"),
             (
                 "it does not accept this client's certificate, or wants one (TLSV13_ALERT_CERTIFICATE_REQUIRED); "
-                "'ssl_certfile' or 'ssl_keystore_location' gives it; it has to be valid, and of an authority that the "
+                "'ssl_certfile' or 'ssl_keystore_location' gives it; it must be valid, and of an authority that the "
                 "broker trusts"
             ),
         ),

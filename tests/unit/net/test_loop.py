@@ -154,7 +154,7 @@ def test_a_callback_that_exits_does_not_end_the_loop_of_all_clients(loop_thread,
     before = loop_thread.spawn(waiting())
     with caplog.at_level(logging.ERROR, "kafka"):
         loop_thread.call(exit_in_callback)
-        assert loop_thread.run(value("goes on"), timeout_s=5) == "goes on"
+        assert loop_thread.run(value("continues"), timeout_s=5) == "continues"
     loop_thread.call(released.set)
     assert before.result(5) == "done"
     assert [type(exits).__name__ in record.getMessage() for record in caplog.records] == [True]
@@ -163,12 +163,12 @@ def test_a_callback_that_exits_does_not_end_the_loop_of_all_clients(loop_thread,
 def test_a_coroutine_that_exits_tells_who_waits_for_it_alone(loop_thread):
     with pytest.raises(SystemExit):
         loop_thread.run(fail(SystemExit(3)), timeout_s=5)
-    assert loop_thread.run(value("goes on"), timeout_s=5) == "goes on"
+    assert loop_thread.run(value("continues"), timeout_s=5) == "continues"
 
 
 def test_a_callback_that_stops_the_loop_does_not_end_it(loop_thread):
     loop_thread.call(loop_thread.loop.stop)
-    assert loop_thread.run(value("goes on"), timeout_s=5) == "goes on"
+    assert loop_thread.run(value("continues"), timeout_s=5) == "continues"
 
 
 def broken_select(timeout=None):
@@ -200,9 +200,9 @@ def test_when_the_loop_fails_everybody_who_waits_is_told_at_once(loop_thread, mo
             with pytest.raises(IllegalStateError, match=r"event loop of this client has failed.*Bad file descriptor"):
                 future.result(5)
         loop_thread._thread.join(5)
-    with pytest.raises(IllegalStateError, match="make a new one"):
+    with pytest.raises(IllegalStateError, match="create a new one"):
         loop_thread.run(value(1), timeout_s=5)
-    with pytest.raises(IllegalStateError, match="make a new one"):
+    with pytest.raises(IllegalStateError, match="create a new one"):
         loop_thread.call(print)
     assert told == [(owner, IllegalStateError)]
     assert len(caplog.records) == 1
@@ -249,7 +249,7 @@ def test_a_task_that_does_not_end_with_its_failed_loop_holds_nobody_up(loop_thre
     stubborn = loop_thread.spawn(resist())
     loop_thread.run(value(None))
     break_loop(loop_thread, monkeypatch)
-    with pytest.raises(IllegalStateError, match="make a new one"):
+    with pytest.raises(IllegalStateError, match="create a new one"):
         stubborn.result(5)
 
 
@@ -398,7 +398,7 @@ def test_what_was_just_handed_to_a_loop_that_fails_begins_and_is_ended(loop_thre
     loop_thread.call(spawn_and_break)
     loop_thread._thread.join(5)
     assert told[1:] == ["begun", "ended"]
-    with pytest.raises(IllegalStateError, match="make a new one"):
+    with pytest.raises(IllegalStateError, match="create a new one"):
         told[0].result(5)
 
 
@@ -415,7 +415,7 @@ def test_where_not_even_ending_works_coroutines_are_closed(loop_thread, monkeypa
     loop_thread.run(value(None))
     monkeypatch.setattr(loop_thread.loop, "watch_nothing", broken_select)
     break_loop(loop_thread, monkeypatch)
-    with pytest.raises(IllegalStateError, match="make a new one"):
+    with pytest.raises(IllegalStateError, match="create a new one"):
         waiting.result(5)
     loop_thread._thread.join(5)
     assert ended == ["hung"]

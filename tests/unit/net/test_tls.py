@@ -315,7 +315,7 @@ def test_what_cannot_be_used_is_named_without_a_secret(tmp_path, options, messag
             "'ssl_cafile' and 'ssl_truststore_certificates'",
         ),
         ({"ssl_certfile": __file__, "ssl_keystore_location": __file__}, "'ssl_certfile' and 'ssl_keystore_location'"),
-        ({"ssl_keystore_key": "x"}, "have to be given together"),
+        ({"ssl_keystore_key": "x"}, "must be set together"),
         ({"ssl_truststore_certificates": "x", "ssl_truststore_type": "PKCS12"}, "needs ssl_truststore_type='PEM'"),
     ],
 )

@@ -124,7 +124,7 @@ async def test_no_more_batches_are_under_way_than_a_broker_remembers(buffer: Rec
     queue.next_order = 20
     assert not queue.window_is_full()
     queue.in_network[made(buffer, 0.0, 15)] = None
-    assert not queue.window_is_full(), "without an id nobody has to remember"
+    assert not queue.window_is_full(), "without an id nobody must remember"
     queue.producer_id = 0
     assert queue.window_is_full()
     queue.next_order = 19

@@ -60,7 +60,7 @@ async def leave(face: type, broker: EmbeddedBroker, block: Block, **options: Any
 
 def unseen(caplog: pytest.LogCaptureFixture) -> list[str]:
     """The log lines of failures that nobody has looked at."""
-    return [line for line in caplog.messages if line.endswith("(nobody has looked at the futures)")]
+    return [line for line in caplog.messages if line.endswith("(the futures were never checked)")]
 
 
 @FACES

@@ -21,7 +21,7 @@ def test_a_failure_is_logged_once_and_only_if_nobody_saw_it(caplog: pytest.LogCa
     lost.log_unseen()
     report(seen=True).log_unseen()
     assert [(each.levelno, each.getMessage()) for each in caplog.records] == [
-        (logging.ERROR, "5 record(s) lost (nobody has looked at the futures)")
+        (logging.ERROR, "5 record(s) lost (the futures were never checked)")
     ]
     (logged,) = map(vars, caplog.records)
     assert (logged["kafka_error"], logged["kafka_records"]) == ("InvalidRecordError", 2)

@@ -69,5 +69,5 @@ def test_partitions_are_whole_numbers_of_those_that_there_are() -> None:
         with pytest.raises(IllegalArgumentError, match=f"partitions 0 to 2, but partition is {wrong}"):
             checked_partition("t", wrong, 3, "partition")
     for odd in (True, 1.0, "1", None):
-        with pytest.raises(TypeError, match="has to be an int"):
+        with pytest.raises(TypeError, match="must be an int"):
             checked_partition("t", odd, 3, "partition")

@@ -50,7 +50,7 @@ def sending(**configs: Any) -> Any:
 @pytest.mark.parametrize(
     ("given", "error", "text"),
     [
-        ({"value": "text"}, TypeError, "value of a record for topic 't' has to be bytes or None, not str; pass bytes"),
+        ({"value": "text"}, TypeError, "value of a record for topic 't' must be bytes or None, not str; pass bytes"),
         ({"value": b"", "key": 5}, TypeError, "key_serializer"),
         ({"value": None}, IllegalArgumentError, "key or value"),
         ({"value": b"", "headers": {"a": b"b"}}, TypeError, "list of"),
@@ -60,16 +60,16 @@ def sending(**configs: Any) -> Any:
         ({"value": b"", "topic": "no/slash"}, IllegalArgumentError, "no topic's name"),
         ({"value": b"", "topic": ""}, IllegalArgumentError, "no topic's name"),
         ({"value": b"", "topic": b"t"}, TypeError, "str"),
-        ({"value": b"", "topic": []}, TypeError, "a topic's name has to be a str, not list"),
+        ({"value": b"", "topic": []}, TypeError, "a topic's name must be a str, not list"),
         ({"value": b"", "headers": [("\ud800", b"")]}, IllegalArgumentError, "a header's key for topic 't'"),
         ({"value": b"", "partition": 1.5}, TypeError, "int"),
         ({"value": b"", "timestamp_ms": 2**61 + 1}, ValueError, r"from -1 to 2\*\*61, not 2305843009213693953"),
         ({"value": b"", "timestamp_ms": 2**70}, ValueError, r"from -1 to 2\*\*61, not 1180591620717411303424"),
         ({"value": b"", "timestamp_ms": -(2**70)}, ValueError, r"from -1 to 2\*\*61"),
         ({"value": b"", "timestamp_ms": -2}, ValueError, "milliseconds since 1970-01-01 UTC, from -1"),
-        ({"value": b"", "timestamp_ms": 5.5}, TypeError, r"has to be an int, milliseconds since .*, not float"),
-        ({"value": b"", "timestamp_ms": 5.0}, TypeError, r"has to be an int, milliseconds since .*, not float"),
-        ({"value": b"", "timestamp_ms": "5"}, TypeError, r"has to be an int, milliseconds since .*, not str"),
+        ({"value": b"", "timestamp_ms": 5.5}, TypeError, r"must be an int, milliseconds since .*, not float"),
+        ({"value": b"", "timestamp_ms": 5.0}, TypeError, r"must be an int, milliseconds since .*, not float"),
+        ({"value": b"", "timestamp_ms": "5"}, TypeError, r"must be an int, milliseconds since .*, not str"),
     ],
 )
 def test_what_is_no_record_is_refused_with_what_was_expected(given: dict[str, Any], error: Any, text: str) -> None:

@@ -106,7 +106,7 @@ def test_a_record_keeps_what_it_has_and_its_callbacks_are_called(caplog: pytest.
         assert cluster.log(0).headers == [[("n", b"1")]] * len(KEYS)
 
     simulate(scenario)
-    assert "topic t was deleted and made again: it has 1 partition(s) now, and had 3" in caplog.text
+    assert "topic t was deleted and recreated: it has 1 partition(s) now, and had 3" in caplog.text
 
 
 def test_a_partition_that_the_caller_named_fails_at_once_where_it_is_gone() -> None:
@@ -121,7 +121,7 @@ def test_a_partition_that_the_caller_named_fails_at_once_where_it_is_gone() -> N
             cluster.make_anew("t", 2)
             cluster.publish()
             await asyncio.sleep(0.1)
-            why = "topic 't' was deleted and made again: it has partitions 0 to 1 now, but partition is 2"
+            why = "topic 't' was deleted and recreated: it has partitions 0 to 1 now, but partition is 2"
             for future in (named, also_named):
                 assert isinstance(future.exception, IllegalArgumentError)
                 assert str(future.exception).endswith(why)
@@ -472,7 +472,7 @@ async def test_a_partitioner_that_does_not_return_is_named(caplog: pytest.LogCap
         await until(chosen.is_set)
         let_pass(5)
         await until(told)
-        assert f"partitioner {name}, which chooses anew, has not returned for 5 s: 12 record(s)" in told()[0]
+        assert f"partitioner {name}, which chooses again, has not returned for 5 s: 12 record(s)" in told()[0]
         let_pass(31)
         await until(lambda: lost.is_done)
         assert isinstance(lost.exception, KafkaTimeoutError)

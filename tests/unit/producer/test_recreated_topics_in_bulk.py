@@ -168,7 +168,7 @@ def test_a_transaction_that_has_written_to_the_deleted_topic_has_to_be_aborted_a
         cluster.make_anew("t", partitions)
         cluster.publish()
         with pytest.raises(
-            TransactionAbortableError, match="topic 't' was deleted and made again while the transaction"
+            TransactionAbortableError, match="topic 't' was deleted and recreated while the transaction"
         ):
             await producer.commit_transaction()
         await producer.abort_transaction()

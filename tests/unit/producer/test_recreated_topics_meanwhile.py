@@ -174,7 +174,7 @@ def test_a_commit_that_waits_for_its_records_fails_where_others_were_in_the_dele
         await asyncio.sleep(0.1)
         cluster.make_anew("t", 1)
         cluster.publish()
-        with pytest.raises(TransactionAbortableError, match="'t' was deleted and made again while the transaction"):
+        with pytest.raises(TransactionAbortableError, match="'t' was deleted and recreated while the transaction"):
             await commit
         await producer.abort_transaction()
 

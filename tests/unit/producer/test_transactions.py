@@ -642,7 +642,7 @@ def test_offsets_that_wait_while_a_record_is_refused_tell_of_the_record(version:
         cluster.faults.append(Fault(delay=0.1, error=TopicAuthorizationFailedError))
         cluster.serve("TxnOffsetCommit", refuse_later)
         lost = await producer.send(b"lost", partition=0)
-        with pytest.raises(TransactionAbortableError, match="has to be aborted") as caught:
+        with pytest.raises(TransactionAbortableError, match="must be aborted") as caught:
             await producer.send_offsets_to_transaction(OFFSETS, "g")
         assert isinstance(caught.value.__cause__, TopicAuthorizationFailedError)
         with pytest.raises(TopicAuthorizationFailedError):

@@ -38,7 +38,7 @@ def test_offsets_by_partition():
 
 
 def test_every_partition_has_to_be_named():
-    with pytest.raises(KafkaConfigurationError, match=r"'startingOffsets' has to name every partition .* out t-1"):
+    with pytest.raises(KafkaConfigurationError, match=r"'startingOffsets' must name every partition .* out t-1"):
         plan(startingOffsets='{"t":{"0":7}}')
     with pytest.raises(KafkaConfigurationError, match="'endingOffsets' names u-0, which the query does not read"):
         plan(endingOffsets='{"t":{"0":7,"1":8},"u":{"0":1}}')

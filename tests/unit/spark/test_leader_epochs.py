@@ -165,7 +165,7 @@ def test_a_leader_that_does_not_tell_is_no_loss(caplog):
     elect(query, cut_at=None, end=80)
     with caplog.at_level(logging.WARNING):
         assert query.ranges(done, query.latest(done)) == [OffsetRange("t", 0, 50, 80, leader_epoch=5)]
-    assert "whether the logs of t-0 were cut back" in caplog.text
+    assert "whether the logs of t-0 were truncated" in caplog.text
 
 
 def test_a_broker_that_lags_behind_is_not_asked_about_epochs_that_it_has_not_seen():

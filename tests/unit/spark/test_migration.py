@@ -39,8 +39,8 @@ def test_a_fault_of_several_options_is_said_once():
     [
         ({"subscribePattern": "a.*"}, "translated from Java's regular expressions"),
         ({"subscribe": "t", "failOnDataLoss": "FALSE"}, "leaves its checkpoint and the other topics go on"),
-        ({"subscribe": "t"}, "deleted and made again ends the query"),
-        ({"subscribe": "t"}, "so does a log that was cut back by an unclean leader election"),
+        ({"subscribe": "t"}, "A deleted and recreated topic ends the query"),
+        ({"subscribe": "t"}, "So does a log truncated by an unclean leader election"),
         ({"subscribe": "t", "failOnDataLoss": "false"}, "cut back by an unclean leader election from there on"),
         ({"subscribe": "t", "groupIdPrefix": "p"}, "No consumer group is used"),
         ({"subscribe": "t", "minPartitions": "4"}, "minPartitions also holds"),

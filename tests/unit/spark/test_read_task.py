@@ -95,7 +95,7 @@ class ListConsumer:
         self.polls += 1
         found = {}
         if self.polls in self.cut_back:
-            raise LogTruncationError({self.cut_back[self.polls]: None}, "the log of partition 0 was cut back")
+            raise LogTruncationError({self.cut_back[self.polls]: None}, "the log of partition 0 was truncated")
         if self.gone.intersection(self.positions) - self.paused:
             raise UnknownTopicOrPartitionError("t")
         for each, position in self.positions.items():
@@ -197,7 +197,7 @@ def test_records_that_came_in_the_place_of_those_of_the_plan_are_loss():
     with pytest.raises(DataLossError, match=r"cut back by an unclean leader election: offset 5 has .* epoch 6, .* 5\."):
         fetched(consumer, *ranges)
     allowed = fetched(consumer, *ranges, failOnDataLoss="false")
-    assert allowed == {0: [2, 3, 4], 1: [0, 1, 2, 3, 4]}, "the next micro-batch begins where the log was cut back"
+    assert allowed == {0: [2, 3, 4], 1: [0, 1, 2, 3, 4]}, "the next micro-batch begins where the log was truncated"
 
 
 def test_records_behind_the_range_and_of_the_plans_own_epoch_are_no_loss():

@@ -97,11 +97,11 @@ def test_a_stream_ends_or_reads_the_new_topic_from_its_beginning(
         topic.make_again(partitions)
         topic.fill(AFTER)
         now[0] += 60.0
-        with pytest.raises(DataLossError, match="topic 't' was deleted and made again"):
+        with pytest.raises(DataLossError, match="topic 't' was deleted and recreated"):
             strictly.latest(end, None, everything=True)
         later = planner.latest(end, None, everything=True)
         assert rows_of(options, planner.tasks(end, later)) == AFTER
-    assert "reading goes on" not in caplog.text  # at the same offsets: the source has said what it does
+    assert "reading continues" not in caplog.text  # at the same offsets: the source has said what it does
 
 
 class Planned:
@@ -161,7 +161,7 @@ def test_a_micro_batch_that_runs_reads_nothing_of_the_new_topic(
             values.append(values_of(next(running[-1])))
         topic.make_again(partitions)
         topic.fill(BEFORE * 2, b"new")
-        with pytest.raises(DataLossError, match="but its topic was deleted and made again since"):
+        with pytest.raises(DataLossError, match="but its topic was deleted and recreated after"):
             list(running[0])
         for columns in running[1]:
             values[1] += values_of(columns)

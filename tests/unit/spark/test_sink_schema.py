@@ -38,11 +38,11 @@ def test_a_topic_option_goes_before_any_column_of_that_name():
     [
         ([("valu", "string")], "t", "needs a column 'value' .* only valu; make one"),
         ([("value", "string")], None, "needs the option 'topic' or a column 'topic'"),
-        ([("value", "int")], "t", "column 'value' has to be string or binary .* not int"),
-        ([("value", "string"), ("key", "struct<a:int>")], "t", "column 'key' has to be string or binary"),
-        ([("value", "string"), ("partition", "bigint")], "t", "column 'partition' has to be int"),
-        ([("value", "string"), ("headers", "map<string,string>")], "t", "column 'headers' has to be array"),
-        ([("value", "string"), ("topic", "binary")], None, "column 'topic' has to be string"),
+        ([("value", "int")], "t", "column 'value' must be string or binary .* not int"),
+        ([("value", "string"), ("key", "struct<a:int>")], "t", "column 'key' must be string or binary"),
+        ([("value", "string"), ("partition", "bigint")], "t", "column 'partition' must be int"),
+        ([("value", "string"), ("headers", "map<string,string>")], "t", "column 'headers' must be array"),
+        ([("value", "string"), ("topic", "binary")], None, "column 'topic' must be string"),
     ],
 )
 def test_a_frame_that_cannot_be_written_is_refused(fields, topic, said):

@@ -371,7 +371,7 @@ def test_a_topic_that_was_made_again_is_noticed_though_its_log_is_longer():
     query.cluster.ids["t"] = "new"
     query.cluster.logs.update(FakeCluster({("t", 0): (0, 80)}).logs)
     query.restart()
-    with pytest.raises(DataLossError, match=r"topic 't' was deleted and made again .* its id was old, and is new"):
+    with pytest.raises(DataLossError, match=r"topic 't' was deleted and recreated .* its id was old and is now new"):
         query.latest(done)
 
 

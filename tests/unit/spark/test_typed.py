@@ -365,9 +365,7 @@ def test_numbers_texts_and_json_are_written(kafka: Kafka) -> None:
     ]
     options = {**servers, "subscribe": topic, "keyFormat": "long", "columns": "key"}
     assert [row["key"] for row in Frame(**options).rows()] == [1, 2, None]
-    with pytest.raises(
-        KafkaConfigurationError, match="column 'key' has to be tinyint or smallint or int to be written"
-    ):
+    with pytest.raises(KafkaConfigurationError, match="column 'key' must be tinyint or smallint or int to be written"):
         write(rows, **servers, topic=topic, keyFormat="int")
 
 

@@ -257,7 +257,7 @@ def test_what_share_groups_may_not_do_is_found() -> None:
         "a was given t-0@0 as delivery 6 of at most 5",
         "a was given t-0@0 again, delivery 6, after g was done with it",
         "g was never given 1 records, the first is t-0@1",
-        "g goes on at 1 of t-0@2, its end",
+        "g continues at 1 of t-0@2, its end",
         "h was never given 2 records, the first is t-0@0",
-        "h goes on at None of t-0@2, its end",
+        "h continues at None of t-0@2, its end",
     ]

@@ -402,7 +402,7 @@ class AIOKafkaConsumer(Generic[Key, Value]):
     def _check_group(self) -> None:
         self._check_running()
         if not self._has_group:
-            raise IllegalOperation("committed offsets belong to a group: give the consumer a group_id")
+            raise IllegalOperation("committed offsets belong to a group: set group_id")
 
     # What is known ----------------------------------------------------------------------------------------------------
 

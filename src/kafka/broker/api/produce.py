@@ -106,7 +106,7 @@ def _produced(
 
 def _check_request(request: ProduceRequest) -> None:
     if request.acks not in (-1, 0, 1):
-        raise RequestFailed(ErrorCode.INVALID_REQUIRED_ACKS, f"acks has to be -1, 0 or 1, not {request.acks}")
+        raise RequestFailed(ErrorCode.INVALID_REQUIRED_ACKS, f"acks must be -1, 0 or 1, not {request.acks}")
 
 
 def _one_batch(given: RecordBytes | None, version: int) -> tuple[memoryview, BatchHeader]:

@@ -119,7 +119,7 @@ def _partitions(broker: Broker, asked: CreatableTopic) -> int:
     if asked.assignments:
         if asked.num_partitions != -1 or asked.replication_factor != -1:
             raise RequestFailed(
-                ErrorCode.INVALID_REQUEST, "with an assignment the partitions and the replication factor have to be -1"
+                ErrorCode.INVALID_REQUEST, "with an assignment the partitions and the replication factor must be -1"
             )
         if {one.partition_index for one in asked.assignments} != set(range(len(asked.assignments))):
             raise RequestFailed(ErrorCode.INVALID_REPLICA_ASSIGNMENT, "partitions are to be numbered from 0 on")
@@ -128,7 +128,7 @@ def _partitions(broker: Broker, asked: CreatableTopic) -> int:
     if asked.replication_factor not in (-1, 1):
         raise RequestFailed(
             ErrorCode.INVALID_REPLICATION_FACTOR,
-            f"there is 1 broker, so the replication factor has to be 1 (or -1), not {asked.replication_factor}",
+            f"there is 1 broker, so the replication factor must be 1 (or -1), not {asked.replication_factor}",
         )
     partitions = broker.settings.num_partitions if asked.num_partitions == -1 else asked.num_partitions
     _check_total(partitions)
@@ -184,7 +184,7 @@ def _check_more(broker: Broker, topic: Topic, asked: CreatePartitionsTopic) -> N
     _check_total(asked.count)
     if asked.assignments is not None:
         if len(asked.assignments) != asked.count - topic.partitions:
-            raise RequestFailed(ErrorCode.INVALID_REPLICA_ASSIGNMENT, "there has to be one assignment a new partition")
+            raise RequestFailed(ErrorCode.INVALID_REPLICA_ASSIGNMENT, "there must be one assignment per new partition")
         _check_assignment(broker, [one.broker_ids for one in asked.assignments])
 
 

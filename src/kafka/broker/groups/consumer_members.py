@@ -185,7 +185,7 @@ class ConsumerMembers:
         if said.epoch != member.epoch and not is_late:
             raise RequestFailed(
                 _E.FENCED_MEMBER_EPOCH,
-                f"The member is at epoch {member.epoch}, not {said.epoch}: it has to join again.",
+                f"The member is at epoch {member.epoch}, not {said.epoch}: it must join again.",
             )
         return member
 

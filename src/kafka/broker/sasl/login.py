@@ -104,7 +104,7 @@ class Login:
         """
         if self._state is LoginState.DONE:
             if self._lifetime_ms and key != _HANDSHAKE and self._clock.time() >= self._ends_at:
-                raise ConnectionFault(f"{name} after the session ended: the client has to log in again")
+                raise ConnectionFault(f"{name} after the session ended: the client must log in again")
             return True
         if self._state is LoginState.NEW:
             if key in (_API_VERSIONS, _HANDSHAKE):

@@ -198,7 +198,7 @@ class SharePartition:
         expected = -1
         for batch in batches:
             if batch.first > batch.last or batch.first <= expected:
-                raise RequestFailed(ErrorCode.INVALID_REQUEST, "batches of acknowledgements have to be in order")
+                raise RequestFailed(ErrorCode.INVALID_REQUEST, "batches of acknowledgements must be in order")
             if len(batch.types) not in (1, batch.last - batch.first + 1):
                 raise RequestFailed(ErrorCode.INVALID_REQUEST, "one type, or one for each offset, is expected")
             if any(kind not in (0, 1, 2, 3, 4) for kind in batch.types):

@@ -68,7 +68,6 @@ class InShareGroup(Source):
                 note(
                     f"{len(each):,} records of {tp.topic}:{tp.partition} were written but will be delivered again, "
                     f"because they could not be acknowledged: {error}"
-                    f"they could not be acknowledged: {error}"
                 )
 
     def close(self) -> None:

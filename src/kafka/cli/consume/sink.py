@@ -97,7 +97,6 @@ class Sink:
         return (
             f"csv has empty fields for {self._format.ambiguous:,} null values or empty keys, which 'kafka produce' "
             "reads as empty values and null keys; give both commands --null TEXT to tell them apart"
-            "'kafka produce' takes for empty values and null keys; --null TEXT, there too, tells them apart"
         )
 
     def check_reader(self) -> None:

@@ -157,5 +157,4 @@ class Sending:
         return (
             f"{told['records']:,} records, {size(told['bytes'])}, in {told['seconds']:.1f} s: "
             f"{told['records_per_second']:,} per second"
-            f"{told['records_per_second']:,} a second"
         )

@@ -86,6 +86,6 @@ class Losses:
         text = f"offsets {where} were to be read and are gone: {why} since the read found them"
         if not self._skips:
             raise OffsetOutOfRangeError(text + SKIP_ADVICE)
-        log.warning("%s; the read goes on without them", text)
+        log.warning("%s; the read continues without them", text)
         for tp, each in gone.items():
             self.missing[tp] = self.missing.get(tp, 0) + each.end - each.start

@@ -190,7 +190,7 @@ class Commits:
         """Commit without waiting; see `KafkaConsumer.commit_async`."""
         self._group()
         if callback is not None and not callable(callback):
-            raise TypeError(f"callback has to be something that can be called, or None, not {callback!r}")
+            raise TypeError(f"callback must be a callable or None, not {callback!r}")
         future = CommitFuture(self._loop)
         chosen = callback if callback is not None else self._options.default_offset_commit_callback
         if not isinstance(offsets, ReadOffsets):  # the caller's own may change
@@ -272,7 +272,7 @@ class Commits:
 
     def _group(self) -> GroupOffsets:
         if self._offsets is None:
-            raise AssertedStateError("committed offsets belong to a group: give the consumer a group_id")
+            raise AssertedStateError("committed offsets belong to a group: set group_id")
         return self._offsets
 
     def _credentials(self) -> Generation:

@@ -24,7 +24,7 @@ class OutOfRangeLog:
         before = self._offsets.pop(tp, None)
         if before is None:
             return
-        text = f"partition {tp.partition} of topic {tp.topic!r} has no offset {before}: reading goes on at {offset}; "
+        text = f"partition {tp.partition} of topic {tp.topic!r} has no offset {before}: reading continues at {offset}; "
         if offset > before:
             text += f"offsets {before} to {offset - 1} are left out"
         else:

@@ -18,13 +18,13 @@ from kafka.structs import TopicPartition, is_another_topic
 log = logging.getLogger(__name__)
 
 _WHAT_FOLLOWS = {
-    "reset": "reading goes on at the beginning of the new topic",
-    "raise": "poll() raises; then reading goes on at the beginning of the new topic",
-    "continue": "reading goes on at the same offsets, where the new topic has them: it may pass over its first records",
+    "reset": "reading continues at the beginning of the new topic",
+    "raise": "poll() raises; then reading continues at the beginning of the new topic",
+    "continue": "reading continues at the same offsets if the new topic has them, and may skip its first records",
 }
 _STALE_S = 5.0
 """For how long a broker that lags behind may name a topic that was deleted."""
-_REASSIGNED = "reading goes on where the group has committed, or else where auto_offset_reset says"
+_REASSIGNED = "reading continues at the group's committed offsets, or where auto_offset_reset says"
 
 
 class _Seen(NamedTuple):
@@ -204,7 +204,7 @@ class TopicHistory:
     def _tell(self, topics: list[str]) -> None:
         follows = _REASSIGNED if self._policy == "continue" and self._reassigned() else _WHAT_FOLLOWS[self._policy]
         for topic in () if self.is_told_elsewhere else topics:
-            log.warning("topic %r was deleted and created again: %s", topic, follows)
+            log.warning("topic %r was deleted and recreated: %s", topic, follows)
         if self._policy == "raise":
             states = [state for state in self._subscription.states() if state.tp.topic in topics]
             found = {state.tp: state.position for state in states}  # each once: the caller's thread changes them

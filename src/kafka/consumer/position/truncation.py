@@ -65,7 +65,7 @@ class Truncations:
         state, end = divergence.state, divergence.end
         if position.offset != divergence.position.offset:
             log.info(
-                "the log of %s was cut back: what was fetched from %d on is fetched again",
+                "the log of %s was truncated: what was fetched from %d on is fetched again",
                 place(state.tp),
                 position.offset,
             )
@@ -73,10 +73,10 @@ class Truncations:
         elif not self._resets:
             self._tell(divergence)
         elif end is None:
-            log.warning("%s; the reset policy says where reading goes on", _text(divergence))
+            log.warning("%s; the reset policy says where reading continues", _text(divergence))
             self._reset(state)
         else:
-            log.warning("%s; reading goes on at %d", _text(divergence), end.offset)
+            log.warning("%s; reading continues at %d", _text(divergence), end.offset)
             self._read_from(state, end)
 
     def _tell(self, divergence: Divergence) -> None:
@@ -93,7 +93,7 @@ class Truncations:
 def _text(divergence: Divergence) -> str:
     position, end = divergence.position, divergence.end
     text = (
-        f"the log of {place(divergence.state.tp)} was cut back after it had been read up to offset {position.offset}, "
+        f"the log of {place(divergence.state.tp)} was truncated after it had been read up to offset {position.offset}, "
         f"leader epoch {position.leader_epoch}: "
     )
     if end is None:

@@ -176,7 +176,9 @@ def _assign(
     encoded = {}
     for member_id, given in assigned.items():
         if member_id not in members:
-            raise KafkaConfigurationError(f"assignor {assignor.name!r} assigned to {member_id!r}, who is no member")
+            raise KafkaConfigurationError(
+                f"assignor {assignor.name!r} assigned to {member_id!r}, which is not a member"
+            )
         assignment = _read(given, decode_assignment)
         for tp in assigned_partitions(assignment):
             if owners.setdefault(tp, member_id) != member_id:

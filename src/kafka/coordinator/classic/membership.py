@@ -130,7 +130,7 @@ class ClassicMembership:
         """See `Membership`."""
         if self.state in IN_A_ROUND:
             raise RebalanceInProgressError(
-                f"group {self.group_id!r} rebalances: poll() until the partitions are assigned anew, then commit again"
+                f"group {self.group_id!r} rebalances: poll() until the partitions are assigned again, then commit again"
             )
         if not self.generation.is_valid:
             raise CommitFailedError

@@ -35,7 +35,7 @@ class Refusal(enum.Enum):
 
     TRY_AGAIN = "the coordinator is not ready"
     LOOK_FOR_COORDINATOR = "another broker is the coordinator"
-    TELL_AND_TRY_AGAIN = "the caller has to know, and it may pass"
+    TELL_AND_TRY_AGAIN = "the caller must know, and it may pass"
     JOIN_AGAIN = "the membership is gone"
     GIVE_UP = "no repetition helps"
 
@@ -53,7 +53,7 @@ _HINTS = {
     UnsupportedVersionError.errno: NEEDS,
     UnsupportedAssignorError.errno: "group_remote_assignor names an assignor of the broker's: 'uniform' or 'range'",
     UnreleasedInstanceIdError.errno: (
-        "another consumer has this group_instance_id: close it, or wait until its session is over, then make a new one"
+        "another consumer has this group_instance_id: close it or wait for its session to expire, then create a new one"
     ),
     InvalidRegularExpressionError.errno: "the broker matches a SubscriptionPattern with RE2/J, whose syntax it has",
 }

@@ -30,7 +30,7 @@ def loaded(text: bytes | str) -> Any:
 
 
 def _constant(name: str) -> Any:
-    raise ValueError(f'{name} is no JSON; as a text, "{name}", it is read')
+    raise ValueError(f'{name} is not JSON; as a string, "{name}", it is read')
 
 
 def object_of(schema: Schema, given: Any) -> Any:

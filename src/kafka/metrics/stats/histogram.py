@@ -78,7 +78,7 @@ class Histogram:
 
         def __init__(self, bins: int, min_val: float, max_val: float) -> None:
             if bins < 2:
-                raise ValueError(f"there have to be at least 2 bins, not {bins!r}")
+                raise ValueError(f"there must be at least 2 bins, not {bins!r}")
             self._bins = int(bins)
             self._min, self._max = float(min_val), float(max_val)
             self._bucket_width = (max_val - min_val) / (bins - 2)

@@ -52,7 +52,7 @@ class Percentiles(AbstractSampledStat, AbstractCompoundStat):
                 raise ValueError(f"bins of growing width begin at 0, not at {min_val!r}")
             self.bin_scheme = Histogram.LinearBinScheme(self._buckets, max_val)
         else:
-            raise ValueError(f"{bucketing!r} is no way to size bins")
+            raise ValueError(f"{bucketing!r} is not a way to size bins")
 
     def stats(self) -> list[NamedMeasurable]:
         """See `AbstractCompoundStat`."""

@@ -103,4 +103,4 @@ class Rate(AbstractMeasurableStat):
         try:
             return time_ms / TimeUnit._IN_MS[self._unit]
         except KeyError:
-            raise ValueError(f"{self._unit!r} is no unit of time") from None
+            raise ValueError(f"{self._unit!r} is not a unit of time") from None

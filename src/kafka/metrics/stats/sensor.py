@@ -126,7 +126,7 @@ class Sensor:
         Raises `ValueError` without one, and if a name is taken.
         """
         if not hasattr(compound_stat, "stats"):
-            raise ValueError(f"there has to be something to feed, not {compound_stat!r}")
+            raise ValueError(f"there must be something to feed, not {compound_stat!r}")
         with self._lock:
             self._stats.append(compound_stat)
             for each in compound_stat.stats():

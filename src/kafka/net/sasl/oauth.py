@@ -49,7 +49,7 @@ class OAuthBearer:
             ) from error
         if not isinstance(token, str) or not _TOKEN.match(token):
             raise KafkaConfigurationError(
-                f"token() of sasl_oauth_token_provider has to give a string without spaces, not {type(token).__name__}"
+                f"token() of sasl_oauth_token_provider must give a string without spaces, not {type(token).__name__}"
             )
         extensions = self._provider.extensions() if callable(getattr(self._provider, "extensions", None)) else {}
         for name, value in extensions.items():

@@ -45,7 +45,7 @@ class TokenEndpoint:
             from authlib.integrations.base_client import OAuthError
         except ImportError as error:
             raise KafkaConfigurationError(
-                f"'sasl_oauthbearer_token_endpoint_url' needs a package that is not there ({error}): {_EXTRA}"
+                f"'sasl_oauthbearer_token_endpoint_url' requires a package that is not installed ({error}): {_EXTRA}"
             ) from error
         try:
             answer = self._ask()

@@ -45,7 +45,7 @@ def check_tokens(security: SecurityOptions) -> None:
             f"'sasl_oauthbearer_token_endpoint_url' and 'sasl_oauthbearer_unsecured_claims'; {sum(ways)} are given"
         )
     if provider is not None and not callable(getattr(provider, "token", None)):
-        raise KafkaConfigurationError("'sasl_oauth_token_provider' has to be an object whose token() gives a string")
+        raise KafkaConfigurationError("'sasl_oauth_token_provider' must be an object whose token() gives a string")
     if url is None or url.startswith("file:"):
         return
     try:

@@ -57,7 +57,7 @@ def checked_bytes(what: str, topic: str, given: Any, serializer: AdaptedSerializ
     else:
         advice = f"that is what the {what}_serializer returned"
     raise AssertedTypeError(
-        f"the {what} of a record for topic {topic!r} has to be bytes or None, not {type(given).__name__}; {advice}"
+        f"the {what} of a record for topic {topic!r} must be bytes or None, not {type(given).__name__}; {advice}"
     )
 
 
@@ -76,27 +76,27 @@ def refuse_headers(topic: str, given: Any) -> None:
     """Say which headers are not pairs of text and of bytes or None: raises `TypeError`."""
     if not isinstance(given, (list, tuple)):
         raise AssertedTypeError(
-            f"headers for topic {topic!r} have to be a list of (str, bytes), not {type(given).__name__}"
+            f"headers for topic {topic!r} must be a list of (str, bytes), not {type(given).__name__}"
         )
     for item in given:
         if not isinstance(item, (tuple, list)) or len(item) != 2:
-            raise AssertedTypeError(f"a header for topic {topic!r} has to be a pair (str, bytes), not {item!r}")
+            raise AssertedTypeError(f"a header for topic {topic!r} must be a pair (str, bytes), not {item!r}")
         key, value = item
         if not isinstance(key, str) or not (value is None or isinstance(value, (bytes, bytearray, memoryview))):
-            raise AssertedTypeError(f"a header for topic {topic!r} has to be a pair (str, bytes or None), not {item!r}")
+            raise AssertedTypeError(f"a header for topic {topic!r} must be a pair (str, bytes or None), not {item!r}")
 
 
 def checked_timestamp(topic: str, given: Any) -> int:
     """Check a timestamp in milliseconds; raises `TypeError` for what is no whole number, else `ValueError`."""
     if not hasattr(type(given), "__index__"):
         raise AssertedTypeError(
-            f"timestamp_ms for topic {topic!r} has to be an int, milliseconds since 1970-01-01 UTC, not "
+            f"timestamp_ms for topic {topic!r} must be an int, milliseconds since 1970-01-01 UTC, not "
             f"{type(given).__name__}"
         )
     timestamp = int(operator.index(given))
     if not -1 <= timestamp <= MAX_TIMESTAMP:
         raise IllegalArgumentError(
-            f"timestamp_ms for topic {topic!r} has to be milliseconds since 1970-01-01 UTC, from -1 to 2**61, not "
+            f"timestamp_ms for topic {topic!r} must be milliseconds since 1970-01-01 UTC, from -1 to 2**61, not "
             f"{timestamp}"
         )
     return timestamp
@@ -123,7 +123,7 @@ def checked_timeout_s(given: Any, unit: str = "seconds") -> float | None:
 def checked_number(topic: str, given: Any, source: str) -> int:
     """A partition number as an int, of whatever type that stands for one; raises `TypeError` for what is none."""
     if isinstance(given, bool) or not hasattr(type(given), "__index__"):
-        raise AssertedTypeError(f"{source} for topic {topic!r} has to be an int, not {type(given).__name__}")
+        raise AssertedTypeError(f"{source} for topic {topic!r} must be an int, not {type(given).__name__}")
     return operator.index(given)
 
 
@@ -143,11 +143,11 @@ def checked_partition(topic: str, given: Any, partitions: int, source: str) -> i
 def checked_topic(topic: Any) -> str:
     """Check a topic's name by Kafka's rules; raises `TypeError` or `IllegalArgumentError`."""
     if not isinstance(topic, str):
-        raise AssertedTypeError(f"a topic's name has to be a str, not {type(topic).__name__}")
+        raise AssertedTypeError(f"a topic's name must be a str, not {type(topic).__name__}")
     legal = all(c.isascii() and (c.isalnum() or c in "._-") for c in topic)
     if not topic or len(topic) > 249 or topic in (".", "..") or not legal:
         raise IllegalArgumentError(
-            f"{topic!r} is no topic's name: expected 1 to 249 of the characters a-z, A-Z, 0-9, '.', '_' and '-', "
+            f"{topic!r} is not a topic name: expected 1 to 249 of the characters a-z, A-Z, 0-9, '.', '_' and '-', "
             "and neither '.' nor '..'"
         )
     return str.__str__(topic)

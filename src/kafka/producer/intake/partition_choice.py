@@ -87,7 +87,7 @@ class PartitionChoice:
             if place.partition < partitions:
                 return place.partition
             failure = IllegalArgumentError(
-                f"topic {place.topic!r} was deleted and made again without partition {place.partition}, and the "
+                f"topic {place.topic!r} was deleted and recreated without partition {place.partition}, and the "
                 f"partitioner chose no other one: {error!r}"
             )
             failure.__cause__ = error
@@ -97,6 +97,6 @@ class PartitionChoice:
 def no_such_partition(place: TopicPartition, partitions: int) -> AssertedArgumentError:
     """The error of a record whose partition the caller named."""
     return AssertedArgumentError(
-        f"topic {place.topic!r} was deleted and made again: it has partitions 0 to {partitions - 1} now, but partition "
+        f"topic {place.topic!r} was deleted and recreated: it has partitions 0 to {partitions - 1} now, but partition "
         f"is {place.partition}"
     )

@@ -141,7 +141,7 @@ class TopicLookup:
             return known.count
         else:
             log.warning(
-                "topic %s was deleted and made again: it has %d partition(s) now, and had %d; what is not written yet "
+                "topic %s was deleted and recreated: it has %d partition(s) now, and had %d; what is not written yet "
                 "goes to the new one",
                 topic,
                 count,

@@ -140,7 +140,7 @@ class Outcomes:
                 self._idempotence.renew(batch.producer_id)
             if action is not BatchAction.RETRY:
                 queue.renumber = True
-                log.info("%s: %s; numbering batches anew", batch.name, error)
+                log.info("%s: %s; renumbering batches", batch.name, error)
             self._again(queue, batch, error)
 
     def unanswered(self, queue: PartitionQueue, batch: ProducerBatch, error: KafkaError) -> None:

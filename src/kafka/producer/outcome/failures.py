@@ -45,7 +45,7 @@ class FailureReport:
         if not self.seen and not self.logged:
             self.logged = True
             fields = {"kafka_error": type(self.error).__name__, "kafka_records": self.records}
-            log.error("%s (nobody has looked at the futures)", self.text, extra=fields)
+            log.error("%s (the futures were never checked)", self.text, extra=fields)
 
 
 class UnseenFailures:

@@ -136,7 +136,7 @@ class RecreatedTopics:
         if not self._choice.is_users:
             return
         log.warning(
-            "topic %s was deleted and made again, and the partitioner %s, which chooses anew, has not returned for %g "
+            "topic %s was deleted and recreated, and the partitioner %s, which chooses again, has not returned for %g "
             "s: %d record(s), and all that is sent to the topic since, wait for it, up to delivery_timeout_ms",
             topic,
             self._choice.name,
@@ -144,7 +144,7 @@ class RecreatedTopics:
             sum(batch.count for batch in batches),
         )
         self._slow[topic] = KafkaError(
-            f"topic {topic!r} was deleted and made again, and the partitioner {self._choice.name} has not returned"
+            f"topic {topic!r} was deleted and recreated, and the partitioner {self._choice.name} has not returned"
         )
 
     def _plan_all(self, queues: TopicQueues, batches: list[ProducerBatch]) -> _Plans:
@@ -160,8 +160,8 @@ class RecreatedTopics:
                     data = builder.build_in_place(ProducerState())
                 plans[batch] = self._plan(batch, data, count, [p for p in available if p < count])
             except Exception as error:
-                log.exception("partitioning %d record(s) for %s anew", batch.count, batch.name)
-                plans[batch] = KafkaError(f"the batch could not be partitioned anew: {error!r}")
+                log.exception("partitioning %d record(s) for %s again", batch.count, batch.name)
+                plans[batch] = KafkaError(f"the batch could not be partitioned again: {error!r}")
         return plans
 
     def _plan(self, batch: ProducerBatch, data: Buffer, partitions: int, available: list[int]) -> _Plan:

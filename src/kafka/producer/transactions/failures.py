@@ -76,6 +76,6 @@ def _fenced(error: KafkaError) -> ProducerFencedError:
 
 
 def _fatal(error: KafkaError) -> TransactionFatalError:
-    fatal = TransactionFatalError(f"the producer cannot go on, close it and make a new one: {error}")
+    fatal = TransactionFatalError(f"the producer cannot continue, close it and create a new one: {error}")
     fatal.__cause__ = error
     return fatal

@@ -22,7 +22,7 @@ class TransactionState(enum.Enum):
     COMMITTING = "the transaction is being committed"
     ABORTING = "the transaction is being aborted"
     FAILED = "the transaction has failed: it can only be aborted"
-    FATAL = "the producer cannot go on"
+    FATAL = "the producer cannot continue"
 
 
 _UNINITIALIZED, _INITIALIZING, _READY, _OPEN, _PREPARED, _COMMITTING, _ABORTING, _FAILED, _FATAL = TransactionState
@@ -113,7 +113,7 @@ class TransactionStateMachine:
 
     def abortable(self) -> TransactionAbortableError:
         """The error of a transaction that has failed."""
-        error = TransactionAbortableError(f"the transaction has failed and has to be aborted: {self.error}")
+        error = TransactionAbortableError(f"the transaction has failed and must be aborted: {self.error}")
         error.__cause__ = self.error
         return error
 

@@ -230,7 +230,7 @@ class Transactions:
         if doubtful or (topic in self._topics_written and (waiting or not self._is_settled)):
             self.record_failed(
                 UnknownTopicIdError(
-                    f"topic {topic!r} was deleted and made again while the transaction was open: what it had written "
+                    f"topic {topic!r} was deleted and recreated while the transaction was open: what it had written "
                     "there is gone"
                 )
             )
@@ -411,7 +411,7 @@ class Transactions:
         if not done:
             cause, why = self._obstacle()
             raise KafkaTimeoutError(
-                f"{call}() was not done within max_block_ms ({self._max_block_s * 1000:g}){why}; it goes on: call it "
+                f"{call}() was not done within max_block_ms ({self._max_block_s * 1000:g}){why}; it continues: call it "
                 "again to wait for it"
             ) from cause
         if task.cancelled():

@@ -152,7 +152,7 @@ def test_what_is_no_request(data: bytes, expected: bytes) -> None:
     with EmbeddedBroker(registry=True) as broker:
         said = exchange(broker.registry_url, data)
         assert said[9:12] == expected
-        assert ask(broker.registry_url, "GET", "/subjects") == (200, []), "it goes on serving"
+        assert ask(broker.registry_url, "GET", "/subjects") == (200, []), "it continues serving"
 
 
 def test_pages_of_other_sites_are_refused() -> None:
@@ -202,7 +202,7 @@ def test_the_fixtures_of_pytest(kafka_registry: Any, kafka_registry_url: str, ka
 
 
 def test_a_port_that_is_none() -> None:
-    with pytest.raises(KafkaConfigurationError, match="registry_port has to be at most 65535"):
+    with pytest.raises(KafkaConfigurationError, match="registry_port must be at most 65535"):
         EmbeddedBroker(registry=True, registry_port=70_000)
 
 

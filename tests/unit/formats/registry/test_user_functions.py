@@ -37,7 +37,7 @@ class Order:
 @pytest.mark.parametrize("function", [Order.model_validate, lambda value: value, len, "dict"])
 def test_one_that_does_not_take_two_arguments(make: Callable[..., Any], name: str, function: Any) -> None:
     with SchemaRegistryClient(CONF) as registry:
-        with pytest.raises(KafkaConfigurationError, match=f"{name} has to be a function of a value and a context"):
+        with pytest.raises(KafkaConfigurationError, match=f"{name} must be a function of a value and a context"):
             make(registry, function)
         for good in (lambda value, context: value, lambda *arguments: arguments, max, None):
             make(registry, good)
@@ -45,8 +45,8 @@ def test_one_that_does_not_take_two_arguments(make: Callable[..., Any], name: st
 
 def test_json_libraries_take_one() -> None:
     with SchemaRegistryClient(CONF) as registry:
-        with pytest.raises(KafkaConfigurationError, match="json_encode has to be a function of a value, not"):
+        with pytest.raises(KafkaConfigurationError, match="json_encode must be a function of a value, not"):
             JSONSerializer(JSON, registry, json_encode=lambda value, context: "")
-        with pytest.raises(KafkaConfigurationError, match="json_decode has to be a function of a text, not"):
+        with pytest.raises(KafkaConfigurationError, match="json_decode must be a function of a text, not"):
             JSONDeserializer(JSON, json_decode=lambda: None)
         JSONSerializer(JSON, registry, json_encode=str)
