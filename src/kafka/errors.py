@@ -100,7 +100,7 @@ class AssertedTypeError(TypeError, AssertionError):
 
 
 class NothingSubscribedError(AssertedStateError, ValueError):
-    """`subscribe()` was called without topics or a pattern: an `AssertionError` (kafka-python 2) and `ValueError` (3)."""
+    """`subscribe()` got neither topics nor a pattern: an `AssertionError` (kafka-python 2) and `ValueError` (3)."""
 
 
 class PartitionNotAssignedError(AssertedStateError, KeyError, ValueError):

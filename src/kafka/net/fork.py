@@ -50,8 +50,8 @@ def forked_client_error(kind: str) -> ForkedClientError:
         kind: what was made in the parent, such as "producer".
     """
     return ForkedClientError(
-        f"this {kind} was created before the process forked, and its connections belong to the parent; create a new one "
-        f"in this process (pid {os.getpid()}), for example in gunicorn's post_fork or in Celery's worker_process_init"
+        f"this {kind} was created before the process forked, and its connections belong to the parent; create a new "
+        f"one in this process (pid {os.getpid()}), for example in gunicorn's post_fork or Celery's worker_process_init"
     )
 
 
