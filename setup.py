@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import runpy
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -73,8 +74,22 @@ def extensions() -> list[Extension]:
     ]
 
 
+def old_paths() -> dict[str, str]:
+    """The old import paths, which are files in a wheel alone: their text by file."""
+    table = runpy.run_path(str(ROOT / "src/kafka/legacy/addresses.py"))
+    return {table["file_of"](path): table["source_of"](path) for path in table["ADDRESSES"]}
+
+
 def remove_stale() -> None:
-    """Remove what was compiled in place of modules that are hot no more: it would be imported before their `.py`."""
+    """Remove what would be imported before the modules of the tree.
+
+    Python takes a folder with no module in it, left over from an earlier version, for a package. It prefers an
+    extension module to the `.py` of a module that is hot no more.
+    """
+    for file in old_paths():
+        folder = ROOT / "src" / file.removesuffix(".py").removesuffix("/__init__")
+        if folder.is_dir() and not any(each.suffix == ".py" for each in folder.rglob("*")):
+            shutil.rmtree(folder)
     hot = {source_of(name).with_suffix("") for name in hot_modules()}
     for suffix in (".so", ".pyd"):
         for file in (ROOT / "src").rglob(f"*{suffix}"):
@@ -82,14 +97,21 @@ def remove_stale() -> None:
                 file.unlink()
 
 
-class NoteWhatWasWanted(build_py):
-    """Notes that the plain variant was asked for, so that it is not warned of where it runs."""
+class BuildModules(build_py):
+    """Adds what the tree does not have: the old import paths as modules, and a note if the plain variant was asked for.
+
+    The note keeps a program from warning that it runs plain.
+    """
 
     def run(self) -> None:
-        """Copy the modules, and leave the note, or none, beside them."""
+        """Copy the modules, and write the others beside them."""
         super().run()
         if self.editable_mode:
             return
+        for file, text in old_paths().items():
+            target = Path(self.build_lib, file)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text, encoding="utf-8")
         note = Path(self.build_lib, "kafka", runpy.run_path(str(ROOT / "src/kafka/_variant.py"))["PLAIN_BUILD"])
         note.unlink(missing_ok=True)
         if PURE:
@@ -162,6 +184,6 @@ class WheelOfWhatWasBuilt(bdist_wheel):
 
 options: dict[str, Any] = {
     "ext_modules": extensions(),
-    "cmdclass": {"build_ext": BuildHotModules, "build_py": NoteWhatWasWanted, "bdist_wheel": WheelOfWhatWasBuilt},
+    "cmdclass": {"build_ext": BuildHotModules, "build_py": BuildModules, "bdist_wheel": WheelOfWhatWasBuilt},
 }
 setup(**options)

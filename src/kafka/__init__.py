@@ -13,6 +13,7 @@ from kafka import _old_names, _variant
 from kafka.version import __version__
 
 _variant.install_plain_finder()
+_old_names.install_old_paths()
 
 if TYPE_CHECKING:
     from kafka import errors as errors

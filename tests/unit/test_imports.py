@@ -13,6 +13,7 @@ import pytest
 
 import kafka
 from kafka._variant import HOT_MODULES
+from kafka.legacy.addresses import ADDRESSES
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 SECURITY = ("authlib", "botocore", "cryptography", "gssapi", "jks", "python_socks", "requests")
@@ -71,7 +72,7 @@ LIBRARIES = (
 
 def all_modules() -> list[str]:
     """Every module of the distribution, but those that run something when they are imported."""
-    names = []
+    names = [*ADDRESSES]
     for path in sorted(SOURCE.rglob("*.py")):
         parts = path.relative_to(SOURCE).with_suffix("").parts
         names.append(".".join(parts[:-1] if parts[-1] == "__init__" else parts))

@@ -57,3 +57,6 @@ def register(package: str) -> None:
     for part in ("error", "parse", "request", "response", "robotparser"):
         modules[f"urllib.{part}"] = getattr(urllib, part)
     sys.modules.update({f"{package}.{name}": module for name, module in modules.items()})
+
+
+register("kafka.vendor.six.moves")

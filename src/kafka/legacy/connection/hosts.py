@@ -16,6 +16,8 @@ AFI_NAMES = {socket.AF_UNSPEC: "unspecified", socket.AF_INET: "IPv4", socket.AF_
 SASL_QOP_AUTH, SASL_QOP_AUTH_INT, SASL_QOP_AUTH_CONF = 1, 2, 4
 """What GSSAPI may protect; there is no GSSAPI here."""
 
+ssl_available = True
+
 _log = logging.getLogger(__name__)
 
 

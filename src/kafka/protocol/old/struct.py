@@ -1,6 +1,0 @@
-"""kafka-python 3's import path of what 2.x had in `kafka.protocol.struct`."""
-
-from kafka.protocol import struct as before
-
-__all__ = list(before.__all__)
-globals().update({name: getattr(before, name) for name in __all__})
