@@ -213,8 +213,7 @@ TWINS: tuple[Twin, ...] = (
         {
             "AsyncKafkaProducer": "KafkaProducer",
             "AsyncTransactionBlock": "TransactionBlock",
-            "AsyncTransactionCalls": "TransactionCalls",
-            "async_transaction_calls": "transaction_calls",
+            "HasAsyncTransactions": "HasTransactions",
         },
     ),
     Twin(

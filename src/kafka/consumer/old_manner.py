@@ -6,12 +6,9 @@ An option, a form of topics or a method that only 0.9 had chooses that; the clas
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kafka import _old_names
-
-if TYPE_CHECKING:
-    from kafka.consumer.kafka_consumer import KafkaConsumer
 
 _HOMES = {"KafkaConsumer": "kafka.legacy.consumer.marked_consumer"}
 _FORMS = (bytes, tuple, dict)
@@ -43,7 +40,7 @@ def is_meant(topics: tuple[Any, ...], configs: Mapping[str, Any]) -> bool:
     return not _OPTIONS.isdisjoint(configs) or any(isinstance(topic, _FORMS) for topic in topics)
 
 
-def become(consumer: KafkaConsumer, topics: tuple[Any, ...], configs: dict[str, Any]) -> None:
+def become(consumer: OldMethods, topics: tuple[Any, ...], configs: dict[str, Any]) -> None:
     """Make a consumer that has nothing open one of 0.9; raises what its constructor raises.
 
     Where the user has derived a class, its own methods stay in front.

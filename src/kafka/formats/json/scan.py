@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from kafka.record.types import Buffer
-
-if TYPE_CHECKING:
-    from kafka.formats.json.cursor import Cursor
 
 _SPACE = frozenset(b" \t\n\r")
 _END_OF_TEXT = re.compile(rb'["\\\x00-\x1f]')
 _POWERS = tuple(float(f"1e{power}") for power in range(23))
 
 
-def next_byte(cursor: Cursor) -> int:
+class Place(Protocol):
+    """What `next_byte` uses of a cursor."""
+
+    data: Buffer
+    at: int
+    end: int
+
+
+def next_byte(cursor: Place) -> int:
     """Move to the next byte that is not white space, and return it; -1 at the end of the value."""
     data, at, end = cursor.data, cursor.at, cursor.end
     while at < end and data[at] in _SPACE:

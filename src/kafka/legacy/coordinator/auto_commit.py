@@ -4,10 +4,25 @@ from __future__ import annotations
 
 import contextlib
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
-if TYPE_CHECKING:
-    from kafka.legacy.coordinator.consumer import ConsumerCoordinator
+from kafka.legacy.client_async.client import KafkaClient
+from kafka.legacy.future import Future
+from kafka.legacy.subscription.state import SubscriptionState
+
+
+class CommitsPositions(Protocol):
+    """What the task needs of its coordinator."""
+
+    config: dict[str, Any]
+    _client: KafkaClient
+    _subscription: SubscriptionState
+
+    def coordinator_unknown(self) -> bool:
+        """Whether the coordinator is not known."""
+
+    def commit_offsets_async(self, offsets: Any, callback: Any = None) -> Future:
+        """Commit without waiting."""
 
 
 class AutoCommitTask:
@@ -21,7 +36,7 @@ class AutoCommitTask:
         next_at: when it is due, in seconds since 1970; None while it is disabled.
     """
 
-    def __init__(self, coordinator: ConsumerCoordinator, interval: float) -> None:
+    def __init__(self, coordinator: CommitsPositions, interval: float) -> None:
         self._coordinator = coordinator
         self._client = coordinator._client
         self._interval = interval

@@ -6,16 +6,14 @@ Heartbeats go out on the client's loop, so neither sends any itself.
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from kafka.legacy.coordinator.base import BaseCoordinator
+from kafka.legacy.coordinator.status import MemberStatus
 
 
 class HeartbeatTask:
     """Starts and stops the heartbeats of a coordinator (1.0)."""
 
-    def __init__(self, coordinator: BaseCoordinator) -> None:
+    def __init__(self, coordinator: MemberStatus) -> None:
         self._coordinator = coordinator
 
     def disable(self) -> None:
@@ -39,7 +37,7 @@ class HeartbeatThread(threading.Thread):
         enabled: whether heartbeats are sent.
     """
 
-    def __init__(self, coordinator: BaseCoordinator) -> None:
+    def __init__(self, coordinator: MemberStatus) -> None:
         super().__init__(name=f"{coordinator.group_id}-heartbeat", daemon=True)
         self.coordinator = coordinator
         self.enabled = False

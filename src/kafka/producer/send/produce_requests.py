@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 from uuid import UUID
 
 from kafka.cluster.protocols import BrokerConnection, BrokerRequests
@@ -21,7 +21,7 @@ from kafka.wire.api.produce import PartitionProduceData, ProduceRequest, TopicPr
 
 if TYPE_CHECKING:
     from kafka.producer.batch.shared_queues import BufferOptions
-    from kafka.producer.transactions.transactions import Transactions
+    from kafka.producer.transactions.identity import TransactionIdentity
     from kafka.wire.api.produce import PartitionProduceResponse, ProduceResponse
 
 log = logging.getLogger(__name__)
@@ -48,6 +48,14 @@ Take = Callable[[Mapping[TopicPartition, Answer] | None, Exception | None, int],
 """Takes the answers to a request, or why there are none; and for how many milliseconds the broker wants no other."""
 
 
+class HasTransaction(Protocol):
+    """What requests need of the transactions of their producer."""
+
+    @property
+    def identity(self) -> TransactionIdentity:
+        """The open transaction."""
+
+
 class ProduceRequests:
     """Brings batches to brokers.
 
@@ -65,7 +73,7 @@ class ProduceRequests:
         acks: int,
         timeout_ms: int,
         options: BufferOptions,
-        transactions: Transactions | None = None,
+        transactions: HasTransaction | None = None,
     ) -> None:
         self._cluster = cluster
         self._acks = acks

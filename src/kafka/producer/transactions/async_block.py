@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from kafka.errors import KafkaError, TransactionAbortableError
 from kafka.producer.transactions.state import TransactionState
@@ -11,12 +11,27 @@ from kafka.producer.transactions.state import TransactionState
 if TYPE_CHECKING:
     import types
 
-    from kafka.producer.async_transaction_calls import AsyncTransactionCalls
-
 log = logging.getLogger(__name__)
 
 _OPEN = (TransactionState.OPEN, TransactionState.PREPARED)
 _MAY_BE_ABORTED = (*_OPEN, TransactionState.FAILED)
+
+
+class HasAsyncTransactions(Protocol):
+    """What the block needs of its producer."""
+
+    @property
+    def transaction_state(self) -> TransactionState:
+        """Where the producer stands."""
+
+    async def begin_transaction(self) -> None:
+        """Open a transaction."""
+
+    async def commit_transaction(self) -> None:
+        """Commit it."""
+
+    async def abort_transaction(self) -> None:
+        """Abort it."""
 
 
 class AsyncTransactionBlock:
@@ -26,7 +41,7 @@ class AsyncTransactionBlock:
         producer: whose transaction.
     """
 
-    def __init__(self, producer: AsyncTransactionCalls) -> None:
+    def __init__(self, producer: HasAsyncTransactions) -> None:
         self._producer = producer
 
     async def __aenter__(self) -> AsyncTransactionBlock:

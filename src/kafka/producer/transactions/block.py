@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from kafka.errors import KafkaError, TransactionAbortableError
 from kafka.producer.transactions.state import TransactionState
@@ -12,12 +12,27 @@ from kafka.producer.transactions.state import TransactionState
 if TYPE_CHECKING:
     import types
 
-    from kafka.producer.transaction_calls import TransactionCalls
-
 log = logging.getLogger(__name__)
 
 _OPEN = (TransactionState.OPEN, TransactionState.PREPARED)
 _MAY_BE_ABORTED = (*_OPEN, TransactionState.FAILED)
+
+
+class HasTransactions(Protocol):
+    """What the block needs of its producer."""
+
+    @property
+    def transaction_state(self) -> TransactionState:
+        """Where the producer stands."""
+
+    def begin_transaction(self) -> None:
+        """Open a transaction."""
+
+    def commit_transaction(self) -> None:
+        """Commit it."""
+
+    def abort_transaction(self) -> None:
+        """Abort it."""
 
 
 class TransactionBlock:
@@ -27,7 +42,7 @@ class TransactionBlock:
         producer: whose transaction.
     """
 
-    def __init__(self, producer: TransactionCalls) -> None:
+    def __init__(self, producer: HasTransactions) -> None:
         self._producer = producer
 
     def __enter__(self) -> TransactionBlock:
