@@ -180,6 +180,112 @@ ADDRESSES: dict[str, Address] = {
         "kafka-python's import path of `Future`, from 1.0 on.",
         names="kafka.legacy.future Future",
     ),
+    "kafka.metrics.stats": Address(
+        "kafka-python's import path of the quantities that sensors feed, and of `Sensor` itself.",
+        names="""
+            kafka.legacy.metrics.avg Avg
+            kafka.legacy.metrics.count Count
+            kafka.legacy.metrics.histogram Histogram
+            kafka.legacy.metrics.max_stat Max
+            kafka.legacy.metrics.min_stat Min
+            kafka.legacy.metrics.percentile Percentile
+            kafka.legacy.metrics.percentiles Percentiles
+            kafka.legacy.metrics.rate Rate
+            kafka.metrics.sensor Sensor
+            kafka.metrics.total Total
+        """,
+    ),
+    "kafka.metrics.stats.avg": Address(
+        "kafka-python's import path of `Avg`.",
+        names="kafka.legacy.metrics.avg Avg",
+        apart="""
+            kafka.metrics.metric_config MetricConfig
+            kafka.legacy.metrics.sampled_stat AbstractSampledStat
+        """,
+    ),
+    "kafka.metrics.stats.count": Address(
+        "kafka-python's import path of `Count`.",
+        names="kafka.legacy.metrics.count Count",
+        apart="""
+            kafka.metrics.metric_config MetricConfig
+            kafka.legacy.metrics.sampled_stat AbstractSampledStat
+        """,
+    ),
+    "kafka.metrics.stats.histogram": Address(
+        "kafka-python's import path of `BinScheme` and `Histogram`.",
+        names="kafka.legacy.metrics.histogram BinScheme Histogram",
+    ),
+    "kafka.metrics.stats.max_stat": Address(
+        "kafka-python's import path of `Max`.",
+        names="kafka.legacy.metrics.max_stat Max",
+        apart="""
+            kafka.metrics.metric_config MetricConfig
+            kafka.legacy.metrics.sampled_stat AbstractSampledStat
+        """,
+    ),
+    "kafka.metrics.stats.min_stat": Address(
+        "kafka-python's import path of `Min`.",
+        names="kafka.legacy.metrics.min_stat Min",
+        apart="""
+            kafka.metrics.metric_config MetricConfig
+            kafka.legacy.metrics.sampled_stat AbstractSampledStat
+        """,
+    ),
+    "kafka.metrics.stats.percentile": Address(
+        "kafka-python's import path of `Percentile`.",
+        names="kafka.legacy.metrics.percentile Percentile",
+        apart="kafka.metrics.metric_name MetricName",
+    ),
+    "kafka.metrics.stats.percentiles": Address(
+        "kafka-python's import path of `BucketSizing` and `Percentiles`.",
+        names="kafka.legacy.metrics.percentiles BucketSizing Percentiles",
+        apart="""
+            kafka.metrics.compound_stat AbstractCompoundStat NamedMeasurable
+            kafka.metrics.measurable AnonMeasurable
+            kafka.metrics.metric_config MetricConfig
+            kafka.legacy.metrics.histogram BinScheme Histogram
+            kafka.legacy.metrics.percentile Percentile
+            kafka.legacy.metrics.sampled_stat AbstractSampledStat
+        """,
+    ),
+    "kafka.metrics.stats.rate": Address(
+        "kafka-python's import path of `TimeUnit`, `SampledTotal` and `Rate`.",
+        names="kafka.legacy.metrics.rate TimeUnit SampledTotal Rate",
+        apart="""
+            kafka.metrics.measurable_stat AbstractMeasurableStat
+            kafka.metrics.metric_config MetricConfig
+            kafka.legacy.metrics.sampled_stat AbstractSampledStat
+        """,
+    ),
+    "kafka.metrics.stats.sampled_stat": Address(
+        "kafka-python's import path of `AbstractSampledStat`.",
+        names="kafka.legacy.metrics.sampled_stat AbstractSampledStat",
+        apart="""
+            kafka.metrics.measurable_stat AbstractMeasurableStat
+            kafka.metrics.metric_config MetricConfig
+        """,
+    ),
+    "kafka.metrics.stats.sensor": Address(
+        "kafka-python's import path of `Sensor`.",
+        names="kafka.metrics.sensor Sensor",
+        apart="""
+            kafka.errors QuotaViolationError
+            kafka.metrics.compound_stat AbstractCompoundStat
+            kafka.metrics.kafka_metric KafkaMetric
+            kafka.metrics.measurable_stat AbstractMeasurableStat
+            kafka.metrics.metric_config MetricConfig
+            kafka.metrics.metric_name MetricName
+            kafka.metrics.stat AbstractStat
+        """,
+    ),
+    "kafka.metrics.stats.total": Address(
+        "kafka-python's import path of `Total`.",
+        names="kafka.metrics.total Total",
+        apart="""
+            kafka.metrics.measurable_stat AbstractMeasurableStat
+            kafka.metrics.metric_config MetricConfig
+        """,
+    ),
     "kafka.oauth": Address(
         "kafka-python's import path of `AbstractTokenProvider`, in 1.4 and 2.0.",
         names="kafka.net.sasl.oauth AbstractTokenProvider",

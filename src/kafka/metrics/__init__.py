@@ -6,6 +6,8 @@
 | `client_metrics` | the registry of one client: made when somebody looks, or has reporters |
 | the others | kafka-python's classes, to read a client's metrics and to build upon, at their import paths of then |
 
+What a sensor works out, such as an average, is in `kafka.legacy.metrics`, but for `Total`, which telemetry knows.
+
 The names below are loaded when they are first used, as a client whose metrics nobody looks at needs none of them.
 """
 

@@ -9,4 +9,4 @@ from kafka.metrics.stat import AbstractStat
 
 
 class AbstractMeasurableStat(AbstractStat, AbstractMeasurable, ABC):
-    """A quantity such as an average or a maximum; `kafka.metrics.stats` has them."""
+    """A quantity such as an average or a maximum; `kafka.metrics.stats` offers them."""

@@ -13,7 +13,7 @@ from kafka.metrics.measurable import AbstractMeasurable, AnonMeasurable
 from kafka.metrics.metric_config import MetricConfig
 from kafka.metrics.metric_name import MetricName
 from kafka.metrics.metrics_reporter import AbstractMetricsReporter
-from kafka.metrics.stats.sensor import Sensor
+from kafka.metrics.sensor import Sensor
 
 log = logging.getLogger(__name__)
 

@@ -30,7 +30,7 @@ from kafka.metrics.kafka_metric import KafkaMetric
 from kafka.metrics.measurable import AnonMeasurable
 from kafka.metrics.metric_config import MetricConfig
 from kafka.metrics.metric_name import MetricName
-from kafka.metrics.stats.total import Total
+from kafka.metrics.total import Total
 from kafka.record.codecs import decompress
 from kafka.record.types import Compression
 from kafka.wire import NO_UUID

@@ -10,7 +10,7 @@ from kafka.metrics.client_metrics import ClientMetrics, Point
 from kafka.metrics.group_names import parted
 from kafka.metrics.kafka_metric import KafkaMetric
 from kafka.metrics.metric_name import MetricName
-from kafka.metrics.stats.total import Total
+from kafka.metrics.total import Total
 
 log = logging.getLogger(__name__)
 

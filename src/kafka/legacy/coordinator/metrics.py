@@ -5,8 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from kafka.legacy.coordinator.timing import Heartbeat
+from kafka.legacy.metrics.avg import Avg
+from kafka.legacy.metrics.count import Count
+from kafka.legacy.metrics.max_stat import Max
+from kafka.legacy.metrics.rate import Rate
 from kafka.metrics import AnonMeasurable, Metrics
-from kafka.metrics.stats import Avg, Count, Max, Rate, Sensor
+from kafka.metrics.sensor import Sensor
 
 
 class _Sensors:

@@ -1,26 +1,25 @@
-"""`Min`: the smallest value."""
+"""`Max`: the largest value."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 
+from kafka.legacy.metrics.sampled_stat import AbstractSampledStat
 from kafka.metrics.metric_config import MetricConfig
-from kafka.metrics.stats.sampled_stat import AbstractSampledStat
 
 
-class Min(AbstractSampledStat):
-    """The smallest value in the samples; `sys.maxsize` if there are none."""
+class Max(AbstractSampledStat):
+    """The largest value in the samples; minus infinity if there are none."""
 
     __slots__ = ()
 
     def __init__(self) -> None:
-        super().__init__(float(sys.maxsize))
+        super().__init__(float("-inf"))
 
     def update(self, sample: AbstractSampledStat.Sample, config: MetricConfig, value: float, now: float) -> None:
         """See `AbstractSampledStat`."""
-        sample.value = min(sample.value, value)
+        sample.value = max(sample.value, value)
 
     def combine(self, samples: Sequence[AbstractSampledStat.Sample], config: MetricConfig, now: float) -> float:
         """See `AbstractSampledStat`."""
-        return min((sample.value for sample in samples), default=float(sys.maxsize))
+        return max((sample.value for sample in samples), default=float("-inf"))

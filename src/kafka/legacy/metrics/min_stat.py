@@ -1,25 +1,26 @@
-"""`Count`: how many values there were."""
+"""`Min`: the smallest value."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
+from kafka.legacy.metrics.sampled_stat import AbstractSampledStat
 from kafka.metrics.metric_config import MetricConfig
-from kafka.metrics.stats.sampled_stat import AbstractSampledStat
 
 
-class Count(AbstractSampledStat):
-    """How many values are in the samples."""
+class Min(AbstractSampledStat):
+    """The smallest value in the samples; `sys.maxsize` if there are none."""
 
     __slots__ = ()
 
     def __init__(self) -> None:
-        super().__init__(0.0)
+        super().__init__(float(sys.maxsize))
 
     def update(self, sample: AbstractSampledStat.Sample, config: MetricConfig, value: float, now: float) -> None:
         """See `AbstractSampledStat`."""
-        sample.value += 1.0
+        sample.value = min(sample.value, value)
 
     def combine(self, samples: Sequence[AbstractSampledStat.Sample], config: MetricConfig, now: float) -> float:
         """See `AbstractSampledStat`."""
-        return sum(sample.value for sample in samples)
+        return min((sample.value for sample in samples), default=float(sys.maxsize))

@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 from functools import partial
 
+from kafka.legacy.metrics.histogram import BinScheme, Histogram
+from kafka.legacy.metrics.percentile import Percentile
+from kafka.legacy.metrics.sampled_stat import AbstractSampledStat
 from kafka.metrics.compound_stat import AbstractCompoundStat, NamedMeasurable
 from kafka.metrics.measurable import AnonMeasurable
 from kafka.metrics.metric_config import MetricConfig
-from kafka.metrics.stats.histogram import BinScheme, Histogram
-from kafka.metrics.stats.percentile import Percentile
-from kafka.metrics.stats.sampled_stat import AbstractSampledStat
 
 
 class BucketSizing:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+from kafka.legacy.metrics.sampled_stat import AbstractSampledStat
 from kafka.metrics.measurable_stat import AbstractMeasurableStat
 from kafka.metrics.metric_config import MetricConfig
-from kafka.metrics.stats.sampled_stat import AbstractSampledStat
 
 
 class TimeUnit:

@@ -1,25 +1,26 @@
-"""`Max`: the largest value."""
+"""`Avg`: the mean of the values."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kafka.legacy.metrics.sampled_stat import AbstractSampledStat
 from kafka.metrics.metric_config import MetricConfig
-from kafka.metrics.stats.sampled_stat import AbstractSampledStat
 
 
-class Max(AbstractSampledStat):
-    """The largest value in the samples; minus infinity if there are none."""
+class Avg(AbstractSampledStat):
+    """The mean of the values in the samples; 0 if there are none."""
 
     __slots__ = ()
 
     def __init__(self) -> None:
-        super().__init__(float("-inf"))
+        super().__init__(0.0)
 
     def update(self, sample: AbstractSampledStat.Sample, config: MetricConfig, value: float, now: float) -> None:
         """See `AbstractSampledStat`."""
-        sample.value = max(sample.value, value)
+        sample.value += value
 
     def combine(self, samples: Sequence[AbstractSampledStat.Sample], config: MetricConfig, now: float) -> float:
         """See `AbstractSampledStat`."""
-        return max((sample.value for sample in samples), default=float("-inf"))
+        count = sum(sample.event_count for sample in samples)
+        return sum(sample.value for sample in samples) / count if count else 0.0

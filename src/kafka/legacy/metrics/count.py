@@ -1,15 +1,15 @@
-"""`Avg`: the mean of the values."""
+"""`Count`: how many values there were."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kafka.legacy.metrics.sampled_stat import AbstractSampledStat
 from kafka.metrics.metric_config import MetricConfig
-from kafka.metrics.stats.sampled_stat import AbstractSampledStat
 
 
-class Avg(AbstractSampledStat):
-    """The mean of the values in the samples; 0 if there are none."""
+class Count(AbstractSampledStat):
+    """How many values are in the samples."""
 
     __slots__ = ()
 
@@ -18,9 +18,8 @@ class Avg(AbstractSampledStat):
 
     def update(self, sample: AbstractSampledStat.Sample, config: MetricConfig, value: float, now: float) -> None:
         """See `AbstractSampledStat`."""
-        sample.value += value
+        sample.value += 1.0
 
     def combine(self, samples: Sequence[AbstractSampledStat.Sample], config: MetricConfig, now: float) -> float:
         """See `AbstractSampledStat`."""
-        count = sum(sample.event_count for sample in samples)
-        return sum(sample.value for sample in samples) / count if count else 0.0
+        return sum(sample.value for sample in samples)
