@@ -96,7 +96,7 @@ class AssertedStateError(IllegalStateError, AssertionError):
 
 
 class AssertedTypeError(TypeError, AssertionError):
-    """A type that kafka-python 2 checks with an assertion is wrong: a `TypeError` (3) and `AssertionError`."""
+    """A type fails an assertion of kafka-python 2; a `TypeError` (as in 3) and an `AssertionError`."""
 
 
 class NothingSubscribedError(AssertedStateError, ValueError):

@@ -72,7 +72,7 @@ def test_warnings_are_seen_without_any_logging_set_up() -> None:
     unused = "sasl_mechanism, sasl_plain_password, sasl_plain_username; they need 'SASL_PLAINTEXT' or 'SASL_SSL'"
     assert told(_WRONG) == [
         f"security_protocol is 'PLAINTEXT', so these options have no effect: {unused}",
-        "poll() can give nothing: nothing is subscribed to or assigned; call subscribe() or assign()",
+        "poll() cannot return anything: nothing is subscribed to or assigned; call subscribe() or assign()",
         "topic 'missing' does not exist; waiting for it to be created",
         "topic 'small' has 1 partition, and none with the number 77; waiting for it",
     ]

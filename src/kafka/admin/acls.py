@@ -129,4 +129,4 @@ def _matched(each: Any) -> MatchedACL:
 
 def _check_count(what: str, asked: list[Any], answered: list[Any]) -> None:
     if len(asked) != len(answered):
-        raise KafkaProtocolError(f"the broker's answer is about {len(answered)} {what}, {len(asked)} were asked about")
+        raise KafkaProtocolError(f"the broker answered for {len(answered)} {what}, but {len(asked)} were requested")

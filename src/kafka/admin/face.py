@@ -135,6 +135,6 @@ class AdminFace:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
-            f"{type(self).__name__} objects own connections, so they cannot be pickled or copied: make one where it is "
-            "needed, for example in each process"
+            f"{type(self).__name__} objects own connections, so they cannot be pickled or copied: create one where it "
+            "is needed, for example in each process"
         )

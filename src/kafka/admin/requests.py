@@ -195,7 +195,7 @@ def check_answered(what: str, asked: Iterable[object], answered: Iterable[object
     left_out = set(asked) - set(answered)
     if left_out:
         some = ", ".join(sorted(repr(each) for each in left_out)[:3])
-        raise KafkaProtocolError(f"the broker's answer says nothing of {len(left_out)} {what}, such as {some}")
+        raise KafkaProtocolError(f"the broker's response lacks {len(left_out)} {what}, such as {some}")
 
 
 def about(what: str, text: str) -> str:

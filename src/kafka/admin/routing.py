@@ -185,7 +185,7 @@ class _Answers(Generic[K]):
         told = {each.key: each for each in outcomes}
         for key in keys:
             if key not in told:
-                text = f"the broker's answer says nothing of {self.shown(key)}, which it was asked about"
+                text = f"the broker's response lacks {self.shown(key)}"
                 self.done[key] = KafkaProtocolError(text)
             elif told[key].error_code:
                 cls = for_code(told[key].error_code)

@@ -85,7 +85,7 @@ async def create_topics(
     except UnsupportedVersionError as error:
         if uses_defaults:
             raise UnsupportedVersionError(
-                "brokers before 2.4 have no defaults for new topics: give num_partitions and replication_factor"
+                "brokers before 2.4 have no defaults for new topics: set num_partitions and replication_factor"
             ) from error
         raise
     if raise_errors:

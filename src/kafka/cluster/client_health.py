@@ -103,7 +103,9 @@ class ClientHealth:
 
     def _cannot_run(self) -> Exception | None:
         if os.getpid() != self._pid:
-            return ForkedClientError("this client was made before the process forked: create a new one in this process")
+            return ForkedClientError(
+                "this client was created before the process forked: create a new one in this process"
+            )
         if self._loop_error is not None:
             return self._loop_error
         return RuntimeError("the event loop of this client is closed") if self._loop.is_closed() else None

@@ -245,4 +245,4 @@ class Attempts:
             silence = f"{self.what}: the time is up, and there is no answer yet"
             return KafkaTimeoutError(f"{silence}{self._policy.elsewhere()}")
         tries = "one failed try" if self.failures == 1 else f"{self.failures} failed tries"
-        return KafkaTimeoutError(f"{self.what}: the time is up after {tries}, the last one with: {self.last}")
+        return KafkaTimeoutError(f"{self.what}: timed out after {tries}, the last one with: {self.last}")

@@ -68,7 +68,7 @@ def mechanism(name: str | None) -> SaslMechanism:
     """Return the mechanism of this name; raises `KafkaConfigurationError` if there is none."""
     row = find_mechanism(name)
     if row is None:
-        raise KafkaConfigurationError(f"sasl_mechanism {name!r} is unknown; there are {', '.join(_rows)}")
+        raise KafkaConfigurationError(f"sasl_mechanism {name!r} is unknown; supported are {', '.join(_rows)}")
     return row
 
 

@@ -405,7 +405,9 @@ class ConsumerCore:
         """Log, once, that `poll()` cannot give anything."""
         if self.subscription.type is SubscriptionType.NONE and not self._warned_idle:
             self._warned_idle = True
-            log.warning("poll() can give nothing: nothing is subscribed to or assigned; call subscribe() or assign()")
+            log.warning(
+                "poll() cannot return anything: nothing is subscribed to or assigned; call subscribe() or assign()"
+            )
 
     # The caller's side: subscribing and seeking -----------------------------------------------------------------------
 

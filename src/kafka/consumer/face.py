@@ -302,7 +302,7 @@ class ConsumerFace:
 
     def __getstate__(self) -> object:
         raise TypeError(
-            f"a {type(self).__name__} owns connections and positions, so it cannot be pickled or copied: make one "
+            f"a {type(self).__name__} owns connections and positions, so it cannot be pickled or copied: create one "
             "where it is needed, for example in each process"
         )
 

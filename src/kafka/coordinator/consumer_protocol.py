@@ -90,7 +90,7 @@ def decode_assignment(data: bytes) -> ConsumerProtocolAssignment:
 
 def _read_version(data: bytes, what: str) -> int:
     if len(data) < 2:
-        raise WireFormatError(f"a group {what} begins with a version of 2 bytes, but there are {len(data)} bytes")
+        raise WireFormatError(f"expected a 2-byte version at the start of a group {what}, got {len(data)} bytes")
     version: int = _VERSION.unpack_from(data)[0]
     if version < 0:
         raise WireFormatError(f"a group {what} has the version {version}; versions begin at 0")

@@ -55,16 +55,16 @@ def check_topic_name(topic: object) -> str:
 def check_partition(given: Any) -> TopicPartition:
     """A partition; raises `TypeError` or `IllegalArgumentError`."""
     if not isinstance(given, tuple) or len(given) != 2 or not isinstance(given[0], str):
-        raise TypeError(f"a partition is a TopicPartition(topic, partition), not {type(given).__name__}: {given!r}")
+        raise TypeError(f"expected a TopicPartition(topic, partition), got {type(given).__name__}: {given!r}")
     topic, number = given
     if type(number) is int and type(given) is TopicPartition and 0 <= number <= _MAX_INT32:
         check_topic_name(topic)
         return given
     if not hasattr(number, "__index__"):
-        raise TypeError(f"the number of a partition is an int, not {type(number).__name__}: {given!r}")
+        raise TypeError(f"the partition number must be an int, not {type(number).__name__}: {given!r}")
     index = whole_number(number, 0, _MAX_INT32)
     if index is None:
-        raise IllegalArgumentError(f"the number of a partition is from 0 to 2**31 - 1: there is no {given!r}")
+        raise IllegalArgumentError(f"a partition number must be from 0 to 2**31 - 1, not {given!r}")
     return TopicPartition(check_topic_name(topic), index)
 
 
@@ -86,27 +86,29 @@ def _checked_offset(tp: object, committed: object) -> tuple[TopicPartition, Offs
     offset = whole_number(committed.offset, 0, _MAX_INT64)
     if offset is None:
         raise IllegalArgumentError(
-            f"the offset to commit for {partition!r} is {committed.offset!r}; offsets are whole numbers from 0 to "
-            "2**63 - 1"
+            f"the offset to commit for {partition!r} must be a whole number from 0 to 2**63 - 1, not "
+            f"{committed.offset!r}"
         )
     epoch = None if committed.leader_epoch is None else whole_number(committed.leader_epoch, -1, _MAX_INT32)
     if epoch is None and committed.leader_epoch is not None:
         raise IllegalArgumentError(
-            f"the leader epoch to commit for {partition!r} is {committed.leader_epoch!r}; it is a whole number from -1 "
-            "to 2**31 - 1, or None"
+            f"the leader epoch to commit for {partition!r} must be None or a whole number from -1 to 2**31 - 1, not "
+            f"{committed.leader_epoch!r}"
         )
     return partition, OffsetAndMetadata(offset, _checked_metadata(partition, committed.metadata), epoch)
 
 
 def _checked_metadata(tp: TopicPartition, metadata: object) -> str | None:
     if metadata is not None and not isinstance(metadata, str):
-        raise TypeError(f"the metadata to commit for {tp!r} are a str or None, not {type(metadata).__name__}")
+        raise TypeError(f"the metadata to commit for {tp!r} must be a str or None, not {type(metadata).__name__}")
     try:
         size = len((metadata or "").encode())
     except UnicodeEncodeError as error:
         raise IllegalArgumentError(f"the metadata to commit for {tp!r} are no text: {error}") from error
     if size > _MAX_METADATA:
-        raise IllegalArgumentError(f"the metadata to commit for {tp!r} have {size} bytes; {_MAX_METADATA} are allowed")
+        raise IllegalArgumentError(
+            f"the metadata to commit for {tp!r} has {size} bytes; at most {_MAX_METADATA} are allowed"
+        )
     return metadata
 
 
@@ -117,12 +119,12 @@ def check_group(group: Any, by_old_name: Any = None) -> ConsumerGroupMetadata:
         by_old_name: the same, given by the other of two keywords.
     """
     if group is not None and by_old_name is not None:
-        raise IllegalArgumentError("a group is given once, by group_metadata or by consumer_group_id, not by both")
+        raise IllegalArgumentError("use either group_metadata or consumer_group_id, not both")
     given = by_old_name if group is None else group
     found = ConsumerGroupMetadata(given) if isinstance(given, str) else given
     if not isinstance(found, ConsumerGroupMetadata):
         raise IllegalArgumentError(
-            f"a group is given by its name, or as the ConsumerGroupMetadata of its consumer, not as {given!r}"
+            f"a group must be a name or the ConsumerGroupMetadata of its consumer, not {given!r}"
         )
     if not found.group_id:
         raise IllegalArgumentError("offsets are committed for a group, but its name is empty: set group_id")

@@ -260,9 +260,9 @@ class GroupOffsets:
             if generation.is_valid:
                 raise CommitFailedError from cause
             raise CommitFailedError(
-                f"the offsets were not committed, as group {self._group_id!r} has members, which alone may commit: "
-                "this consumer has its partitions by assign(), while others subscribe with the same group_id; give it "
-                "a group_id of its own, or have all of them assign()"
+                f"the offsets were not committed because group {self._group_id!r} has members, and only these may "
+                "commit: this consumer uses assign(), while others subscribe with the same group_id; use a separate "
+                "group_id, or assign() in all of them"
             ) from cause
         if code in (FencedInstanceIdError.errno, StaleMemberEpochError.errno):
             self._refused(code, generation)

@@ -104,8 +104,8 @@ def _jks(data: bytes, path: str, password: str | None, key_password: KeyPassword
         return Store(trusted, chain, _as_pem("PRIVATE KEY", [key.pkey_pkcs8]))
     except Exception as error:
         raise KafkaConfigurationError(
-            f"the key {alias!r} in {path} cannot be decrypted ({type(error).__name__}): is its password, "
-            "'ssl_password' (ssl.key.password) or else that of the store, right?"
+            f"cannot decrypt the key {alias!r} in {path} ({type(error).__name__}): is its password, 'ssl_password' "
+            "(ssl.key.password) or else the store's, correct?"
         ) from None
 
 
@@ -130,8 +130,8 @@ def _pkcs12(data: bytes, path: str, password: str | None) -> Store:
 
 def _wrong_password(path: str) -> KafkaConfigurationError:
     return KafkaConfigurationError(
-        f"the key store {path} cannot be opened: is its password (ssl_truststore_password or ssl_keystore_password) "
-        "right, and the file whole?"
+        f"cannot open the key store {path}: is its password (ssl_truststore_password or ssl_keystore_password) "
+        "correct, and the file complete?"
     )
 
 

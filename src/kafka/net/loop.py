@@ -107,7 +107,7 @@ class LoopThread:
             coroutine.close()
             raise IllegalStateError(
                 "a blocking call was made in the client's own loop thread (in a callback?), where it would wait for "
-                "itself for ever; make it in another thread"
+                "itself forever; make it in another thread"
             )
         return self._wait_for(self._call_of(coroutine), timeout_s)
 
@@ -192,7 +192,7 @@ class LoopThread:
         if self._death is not None:
             raise self._dead()
         if self._stopped:
-            raise IllegalStateError("the client's loop thread has been stopped: the interpreter is about to exit")
+            raise IllegalStateError("the client's loop thread has stopped: the interpreter is about to exit")
 
     def _main(self) -> None:
         asyncio.set_event_loop(self.loop)
@@ -211,13 +211,13 @@ class LoopThread:
                 self.loop.run_forever()
             except (SystemExit, KeyboardInterrupt) as error:
                 log.error(
-                    "a callback on the event loop that all clients of this process share raised %r; the loop continues",
+                    "a callback on the event loop shared by all clients of this process raised %r; the loop continues",
                     error,
                     exc_info=error,
                 )
             else:
                 if not self._stopped:
-                    log.error("something stopped the event loop that all clients of this process share; it continues")
+                    log.error("the event loop shared by all clients of this process was stopped; it continues")
 
     def _die(self, error: BaseException) -> None:
         """Nothing can run here any more: let go of everybody who waits."""

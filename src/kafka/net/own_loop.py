@@ -31,8 +31,8 @@ class OwnLoop:
             raise forked_client_error("client")
         if self.loop.is_closed():
             raise IllegalStateError(
-                "the event loop that this client was started on is closed, as asyncio.run() closes its own at its end; "
-                "make and start one on the loop that runs now"
+                "the event loop that this client was started on is closed, as by asyncio.run() at its end; create "
+                "and start a client on the running loop"
             )
 
     def checked(self, coroutine: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:

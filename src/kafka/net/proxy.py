@@ -19,7 +19,7 @@ def check_proxy_library() -> None:
         import python_socks.async_.asyncio  # noqa: F401
     except ImportError as error:
         raise KafkaConfigurationError(
-            f"'proxy_url' and 'socks5_proxy' need python-socks ({error}): pip install 'kafka-columnar[socks]'"
+            f"'proxy_url' and 'socks5_proxy' require python-socks ({error}): pip install 'kafka-columnar[socks]'"
         ) from error
 
 

@@ -106,7 +106,7 @@ def _authorities(security: SecurityOptions) -> str | None:
     else:
         return None
     if not store.authorities:
-        raise KafkaConfigurationError("the trust store has no certificate, so that no broker could be trusted")
+        raise KafkaConfigurationError("the trust store contains no certificate, so no broker can be trusted")
     return store.authorities
 
 
@@ -128,7 +128,9 @@ def _load_identity(context: ssl.SSLContext, security: SecurityOptions) -> None:
     else:
         return
     if not store.key or not store.chain:
-        raise KafkaConfigurationError("the key store has no private key with a certificate, so it can prove nothing")
+        raise KafkaConfigurationError(
+            "the key store contains no private key with a certificate, so the client cannot authenticate"
+        )
     _load_from_memory(context, store, _key_password(security))
 
 
@@ -139,8 +141,8 @@ def _load_from_memory(context: ssl.SSLContext, store: Store, password: KeyPasswo
             context.load_cert_chain(path, None, password)
     except ssl.SSLError as error:  # it would name a file that is gone
         raise KafkaConfigurationError(
-            f"the client's key and certificate cannot be used ({error.reason or error}): do they belong together, and "
-            "is 'ssl_password' (ssl.key.password) right?"
+            f"cannot use the client's key and certificate ({error.reason or error}): do they belong together, and is "
+            "'ssl_password' (ssl.key.password) correct?"
         ) from None
 
 
@@ -180,7 +182,7 @@ def _key_password(security: SecurityOptions) -> KeyPassword:
 
     def password() -> str | bytes:
         if given is None:
-            raise KafkaConfigurationError("the client's key is encrypted: give its password as 'ssl_password'")
+            raise KafkaConfigurationError("the client's key is encrypted: set its password as 'ssl_password'")
         found = given() if callable(given) else given
         if not isinstance(found, str | bytes):
             raise KafkaConfigurationError(f"'ssl_password' must be text or bytes, not {type(found).__name__}")

@@ -51,24 +51,27 @@ def describe_tls_failure(error: ssl.SSLError) -> str:
         return f"it does not speak TLS on this port ({reason}); is security_protocol right?"
     if reason.endswith(_ALERTS_ABOUT_US):
         return (
-            f"it does not accept this client's certificate, or wants one ({reason}); 'ssl_certfile' or "
-            "'ssl_keystore_location' gives it; it must be valid, and of an authority that the broker trusts"
+            f"it does not accept this client's certificate, or requires one ({reason}); set 'ssl_certfile' or "
+            "'ssl_keystore_location' to a valid certificate from an authority that the broker trusts"
         )
     if reason.endswith("ALERT_HANDSHAKE_FAILURE"):
         return (
-            f"the TLS handshake failed: {reason}; it wants a client certificate ('ssl_certfile' or "
-            "'ssl_keystore_location' gives it), or has no cipher in common with this client ('ssl_ciphers')"
+            f"the TLS handshake failed: {reason}; it requires a client certificate (set 'ssl_certfile' or "
+            "'ssl_keystore_location'), or has no cipher in common with this client ('ssl_ciphers')"
         )
     if reason.endswith("ALERT_PROTOCOL_VERSION"):
-        return f"the TLS handshake failed: {reason}; it has no version of TLS in common ('ssl_enabled_protocols')"
+        return (
+            f"the TLS handshake failed: {reason}; it has no TLS version in common with this client "
+            "('ssl_enabled_protocols')"
+        )
     return f"the TLS handshake failed: {reason or error}"
 
 
 def _advice(code: int) -> str:
     if code in _HOSTNAME_MISMATCH:
-        return "; connect by a name that is in it, or switch the check off with ssl_check_hostname=False"
+        return "; connect with a name in the certificate, or disable the check with ssl_check_hostname=False"
     if code in _NO_AUTHORITY:
-        return "; 'ssl_cafile' or 'ssl_truststore_location' says which authorities to trust"
+        return "; set the trusted authorities with 'ssl_cafile' or 'ssl_truststore_location'"
     if code in _NOT_VALID_NOW:
-        return "; the broker needs a new certificate, or the clock of this machine is wrong"
+        return "; the broker needs a new certificate, or this machine's clock is wrong"
     return ""

@@ -95,12 +95,12 @@ class ApiVersions:
         offered = self._ranges.get(request.API_KEY)
         if offered is None:
             raise UnsupportedVersionError(
-                f"{self._described_as} does not know {request.NAME} (API key {request.API_KEY}): it is too old for "
-                "this, or the API is switched off there"
+                f"{self._described_as} does not support {request.NAME} (API key {request.API_KEY}): it is too old, or "
+                "the API is disabled there"
             )
         low = max(request.MIN_VERSION, min_version)
         high = request.MAX_VERSION if max_version is None else min(request.MAX_VERSION, max_version)
         raise UnsupportedVersionError(
-            f"{self._described_as} serves {request.NAME} in versions {offered[0]} to {offered[1]}, this operation "
-            f"needs one from {low} to {high}"
+            f"{self._described_as} supports {request.NAME} in versions {offered[0]} to {offered[1]}, but this "
+            f"operation requires one from {low} to {high}"
         )

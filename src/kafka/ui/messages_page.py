@@ -159,7 +159,7 @@ async def message_page(ui: Ui, given: Mapping[str, str]) -> Html | None:
     topic, partition = given.get("topic", ""), _number("partition", given.get("partition", ""), 0, 0, 2**31 - 1) or 0
     offset_text = given.get("offset", "")
     if not offset_text.isascii() or not offset_text.isdecimal() or len(offset_text) > 19:
-        raise ValueError(f"expected an offset, a number from 0 up, got {offset_text!r:.60}")
+        raise ValueError(f"expected an offset of at least 0, got {offset_text!r:.60}")
     record = await ui.searches.one(TopicPartition(topic, partition), int(offset_text))
     if record is None:
         return None

@@ -96,7 +96,7 @@ def test_up_to_the_end_it_ends_with_an_error_and_shows_nothing_of_the_new_one(
         admin.delete_topics([name])
         admin.create_topics({name: {"num_partitions": partitions}}, wait_for_metadata=True)
     write(broker, name, b"new", partitions)
-    text = "were to be read and are gone: their topic was deleted .*; run the command again to read the rest"
+    text = "no longer exist: their topic was deleted .*; run the command again to read the rest"
     with pytest.raises(OffsetOutOfRangeError, match=text):
         next(snapshot.columns())
 

@@ -563,7 +563,7 @@ def test_likely_mistakes_are_said(cli: Cli, topic: Callable[..., str], tmp_path:
     assert written.exit_code == 0
     assert "values are written without a schema id because no registry is given" in written.stderr
     written = cli.run("produce", name, "--key", "long", stdin="x\n")
-    assert (written.exit_code, "give --key-format long" in written.stderr) == (0, True)
+    assert (written.exit_code, "use --key-format long" in written.stderr) == (0, True)
     read = cli.run("consume", name, "--key", "double")
     assert "--key double is the key 'double', not a format" in read.stderr
     read = cli.run("consume", name, "--key", "double", "--key-format", "string")
@@ -757,7 +757,7 @@ def test_consume_refuses_what_has_no_text(cli: Cli, topic: Callable[..., str], t
     refused = cli.run("consume", name, "--value", "long", "-o", str(tmp_path / "r.parquet"))
     assert (refused.exit_code, "parquet and arrow contain bytes" in refused.stderr) == (2, True)
     refused = cli.run("consume", name, "--skip-bad")
-    assert (refused.exit_code, "--skip-bad expects" in refused.stderr) == (2, True)
+    assert (refused.exit_code, "--skip-bad requires" in refused.stderr) == (2, True)
     for text in ("1.5", "x", "99999999999"):
         refused = cli.run("produce", name, "--value", "int", stdin=f"{text}\n")
         assert refused.exit_code == 2

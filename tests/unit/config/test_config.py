@@ -139,7 +139,7 @@ def test_what_one_group_protocol_does_not_know_is_refused_by_name() -> None:
     ):
         with pytest.raises(KafkaConfigurationError, match=f"'{name}' does not apply to group_protocol='consumer'"):
             parse_consumer({"group_protocol": "consumer", name: value})
-    with pytest.raises(KafkaConfigurationError, match="'group_remote_assignor' is for group_protocol='consumer'"):
+    with pytest.raises(KafkaConfigurationError, match="'group_remote_assignor' applies to group_protocol='consumer'"):
         parse_consumer({"group_remote_assignor": "uniform"})
     parsed = parse_consumer(
         {"group_protocol": "Consumer", "group_remote_assignor": "range", "session_timeout_ms": 10_000}

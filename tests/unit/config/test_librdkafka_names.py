@@ -181,5 +181,5 @@ def test_among_names_of_java_a_setting_of_librdkafka_is_known_for_what_it_is() -
     with pytest.raises(KafkaConfigurationError, match="not of the producer") as caught:
         parse_producer({"auto_offset_reset": "earliest"})
     assert "librdkafka" not in str(caught.value)
-    with pytest.raises(KafkaConfigurationError, match="librdkafka's, whose settings"):
+    with pytest.raises(KafkaConfigurationError, match="a setting of librdkafka; convert its settings"):
         from_java_names({"error_cb": print})

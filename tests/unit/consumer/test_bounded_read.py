@@ -253,7 +253,7 @@ async def test_markers_and_aborted_records_leave_no_hole_to_wait_in(
 async def test_what_is_deleted_after_the_call_is_told(reader: Reader, admin: KafkaAdminClient) -> None:
     read = await reader.open()
     admin.delete_records({TopicPartition(reader.topic, 1): 4})
-    text = rf"offsets 0 to 3 of {reader.topic}-1 were to be read and are gone: deleted .*; on_missing='skip' reads"
+    text = rf"offsets 0 to 3 of {reader.topic}-1 no longer exist: deleted .*; on_missing='skip' reads"
     with pytest.raises(OffsetOutOfRangeError, match=text):
         await reader.records(read)
     assert read.missing == {}
@@ -294,7 +294,7 @@ async def test_what_is_left_is_read_and_what_is_gone_is_counted(
     assert read.missing == {first: 10, second: 4}, "of one iteration, not of all"
     assert repr(read) == f"{type(read).__name__}(2 partitions, 20 offsets, 14 of them missing)"
     assert told[-1] == (20, 20)
-    assert f"0 to 3 of {reader.topic}-1 were to be read and are gone: deleted" in caplog.text
+    assert f"0 to 3 of {reader.topic}-1 no longer exist: deleted" in caplog.text
 
 
 async def test_records_that_are_deleted_in_the_middle_are_left_out(

@@ -422,7 +422,7 @@ def test_a_broker_without_the_protocol_is_named_with_what_to_do() -> None:
         member.poll()
         await member.until(MemberState.FATAL)
         with pytest.raises(
-            UnsupportedVersionError, match=r"group_protocol='consumer' needs Apache Kafka 4\.0 or later"
+            UnsupportedVersionError, match=r"group_protocol='consumer' requires Apache Kafka 4\.0 or later"
         ):
             member.take_step()
 
@@ -436,7 +436,7 @@ def test_a_regular_expression_needs_a_broker_that_matches_it() -> None:
         member.topics, member.regex = frozenset(), "t.*"
         member.poll()
         await member.until(MemberState.FATAL)
-        with pytest.raises(UnsupportedVersionError, match="a SubscriptionPattern needs"):
+        with pytest.raises(UnsupportedVersionError, match="a SubscriptionPattern is matched by brokers"):
             member.take_step()
         member.topics, member.regex = frozenset({"t"}), None
         member.membership.subscription_changed("without it")

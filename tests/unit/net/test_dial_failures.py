@@ -40,46 +40,46 @@ def not_trusted(message: str = "self-signed certificate", code: int = 18) -> ssl
         (
             not_trusted(),
             (
-                "its certificate is not trusted: self-signed certificate; 'ssl_cafile' or 'ssl_truststore_location' "
-                "says which authorities to trust"
+                "its certificate is not trusted: self-signed certificate; set the trusted authorities with "
+                "'ssl_cafile' or 'ssl_truststore_location'"
             ),
         ),
         (
             not_trusted("Hostname mismatch", 62),
             (
-                "its certificate is not trusted: Hostname mismatch; connect by a name that is in it, or switch the "
-                "check off with ssl_check_hostname=False"
+                "its certificate is not trusted: Hostname mismatch; connect with a name in the certificate, "
+                "or disable the check with ssl_check_hostname=False"
             ),
         ),
         (
             not_trusted("certificate has expired", 10),
             (
-                "its certificate is not trusted: certificate has expired; the broker needs a new certificate, or the "
-                "clock of this machine is wrong"
+                "its certificate is not trusted: certificate has expired; the broker needs a new certificate, or "
+                "this machine's clock is wrong"
             ),
         ),
         (not_trusted("certificate revoked", 23), "its certificate is not trusted: certificate revoked"),
         (
             tls_error("TLSV13_ALERT_CERTIFICATE_REQUIRED"),
             (
-                "it does not accept this client's certificate, or wants one (TLSV13_ALERT_CERTIFICATE_REQUIRED); "
-                "'ssl_certfile' or 'ssl_keystore_location' gives it; it must be valid, and of an authority that the "
+                "it does not accept this client's certificate, or requires one (TLSV13_ALERT_CERTIFICATE_REQUIRED); "
+                "set 'ssl_certfile' or 'ssl_keystore_location' to a valid certificate from an authority that the "
                 "broker trusts"
             ),
         ),
         (
             tls_error("SSLV3_ALERT_HANDSHAKE_FAILURE"),
             (
-                "the TLS handshake failed: SSLV3_ALERT_HANDSHAKE_FAILURE; it wants a client certificate "
-                "('ssl_certfile' or 'ssl_keystore_location' gives it), or has no cipher in common with this client "
+                "the TLS handshake failed: SSLV3_ALERT_HANDSHAKE_FAILURE; it requires a client certificate "
+                "(set 'ssl_certfile' or 'ssl_keystore_location'), or has no cipher in common with this client "
                 "('ssl_ciphers')"
             ),
         ),
         (
             tls_error("TLSV1_ALERT_PROTOCOL_VERSION"),
             (
-                "the TLS handshake failed: TLSV1_ALERT_PROTOCOL_VERSION; it has no version of TLS in common "
-                "('ssl_enabled_protocols')"
+                "the TLS handshake failed: TLSV1_ALERT_PROTOCOL_VERSION; it has no TLS version in common with this "
+                "client ('ssl_enabled_protocols')"
             ),
         ),
         (

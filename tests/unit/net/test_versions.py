@@ -58,10 +58,10 @@ def test_the_highest_version_that_both_sides_have_is_chosen_within_the_bounds():
 @pytest.mark.parametrize(
     ("ranges", "bounds", "said"),
     [
-        ((1, 3), (4,), "serves HeartbeatRequest in versions 1 to 3, this operation needs one from 4 to 4"),
-        ((5, 6), (), "in versions 5 to 6, this operation needs one from 0 to 4"),
-        ((3, 4), (1, 2), "in versions 3 to 4, this operation needs one from 1 to 2"),
-        ((5, 6), (1, 99), "in versions 5 to 6, this operation needs one from 1 to 4"),
+        ((1, 3), (4,), "supports HeartbeatRequest in versions 1 to 3, but this operation requires one from 4 to 4"),
+        ((5, 6), (), "in versions 5 to 6, but this operation requires one from 0 to 4"),
+        ((3, 4), (1, 2), "in versions 3 to 4, but this operation requires one from 1 to 2"),
+        ((5, 6), (1, 99), "in versions 5 to 6, but this operation requires one from 1 to 4"),
     ],
 )
 def test_a_refusal_tells_what_each_side_has(ranges, bounds, said):

@@ -113,7 +113,7 @@ async def test_the_difference_of_two_versions(pages: Pages) -> None:
     back = await pages.get("/schema", subject="orders-value", version="1", **{"with": "2"})
     assert "<del>-" in back
     same = await pages.get("/schema", subject="orders-value", version="1", **{"with": "1"})
-    assert "Their texts are the same." in same
+    assert "The schemas are identical." in same
 
 
 async def test_a_schema_by_its_id(pages: Pages, registry: SchemaRegistryClient) -> None:
@@ -128,7 +128,7 @@ async def test_what_the_registry_has_not_is_said(pages: Pages) -> None:
     assert "has no version 9 of subject" in text_of(
         await pages.get("/schema", 404, subject="orders-value", version="9")
     )
-    assert "no schema with the id '99999'" in text_of(await pages.get("/schema", 404, id="99999"))
+    assert "no schema with id '99999'" in text_of(await pages.get("/schema", 404, id="99999"))
     assert "expected a number as id, got 'x'" in text_of(await pages.get("/schema", 400, id="x"))
 
 

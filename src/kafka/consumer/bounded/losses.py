@@ -83,7 +83,7 @@ class Losses:
         if not gone:
             return
         where = ", ".join(f"{r.start} to {r.end - 1} of {tp.topic}-{tp.partition}" for tp, r in gone.items())
-        text = f"offsets {where} were to be read and are gone: {why} since the read found them"
+        text = f"offsets {where} no longer exist: {why} since the read found them"
         if not self._skips:
             raise OffsetOutOfRangeError(text + SKIP_ADVICE)
         log.warning("%s; the read continues without them", text)

@@ -42,7 +42,7 @@ def _at_exit() -> None:
         was_closed, core.closed = core.closed, True  # but an interrupt came
         if group_id is not None and not was_closed:
             log.warning(
-                "a consumer of group %r was not closed before the program ended: what it was given since its last "
+                "a consumer of group %r was not closed before the program ended: records received since its last "
                 "commit will be read again. Call close(), or use it in a 'with' block",
                 group_id,
             )

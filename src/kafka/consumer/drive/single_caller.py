@@ -53,8 +53,8 @@ class SingleCaller:
                 )
             if self.is_polling:
                 raise IllegalStateError(
-                    "a consumer was polled from within its own poll(), by a deserializer, a signal's handler or a "
-                    "finalizer: there note what is to be done, and do it when poll() has returned"
+                    "a consumer was polled from within its own poll(), by a deserializer, a signal handler or a "
+                    "finalizer: record there what to do, and do it after poll() has returned"
                 )
             self._holder = threading.get_ident()
         except BaseException:

@@ -152,7 +152,7 @@ class ThreadRunner:
             return
         if self._thread.in_loop_thread:
             raise IllegalStateError(
-                "close() waits for the client's own loop: call it in another thread than the loop's"
+                "close() waits for the client's own loop: call it in a thread other than the loop's"
             )
         me = threading.get_ident()
         with self._closing:

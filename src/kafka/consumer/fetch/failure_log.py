@@ -28,7 +28,7 @@ class FailureLog:
         if failures < _UNUSUAL:
             self._log.info("fetching %s failed, trying again: %s", where, error.message)
         else:
-            text = f"fetching {where} has failed {failures} times, trying again: {error.message}"
+            text = f"fetching {where} has failed {failures} times, retrying: {error.message}"
             self._limiter.warning(f"{state.tp}: {error.__name__}", text)
 
     def succeeded(self, state: PartitionState) -> None:

@@ -28,5 +28,5 @@ class OutOfRangeLog:
         if offset > before:
             text += f"offsets {before} to {offset - 1} are left out"
         else:
-            text += "what follows there may have been read before, or is new under old offsets"
+            text += "records from there on may have been read before, or are new under old offsets"
         self._limiter.warning(str(tp), text)

@@ -65,7 +65,7 @@ class Truncations:
         state, end = divergence.state, divergence.end
         if position.offset != divergence.position.offset:
             log.info(
-                "the log of %s was truncated: what was fetched from %d on is fetched again",
+                "the log of %s was truncated: records from %d on are fetched again",
                 place(state.tp),
                 position.offset,
             )

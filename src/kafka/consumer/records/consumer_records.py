@@ -43,8 +43,9 @@ class ConsumerRecords(dict[TopicPartition, list[ConsumerRecord[Key, Value]]], Ge
     def __missing__(self, key: object) -> list[ConsumerRecord[Key, Value]]:
         if isinstance(key, ConsumerRecord):
             raise KeyError(
-                "poll() returned records, and iterating over them gives records, not partitions: use 'for record in "
-                f"records', or 'for tp, batch in records.items()'; the key was a record of {key.topic}-{key.partition}"
+                "poll() returned records, and iterating over them yields records, not partitions: use 'for record in "
+                "records', or 'for tp, batch in records.items()'; the key was a record of "
+                f"{key.topic}-{key.partition}"
             )
         raise KeyError(key)
 

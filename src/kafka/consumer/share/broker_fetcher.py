@@ -218,7 +218,7 @@ class BrokerShareFetcher:
         tp = self._listener.name_of(key)
         ranges = in_order(Range(one.first_offset, one.last_offset, one.delivery_count) for one in data.acquired_records)
         if tp is None:
-            log.warning("broker %d sent records of %s, which was not asked for; they are left to others", *key)
+            log.warning("broker %d sent records of %s, which were not requested; they are left to others", *key)
             return
         if not ranges:
             return

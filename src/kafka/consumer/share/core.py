@@ -171,7 +171,7 @@ class ShareCore:
                 async with asyncio.timeout(timeout_ms / 1000 * _RESERVE_FOR_LEAVING):
                     await self.fetcher.close()
             except TimeoutError:
-                log.warning("closing a share consumer: brokers have not taken all acknowledgements in time")
+                log.warning("closing a share consumer: brokers have not confirmed all acknowledgements in time")
             finally:
                 left_ms = (deadline - self._loop.time()) * 1000
                 await self.membership.close(min(max(left_ms, 100.0), LEAVE_TIMEOUT_MS))
@@ -278,8 +278,8 @@ class ShareCore:
         self._statistics.records_expired += len(piece)
         self._expired.warning(
             str(piece.tp),
-            f"records of partition {piece.tp.partition} of topic {piece.tp.topic!r}, from offset {piece.first} on, are "
-            "not handed out: their lock ran out before poll() was called, and they are delivered again. Poll more "
+            f"records of partition {piece.tp.partition} of topic {piece.tp.topic!r}, from offset {piece.first} on, "
+            "are not returned: their lock expired before poll() was called, and they are delivered again. Poll more "
             "often, or raise the group's share.record.lock.duration.ms",
         )
         return True
@@ -298,7 +298,7 @@ class ShareCore:
         if decoded.beyond is not None and not self._told_of_more:
             self._told_of_more = True
             text = (
-                "broker %d calls records of %s acquired, from offset %d on, that it has not sent; they are left alone"
+                "broker %d reports records of %s as acquired, from offset %d on, that it has not sent; they are ignored"
             )
             log.warning(text, acquired.node_id, acquired.tp, decoded.beyond)
         self.decoded.extend(decoded.pieces)

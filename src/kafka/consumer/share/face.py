@@ -85,7 +85,8 @@ class ShareFace:
         self._check_mine()
         if self._core.is_implicit:
             raise IllegalStateError(
-                "acknowledge() needs share_acknowledgement_mode='explicit': with 'implicit' the next poll() accepts all"
+                "acknowledge() requires share_acknowledgement_mode='explicit': with 'implicit' the next poll() "
+                "accepts all records"
             )
         by_place = "topic" in named or (given and isinstance(given[0], str))
         topic, partition, offset, said = (_by_place if by_place else _by_record)(*given, **named)
@@ -172,8 +173,8 @@ class ShareFace:
 
     def __getstate__(self) -> object:
         raise TypeError(
-            f"a {type(self).__name__} owns connections and locks, so it cannot be pickled or copied: make one where it "
-            "is needed, for example in each process"
+            f"a {type(self).__name__} owns connections and locks, so it cannot be pickled or copied: create one where "
+            "it is needed, for example in each process"
         )
 
     # Inside -----------------------------------------------------------------------------------------------------------
@@ -197,8 +198,8 @@ class ShareFace:
         self._core.check_open()
         if self._in_a_call:
             raise IllegalStateError(
-                "a share consumer was called while one of its calls is under way, by another task or thread or by a "
-                "callback: what it has been given would be acknowledged too early"
+                "a share consumer was called during another of its calls, by another task or thread or by a "
+                "callback: the records it has received would be acknowledged too early"
             )
 
 

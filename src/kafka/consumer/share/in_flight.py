@@ -39,7 +39,7 @@ class InFlight:
                 return
         raise IllegalStateError(
             f"the record at offset {offset} of partition {partition} of topic {topic!r} cannot be acknowledged: this "
-            "consumer was not given it, or has acknowledged it before"
+            "consumer did not receive it, or has already acknowledged it"
         )
 
     def refuse(self, source: Acquired | Piece, refused: Iterable[Refused]) -> None:

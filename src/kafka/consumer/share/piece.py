@@ -97,7 +97,7 @@ class Piece:
         if types[row] == SENT:
             raise IllegalStateError(
                 f"the record at offset {self.columns.offsets[row]} of partition {self.tp.partition} of topic "
-                f"{self.tp.topic!r} has been acknowledged before"
+                f"{self.tp.topic!r} has already been acknowledged"
             )
         types[row] = kind
 

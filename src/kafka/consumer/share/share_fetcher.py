@@ -151,7 +151,10 @@ class ShareFetcher:
                 self.renewing += 1
             leader = self._client.metadata.leader_for_partition(each.tp)
             if leader is not None and leader != each.node_id:
-                text = f"the leader that gave the records, broker {each.node_id}, leads partition {each.tp} no more"
+                text = (
+                    f"broker {each.node_id}, from which the records were fetched, is no longer the leader of "
+                    f"partition {each.tp}"
+                )
                 self.completed(each, NotLeaderForPartitionError(text))
                 continue
             broker = self._broker(each.node_id)

@@ -111,7 +111,7 @@ class SubscriptionState:
         Raises `IllegalStateError` after `assign_from_user`, and where both or neither are given.
         """
         if self.type is SubscriptionType.USER_ASSIGNED:
-            raise IllegalStateError("partitions were assigned by hand; call unsubscribe() before subscribe()")
+            raise IllegalStateError("partitions were assigned manually; call unsubscribe() before subscribe()")
         named = check_topic_names(topics)
         if named and pattern is not None:
             raise IllegalStateError("subscribe() takes either topics or a pattern, not both")

@@ -21,12 +21,12 @@ from kafka.errors import (
 from kafka.wire.api.consumer_group_heartbeat import ConsumerGroupHeartbeatResponse
 
 NEEDS = (
-    "group_protocol='consumer' needs Apache Kafka 4.0 or later, with the feature group.version at 1; "
+    "group_protocol='consumer' requires Apache Kafka 4.0 or later, with the feature group.version at 1; "
     "use group_protocol='classic' until the cluster is upgraded"
 )
 REGEX_NEEDS = (
-    "a SubscriptionPattern needs Apache Kafka 4.0 or later, which matches it; subscribe(pattern='...') with a Python "
-    "regular expression is matched here, on any broker"
+    "a SubscriptionPattern is matched by brokers, from Apache Kafka 4.0; with older ones use subscribe(pattern='...') "
+    "with a Python regular expression, which the client matches"
 )
 
 

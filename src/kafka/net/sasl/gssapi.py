@@ -20,8 +20,8 @@ def _library() -> Any:
         import gssapi
     except (ImportError, OSError) as error:
         raise KafkaConfigurationError(
-            f"sasl_mechanism 'GSSAPI' needs the package gssapi and the system's Kerberos ({error}): "
-            "pip install 'kafka-columnar[kerberos]'"
+            f"sasl_mechanism 'GSSAPI' requires the package gssapi and the system's Kerberos ({error}): pip install "
+            "'kafka-columnar[kerberos]'"
         ) from error
     return gssapi
 
@@ -122,7 +122,7 @@ class Gssapi:
             f"{self._security.sasl_kerberos_service_name}@{self._security.sasl_kerberos_domain_name or self._host}"
         )
         return SaslAuthenticationFailedError(
-            f"Kerberos gives no ticket for the broker as {str(service)!r}: {text}. The brokers' name is made of "
+            f"cannot get a Kerberos ticket for the broker as {str(service)!r}: {text}. The brokers' name consists of "
             "'sasl_kerberos_service_name' and 'sasl_kerberos_domain_name'; the client's tickets come from "
             "'sasl_kerberos_keytab', 'sasl_kerberos_ccache' or kinit"
         )

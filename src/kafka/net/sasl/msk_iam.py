@@ -43,7 +43,7 @@ class MskIam:
             import botocore.exceptions as aws
         except ImportError as error:
             raise KafkaConfigurationError(
-                f"sasl_mechanism 'AWS_MSK_IAM' needs botocore ({error}): pip install 'kafka-columnar[aws]'"
+                f"sasl_mechanism 'AWS_MSK_IAM' requires botocore ({error}): pip install 'kafka-columnar[aws]'"
             ) from error
         try:
             credentials, region = self._credentials()
@@ -84,7 +84,7 @@ class MskIam:
         region = security.sasl_msk_iam_region or (match and match[1]) or session.get_config_variable("region")
         if not region:
             raise KafkaConfigurationError(
-                f"the AWS region of {self._host!r} is not known: give 'sasl_msk_iam_region', or AWS_DEFAULT_REGION"
+                f"the AWS region of {self._host!r} is unknown: set 'sasl_msk_iam_region' or AWS_DEFAULT_REGION"
             )
         role = security.sasl_msk_iam_role_arn
         if role is None:
@@ -99,8 +99,8 @@ class MskIam:
             )
         if found is None:
             raise KafkaConfigurationError(
-                "there are no AWS credentials: give 'sasl_msk_iam_profile', or AWS_ACCESS_KEY_ID and "
-                "AWS_SECRET_ACCESS_KEY, or what else botocore looks at"
+                "no AWS credentials found: set 'sasl_msk_iam_profile', or AWS_ACCESS_KEY_ID and "
+                "AWS_SECRET_ACCESS_KEY, or another source that botocore uses"
             )
         return found.get_frozen_credentials(), region
 

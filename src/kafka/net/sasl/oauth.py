@@ -45,11 +45,11 @@ class OAuthBearer:
             token = self._provider.token()
         except OSError as error:
             raise KafkaConnectionError(
-                f"there is no token to log in with: token() of sasl_oauth_token_provider raised {error!r}"
+                f"cannot get a token to authenticate: token() of sasl_oauth_token_provider raised {error!r}"
             ) from error
         if not isinstance(token, str) or not _TOKEN.match(token):
             raise KafkaConfigurationError(
-                f"token() of sasl_oauth_token_provider must give a string without spaces, not {type(token).__name__}"
+                f"token() of sasl_oauth_token_provider must return a string without spaces, not {type(token).__name__}"
             )
         extensions = self._provider.extensions() if callable(getattr(self._provider, "extensions", None)) else {}
         for name, value in extensions.items():

@@ -58,7 +58,7 @@ class Scram:
             return self._prove(challenge.decode(), fields)
         if self._done or not hmac.compare_digest(_decode(fields.get("v", "")), self._server_signature):
             raise SaslAuthenticationFailedError(
-                "the broker did not prove that it knows the password: is it the right one?"
+                "the broker did not prove that it knows the password: is the password correct?"
             )
         self._done = True
         return None
@@ -71,7 +71,7 @@ class Scram:
             raise SaslAuthenticationFailedError(f"expected a salt and a number of iterations, got {challenge!r}")
         if not _MIN_ITERATIONS <= int(rounds) <= _MAX_ITERATIONS:
             raise SaslAuthenticationFailedError(
-                f"the broker asks for {rounds} iterations; {_MIN_ITERATIONS} to {_MAX_ITERATIONS} are accepted"
+                f"the broker requests {rounds} iterations; {_MIN_ITERATIONS} to {_MAX_ITERATIONS} are accepted"
             )
         final = f"c={base64.b64encode(_GS2_HEADER.encode()).decode()},r={nonce}"
         signed = f"{self._bare},{challenge},{final}".encode()

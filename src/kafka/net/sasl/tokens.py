@@ -41,11 +41,11 @@ def check_tokens(security: SecurityOptions) -> None:
     ways = [provider is not None, url is not None, bool(security.sasl_oauthbearer_unsecured_claims)]
     if sum(ways) != 1:
         raise KafkaConfigurationError(
-            "sasl_mechanism 'OAUTHBEARER' needs one of 'sasl_oauth_token_provider', "
-            f"'sasl_oauthbearer_token_endpoint_url' and 'sasl_oauthbearer_unsecured_claims'; {sum(ways)} are given"
+            "sasl_mechanism 'OAUTHBEARER' requires exactly one of 'sasl_oauth_token_provider', "
+            f"'sasl_oauthbearer_token_endpoint_url' and 'sasl_oauthbearer_unsecured_claims'; {sum(ways)} are set"
         )
     if provider is not None and not callable(getattr(provider, "token", None)):
-        raise KafkaConfigurationError("'sasl_oauth_token_provider' must be an object whose token() gives a string")
+        raise KafkaConfigurationError("'sasl_oauth_token_provider' must be an object whose token() returns a string")
     if url is None or url.startswith("file:"):
         return
     try:
@@ -60,7 +60,7 @@ def check_tokens(security: SecurityOptions) -> None:
     client = security.sasl_oauthbearer_client_credentials_client_id
     if client is None or security.sasl_oauthbearer_client_credentials_client_secret is None:
         raise KafkaConfigurationError(
-            "'sasl_oauthbearer_token_endpoint_url' needs 'sasl_oauthbearer_client_credentials_client_id' and "
+            "'sasl_oauthbearer_token_endpoint_url' requires 'sasl_oauthbearer_client_credentials_client_id' and "
             "'sasl_oauthbearer_client_credentials_client_secret', or a key or file of an assertion"
         )
 
@@ -86,7 +86,9 @@ def _shared(options: _Hashable) -> "AbstractTokenProvider":
     if url.startswith("file:"):
         return FileTokens(url, options.security.sasl_oauthbearer_extensions)
     if url.startswith("http:"):
-        log.warning("'sasl_oauthbearer_token_endpoint_url' is an http: URL: credentials and tokens are sent in clear")
+        log.warning(
+            "'sasl_oauthbearer_token_endpoint_url' is an http: URL: credentials and tokens are sent unencrypted"
+        )
     return EndpointTokens(options.security)
 
 
@@ -138,7 +140,7 @@ class EndpointTokens(_WithExtensions):
                 answer = self._endpoint.fetch()
             except KafkaError as error:
                 if time.time() < self._expires_at:
-                    log.warning("the token is used as long as it holds, as there is no new one: %s", error)
+                    log.warning("cannot refresh the token; the current one is used until it expires: %s", error)
                     return self._token
                 raise
             now = time.time()

@@ -75,8 +75,8 @@ async def end_all(
                 await requests.end(transaction, commit)
         except TimeoutError:
             error = KafkaTimeoutError(
-                f"the transaction of {transaction.transactional_id!r} was not ended within {timeout_ms:g} ms: whether "
-                "it is, is not known; ask again" + ("" if requests.last is None else f" (EndTxn: {requests.last})")
+                f"the transaction of {transaction.transactional_id!r} did not end within {timeout_ms:g} ms and its "
+                "outcome is unknown; check again" + ("" if requests.last is None else f" (EndTxn: {requests.last})")
             )
             error.__cause__ = requests.last
             return error
