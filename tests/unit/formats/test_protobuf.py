@@ -360,6 +360,34 @@ enum Kind { ZERO = 0; ONE = 1; }
     assert codec.encode_rows(alone).to_pylist()[0] == b""
 
 
+def test_messages_that_are_not_set_have_null_fields_in_columns_of_spark() -> None:
+    codec = Protobuf("""syntax = "proto3";
+message R { Inner inner = 1; repeated Inner list = 2; map<string, Inner> map = 3; }
+message Inner { repeated int64 ids = 1; map<string, int64> counts = 2; int32 size = 3; string text = 4; }
+""")
+    inner = pa.struct(
+        [
+            ("ids", pa.list_(pa.field("element", pa.int64()))),
+            ("counts", pa.map_(pa.string(), pa.int64())),
+            ("size", pa.int32()),
+            ("text", pa.string()),
+        ]
+    )
+    nulls, full = dict.fromkeys(inner.names), {"ids": [1], "counts": [("k", 2)], "size": 3, "text": "x"}
+    fields = pa.array([nulls, nulls, full], inner).flatten()
+    messages = pa.StructArray.from_arrays(fields, fields=list(inner), mask=pa.array([True, False, False]))
+    lists = pa.array([[], [nulls], [full]], pa.list_(pa.field("element", inner)))
+    maps = pa.array([None, [("a", nulls)], [("a", full)]], pa.map_(pa.string(), inner))
+    assert messages.field(0)[0].as_py() is None
+    values = codec.encode_rows(pa.StructArray.from_arrays([messages, lists, maps], ["inner", "list", "map"]))
+    unset = codec.message_class(inner={}, list=[{}])
+    unset.map["a"].SetInParent()
+    one = {"ids": [1], "counts": {"k": 2}, "size": 3, "text": "x"}
+    expected = codec.message_class(inner=one, list=[one])
+    expected.map["a"].CopyFrom(expected.inner)
+    assert [codec.decode(each.as_py()) for each in values] == [codec.message_class(), unset, expected]
+
+
 def test_presence_in_proto2_and_messages_that_contain_themselves() -> None:
     codec = Protobuf(PROTO2)
     message = codec.message_class(a=1, s="")

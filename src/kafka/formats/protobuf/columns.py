@@ -247,10 +247,25 @@ def _position(array: Any, field: Any) -> int:
 
 
 def _of_type(column: Any, field: Any) -> Any:
-    """Cast a column safely; null is a field that is not set, and refused in lists and maps."""
-    made = column if column.type == field.type else column.cast(field.type)
+    """Cast a column safely; null is a field that is not set, and refused in lists and maps.
+
+    Fields of messages within are cast as nullable: in a message that is not set, Spark's are null too.
+    """
+    made = column if column.type == field.type else column.cast(_nullable(field.type))
     _check_items(made, field.name)
     return made
+
+
+def _nullable(type_: Any) -> Any:
+    """The type with nullable fields."""
+    if pa.types.is_struct(type_):
+        return pa.struct([pa.field(each.name, _nullable(each.type)) for each in type_])
+    if pa.types.is_map(type_):
+        key, item = type_.key_field, type_.item_field
+        return pa.map_(key, pa.field(item.name, _nullable(item.type)))
+    if pa.types.is_list(type_):
+        return pa.list_(pa.field(type_.value_field.name, _nullable(type_.value_type)))
+    return type_
 
 
 def _check_items(array: Any, path: str) -> None:
