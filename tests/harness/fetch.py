@@ -72,11 +72,12 @@ def fetch_spark_connector() -> Path:
     repositories have in full.
     """
     spark, version = "org.apache.spark", importlib.metadata.version("pyspark")
+    scala = "2.12" if version.startswith("3.") else "2.13"
     return fetch_jars(
         f"spark-kafka-{version}",
         [
-            Artifact(spark, "spark-sql-kafka-0-10_2.13", version),
-            Artifact(spark, "spark-token-provider-kafka-0-10_2.13", "3.5.4"),
+            Artifact(spark, f"spark-sql-kafka-0-10_{scala}", version),
+            Artifact(spark, f"spark-token-provider-kafka-0-10_{scala}", "3.5.4"),
             Artifact("org.apache.kafka", "kafka-clients", "3.9.1"),
             Artifact("org.apache.commons", "commons-pool2", "2.12.1"),
         ],

@@ -11,7 +11,6 @@ import urllib.request
 from collections.abc import Iterator
 from typing import Any, Self
 
-import pyspark.sql.functions
 import pytest
 
 import kafka
@@ -205,8 +204,6 @@ def test_protobuf_values_are_read_and_written(
     )
     found = sorted((row["value"]["id"], row["value"]["lines"], row["value"]["took"]) for row in read.collect())
     assert found == [(number, ["a", "b"], None) for number in range(3)]
-    if not hasattr(pyspark.sql.functions, "arrow_udf"):
-        return
     conf = {"url": broker.registry_url}
     values = read.select(functions.to_protobuf("value", MESSAGES, "Order", registry=conf, subject="proto-value"))
     again = values.toDF("bytes").select(
@@ -243,8 +240,6 @@ def test_no_plan_shows_a_password(spark: Any, broker: EmbeddedBroker, registry: 
 def test_functions_read_and_write_values_in_any_frame(
     spark: Any, broker: EmbeddedBroker, registry: SchemaRegistryClient
 ) -> None:
-    if not hasattr(pyspark.sql.functions, "arrow_udf"):
-        pytest.skip("PySpark before 4.1 has no Arrow UDFs")
     registry.register_schema("bytes-value", Schema(ORDER))
     values = [Avro(ORDER).encode({"id": number, "item": "a"}) for number in range(3)]
     frame = spark.createDataFrame([(bytearray(each),) for each in [*values, b"\x80"]], "value binary")

@@ -10,6 +10,7 @@ import pytest
 
 import kafka
 from conftest import BUSY_SPARK, MakeTopic
+from harness.function_checks import check_all_types
 from harness.tools import JVM
 from kafka.broker import EmbeddedBroker
 from kafka.spark import run_available, session, watch
@@ -118,3 +119,7 @@ def test_typed_values_are_written_and_read_in_a_batch_and_a_stream(spark: Any, t
         writer = shouted.writeStream.format(FORMAT).options(**given, topic="shouted")
         run_available(writer.option("checkpointLocation", str(tmp_path / "checkpoint")))
         assert read("shouted") == [(number, f"ITEM {number % 10}") for number in range(ROWS)]
+
+
+def test_functions_read_and_write_values_of_all_types(spark: Any) -> None:
+    check_all_types(spark)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import sys
@@ -14,7 +15,11 @@ import pytest
 
 import kafka
 import kafka.spark
+from harness.fetch import FetchError, fetch_spark_connector
+from harness.function_checks import check_all_types, check_beside_sparks_connector, check_registry
+from harness.java import JavaError
 from harness.tools import JVM
+from kafka.broker import EmbeddedBroker
 
 pytestmark = [
     pytest.mark.timeout(600),
@@ -29,6 +34,9 @@ def spark() -> Iterator[Any]:
     os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = pyspark.sql.SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
     builder = builder.config("spark.driver.bindAddress", "127.0.0.1").config("spark.driver.host", "127.0.0.1")
+    with contextlib.suppress(FetchError, JavaError):
+        jars = ",".join(str(jar) for jar in sorted(fetch_spark_connector().glob("*.jar")))
+        builder = builder.config("spark.jars", jars)
     running = builder.config("spark.driver.extraJavaOptions", " ".join(JVM)).getOrCreate()
     yield running
     running.stop()
@@ -65,3 +73,18 @@ def test_a_stream_is_written_batch_by_batch(spark, embedded_broker, embedded_top
 def test_the_source_says_what_to_do(spark):
     with pytest.raises(kafka.spark.SparkRequirementError, match=r"Spark before 4\.0 has no data sources in Python"):
         kafka.spark.session()
+
+
+def test_functions_read_and_write_values_of_all_types(spark):
+    check_all_types(spark)
+
+
+def test_functions_read_and_write_values_of_a_registry(spark):
+    with EmbeddedBroker(registry=True) as broker:
+        check_registry(spark, str(broker.registry_url))
+
+
+def test_functions_beside_sparks_connector(spark, embedded_broker, embedded_topic):
+    if not spark.conf.get("spark.jars", ""):
+        pytest.skip("Spark's connector cannot be fetched")
+    check_beside_sparks_connector(spark, embedded_broker.bootstrap_servers, embedded_topic(2))

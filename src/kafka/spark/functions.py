@@ -1,6 +1,7 @@
 """Typed values in the columns of any DataFrame, also of one that Spark's own connector has read.
 
-They are Arrow UDFs, which PySpark has since 4.1. A value that cannot be read ends the query, or is null.
+They are Arrow UDFs, which PySpark has since 4.1, and pandas UDFs before. A value that cannot be read ends the query, or
+is null.
 """
 
 import functools
@@ -154,7 +155,7 @@ def to_json(column: "Column | str") -> "Column":
     Arguments:
         column: of any type that JSON has.
     """
-    return _arrow_udf(_encoding(WriterSchema("value", "json")), "binary")(column)
+    return _encoded_column(column, WriterSchema("value", "json"))
 
 
 def _typed(options: FieldOptions, registry: Mapping[str, Any] | None, *, register: bool = True) -> TypedOptions:
@@ -176,7 +177,7 @@ def _decoded(
     if options.schema is None and options.subject is None:
         raise KafkaConfigurationError(f"from_{options.format} requires a schema, or registry and subject")
     (schema,) = find_reader_schemas(typed, _NO_TOPIC)
-    return _arrow_udf(_decoding(schema, typed, errors), ddl_of(schema.spark()))(column)
+    return _decoded_column(column, schema, typed, errors)
 
 
 def _encoded(
@@ -187,38 +188,57 @@ def _encoded(
     if registry is not None and options.subject is None:
         raise KafkaConfigurationError(f"to_{options.format} requires a subject to find the schema's id in the registry")
     typed = _typed(options, registry, register=register and options.schema is not None)
-    return _arrow_udf(_encoding(find_writer_schema(options, typed, None, None)), "binary")(column)
+    return _encoded_column(column, find_writer_schema(options, typed, None, None))
 
 
-def _arrow_udf(function: Any, ddl: str) -> Any:
-    try:
-        from pyspark.sql.functions import arrow_udf
-    except ImportError as error:
-        raise SparkRequirementError(
-            f"kafka.spark.functions requires PySpark 4.1 or later, which has Arrow UDFs: {INSTALL} --upgrade. With "
-            "older versions, use kafka.formats in mapInArrow; see docs/SPARK.md, Typed keys and values"
-        ) from error
-    return arrow_udf(function, ddl)
-
-
-def _decoding(schema: ReaderSchema, typed: TypedOptions, errors: str) -> Any:
+def _decoded_column(column: "Column | str", schema: ReaderSchema, typed: TypedOptions, errors: str) -> "Column":
     import pyarrow as pa
+
+    decoded = functools.partial(_decode, schema, typed, errors)
+    if not _has_arrow_udfs():
+        return _pandas_functions().decoded(column, decoded, schema.spark())
+    from pyspark.sql.functions import arrow_udf
 
     def decode(values: pa.Array) -> pa.Array:  # type: ignore[type-arg]  # Spark looks at these types
-        column: pa.Array[Any] = _decode(schema, typed, errors, values)
-        return column
+        return decoded(values)
 
-    return decode
+    made: Column = arrow_udf(decode, ddl_of(schema.spark()))(column)
+    return made
 
 
-def _encoding(schema: WriterSchema) -> Any:
+def _encoded_column(column: "Column | str", schema: WriterSchema) -> "Column":
     import pyarrow as pa
 
-    def encode(rows: pa.Array) -> pa.Array:  # type: ignore[type-arg]
-        values: pa.Array[Any] = _encoder(schema).encode(rows)
-        return values
+    encoded = functools.partial(_encode, schema)
+    if not _has_arrow_udfs():
+        return _pandas_functions().encoded(column, encoded)
+    from pyspark.sql.functions import arrow_udf
 
-    return encode
+    def encode(rows: pa.Array) -> pa.Array:  # type: ignore[type-arg]
+        return encoded(rows)
+
+    made: Column = arrow_udf(encode, "binary")(column)
+    return made
+
+
+def _has_arrow_udfs() -> bool:
+    import pyspark.sql.functions
+
+    return hasattr(pyspark.sql.functions, "arrow_udf")
+
+
+def _pandas_functions() -> Any:
+    import pyspark.sql.functions
+
+    if not hasattr(pyspark.sql.functions, "typeof"):
+        raise SparkRequirementError(f"kafka.spark.functions needs PySpark 3.5 or later: {INSTALL} --upgrade")
+    try:
+        import kafka.spark.pandas_functions as found
+    except ImportError as error:
+        raise SparkRequirementError(
+            f"kafka.spark.functions needs pandas and pyarrow with PySpark before 4.1: {INSTALL}"
+        ) from error
+    return found
 
 
 @functools.lru_cache(8)
@@ -229,6 +249,10 @@ def _decoder(schema: ReaderSchema, typed: TypedOptions) -> Decode:
 @functools.lru_cache(8)
 def _encoder(schema: WriterSchema) -> Encoder:
     return Encoder(schema)
+
+
+def _encode(schema: WriterSchema, rows: Any) -> Any:
+    return _encoder(schema).encode(rows)
 
 
 def _decode(schema: ReaderSchema, typed: TypedOptions, errors: str, values: Any) -> Any:

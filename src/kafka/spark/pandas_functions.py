@@ -1,0 +1,119 @@
+"""The functions of `kafka.spark.functions` as pandas UDFs, for PySpark before 4.1, which has no Arrow UDFs.
+
+pandas holds neither a long next to a null nor a struct that is null, and Spark shifts its timestamps to the session's
+time zone. So no value of a column becomes one of pandas:
+
+- What a function returns is an Arrow array in a pandas object that Spark turns back into the same array. A struct is
+  the only field of another one, as a pandas UDF cannot return a null struct itself.
+- Spark hands over a column as JSON, with the name of its type. The text is read back into an Arrow array.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Self
+
+import pandas as pd
+import pyarrow as pa
+
+from kafka.spark.typed.spark_json import SparkJson
+from kafka.spark.typed.spark_types import ddl_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+_FIELD = "value"
+_JSON_OPTIONS = {
+    "ignoreNullFields": "true",
+    "timeZone": "UTC",
+    "dateFormat": "yyyy-MM-dd",
+    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'",
+    "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
+}
+
+
+class _ArrowSeries(pd.Series):
+    """A series of an Arrow array. Spark applies conversions to the values of nested types, which need none."""
+
+    @property
+    def _constructor(self) -> type["_ArrowSeries"]:
+        return _ArrowSeries
+
+    def apply(self, *args: Any, **kwargs: Any) -> Self:
+        """The series as it is."""
+        return self
+
+
+class _ArrowFrame(pd.DataFrame):
+    """A frame whose columns are `_ArrowSeries`."""
+
+    @property
+    def _constructor(self) -> type["_ArrowFrame"]:
+        return _ArrowFrame
+
+    @property
+    def _constructor_sliced(self) -> type[_ArrowSeries]:
+        return _ArrowSeries
+
+
+def _series(column: Any) -> _ArrowSeries:
+    return _ArrowSeries(pd.arrays.ArrowExtensionArray(column))
+
+
+def decoded(column: "Column | str", decode: Callable[[Any], Any], type_: Any) -> "Column":
+    """The column that a function makes of a column of bytes or texts.
+
+    Arguments:
+        column: the column.
+        decode: makes an array of an array.
+        type_: the type of what it makes, one that `spark_arrow` gave.
+    """
+    from pyspark.sql.functions import pandas_udf
+
+    function = decode
+    if not pa.types.is_struct(type_):
+
+        def decode(values: pd.Series) -> pd.Series:
+            return _series(function(pa.array(values, from_pandas=True)))
+
+        made: Column = pandas_udf(decode, ddl_of(type_))(column)
+        return made
+
+    def decode(values: pd.Series) -> pd.DataFrame:
+        return _ArrowFrame({_FIELD: _series(function(pa.array(values, from_pandas=True)))})
+
+    made = pandas_udf(decode, f"struct<{_FIELD}:{ddl_of(type_)}>")(column)
+    return made.getField(_FIELD).alias(_name(made))
+
+
+def encoded(column: "Column | str", encode: Callable[[Any], Any]) -> "Column":
+    """The column of bytes that a function makes of a column.
+
+    Arguments:
+        column: the column, of any type.
+        encode: makes an array of binary of an array.
+    """
+    from pyspark.sql import functions
+
+    function = encode
+
+    def encode(texts: pd.Series, types: pd.Series) -> pd.Series:
+        if not len(texts):
+            return _series(pa.array([], pa.binary()))
+        rows = _spark_json(types.iloc[0]).read(pa.array(texts, pa.string(), from_pandas=True))
+        return _series(function(rows.field(0)))
+
+    given = functions.col(column) if isinstance(column, str) else column
+    text = functions.to_json(functions.struct(given.alias(_FIELD)), _JSON_OPTIONS)
+    kind = functions.typeof(functions.struct(given.alias(_FIELD)))
+    made: Column = functions.pandas_udf(encode, "binary")(text, kind)
+    return made.alias(f"encode({_name(given)})")
+
+
+@functools.lru_cache(32)
+def _spark_json(type_name: str) -> SparkJson:
+    return SparkJson(type_name)
+
+
+def _name(column: "Column") -> str:
+    """The name that Spark gives to a column without an alias."""
+    return str(column).removeprefix("Column<'").removesuffix("'>")
