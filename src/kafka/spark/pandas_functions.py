@@ -9,6 +9,7 @@ time zone. So no value of a column becomes one of pandas:
 """
 
 import functools
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column
 
 _FIELD = "value"
+_PLAIN = re.compile(r"[\w.]+")
 _JSON_OPTIONS = {
     "ignoreNullFields": "true",
     "timeZone": "UTC",
@@ -82,7 +84,7 @@ def decoded(column: "Column | str", decode: Callable[[Any], Any], type_: Any) ->
         return _ArrowFrame({_FIELD: _series(function(pa.array(values, from_pandas=True)))})
 
     made = pandas_udf(decode, f"struct<{_FIELD}:{ddl_of(type_)}>")(column)
-    return made.getField(_FIELD).alias(_name(made))
+    return _named(made.getField(_FIELD), "decode", column)
 
 
 def encoded(column: "Column | str", encode: Callable[[Any], Any]) -> "Column":
@@ -106,7 +108,7 @@ def encoded(column: "Column | str", encode: Callable[[Any], Any]) -> "Column":
     text = functions.to_json(functions.struct(given.alias(_FIELD)), _JSON_OPTIONS)
     kind = functions.typeof(functions.struct(given.alias(_FIELD)))
     made: Column = functions.pandas_udf(encode, "binary")(text, kind)
-    return made.alias(f"encode({_name(given)})")
+    return _named(made, "encode", column)
 
 
 @functools.lru_cache(32)
@@ -114,6 +116,7 @@ def _spark_json(type_name: str) -> SparkJson:
     return SparkJson(type_name)
 
 
-def _name(column: "Column") -> str:
-    """The name that Spark gives to a column without an alias."""
-    return str(column).removeprefix("Column<'").removesuffix("'>")
+def _named(made: "Column", function: str, given: "Column | str") -> "Column":
+    """The column with the name that an Arrow UDF of a plain column has; other expressions have a name of Spark's."""
+    name = given if isinstance(given, str) else str(given).removeprefix("Column<'").removesuffix("'>")
+    return made.alias(f"{function}({name})") if _PLAIN.fullmatch(name) else made

@@ -28,7 +28,8 @@ def check_pyspark() -> None:
     if found is not None and (int(found[1]), int(found[2])) < PYSPARK_NEEDED:
         raise SparkRequirementError(
             f"kafka.spark requires PySpark {needed} or later, not {version}: {INSTALL} --upgrade. Spark before 4.0 "
-            "has no Python data sources: kafka.read() and send_arrow() work there; see docs/SPARK.md, Spark 3.5"
+            "has no Python data sources: kafka.spark.functions, kafka.read() and send_arrow() work there; see "
+            "docs/SPARK.md, Spark 3.5"
         )
     if not _is_installed("pyarrow"):
         raise SparkRequirementError(

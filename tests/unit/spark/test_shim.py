@@ -48,8 +48,8 @@ def test_a_pyspark_that_is_too_old_is_refused_by_its_version(version):
     )
     said = (
         f"kafka.spark requires PySpark 4.0 or later, not {version}: pip install 'kafka-columnar[spark]' --upgrade. "
-        "Spark before 4.0 has no Python data sources: kafka.read() and send_arrow() work there; see docs/SPARK.md, "
-        "Spark 3.5\n"
+        "Spark before 4.0 has no Python data sources: kafka.spark.functions, kafka.read() and send_arrow() work there; "
+        "see docs/SPARK.md, Spark 3.5\n"
     )
     assert run(code) == said * 2
 
