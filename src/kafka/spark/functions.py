@@ -200,7 +200,8 @@ def _decoded_column(column: "Column | str", schema: ReaderSchema, typed: TypedOp
     from pyspark.sql.functions import arrow_udf
 
     def decode(values: pa.Array) -> pa.Array:  # type: ignore[type-arg]  # Spark looks at these types
-        return decoded(values)
+        made: pa.Array[Any] = decoded(values)
+        return made
 
     made: Column = arrow_udf(decode, ddl_of(schema.spark()))(column)
     return made
@@ -215,7 +216,8 @@ def _encoded_column(column: "Column | str", schema: WriterSchema) -> "Column":
     from pyspark.sql.functions import arrow_udf
 
     def encode(rows: pa.Array) -> pa.Array:  # type: ignore[type-arg]
-        return encoded(rows)
+        made: pa.Array[Any] = encoded(rows)
+        return made
 
     made: Column = arrow_udf(encode, "binary")(column)
     return made

@@ -40,7 +40,7 @@ class _ArrowSeries(pd.Series):
     def _constructor(self) -> type["_ArrowSeries"]:
         return _ArrowSeries
 
-    def apply(self, *args: Any, **kwargs: Any) -> Self:
+    def apply(self, *args: Any, **kwargs: Any) -> Self:  # type: ignore[override]
         """The series as it is."""
         return self
 
@@ -61,42 +61,46 @@ def _series(column: Any) -> _ArrowSeries:
     return _ArrowSeries(pd.arrays.ArrowExtensionArray(column))
 
 
-def decoded(column: "Column | str", decode: Callable[[Any], Any], type_: Any) -> "Column":
+def decoded(column: "Column | str", function: Callable[[Any], Any], type_: Any) -> "Column":
     """The column that a function makes of a column of bytes or texts.
 
     Arguments:
         column: the column.
-        decode: makes an array of an array.
+        function: makes an array of an array.
         type_: the type of what it makes, one that `spark_arrow` gave.
     """
     from pyspark.sql.functions import pandas_udf
 
-    function = decode
+    made: Column
     if not pa.types.is_struct(type_):
-
-        def decode(values: pd.Series) -> pd.Series:
-            return _series(function(pa.array(values, from_pandas=True)))
-
-        made: Column = pandas_udf(decode, ddl_of(type_))(column)
+        made = pandas_udf(_values_of(function), ddl_of(type_))(column)
         return made
-
-    def decode(values: pd.Series) -> pd.DataFrame:
-        return _ArrowFrame({_FIELD: _series(function(pa.array(values, from_pandas=True)))})
-
-    made = pandas_udf(decode, f"struct<{_FIELD}:{ddl_of(type_)}>")(column)
+    made = pandas_udf(_structs_of(function), f"struct<{_FIELD}:{ddl_of(type_)}>")(column)
     return _named(made.getField(_FIELD), "decode", column)
 
 
-def encoded(column: "Column | str", encode: Callable[[Any], Any]) -> "Column":
+def _values_of(function: Callable[[Any], Any]) -> Any:
+    def decode(values: pd.Series) -> pd.Series:  # Spark looks at these types
+        return _series(function(pa.array(values, from_pandas=True)))
+
+    return decode
+
+
+def _structs_of(function: Callable[[Any], Any]) -> Any:
+    def decode(values: pd.Series) -> pd.DataFrame:
+        return _ArrowFrame({_FIELD: _series(function(pa.array(values, from_pandas=True)))})
+
+    return decode
+
+
+def encoded(column: "Column | str", function: Callable[[Any], Any]) -> "Column":
     """The column of bytes that a function makes of a column.
 
     Arguments:
         column: the column, of any type.
-        encode: makes an array of binary of an array.
+        function: makes an array of binary of an array.
     """
     from pyspark.sql import functions
-
-    function = encode
 
     def encode(texts: pd.Series, types: pd.Series) -> pd.Series:
         if not len(texts):
@@ -105,9 +109,8 @@ def encoded(column: "Column | str", encode: Callable[[Any], Any]) -> "Column":
         return _series(function(rows.field(0)))
 
     given = functions.col(column) if isinstance(column, str) else column
-    text = functions.to_json(functions.struct(given.alias(_FIELD)), _JSON_OPTIONS)
-    kind = functions.typeof(functions.struct(given.alias(_FIELD)))
-    made: Column = functions.pandas_udf(encode, "binary")(text, kind)
+    row = functions.struct(given.alias(_FIELD))
+    made: Column = functions.pandas_udf(encode, "binary")(functions.to_json(row, _JSON_OPTIONS), functions.typeof(row))
     return _named(made, "encode", column)
 
 
