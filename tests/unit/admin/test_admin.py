@@ -188,7 +188,7 @@ async def test_old_brokers_need_the_numbers_of_a_new_topic(admin, cluster):
         broker.versions[19] = (0, 3)
     await reconnect(admin, cluster)
     answer_everywhere(cluster, "CreateTopics", created(0))
-    with pytest.raises(UnsupportedVersionError, match="give num_partitions"):
+    with pytest.raises(UnsupportedVersionError, match="set num_partitions"):
         await admin.create_topics([NewTopic("a")])
     await admin.create_topics([NewTopic("a", 1, 1)])
 

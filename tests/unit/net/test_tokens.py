@@ -256,8 +256,8 @@ def test_tokens_that_nobody_signs_have_the_claims_that_are_given():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "0 are given"),
-        ({"sasl_oauthbearer_token_endpoint_url": "https://h/t", "sasl_oauth_token_provider": 1}, "2 are given"),
+        ({}, "0 are set"),
+        ({"sasl_oauthbearer_token_endpoint_url": "https://h/t", "sasl_oauth_token_provider": 1}, "2 are set"),
         ({"sasl_oauth_token_provider": 1}, "whose token"),
         ({"sasl_oauthbearer_token_endpoint_url": "ftp://h/t"}, "https:, http: or file:"),
         ({"sasl_oauthbearer_token_endpoint_url": "https://h/t"}, "client_secret"),
