@@ -373,7 +373,7 @@ def test_another_query_is_refused_by_name_and_does_not_fence_the_first(broker, m
     first.write(0, rows_of(0))
     plan = first.plan()
     other = make_query(topic=first.topic, query="another query", checkpoint="/another")
-    with pytest.raises(PrefixInUseError, match="is that of query the query with the checkpoint /checkpoint"):
+    with pytest.raises(PrefixInUseError, match="belongs to query the query with the checkpoint /checkpoint"):
         other.write(0, rows_of(1))
     first.commit(first.tasks(plan, 1, rows_of(1), 2))
     check_each_once(broker.bootstrap_servers, first.topic, 2)
@@ -421,7 +421,7 @@ def test_what_was_ended_before_the_decision_fails_the_batch_and_nothing_is_commi
     assert results[0].written is not None
     identity = results[0].written.transaction
     assert end_transactions([identity], commit=False, bootstrap_servers=broker.bootstrap_servers) == {identity: None}
-    with pytest.raises(NotDecidedError, match=r"nothing of it is committed: of-.*aborted by hand"):
+    with pytest.raises(NotDecidedError, match=r"nothing of the batch is committed: of-.*aborted manually"):
         query.commit(results)
     query.abort(results)
     assert read(broker.bootstrap_servers, query.topic) == []

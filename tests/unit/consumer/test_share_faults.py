@@ -278,7 +278,7 @@ async def test_renewed_records_whose_lock_is_over_are_dropped_and_counted(
         assert given == []
         metrics = consumer.metrics()["consumer-share-fetch-manager-metrics"]
         assert metrics["records-lock-expired-total"] == 3
-        [said] = [record.getMessage() for record in caplog.records if "their lock ran out" in record.getMessage()]
+        [said] = [record.getMessage() for record in caplog.records if "their lock expired" in record.getMessage()]
         assert "from offset 0 on" in said
         consumer._core.now = now
 

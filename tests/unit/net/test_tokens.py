@@ -218,7 +218,7 @@ def test_a_server_that_is_not_there_is_worth_another_try_and_its_url_shows_no_pa
 
 def test_an_http_url_is_warned_of(server, caplog):
     token_provider(security(server, **CLIENT))
-    assert "sent in clear" in caplog.text
+    assert "sent unencrypted" in caplog.text
 
 
 def test_a_key_that_cannot_sign_is_named(server, tmp_path):

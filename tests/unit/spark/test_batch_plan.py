@@ -192,7 +192,7 @@ def test_offsets_outside_of_the_log_are_loss():
 
 def test_a_warning_says_what_is_missing(caplog):
     plan(startingOffsets='{"t":{"0":2,"1":0}}', failOnDataLoss="false")
-    assert "its log holds [5, 100000); going on, as failOnDataLoss=false" in caplog.text
+    assert "its log holds [5, 100000); continuing because failOnDataLoss=false" in caplog.text
 
 
 def test_large_records_keep_partitions_apart():

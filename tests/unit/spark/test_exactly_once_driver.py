@@ -463,7 +463,7 @@ async def test_nothing_of_what_was_decided_is_aborted(caplog: Any) -> None:
     brokers = Brokers(decision(written(1)))
     await driver.abort(brokers, result(written(1), written(2)))  # type: ignore[arg-type]  # a fake
     assert brokers.asked("abort") == [("abort", "p-driver")]
-    assert "is committed when it is replayed" in caplog.text
+    assert "will be committed when it is replayed" in caplog.text
 
 
 async def test_an_abort_of_nothing_asks_nothing() -> None:

@@ -30,8 +30,8 @@ def test_the_timeout_of_transactions_is_no_option_of_the_cached_producers():
     ("given", "streaming", "said"),
     [
         (TRUE, False, "needs 'transactionalIdPrefix'"),
-        (PREFIX, False, "option 'transactionalIdPrefix' is for writes with 'exactlyOnce'"),
-        (BATCH, False, "option 'transactionalBatchId' is for writes with 'exactlyOnce'"),
+        (PREFIX, False, "option 'transactionalIdPrefix' requires 'exactlyOnce' set to true"),
+        (BATCH, False, "option 'transactionalBatchId' requires 'exactlyOnce' set to true"),
         ({**TRUE, **PREFIX, **BATCH}, True, "option 'transactionalBatchId' is for batch writes"),
         ({**TRUE, **PREFIX, "kafka.acks": "1"}, False, "option 'exactlyOnce' conflicts with another one: .*acks"),
         (

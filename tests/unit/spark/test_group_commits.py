@@ -122,7 +122,9 @@ def test_a_failure_is_logged_once_and_tried_again(group, caplog):
     assert not group.committing.flush(LIMIT_S)
     (record,) = caplog.records
     assert record.levelno == logging.WARNING
-    assert "could not be committed to the group 'watched' (option commitGroup)" in record.getMessage()
+    assert (
+        "could not commit the offsets of the query to the group 'watched' (option commitGroup)" in record.getMessage()
+    )
     assert group.committing.flush(LIMIT_S)
     assert group.commits == [{T0: 1}] * 3
 

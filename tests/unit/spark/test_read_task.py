@@ -187,7 +187,7 @@ def test_a_topic_that_is_gone_is_loss_and_the_others_are_read(caplog):
     with pytest.raises(DataLossError, match="t-1 was to be read from offset 0, but it no longer exists"):
         fetched(consumer, *ranges)
     assert fetched(consumer, *ranges, failOnDataLoss="false") == {0: [0, 1, 2, 3, 4]}
-    assert "t-1 was to be read from offset 0, but it no longer exists; going on" in caplog.text
+    assert "t-1 was to be read from offset 0, but it no longer exists; continuing" in caplog.text
 
 
 def test_records_that_came_in_the_place_of_those_of_the_plan_are_loss():

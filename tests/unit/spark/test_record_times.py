@@ -109,5 +109,7 @@ def test_every_way_of_reading_looks_at_times() -> None:
 def test_a_column_that_is_declared_as_not_null_cannot_have_nulls() -> None:
     fields = [("timestamp", "timestamp", False)]
     assert requested_columns({}, fields) == ("timestamp",)
-    with pytest.raises(KafkaConfigurationError, match="'invalidTimestamp' reads wrong times as null, but the schema"):
+    with pytest.raises(
+        KafkaConfigurationError, match="'invalidTimestamp' reads invalid timestamps as null, but the schema"
+    ):
         requested_columns({"invalidtimestamp": "null"}, fields)

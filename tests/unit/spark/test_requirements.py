@@ -45,7 +45,7 @@ def test_a_session_without_java_says_so(no_jvm, monkeypatch, tmp_path):
     ):
         session()
     monkeypatch.setenv("JAVA_HOME", "/nowhere")
-    with pytest.raises(SparkRequirementError, match="JAVA_HOME is '/nowhere', which has no bin/java"):
+    with pytest.raises(SparkRequirementError, match="JAVA_HOME is '/nowhere', which does not contain bin/java"):
         session()
 
 

@@ -314,7 +314,7 @@ def test_the_ends_are_asked_for_again_when_they_are_no_longer_fresh(seconds, aga
 def test_an_error_of_the_progress_report_is_logged_only(caplog):
     query = Query({})
     assert query.planner.newest() == {}
-    assert "could not be looked up" in caplog.text
+    assert "could not look up" in caplog.text
 
 
 def sized(query):

@@ -119,7 +119,9 @@ def test_a_field_that_spark_cannot_have_is_refused_when_the_frame_is_made(kafka:
 def test_a_wrong_subject_is_told_when_the_frame_is_made(kafka: Kafka) -> None:
     with pytest.raises(SchemaRegistryError, match="no-such-subject"):
         Frame(**kafka.options("any", valueSubject="no-such-subject"))
-    with pytest.raises(KafkaConfigurationError, match="'valueSubject' is needed, as the read is not of one topic"):
+    with pytest.raises(
+        KafkaConfigurationError, match="'valueSubject' is required because the read is not of a single topic"
+    ):
         Frame(**kafka.options("any,other"))
 
 
@@ -458,7 +460,7 @@ def test_a_process_that_forked_while_a_client_was_looked_for_makes_its_own(kafka
         ({"valueFormat": "avro", "valueSubject": "s"}, "'valueSubject' requires 'schemaRegistryUrl'"),
         ({"valueFormat": "string", "schemaRegistryUrl": "http://h:1"}, "'schemaRegistryUrl' needs 'valueFormat'"),
         ({"schemaRegistryUser": "u"}, "'schemaRegistryUser' requires 'schemaRegistryUrl'"),
-        ({"valueFormat": "avro", "valueSchema": "{}", "valueSchemaFile": "f"}, "are both given"),
+        ({"valueFormat": "avro", "valueSchema": "{}", "valueSchemaFile": "f"}, "are mutually exclusive"),
         (
             {"valueFormat": "avro", "valueSchemaFile": "/no/such/file"},
             "cannot read the file where the query is planned",

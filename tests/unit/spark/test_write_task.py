@@ -101,7 +101,7 @@ def test_a_row_without_a_topic_is_refused():
 
 
 def test_an_error_of_the_broker_names_topic_and_cause():
-    with pytest.raises(DeliveryError, match=r"could not be written to topic 't': .*NotEnoughReplicasError") as caught:
+    with pytest.raises(DeliveryError, match=r"could not write rows to topic 't': .*NotEnoughReplicasError") as caught:
         deliver(RememberingProducer(fail=NotEnoughReplicasError("two are missing")), "t", rows("a"))
     assert isinstance(caught.value.__cause__, NotEnoughReplicasError)
 
