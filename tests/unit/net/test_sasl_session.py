@@ -109,7 +109,10 @@ async def test_a_token_provider_that_fails_says_so_and_leaves_no_connection(brok
         def token(self):
             raise OSError("the token server is down")
 
-    told = r"cannot get a token to authenticate: token\(\) of sasl_oauth_token_provider raised OSError\('the token server"
+    told = (
+        r"cannot get a token to authenticate: token\(\) of sasl_oauth_token_provider "
+        r"raised OSError\('the token server"
+    )
     with pytest.raises(KafkaConnectionError, match=told) as caught:
         await connect(broker, sasl_mechanism="OAUTHBEARER", sasl_oauth_token_provider=Provider())
     assert caught.value.retriable
