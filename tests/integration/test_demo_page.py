@@ -117,4 +117,4 @@ def test_a_page_of_a_run_without_reports_has_the_delays_alone(tmp_path: Path) ->
     write_page(tmp_path / "report.html", figures, results(), tmp_path / "none.jsonl", None, None)
     written = (tmp_path / "report.html").read_text()
     assert written.count("<svg") == 1
-    assert "done before it could be killed" in written
+    assert "finished before it could be killed" in written

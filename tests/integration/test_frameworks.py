@@ -147,7 +147,7 @@ def test_what_gunicorn_preloads_works_or_says_at_once_what_to_do(
     url = url_of(server)
     for path in "/send", "/poll":
         said = httpx.get(url + path, timeout=PATIENCE_S).text
-        assert "made before the process forked" in said
+        assert "created before the process forked" in said
         assert "create a new one in this process" in said
     assert httpx.get(f"{url}/asyncio", timeout=PATIENCE_S).text == "offset 0"
     check_quiet_end(server)

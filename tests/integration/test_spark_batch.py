@@ -247,9 +247,9 @@ def test_what_is_read_can_be_written_as_it_is(spark, broker, make_topic):
 def test_a_frame_that_cannot_be_written_is_refused(spark, broker, make_topic):
     topic = make_topic()
     writes = (
-        (spark.range(1), {"topic": topic}, "needs a column 'value'"),
+        (spark.range(1), {"topic": topic}, "requires a column 'value'"),
         (spark.range(1).selectExpr("id as value"), {"topic": topic}, "'value' must be string or binary"),
-        (spark.range(1).selectExpr("'x' as value"), {}, "needs the option 'topic' or a column 'topic'"),
+        (spark.range(1).selectExpr("'x' as value"), {}, "requires the option 'topic' or a column 'topic'"),
         (spark.range(1).selectExpr("'x' as value"), {"topic": topic, "subscribe": "t"}, "cannot be used for a write"),
     )
     for frame, given, said in writes:

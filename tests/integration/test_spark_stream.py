@@ -296,7 +296,7 @@ def test_a_topic_made_again_between_two_runs_is_noticed(spark, broker, make_topi
     ("given", "said"),
     [
         ({"endingOffsets": "latest"}, "'endingOffsets' cannot be used for a streaming read: a stream has no end"),
-        ({"minOffsetsPerTrigger": 9, "maxOffsetsPerTrigger": 3}, "'minOffsetsPerTrigger' .9. must not be larger"),
+        ({"minOffsetsPerTrigger": 9, "maxOffsetsPerTrigger": 3}, "'minOffsetsPerTrigger' .9. must not be greater"),
         ({"startingOffsets": {"t": {"0": -3}}}, "'startingOffsets' expects"),
     ],
 )

@@ -43,7 +43,7 @@ async def test_a_share_group_with_its_lag_and_members(broker: Broker, make_topic
     assert rows_of(page, "Partitions")[0][:2] == [topic, "0"]
     ((_, _, host, partitions),) = rows_of(page, "Members")
     assert (host, partitions) == ("127.0.0.1", f"{topic}:0")
-    assert "Move the group" not in page
+    assert "Reset offsets" not in page
     assert "<img" not in page
 
 

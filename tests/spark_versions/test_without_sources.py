@@ -71,7 +71,7 @@ def test_a_stream_is_written_batch_by_batch(spark, embedded_broker, embedded_top
 
 
 def test_the_source_says_what_to_do(spark):
-    with pytest.raises(kafka.spark.SparkRequirementError, match=r"Spark before 4\.0 has no data sources in Python"):
+    with pytest.raises(kafka.spark.SparkRequirementError, match=r"Spark before 4\.0 has no Python data sources"):
         kafka.spark.session()
 
 

@@ -267,8 +267,8 @@ class LoopThread:
 
     def _dead(self) -> IllegalStateError:
         error = IllegalStateError(
-            f"the event loop of this client has failed ({self._death!r}), and the client with it; close it and make a "
-            "new one"
+            f"the event loop of this client has failed ({self._death!r}), and the client with it; close it and create "
+            "a new one"
         )
         error.__cause__ = self._death
         return error

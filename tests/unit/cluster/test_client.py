@@ -63,7 +63,7 @@ async def test_an_id_that_the_cluster_does_not_have_asks_for_fresh_metadata(clie
 async def test_version_bounds_are_kept(client, cluster):
     await client.send(2, heartbeat(), max_version=1)
     assert cluster.brokers[1].seen[-1][0].request_api_version == 1
-    with pytest.raises(UnsupportedVersionError, match="needs one from 50"):
+    with pytest.raises(UnsupportedVersionError, match="requires one from 50"):
         await client.send(2, heartbeat(), min_version=50)
 
 

@@ -400,7 +400,7 @@ async def test_a_silent_leader_ends_a_read(reader: Reader, broker: EmbeddedBroke
         ({"topics": "nope"}, UnknownTopicOrPartitionError, "there is no topic 'nope'"),
         ({"topics": []}, IllegalArgumentError, "at least one topic"),
         ({"topics": 5}, TypeError, "expected topics"),
-        ({"topics": [5]}, TypeError, "a partition is a TopicPartition"),
+        ({"topics": [5]}, TypeError, "expected a TopicPartition"),
         ({"start": "begin"}, IllegalArgumentError, "'latest', an offset, a datetime or a timedelta before now as"),
         ({"end": -1}, IllegalArgumentError, "expected an offset of 0 or more as end, got -1; last=N"),
         ({"start": 1.5}, TypeError, "expected an offset, a datetime"),

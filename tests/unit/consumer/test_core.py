@@ -108,7 +108,7 @@ def test_whoever_polls_for_nothing_is_told_once(caplog: pytest.LogCaptureFixture
             await bench.poll()
 
     play(scenario)
-    assert len([line for line in caplog.messages if "poll() can give nothing" in line]) == 1
+    assert len([line for line in caplog.messages if "poll() cannot return anything" in line]) == 1
 
 
 def test_the_topics_of_what_is_wanted_are_kept_fresh() -> None:

@@ -59,7 +59,7 @@ async def test_a_record_as_a_key_of_records_says_what_iterating_gives(scene: Sce
     while not records:
         records = await consumer.poll(200)
     (record, *_) = records
-    with pytest.raises(KeyError, match="iterating over them gives records, not partitions"):
+    with pytest.raises(KeyError, match="iterating over them yields records, not partitions"):
         records[record]
     with pytest.raises(KeyError, match="TopicPartition"):
         records[TopicPartition("other", 0)]

@@ -209,7 +209,7 @@ async def test_iteration_without_anything_to_read_is_an_error_and_polling_a_warn
     assert isinstance(caught.value, AssertionError)
     for _ in range(3):
         assert await consumer.poll(0) == {}
-    assert [line for line in caplog.messages if "can give nothing" in line] == [caplog.messages[-1]]
+    assert [line for line in caplog.messages if "cannot return anything" in line] == [caplog.messages[-1]]
     await consumer.assign([scene.first])
     await consumer.unsubscribe()
     with pytest.raises(IllegalStateError):

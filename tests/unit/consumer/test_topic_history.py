@@ -234,7 +234,7 @@ def test_a_topic_that_was_not_read_is_no_error() -> None:
 
 @pytest.mark.parametrize(
     ("reassigned", "text"),
-    [(False, "it may pass over its first records"), (True, "where the group has committed")],
+    [(False, "may skip its first records"), (True, "at the group's committed offsets")],
 )
 def test_the_policy_continue_only_warns(reassigned: bool, text: str, caplog: pytest.LogCaptureFixture) -> None:
     scene = Scene("continue", reassigned=reassigned)

@@ -384,7 +384,7 @@ def test_a_coordinator_that_is_not_ready_or_not_the_one_is_asked_again(code: int
 @pytest.mark.parametrize(
     ("code", "text"),
     [
-        (35, "needs Apache Kafka 4.0 or later"),
+        (35, "requires Apache Kafka 4.0 or later"),
         (111, "another consumer has this group_instance_id"),
         (112, "'uniform' or 'range'"),
         (128, "RE2/J"),

@@ -135,7 +135,7 @@ async def test_what_an_http_proxy_says_is_shown_as_text():
         ({"proxy_url": "socks5://h"}, "expects"),
         ({"proxy_url": "socks5://h:99999"}, "expects"),
         ({"proxy_url": "socks5://u:hunter2@h:1/path"}, "expects"),
-        ({"socks5_proxy": "http://u:hunter2@h:1"}, "give an HTTP proxy as 'proxy_url'"),
+        ({"socks5_proxy": "http://u:hunter2@h:1"}, "use 'proxy_url' for an HTTP proxy"),
         ({"socks5_proxy": "socks5://h:1", "proxy_url": "socks5://h:2"}, "different proxies"),
     ],
 )

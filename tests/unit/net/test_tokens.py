@@ -84,7 +84,7 @@ def test_an_old_token_serves_while_there_is_no_new_one_and_not_longer(server, mo
     now += 500
     server.replies.append((503, b"busy"))
     assert provider.token() == first
-    assert "as long as it holds" in caplog.text
+    assert "the current one is used until it expires" in caplog.text
     now += 110
     server.replies.append((503, b"busy"))
     with pytest.raises(KafkaConnectionError, match="fails with HTTP status 503"):

@@ -94,7 +94,7 @@ def test_a_batch_gets_its_place_in_the_log(magic: int, codec: Compression, log_a
 
 def test_offsets_inside_a_compressed_message_of_magic_0_cannot_be_set() -> None:
     data = bytearray(batch(b"a", b"b", magic=0, compression=Compression.GZIP))
-    with pytest.raises(UnsupportedForMessageFormatError, match="build it anew"):
+    with pytest.raises(UnsupportedForMessageFormatError, match="rebuild it"):
         set_offsets(data, next(batch_headers(data)), 5, 0)
 
 

@@ -91,8 +91,8 @@ def test_what_has_no_effect_is_told_of_in_one_warning():
     given = {"kafka.group.id": "g", "kafka.acks": "all", "kafka.client.dns.lookup": "use_all_dns_ips"}
     (said,) = parse_read({**BROKERS, **given, "subscribe": "t"}, streaming=True).warnings
     assert said == (
-        "these options have no effect on a read: kafka.acks (it is not for a read), kafka.client.dns.lookup (it is for "
-        "Java's machinery or for brokers), kafka.group.id (reading does not use a consumer group)"
+        "these options have no effect on a read: kafka.acks (it is not for a read), kafka.client.dns.lookup (it "
+        "applies to Java clients or to brokers), kafka.group.id (reading does not use a consumer group)"
     )
 
 

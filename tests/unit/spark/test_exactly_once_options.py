@@ -29,7 +29,7 @@ def test_the_timeout_of_transactions_is_no_option_of_the_cached_producers():
 @pytest.mark.parametrize(
     ("given", "streaming", "said"),
     [
-        (TRUE, False, "needs 'transactionalIdPrefix'"),
+        (TRUE, False, "requires 'transactionalIdPrefix'"),
         (PREFIX, False, "option 'transactionalIdPrefix' requires 'exactlyOnce' set to true"),
         (BATCH, False, "option 'transactionalBatchId' requires 'exactlyOnce' set to true"),
         ({**TRUE, **PREFIX, **BATCH}, True, "option 'transactionalBatchId' is for batch writes"),

@@ -15,7 +15,7 @@ def test_a_plain_read_differs_in_little():
     plain = migrate({**BROKERS, "subscribe": "t"})
     assert [each.partition(" ")[0] for each in plain] == ["A", "A", "Partitions", "A"]
     assert "snapshot" in plain[1]
-    assert "again ends the query" in plain[0]
+    assert "recreated topic ends the query" in plain[0]
 
 
 def test_what_is_refused_comes_first_and_by_name():
@@ -38,14 +38,14 @@ def test_a_fault_of_several_options_is_said_once():
     ("options", "expected"),
     [
         ({"subscribePattern": "a.*"}, "translated from Java's regular expressions"),
-        ({"subscribe": "t", "failOnDataLoss": "FALSE"}, "leaves its checkpoint and the other topics go on"),
+        ({"subscribe": "t", "failOnDataLoss": "FALSE"}, "it leaves the checkpoint and the other topics continue"),
         ({"subscribe": "t"}, "A deleted and recreated topic ends the query"),
         ({"subscribe": "t"}, "So does a log truncated by an unclean leader election"),
-        ({"subscribe": "t", "failOnDataLoss": "false"}, "cut back by an unclean leader election from there on"),
+        ({"subscribe": "t", "failOnDataLoss": "false"}, "by an unclean leader election from the truncated offset"),
         ({"subscribe": "t", "groupIdPrefix": "p"}, "No consumer group is used"),
-        ({"subscribe": "t", "minPartitions": "4"}, "minPartitions also holds"),
+        ({"subscribe": "t", "minPartitions": "4"}, "minPartitions also applies"),
         ({"subscribe": "t", "endingOffsets": "latest"}, "snapshot"),
-        ({"subscribe": "t", "kafka.ssl.truststore.location": __file__}, "Stores of keys"),
+        ({"subscribe": "t", "kafka.ssl.truststore.location": __file__}, "Key and trust stores"),
     ],
 )
 def test_what_differs_for_a_read(options, expected):
@@ -58,7 +58,7 @@ def test_what_does_not_concern_a_read_is_not_said():
         "regular expressions",
         "consumer group is used",
         "minPartitions also",
-        "Stores of keys",
+        "Key and trust stores",
         "failOnDataLoss=false",
     ):
         assert absent not in plain

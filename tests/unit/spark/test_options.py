@@ -243,7 +243,7 @@ def test_a_path_is_refused_with_what_to_do():
 
 
 def test_a_table_of_a_catalog_is_refused_with_what_to_do():
-    with pytest.raises(KafkaConfigurationError, match=r"cannot be a table of a catalog.* CREATE TEMPORARY VIEW"):
+    with pytest.raises(KafkaConfigurationError, match=r"cannot be a catalog table.* CREATE TEMPORARY VIEW"):
         check_names({"provider": "kafka_columnar", **BASE})
 
 

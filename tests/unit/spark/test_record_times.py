@@ -42,7 +42,7 @@ def test_a_time_in_nanoseconds_ends_the_read_and_is_named() -> None:
         RecordTimes().to_arrow(columns_of(MS, MS * 1_000_000), NAMES)
     assert str(caught.value) == (
         "the record at topic t, partition 1, offset 8 has the timestamp 1795000000000000000 (in ms since 1970), which "
-        "Spark's timestamps, in microseconds, cannot hold. In nanoseconds it would be 2026-11-18T11:06:40Z: its "
+        "Spark's timestamps, in microseconds, cannot represent. In nanoseconds it would be 2026-11-18T11:06:40Z: its "
         "producer must write milliseconds; with the option invalidTimestamp=null, such timestamps are read as null"
     )
 

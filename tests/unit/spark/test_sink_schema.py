@@ -36,8 +36,8 @@ def test_a_topic_option_goes_before_any_column_of_that_name():
 @pytest.mark.parametrize(
     ("fields", "topic", "said"),
     [
-        ([("valu", "string")], "t", "needs a column 'value' .* only valu; make one"),
-        ([("value", "string")], None, "needs the option 'topic' or a column 'topic'"),
+        ([("valu", "string")], "t", "requires a column 'value' .* are valu; create it"),
+        ([("value", "string")], None, "requires the option 'topic' or a column 'topic'"),
         ([("value", "int")], "t", "column 'value' must be string or binary .* not int"),
         ([("value", "string"), ("key", "struct<a:int>")], "t", "column 'key' must be string or binary"),
         ([("value", "string"), ("partition", "bigint")], "t", "column 'partition' must be int"),

@@ -261,7 +261,7 @@ def test_a_registry_that_is_down_is_waited_for_and_known_ids_go_on(
     monkeypatch.setattr(SchemaRegistryClient, "_send", down)
     assert frame.rows()[-1]["value"] == {"id": "c", "amount": 3}
     assert len(answers) == 1
-    assert any("the schema registry does not answer, asking again for" in each for each in caplog.messages)
+    assert any("the schema registry does not answer; retrying for" in each for each in caplog.messages)
 
 
 def test_a_registry_is_not_waited_for_longer_than_the_option_says() -> None:

@@ -193,7 +193,9 @@ def test_a_port_that_is_taken_is_told_by_its_option() -> None:
         arguments = ["broker", "--port", "0", "--registry", "--registry-port", str(port)]
         result = CliRunner().invoke(commands, arguments)
     assert result.exit_code == 1
-    assert f"the schema registry cannot listen on 127.0.0.1:{port}; --registry-port takes another one" in result.output
+    assert (
+        f"the schema registry cannot listen on 127.0.0.1:{port}; choose another with --registry-port" in result.output
+    )
 
 
 def test_the_fixtures_of_pytest(kafka_registry: Any, kafka_registry_url: str, kafka_broker: EmbeddedBroker) -> None:
