@@ -138,7 +138,7 @@ async def test_one_partition_is_not_several(face: Face) -> None:
 async def test_numbers_that_no_partition_has_are_refused(face: Face, number: int) -> None:
     tp = TopicPartition(TOPIC, number)
     for call in (face.assign, face.end_offsets):
-        with pytest.raises(IllegalArgumentError, match="number of a partition"):
+        with pytest.raises(IllegalArgumentError, match="a partition number must be from 0"):
             await call([tp])
     assert await face.assignment() == {TP}
 

@@ -185,7 +185,7 @@ def test_a_consumer_that_was_closed_in_the_loops_thread_can_still_be_closed(brok
 
     LoopThread.shared().call(finalize)
     assert done.wait(PATIENCE_S)
-    assert "in another thread" in str(refused[0])
+    assert "in a thread other than the loop's" in str(refused[0])
     consumer.close()
     core: Any = consumer._core
     assert core.client._closed

@@ -33,7 +33,7 @@ def test_a_log_that_has_become_shorter_is_told_from_one_that_begins_later(caplog
         said.found(TP, 0)
 
     simulate(scenario)
-    assert "has no offset 50: reading continues at 0; what follows there may have been read before" in caplog.text
+    assert "has no offset 50: reading continues at 0; records from there on may have been read before" in caplog.text
 
 
 def test_one_line_in_thirty_seconds(caplog: pytest.LogCaptureFixture) -> None:

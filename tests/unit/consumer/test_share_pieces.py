@@ -79,7 +79,7 @@ def test_each_record_may_have_another_type_and_some_none() -> None:
         in_flight.acknowledge("t", 0, offset, kind)
     assert in_flight.is_open
     assert sent(in_flight) == [(0, 1, [1, 3]), (4, 4, [2])]
-    with pytest.raises(IllegalStateError, match="acknowledged before"):
+    with pytest.raises(IllegalStateError, match="has already been acknowledged"):
         in_flight.acknowledge("t", 0, 0, A.ACCEPT)
     in_flight.acknowledge("t", 0, 2, A.ACCEPT)
     in_flight.acknowledge("t", 0, 3, A.ACCEPT)
@@ -91,7 +91,7 @@ def test_each_record_may_have_another_type_and_some_none() -> None:
 @pytest.mark.parametrize("place", [("t", 1, 2), ("u", 0, 2), ("t", 0, 5)])
 def test_what_was_not_given_cannot_be_acknowledged(place: tuple[str, int, int]) -> None:
     in_flight = flight(*pieces(batch(0, 5), (0, 4, 1)))
-    with pytest.raises(IllegalStateError, match="was not given"):
+    with pytest.raises(IllegalStateError, match="this consumer did not receive it"):
         in_flight.acknowledge(*place, A.ACCEPT)
 
 

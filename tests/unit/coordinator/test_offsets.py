@@ -130,7 +130,7 @@ def test_a_commit_is_tried_again_at_another_coordinator() -> None:
 def test_a_commit_beside_a_group_with_members_names_the_cause() -> None:
     async def scenario(cluster: FakeCluster, offsets: GroupOffsets) -> None:
         cluster.script("OffsetCommit", committed(25))
-        with pytest.raises(CommitFailedError, match=r"group 'g' has members.* by assign\(\)") as raised:
+        with pytest.raises(CommitFailedError, match=r"group 'g' has members.* uses assign\(\)") as raised:
             await offsets.commit({TP: OffsetAndMetadata(1)}, NO_GENERATION, 10_000)
         assert "max_poll_interval_ms" not in str(raised.value)
         assert isinstance(raised.value.__cause__, UnknownMemberIdError)

@@ -273,7 +273,7 @@ def test_a_certificate_that_its_authority_has_revoked_is_not_trusted(tmp_path):
             r"cannot decrypt the key 'key0' in",
         ),
         ({"ssl_keystore_location": "encrypted pem"}, "key is encrypted: set its password as 'ssl_password'"),
-        ({"ssl_keystore_location": "encrypted pem", "ssl_password": "wrong"}, "is 'ssl_password' .* right"),
+        ({"ssl_keystore_location": "encrypted pem", "ssl_password": "wrong"}, "is 'ssl_password' .* correct"),
         ({"ssl_keystore_location": "encrypted pem", "ssl_password": lambda: 7}, "text or bytes, not int"),
         ({"ssl_keystore_location": "mixed"}, "do they belong together"),
         ({"ssl_keystore_location": "certificate"}, "no private key"),
@@ -316,7 +316,7 @@ def test_what_cannot_be_used_is_named_without_a_secret(tmp_path, options, messag
         ),
         ({"ssl_certfile": __file__, "ssl_keystore_location": __file__}, "'ssl_certfile' and 'ssl_keystore_location'"),
         ({"ssl_keystore_key": "x"}, "must be set together"),
-        ({"ssl_truststore_certificates": "x", "ssl_truststore_type": "PKCS12"}, "needs ssl_truststore_type='PEM'"),
+        ({"ssl_truststore_certificates": "x", "ssl_truststore_type": "PKCS12"}, "requires ssl_truststore_type='PEM'"),
     ],
 )
 def test_options_that_contradict_each_other_are_refused(options, message):

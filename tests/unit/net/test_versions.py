@@ -72,5 +72,5 @@ def test_a_refusal_tells_what_each_side_has(ranges, bounds, said):
 
 
 def test_an_api_that_the_broker_does_not_know_is_refused_by_its_name():
-    with pytest.raises(UnsupportedVersionError, match=r"broker 7 does not know HeartbeatRequest \(API key 12\)"):
+    with pytest.raises(UnsupportedVersionError, match=r"broker 7 does not support HeartbeatRequest \(API key 12\)"):
         ApiVersions({}, "broker 7").version_for(HeartbeatRequest)

@@ -73,7 +73,7 @@ def test_transactions_that_are_ended_from_elsewhere_say_so_too() -> None:
         cluster.script("EndTxn", *[LeaderNotAvailableError.errno] * 200)
         identity = TransactionIdentity("x", 1000, 0, 2)
         outcome = await end_all(cluster, [identity], True, 1_000, producer.core._backoff)
-        assert "ask again (EndTxn: [Error 5] LeaderNotAvailableError" in str(outcome[identity])
+        assert "check again (EndTxn: [Error 5] LeaderNotAvailableError" in str(outcome[identity])
 
     run(cluster, scenario)
 

@@ -553,7 +553,7 @@ async def test_a_partitioner_that_chooses_no_other_partition_fails_what_has_none
         cluster.publish()
         await producer.flush()
         assert isinstance(lost.exception, IllegalArgumentError)
-        assert "made again without partition 2, and the partitioner chose no other one" in str(lost.exception)
+        assert "recreated without partition 2, and the partitioner chose no other one" in str(lost.exception)
         assert isinstance(lost.exception.__cause__, TypeError)
         assert (await kept).partition == 0
 

@@ -172,8 +172,10 @@ def test_an_end_before_the_end_is_a_warning(run: Any, caplog: pytest.LogCaptureF
     waits = end(5, waits=12, planned=OLD)
     run(Writer(*[Query([batch(source(waits, waits))]) for _ in range(2)]), told=False)
     assert [each.getMessage() for each in caplog.records if each.levelno >= logging.WARNING] == [
-        "query the-id ends although 7 offset(s) that were available at its start are unread: its last micro-batch "
-        "read nothing"
+        (
+            "query the-id ends although 7 offset(s) that were available at its start are unread: its last micro-batch "
+            "read nothing"
+        )
     ]
 
 
