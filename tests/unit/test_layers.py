@@ -180,6 +180,22 @@ def test_no_file_imports_itself_by_way_of_others() -> None:
     assert circles(graph) == []
 
 
+def test_the_packages_of_the_producer_import_each_other_in_one_direction() -> None:
+    graph: dict[str, set[str]] = {}
+    for module, text in CODE.items():
+        used = files_imported(ast.parse(text), module, module in PACKAGES, CODE)
+        if package := inner_package(module):
+            graph.setdefault(package, set()).update({inner_package(name) for name in used} - {"", package})
+    assert graph.keys() >= {"arrow", "batch", "intake", "outcome", "send", "transactions"}
+    assert circles(graph) == []
+
+
+def inner_package(module: str) -> str:
+    """The package below `kafka.producer` that a file belongs to; empty for any other file."""
+    _, _, inner = module.partition("kafka.producer.")
+    return inner.partition(".")[0] if "." in inner or module in PACKAGES else ""
+
+
 def test_a_circle_of_files_is_seen() -> None:
     code = {
         "kafka.a": "from kafka.b import f",

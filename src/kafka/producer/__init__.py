@@ -1,10 +1,12 @@
 """The producer. Layer 6: may import everything below, but neither the consumer nor the admin client.
 
 The journey of a record: `intake` checks and serializes it in the caller's thread and adds it to a batch of `batch`;
-`send`, on the loop, takes batches out of their queues and brings them to the leaders, numbered by `idempotence`;
-`outcome` decides about each answer and tells the record's future. `arrow` puts tables into the same queues. The faces
-are `kafka_producer` and `async_producer`; `core` is what both have in common, and `lifetime` looks after producers that
-nobody closes.
+`send`, on the loop, takes batches out of their queues and brings them to the leaders, numbered by `idempotence`. It
+acts on each answer as `outcome` decides, whose future tells the caller. `arrow` puts tables into the same queues. The
+faces are `kafka_producer` and `async_producer`; `core` is what both have in common, and `lifetime` looks after
+producers that nobody closes.
+
+Of these packages, one imports another only to the right: `transactions`, `send`, `arrow`, `intake`, `batch`, `outcome`.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from kafka.producer.idempotence import Idempotence, IdempotenceState
 from kafka.producer.transactions.state import TransactionState
 
 if TYPE_CHECKING:
-    from kafka.producer.batch.record_buffer import RecordBuffer
+    from kafka.producer.intake.record_buffer import RecordBuffer
     from kafka.producer.transactions.transactions import Transactions
 
 _OVERDUE = 0.5

@@ -20,7 +20,7 @@ from kafka.metrics.client_metrics import (
 )
 from kafka.metrics.windows import SampledValues, Window, Windows
 from kafka.producer.batch.producer_batch import ProducerBatch
-from kafka.producer.batch.record_buffer import RecordBuffer
+from kafka.producer.intake.record_buffer import RecordBuffer
 
 _GROUP = "producer-metrics"
 

@@ -20,9 +20,9 @@ from kafka.errors import (
     TopicAuthorizationFailedError,
 )
 from kafka.producer.batch.memory_pool import MemoryPool, Reservation
-from kafka.producer.batch.record_buffer import RecordBuffer
 from kafka.producer.batch.shared_queues import BufferOptions
 from kafka.producer.intake.checks import PreparedRecord
+from kafka.producer.intake.record_buffer import RecordBuffer
 from unit.interrupt import PACKAGE, interrupts
 from unit.producer.fake_producer import FakeProducer, producing
 from unit.producer.producing_cluster import Fault, ProducingCluster

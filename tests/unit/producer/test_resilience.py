@@ -21,7 +21,7 @@ from kafka.errors import (
     OutOfOrderSequenceNumberError,
     UnknownProducerIdError,
 )
-from kafka.producer.outcome import batch_outcomes
+from kafka.producer.send import batch_outcomes
 from kafka.structs import TopicPartition
 from kafka.wire.api.metadata import MetadataResponsePartition, MetadataResponseTopic
 from unit.producer.fake_producer import producing

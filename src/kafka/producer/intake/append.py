@@ -13,11 +13,11 @@ except ImportError:  # the plain variant needs no Cython
     from kafka import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.kafka.producer.batch.hot_fields import BatchFields, QueueFields
     from cython.cimports.kafka.producer.outcome.future import future_of
+    from cython.cimports.kafka.producer.outcome.hot_fields import BatchFields, QueueFields
 else:
-    from kafka.producer.batch.hot_fields import BatchFields, QueueFields
     from kafka.producer.outcome.future import future_of
+    from kafka.producer.outcome.hot_fields import BatchFields, QueueFields
 
 if TYPE_CHECKING:
     from kafka.producer.outcome.future import FutureRecordMetadata

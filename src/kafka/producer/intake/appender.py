@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from kafka.partitioner.abc import KnownPartitions
     from kafka.partitioner.adapt import Pick
     from kafka.producer.batch.queues import TopicQueues
-    from kafka.producer.batch.record_buffer import RecordBuffer
+    from kafka.producer.intake.record_buffer import RecordBuffer
     from kafka.serializer import AdaptedSerializer
 
 Append = Callable[..., FutureRecordMetadata]

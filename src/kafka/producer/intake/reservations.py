@@ -7,7 +7,7 @@ import asyncio
 from kafka.errors import KafkaTimeoutError
 from kafka.net.callback_thread import WorkerThread
 from kafka.producer.batch.memory_pool import Reservation
-from kafka.producer.batch.record_buffer import RecordBuffer
+from kafka.producer.intake.record_buffer import RecordBuffer
 
 
 class Reservations:

@@ -1,1 +1,1 @@
-"""What becomes of batches: decisions about answers, and the futures and callbacks that are told."""
+"""What becomes of records: decisions about answers, futures and callbacks. Imports no other package of the producer."""

@@ -1,6 +1,6 @@
 # The C side of future.py.
 
-from kafka.producer.batch.hot_fields cimport BatchFields
+from kafka.producer.outcome.hot_fields cimport BatchFields
 
 
 cpdef object future_of(

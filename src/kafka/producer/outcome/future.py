@@ -21,11 +21,11 @@ except ImportError:  # the plain variant needs no Cython
     from kafka import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.kafka.producer.batch.hot_fields import BatchFields
     from cython.cimports.kafka.producer.outcome.callbacks import Callbacks, record_metadata
+    from cython.cimports.kafka.producer.outcome.hot_fields import BatchFields
 else:
-    from kafka.producer.batch.hot_fields import BatchFields
     from kafka.producer.outcome.callbacks import Callbacks, record_metadata
+    from kafka.producer.outcome.hot_fields import BatchFields
 
 if TYPE_CHECKING:
     from kafka.producer.outcome.record_metadata import RecordMetadata

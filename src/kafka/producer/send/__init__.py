@@ -1,1 +1,1 @@
-"""From the queues to the brokers, on the loop: what may be sent when, and the requests that carry it."""
+"""From the queues to the brokers, on the loop: what may be sent when, the requests, and what comes of them."""

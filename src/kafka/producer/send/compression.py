@@ -6,9 +6,9 @@ from collections.abc import Callable, Coroutine, Iterable
 from typing import Any
 
 from kafka.net.blocking import run_blocking
-from kafka.producer.batch.outgoing import OutgoingBatches
 from kafka.producer.batch.queues import PartitionQueue
-from kafka.producer.batch.record_buffer import RecordBuffer
+from kafka.producer.intake.record_buffer import RecordBuffer
+from kafka.producer.send.outgoing import OutgoingBatches
 from kafka.record import BatchBuilder
 from kafka.record.codecs import CODECS
 

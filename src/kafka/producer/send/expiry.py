@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from kafka.producer.batch.outgoing import OutgoingBatches
 from kafka.producer.batch.queues import PartitionQueue
-from kafka.producer.batch.record_buffer import RecordBuffer
-from kafka.producer.outcome.batch_outcomes import Outcomes, too_late
+from kafka.producer.intake.record_buffer import RecordBuffer
+from kafka.producer.send.batch_outcomes import Outcomes, too_late
+from kafka.producer.send.outgoing import OutgoingBatches
 from kafka.producer.send.schedule import Schedule
 
 _CLOCK_STEP = 0.001

@@ -6,12 +6,12 @@ import logging
 from collections.abc import Callable
 
 from kafka.errors import KafkaError
-from kafka.producer.batch.outgoing import OutgoingBatches
 from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.batch.queues import PartitionQueue
 from kafka.producer.idempotence import Idempotence
-from kafka.producer.outcome.batch_outcomes import Outcomes
+from kafka.producer.send.batch_outcomes import Outcomes
 from kafka.producer.send.broker_queue import BrokerQueue
+from kafka.producer.send.outgoing import OutgoingBatches
 from kafka.producer.send.produce_requests import ProduceRequests
 from kafka.producer.send.readiness import Readiness
 

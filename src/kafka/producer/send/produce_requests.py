@@ -21,7 +21,6 @@ from kafka.wire.api.produce import PartitionProduceData, ProduceRequest, TopicPr
 
 if TYPE_CHECKING:
     from kafka.producer.batch.shared_queues import BufferOptions
-    from kafka.producer.transactions.identity import TransactionIdentity
     from kafka.wire.api.produce import PartitionProduceResponse, ProduceResponse
 
 log = logging.getLogger(__name__)
@@ -51,9 +50,8 @@ Take = Callable[[Mapping[TopicPartition, Answer] | None, Exception | None, int],
 class HasTransaction(Protocol):
     """What requests need of the transactions of their producer."""
 
-    @property
-    def identity(self) -> TransactionIdentity:
-        """The open transaction."""
+    transactional_id: str
+    version: int
 
 
 class ProduceRequests:
@@ -135,9 +133,8 @@ class ProduceRequests:
             data.partition_data.append(PartitionProduceData(index=partition, records=batch.data))
         request = ProduceRequest(acks=self._acks, timeout_ms=self._timeout_ms, topic_data=list(topics.values()))
         if self._transactions is not None:
-            transaction = self._transactions.identity
-            request.transactional_id = transaction.transactional_id
-            if transaction.transaction_version >= 2:  # the version says that the batches add their partitions (KIP-890)
+            request.transactional_id = self._transactions.transactional_id
+            if self._transactions.version >= 2:  # the version says that the batches add their partitions (KIP-890)
                 lowest = _FIRST_OF_TRANSACTIONS_2
             else:
                 highest = _FIRST_OF_TRANSACTIONS_2 - 1

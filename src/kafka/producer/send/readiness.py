@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 
 from kafka.producer.batch.queues import PartitionQueue
-from kafka.producer.batch.record_buffer import RecordBuffer
 from kafka.producer.idempotence import Idempotence
+from kafka.producer.intake.record_buffer import RecordBuffer
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,10 +23,10 @@ from kafka.producer.batch.named_records import are_named
 from kafka.producer.batch.producer_batch import ProducerBatch, Run
 from kafka.producer.batch.queues import PartitionQueue, TopicQueues
 from kafka.producer.batch.rebatch import EncodedRecords, regroup
-from kafka.producer.batch.record_buffer import RecordBuffer
 from kafka.producer.idempotence import Idempotence
 from kafka.producer.intake.partition_choice import PartitionChoice, Target
-from kafka.producer.outcome.batch_outcomes import Outcomes
+from kafka.producer.intake.record_buffer import RecordBuffer
+from kafka.producer.send.batch_outcomes import Outcomes
 from kafka.producer.send.broker_queue import BrokerQueue
 from kafka.record import Buffer, ProducerState, decode_batches
 from kafka.structs import TopicPartition

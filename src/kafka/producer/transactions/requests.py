@@ -30,7 +30,7 @@ from kafka.errors import (
     UnknownMemberIdError,
     check_error,
 )
-from kafka.producer.transactions.backoff import concurrent_backoff
+from kafka.producer.send.transaction_backoff import concurrent_backoff
 from kafka.producer.transactions.identity import TransactionIdentity
 from kafka.structs import ConsumerGroupMetadata, OffsetAndMetadata, TopicPartition
 from kafka.wire.api.add_offsets_to_txn import AddOffsetsToTxnRequest

@@ -25,11 +25,11 @@ from kafka.errors import (
     UnknownProducerIdError,
     UnknownTopicIdError,
 )
-from kafka.producer.batch.outgoing import OutgoingBatches
 from kafka.producer.batch.producer_batch import ProducerBatch
-from kafka.producer.batch.record_buffer import RecordBuffer
 from kafka.producer.idempotence import Idempotence
-from kafka.producer.outcome.batch_outcomes import Outcomes
+from kafka.producer.intake.record_buffer import RecordBuffer
+from kafka.producer.send.batch_outcomes import Outcomes
+from kafka.producer.send.outgoing import OutgoingBatches
 from kafka.producer.transactions.failures import Step, failure_of, fatal_in_a_batch
 from kafka.producer.transactions.identity import TransactionIdentity
 from kafka.producer.transactions.partitions import TransactionPartitions

@@ -24,13 +24,13 @@ from kafka.errors import (
 from kafka.producer.batch.producer_batch import ProducerBatch, Run
 from kafka.producer.batch.queues import PartitionQueue
 from kafka.producer.batch.rebatch import split
-from kafka.producer.batch.record_buffer import RecordBuffer
 from kafka.producer.idempotence import Idempotence
+from kafka.producer.intake.record_buffer import RecordBuffer
 from kafka.producer.outcome.batch_action import BatchAction, action_for
 from kafka.producer.outcome.failures import FailureReport, UnseenFailures
 from kafka.producer.send.produce_requests import Answer
+from kafka.producer.send.transaction_backoff import concurrent_backoff
 from kafka.producer.statistics import ProducerStatistics
-from kafka.producer.transactions.backoff import concurrent_backoff
 
 log = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.batch.queues import PartitionQueue
-from kafka.producer.batch.record_buffer import RecordBuffer
+from kafka.producer.intake.record_buffer import RecordBuffer
 from kafka.record import BatchBuilder
 
 

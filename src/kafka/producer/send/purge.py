@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from kafka.errors import RecordPurgedError
-from kafka.producer.batch.outgoing import OutgoingBatches
 from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.batch.queues import PartitionQueue
-from kafka.producer.batch.record_buffer import RecordBuffer
-from kafka.producer.outcome.batch_outcomes import Outcomes
+from kafka.producer.intake.record_buffer import RecordBuffer
+from kafka.producer.send.batch_outcomes import Outcomes
+from kafka.producer.send.outgoing import OutgoingBatches
 
 
 def purge(buffer: RecordBuffer, outcomes: Outcomes, in_queue: bool, in_flight: bool) -> int:
