@@ -103,11 +103,17 @@ def arguments(function: Callable[..., Any]) -> list[str]:
     if "_pytest.fixtures" in type(function).__module__:
         return []  # pytest gives a fixture its arguments
     names = [name for name in signature.parameters if name not in ("self", "cls") and not name.startswith("_")]
-    return [name for name in names if not takes_options(signature.parameters[name])]
+    return [name for name in names if not needs_no_text(signature.parameters[name])]
 
 
-def takes_options(parameter: inspect.Parameter) -> bool:
-    """Whether these are the options of a client: the constructor's text has them all, written from the table."""
+def needs_no_text(parameter: inspect.Parameter) -> bool:
+    """Return whether a parameter needs no text of its own.
+
+    The options of a client are all in the constructor's text, which is written from the table. Positional arguments of
+    the type `Never` are always refused.
+    """
+    if parameter.kind is parameter.VAR_POSITIONAL:
+        return "Never" in str(parameter.annotation)
     return parameter.kind is parameter.VAR_KEYWORD and "Configs" in str(parameter.annotation)
 
 

@@ -69,7 +69,7 @@ def test_where_nothing_is_wrong_nothing_is_said() -> None:
 
 @pytest.mark.slow
 def test_warnings_are_seen_without_any_logging_set_up() -> None:
-    unused = "sasl_mechanism, sasl_plain_password, sasl_plain_username; they need 'SASL_PLAINTEXT' or 'SASL_SSL'"
+    unused = "sasl_mechanism, sasl_plain_password, sasl_plain_username; they require 'SASL_PLAINTEXT' or 'SASL_SSL'"
     assert told(_WRONG) == [
         f"security_protocol is 'PLAINTEXT', so these options have no effect: {unused}",
         "poll() cannot return anything: nothing is subscribed to or assigned; call subscribe() or assign()",

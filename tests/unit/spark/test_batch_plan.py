@@ -68,11 +68,11 @@ def test_times():
         ),
         (
             {"startingTimestamp": "40", "endingOffsets": '{"t":{"0":-1,"1":39}}'},
-            "'endingOffsets' ends t-1 at offset 39, before 'startingTimestamp' starts it at offset 40",
+            "'endingOffsets' ends t-1 at offset 39, before 'startingTimestamp' begins it at offset 40",
         ),
         (
             {"startingOffsets": '{"t":{"0":-2,"1":40}}', "endingOffsetsByTimestamp": '{"t":{"0":-1,"1":39}}'},
-            "'endingOffsetsByTimestamp' ends t-1 at offset 39, before 'startingOffsets' starts it at offset 40",
+            "'endingOffsetsByTimestamp' ends t-1 at offset 39, before 'startingOffsets' begins it at offset 40",
         ),
     ],
 )

@@ -195,7 +195,7 @@ def test_blanks_at_the_ends_of_a_value_do_not_count_as_in_java() -> None:
         (
             "producer",
             {"enable.idempotence": "true", "acks": "1"},
-            "kafka.enable.idempotence=True needs kafka.acks='all'",
+            "kafka.enable.idempotence=True requires kafka.acks='all'",
         ),
         (
             "producer",
@@ -205,7 +205,7 @@ def test_blanks_at_the_ends_of_a_value_do_not_count_as_in_java() -> None:
         (
             "consumer",
             {"sasl.login.callback.handler.class": "com.google.cloud.hosted.kafka.auth.GcpLoginCallbackHandler"},
-            "with the service account's e-mail as 'kafka.sasl.username' and its key in base64 as 'kafka.sasl.password'",
+            "as 'kafka.sasl.username' and its base64-encoded key as 'kafka.sasl.password'",
         ),
     ],
 )

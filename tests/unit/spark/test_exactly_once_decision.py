@@ -95,10 +95,10 @@ def test_a_write_is_new_or_was_decided_by_an_earlier_run(decided, now, done):
 @pytest.mark.parametrize(
     ("decided", "now", "error", "said"),
     [
-        (decision(), write(query="other"), PrefixInUseError, f"that of query {QUERY_ID} with the checkpoint s3://"),
-        (decision(checkpoint=""), write(query="other"), PrefixInUseError, f"{QUERY_ID}, and this is query other: no"),
-        (decision(), write(query=BATCH_WRITE), PrefixInUseError, "and this is a batch write"),
-        (decision(query=BATCH_WRITE), write(), PrefixInUseError, "that of batch writes, and this is query 1111"),
+        (decision(), write(query="other"), PrefixInUseError, f"belongs to query {QUERY_ID} with the checkpoint s3://"),
+        (decision(checkpoint=""), write(query="other"), PrefixInUseError, f"{QUERY_ID}, not to query other: no"),
+        (decision(), write(query=BATCH_WRITE), PrefixInUseError, "not to a batch write"),
+        (decision(query=BATCH_WRITE), write(), PrefixInUseError, "belongs to batch writes, not to query 1111"),
         (decision(), write(batch=6), PrefixInUseError, r"micro-batch 6 .* is older than micro-batch 7"),
         (decision(), write(batch=7, run=RUN_ID), SecondWriteError, r"micro-batch 7 .* was written before, in the same"),
     ],

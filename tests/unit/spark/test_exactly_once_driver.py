@@ -331,7 +331,7 @@ async def test_a_batch_write_that_another_driver_has_decided_is_done_though_that
 async def test_nothing_is_decided_where_another_producer_has_a_transaction_open_under_the_same_name() -> None:
     brokers = Brokers(decision())
     brokers.task_epoch = 4
-    with pytest.raises(NotDecidedError, match="with epoch 4 where 3 was given"):
+    with pytest.raises(NotDecidedError, match="with epoch 4 instead of 3"):
         await commit(brokers, result(written(1)))
     assert brokers.asked("decide", "commit") == []
 
@@ -422,7 +422,7 @@ async def test_a_driver_is_told_so_too_where_the_other_ones_batch_is_shown_only_
 
 async def test_a_prefix_that_has_become_another_querys_is_not_called_taken_over_by_a_driver() -> None:
     brokers = Brokers(decision(query="another", batch=9))
-    with pytest.raises(PrefixInUseError, match="that of query another"):
+    with pytest.raises(PrefixInUseError, match="belongs to query another"):
         await commit(brokers, result(written(1)))
     assert brokers.asked("decide", "commit") == []
 

@@ -122,4 +122,4 @@ def test_the_package_says_what_to_install_without_pyarrow():
     )
     said = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
     remedy = "pip install 'kafka-columnar[spark]'"
-    assert said == f"kafka.spark requires pyarrow, which is not installed in {sys.executable}:  {remedy}\n"
+    assert said == f"kafka.spark requires pyarrow, which is not installed in {sys.executable}: {remedy}\n"

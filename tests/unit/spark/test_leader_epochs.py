@@ -183,5 +183,5 @@ def test_a_topic_that_was_made_again_is_told_as_that():
     done = query.latest(done)
     query.cluster.ids["t"] = "two"
     elect(query, cut_at=31, end=80)
-    with pytest.raises(DataLossError, match="made again"):
+    with pytest.raises(DataLossError, match="deleted and recreated"):
         query.latest(done)

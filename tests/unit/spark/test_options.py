@@ -461,7 +461,7 @@ def test_a_schema_may_declare_as_not_null_what_every_record_has():
     [
         ([("valeu", "binary", True)], "'valeu', which is not a column of a read from Kafka; did you mean 'value'"),
         ([("value", "string", True)], "column 'value' the type string, but it is binary"),
-        ([("value", "binary", False)], "column 'value' as not null, but a record may be without"),
+        ([("value", "binary", False)], "column 'value' as not null, but it can be null"),
         ([("headers", COLUMNS["headers"], False)], "column 'headers' as not null"),
         ([], "at least one column"),
     ],

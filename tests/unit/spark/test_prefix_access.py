@@ -90,7 +90,7 @@ async def test_parts_that_are_gone_are_told_with_what_to_do():
 def test_parts_of_another_number_of_parts_are_refused():
     long, longer = to_parts(decision(8), "p"), to_parts(decision(8, "/" + "x" * 3_500), "p")
     assert len(long) < len(longer)
-    with pytest.raises(IncompleteError, match="numbers of parts differ"):
+    with pytest.raises(IncompleteError, match="parts disagree about their number"):
         from_parts([longer[0], *long[1:], *longer[len(long) :]], "p")
 
 

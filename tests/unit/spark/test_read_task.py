@@ -194,7 +194,9 @@ def test_records_that_came_in_the_place_of_those_of_the_plan_are_loss():
     consumer = ListConsumer({T0: [(0, 5), (5, 5), (10, 5)], T1: [(0, 5)]})
     consumer.epochs = {0: 3, 5: 6, 10: 6}
     ranges = OffsetRange("t", 0, 2, 12, leader_epoch=5), OffsetRange("t", 1, 0, 5, leader_epoch=3)
-    with pytest.raises(DataLossError, match=r"cut back by an unclean leader election: offset 5 has .* epoch 6, .* 5\."):
+    with pytest.raises(
+        DataLossError, match=r"truncated by an unclean leader election: offset 5 contains .* epoch 6, .* 5\."
+    ):
         fetched(consumer, *ranges)
     allowed = fetched(consumer, *ranges, failOnDataLoss="false")
     assert allowed == {0: [2, 3, 4], 1: [0, 1, 2, 3, 4]}, "the next micro-batch begins where the log was truncated"
@@ -211,7 +213,9 @@ def test_a_log_that_is_cut_back_while_it_is_read_is_loss():
     consumer = ListConsumer({T0: [(0, 5), (5, 5)], T1: [(0, 5), (5, 5), (10, 5)]})
     ranges = OffsetRange("t", 0, 0, 10), OffsetRange("t", 1, 0, 15)
     consumer.cut_back = {2: T0}
-    with pytest.raises(DataLossError, match="t-0 was to be read from offset 5, but: the log of partition 0 was cut"):
+    with pytest.raises(
+        DataLossError, match="t-0 was to be read from offset 5, but: the log of partition 0 was truncated"
+    ):
         fetched(consumer, *ranges)
     consumer.polls = 0
     assert fetched(consumer, *ranges, failOnDataLoss="false") == {0: [0, 1, 2, 3, 4], 1: list(range(15))}

@@ -452,7 +452,7 @@ def test_a_process_that_forked_while_a_client_was_looked_for_makes_its_own(kafka
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({"valueErrors": "null"}, "option 'valueErrors' needs 'valueFormat'"),
+        ({"valueErrors": "null"}, "option 'valueErrors' requires 'valueFormat'"),
         ({"valueFormat": "xml"}, "option 'valueFormat' expects one of avro, json"),
         ({"valueFormat": "json"}, "needs valueSchema, valueSchemaFile to say which columns"),
         ({"valueFormat": "avro"}, "needs valueSchema, valueSchemaFile or schemaRegistryUrl"),

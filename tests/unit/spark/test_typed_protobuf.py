@@ -184,8 +184,11 @@ def test_without_a_registry_values_are_the_message_alone(kafka: Kafka, tmp_path:
     [
         ({"valueFormat": "protobuf"}, "needs valueSchema, valueSchemaFile or schemaRegistryUrl"),
         ({"valueFormat": "avro", "valueMessage": "Order"}, "'valueMessage' does not apply to the format avro"),
-        ({"valueMessage": "Order"}, "option 'valueMessage' needs 'valueFormat'"),
-        ({"valueFormat": "protobuf", "valueSchema": "message"}, "schema of values (given as an option) cannot be read"),
+        ({"valueMessage": "Order"}, "option 'valueMessage' requires 'valueFormat'"),
+        (
+            {"valueFormat": "protobuf", "valueSchema": "message"},
+            "cannot read the schema of values (given as an option)",
+        ),
         ({"valueFormat": "protobuf", "valueSchema": ORDER, "valueMessage": "No"}, "has no message 'No'"),
     ],
 )
@@ -206,7 +209,7 @@ def test_a_write_without_a_schema_is_refused() -> None:
 def test_functions_say_what_they_need() -> None:
     with pytest.raises(KafkaConfigurationError, match="from_protobuf requires a schema, or registry and subject"):
         functions.from_protobuf("value")
-    with pytest.raises(KafkaConfigurationError, match="to_protobuf needs a subject"):
+    with pytest.raises(KafkaConfigurationError, match="to_protobuf requires a subject"):
         functions.to_protobuf("value", ORDER, registry={"url": "http://h:1"})
     with pytest.raises(KafkaConfigurationError, match="has no message 'No'"):
         functions.from_protobuf("value", ORDER, "No")

@@ -129,5 +129,5 @@ def test_a_batch_that_was_planned_before_a_restart_is_told_and_done_again():
         print(offset(two.latestOffset()))
         two.stop()
     """
-    warning = "WARNING a micro-batch that was not finished is d"
+    warning = "WARNING an unfinished micro-batch is run again a"
     assert stream(program) == [warning, "10", "15"]
