@@ -166,7 +166,7 @@ def test_errors_have_the_same_cause(spark: Any, by_both: Callable[[Callable[[], 
         return run
 
     for column, expected in (
-        (lambda: functions.from_avro("value", ORDER), "a value cannot be read as avro: "),
+        (lambda: functions.from_avro("value", ORDER), "cannot read a value as avro: "),
         (lambda: functions.to_avro("n", ORDER), "column 'value' cannot be written as avro: "),
         (lambda: functions.to_json(sql.lit(float("nan"))), "JSON has no number NaN"),
     ):

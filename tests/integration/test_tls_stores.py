@@ -95,7 +95,7 @@ def test_what_is_wrong_is_told(secured, stores):
     trust = {name: value for name, value in jks.items() if "truststore" in name}
     with pytest.raises(NoBrokersAvailable, match=f"{AT_ONCE}'ssl_keystore_location'"):
         connect(secured, **trust)
-    with pytest.raises(NoBrokersAvailable, match=f"{AT_ONCE}which authorities to trust"):
+    with pytest.raises(NoBrokersAvailable, match=f"{AT_ONCE}set the trusted authorities"):
         connect(secured, "ssl", ssl_cafile=stores / "client.pem")
     with pytest.raises(KafkaConfigurationError, match="is its password") as caught:
         connect(secured, **{**jks, "ssl_keystore_password": "not-this-secret"})
