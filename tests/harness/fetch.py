@@ -65,19 +65,23 @@ def fetch_kafka(version: str = KAFKA_VERSION) -> Path:
     return fetch_jars(f"kafka-{version}", artifacts)
 
 
+_CONNECTORS = {"3.5": ("3.5.7", "2.12", "3.5.7")}
+"""By minor version of PySpark: the connector, its Scala, and the token provider, where they are not PySpark's."""
+
+
 def fetch_spark_connector() -> Path:
     """Return the folder with the jars of Spark's own Kafka connector, for the version of PySpark that is installed.
 
     Spark has what else they depend on. The token provider and commons-pool2 are those next to the connector's that the
-    repositories have in full.
+    repositories have in full, and so is the connector of 3.5.
     """
     spark, version = "org.apache.spark", importlib.metadata.version("pyspark")
-    scala = "2.12" if version.startswith("3.") else "2.13"
+    connector, scala, tokens = _CONNECTORS.get(version.rpartition(".")[0], (version, "2.13", "3.5.4"))
     return fetch_jars(
         f"spark-kafka-{version}",
         [
-            Artifact(spark, f"spark-sql-kafka-0-10_{scala}", version),
-            Artifact(spark, f"spark-token-provider-kafka-0-10_{scala}", "3.5.4"),
+            Artifact(spark, f"spark-sql-kafka-0-10_{scala}", connector),
+            Artifact(spark, f"spark-token-provider-kafka-0-10_{scala}", tokens),
             Artifact("org.apache.kafka", "kafka-clients", "3.9.1"),
             Artifact("org.apache.commons", "commons-pool2", "2.12.1"),
         ],
