@@ -26,7 +26,8 @@ from harness.pins import PinsError, pinned_folder  # noqa: E402  # once they are
 VERSIONS = ("3.5", "4.0", "4.1", "next")
 OLDER = ("4.0", "4.1")
 QUICK = ("tests/spark_versions/test_quick.py",)
-FULL = ("tests/spark_versions", "tests/integration", "tests/trials/test_standalone.py")
+FULL = (("tests/spark_versions",), ("tests/integration", "tests/trials/test_standalone.py"))
+"""What runs in one process each: a JVM keeps the environment of the first session."""
 WITHOUT_SOURCES = ("tests/spark_versions/test_without_sources.py",)
 FULL_WHICH = "test_quick or test_checkpoints or test_spark or test_the_same_interpreter"
 """The connectors side by side are among them, in part, where Spark's own can be had for that version."""
@@ -46,9 +47,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = given.versions.split(",") if given.versions else OLDER if given.quick else VERSIONS
     failed = 0
     for version in chosen:
-        full = WITHOUT_SOURCES if version == "3.5" else (*FULL, "-k", FULL_WHICH)
-        tests = QUICK if given.quick else full
-        failed = run(ROOT / "requirements" / f"spark-{version}.txt", [*tests, *others]) or failed
+        full = (WITHOUT_SOURCES,) if version == "3.5" else tuple((*tests, "-k", FULL_WHICH) for tests in FULL)
+        for tests in (QUICK,) if given.quick else full:
+            failed = run(ROOT / "requirements" / f"spark-{version}.txt", [*tests, *others]) or failed
     return failed
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import atexit
 import contextlib
 import dataclasses
@@ -16,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pyspark
 import pytest
 
 from harness.fetch import FetchError, fetch_spark_connector
@@ -35,8 +37,23 @@ QUICK_START = " ".join(JVM)
 needs_reports = pytest.mark.skipif(
     not TELLS_TRIGGER, reason="PySpark before 4.2 asks a source neither for reports nor after the last micro-batch"
 )
+FRAMES_ARE_SNAPSHOTS = not pyspark.__version__.startswith("4.0.")
+"""PySpark 4.0 plans a frame of a Python data source anew for each action."""
 GAVE_UP = "Python worker failed to connect back"
 """What Spark says where a Python process takes more than ten seconds to start, as on a busy machine."""
+
+
+def walked(offsets: str) -> dict[str, dict[int, int]]:
+    """Return the offsets of a progress report by topic and partition, as a script takes them apart."""
+    try:
+        parsed = json.loads(offsets)
+    except ValueError:
+        parsed = ast.literal_eval(offsets)  # PySpark before 4.2 writes the report's JSON objects as Python's dicts
+    found: dict[str, dict[int, int]] = {}
+    for topic, partitions in parsed.items():  # the ids of topics are among them, without partitions
+        for number, offset in partitions.items():
+            found.setdefault(topic, {})[int(number)] = int(offset)
+    return found
 
 
 @functools.cache

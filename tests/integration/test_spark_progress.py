@@ -9,7 +9,7 @@ from kafka import KafkaAdminClient
 from kafka.spark import watch
 from kafka.structs import TopicPartition
 
-from .spark_support import delete_records, load_stream, needs_reports, numbered, produce, spark, wait_until
+from .spark_support import delete_records, load_stream, needs_reports, numbered, produce, spark, wait_until, walked
 
 __all__ = ["spark"]
 
@@ -18,16 +18,6 @@ def committed(broker: Any, group: str) -> dict[TopicPartition, int]:
     """What a group has committed."""
     with KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers) as admin:
         return {each: found.offset for each, found in admin.list_consumer_group_offsets(group).items()}
-
-
-def walked(offsets: str) -> dict[str, dict[int, int]]:
-    """Offsets of a progress report as a script takes them apart."""
-    parsed = json.loads(offsets)
-    found: dict[str, dict[int, int]] = {}
-    for topic, partitions in parsed.items():  # the ids of topics are among them, without partitions
-        for number, offset in partitions.items():
-            found.setdefault(topic, {})[int(number)] = int(offset)
-    return found
 
 
 @needs_reports

@@ -25,6 +25,7 @@ from .spark_support import (
     produce,
     spark,
     wait_until,
+    walked,
 )
 
 __all__ = ["spark"]
@@ -58,7 +59,7 @@ def test_a_stream_follows_a_topic(spark, broker, make_topic, tmp_path):
         wait_until(lambda: spark.table(name).count() == 20, query)
         assert numbers(spark.table(name)) == list(range(20))
         progress = query.lastProgress
-        assert json.loads(progress["sources"][0]["latestOffset"]) == {topic: {"0": 10, "1": 10}}
+        assert walked(progress["sources"][0]["latestOffset"]) == {topic: {0: 10, 1: 10}}
     finally:
         query.stop()
 

@@ -9,7 +9,7 @@ from harness.pins import PinsError
 
 pytestmark = pytest.mark.once
 
-FULL = [*spark_versions.FULL, "-k", spark_versions.FULL_WHICH]
+FULL = [[*tests, "-k", spark_versions.FULL_WHICH] for tests in spark_versions.FULL]
 
 
 def test_one_has_what_this_environment_has_behind_packages_of_its_own(tmp_path):
@@ -41,14 +41,10 @@ def test_what_cannot_be_installed_is_named(monkeypatch, capsys, ci, status):
 @pytest.mark.parametrize(
     ("given", "versions", "tests"),
     [
-        (
-            ["--versions", "4.1,next"],
-            ["spark-4.1", "spark-next"],
-            [*spark_versions.FULL, "-k", spark_versions.FULL_WHICH],
-        ),
-        (["--versions", "3.5"], ["spark-3.5"], ["tests/spark_versions/test_without_sources.py"]),
-        (["--quick"], ["spark-4.0", "spark-4.1"], ["tests/spark_versions/test_quick.py"]),
-        (["--quick", "--versions", "4.1", "-x"], ["spark-4.1"], ["tests/spark_versions/test_quick.py", "-x"]),
+        (["--versions", "4.1,next"], ["spark-4.1", "spark-next"], FULL),
+        (["--versions", "3.5"], ["spark-3.5"], [["tests/spark_versions/test_without_sources.py"]]),
+        (["--quick"], ["spark-4.0", "spark-4.1"], [["tests/spark_versions/test_quick.py"]]),
+        (["--quick", "--versions", "4.1", "-x"], ["spark-4.1"], [["tests/spark_versions/test_quick.py", "-x"]]),
     ],
 )
 def test_the_versions_and_the_tests_are_chosen(monkeypatch, given, versions, tests):
@@ -60,5 +56,5 @@ def test_the_versions_and_the_tests_are_chosen(monkeypatch, given, versions, tes
         return len(runs)
 
     monkeypatch.setattr(spark_versions, "run", run)
-    assert spark_versions.main(given) == len(versions)
-    assert runs == [(version, tests) for version in versions]
+    assert spark_versions.main(given) == len(versions) * len(tests)
+    assert runs == [(version, each) for version in versions for each in tests]
