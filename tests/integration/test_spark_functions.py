@@ -8,7 +8,7 @@ from typing import Any
 import pyspark.sql.functions as sql
 import pytest
 
-from conftest import topic_maker
+from conftest import missing, topic_maker
 from harness.function_checks import check_beside_sparks_connector
 from harness.function_values import AVRO, JSON, ORDER, PROTOBUF, WIDER, avro_values, json_values, protobuf_values
 from kafka.broker import EmbeddedBroker
@@ -189,6 +189,6 @@ def test_pandas_functions_beside_sparks_connector(
     spark: Any, monkeypatch: pytest.MonkeyPatch, embedded_broker: EmbeddedBroker
 ) -> None:
     if not spark.conf.get("spark.jars", ""):
-        pytest.skip("Spark's connector cannot be fetched")
+        missing("Spark's own connector cannot be fetched")
     monkeypatch.setattr(functions, "_has_arrow_udfs", lambda: False)
     check_beside_sparks_connector(spark, embedded_broker.bootstrap_servers, topic_maker(embedded_broker)(2))

@@ -15,6 +15,7 @@ import pytest
 
 import kafka
 import kafka.spark
+from conftest import missing
 from harness.fetch import FetchError, fetch_spark_connector
 from harness.function_checks import check_all_types, check_beside_sparks_connector, check_registry
 from harness.java import JavaError
@@ -86,5 +87,5 @@ def test_functions_read_and_write_values_of_a_registry(spark):
 
 def test_functions_beside_sparks_connector(spark, embedded_broker, embedded_topic):
     if not spark.conf.get("spark.jars", ""):
-        pytest.skip("Spark's connector cannot be fetched")
+        missing("Spark's own connector for Scala 2.12 cannot be fetched")
     check_beside_sparks_connector(spark, embedded_broker.bootstrap_servers, embedded_topic(2))
