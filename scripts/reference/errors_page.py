@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import importlib
-
-from scripts.reference.remedies import REMEDIES
+import re
+from typing import Any
 
 from kafka import errors
 
@@ -14,7 +14,7 @@ HEAD = """\
 All errors are subclasses of `KafkaError`, in `kafka.errors`. `python -m scripts.reference` generates this page
 from that module. Catch the most specific error you can handle. `error.retriable` tells whether the same call may
 succeed later. Clients retry such errors automatically, so an error that reaches you has persisted, or is not
-retriable.
+retriable. `error.remedy` says what to do, as in the tables below.
 
 A producer reports errors for each record: through `future.get()`, the future's callbacks, `flush()` and the end
 of the `with` block, or in the log if the error is not checked. A consumer raises errors from `poll()` and from
@@ -44,18 +44,18 @@ raise `RecordDeserializationError` (see above), with one of these as its `__caus
 |---|---|---|---|
 """
 OF_VALUES = (
-    ("kafka.schema_registry", "SchemaRegistryError", "Check its `error_code` (Confluent's) and `http_status_code`."),
-    ("kafka.schema_registry", "SchemaRegistryConnectionError", "Check `url`, `timeout`, and that the registry runs."),
-    ("kafka.serialization", "SerializationError", "Check the schema id and the path of the field in the message."),
-    ("kafka.formats", "AvroSchemaError", "Correct the schema at the position that the message names."),
-    ("kafka.formats", "AvroResolutionError", "Read with a compatible schema, or with the writer's schema."),
-    ("kafka.formats", "AvroDecodeError", "Find out which program wrote these bytes, and with which schema."),
-    ("kafka.formats", "AvroEncodeError", "Correct the value of the field that the message names."),
-    ("kafka.formats", "JsonSchemaError", "Correct the schema at the position that the message names."),
-    ("kafka.formats", "JsonEncodeError", "Correct the value of the row and field that the message names."),
-    ("kafka.formats", "ProtobufSchemaError", "Correct the schema, or pass its imports as references."),
-    ("kafka.formats", "ProtobufDecodeError", "Find out which program wrote these bytes, and as which message."),
-    ("kafka.formats", "ProtobufEncodeError", "Correct the value of the row and field that the message names."),
+    ("kafka.schema_registry", "SchemaRegistryError"),
+    ("kafka.schema_registry", "SchemaRegistryConnectionError"),
+    ("kafka.serialization", "SerializationError"),
+    ("kafka.formats", "AvroSchemaError"),
+    ("kafka.formats", "AvroResolutionError"),
+    ("kafka.formats", "AvroDecodeError"),
+    ("kafka.formats", "AvroEncodeError"),
+    ("kafka.formats", "JsonSchemaError"),
+    ("kafka.formats", "JsonEncodeError"),
+    ("kafka.formats", "ProtobufSchemaError"),
+    ("kafka.formats", "ProtobufDecodeError"),
+    ("kafka.formats", "ProtobufEncodeError"),
 )
 NAMES = """
 ## Other names
@@ -76,10 +76,8 @@ def text() -> str:
     ]
     others = sorted(name for name, value in vars(errors).items() if value in found and value.__name__ != name)
     same = [f"- `{name}`: `{getattr(errors, name).__name__}`\n" for name in others]
-    values = [
-        f"| `{name}` | `{module}` | {says(getattr(importlib.import_module(module), name))} | {remedy} |\n"
-        for module, name, remedy in OF_VALUES
-    ]
+    of_values = [(module, getattr(importlib.import_module(module), name)) for module, name in OF_VALUES]
+    values = [f"| `{cls.__name__}` | `{module}` | {says(cls)} | {remedy(cls)} |\n" for module, cls in of_values]
     return "".join([HEAD, CLIENTS, *plain, BROKERS, *answered, VALUES, *values, NAMES, *same])
 
 
@@ -91,9 +89,9 @@ def classes() -> list[type[errors.KafkaError]]:
     return list(dict.fromkeys(declared))
 
 
-def remedy(cls: type[errors.KafkaError]) -> str:
-    """What to do about an error: its own sentence, or that of the nearest base class that has one."""
-    return next(REMEDIES[base.__name__] for base in cls.__mro__ if base.__name__ in REMEDIES)
+def remedy(cls: Any) -> str:
+    """Return the remedy of an error class, in which names of guides are links."""
+    return re.sub(r"(?<!/)\b([A-Z_]+\.md)(#[\w-]+)?", r"[\1](\1\2)", cls.remedy)
 
 
 def says(cls: type[Exception]) -> str:

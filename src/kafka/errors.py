@@ -18,6 +18,8 @@ class KafkaError(RuntimeError):
     invalid_metadata: ClassVar[bool] = False
     about_record: ClassVar[bool] = True
     """Whether the record is to blame where a deserializer raises it; else ``on_deserialization_error`` leaves it be."""
+    remedy: ClassVar[str] = "Read the message: it says what was expected, and what was found."
+    """What to do about the error, in a sentence or two."""
 
     def __str__(self) -> str:
         return BaseException.__str__(self) or type(self).__name__  # not KeyError's, which some are as well
@@ -35,20 +37,35 @@ class RetriableError(KafkaError):
     """The same operation may succeed if it is retried."""
 
     retriable: ClassVar[bool] = True
+    remedy = (
+        "Clients retry this automatically until the call's timeout. If it reaches you, the timeout was "
+        "too short, or the cause persists: see the log."
+    )
 
 
 class InvalidMetadataError(RetriableError):
     """The operation may succeed after a metadata refresh."""
 
     invalid_metadata: ClassVar[bool] = True
+    remedy = (
+        "Clients retry this automatically until the call's timeout. If it reaches you, check that the "
+        "topic exists and has a leader."
+    )
 
 
 class Cancelled(RetriableError):
     """The operation was cancelled before it finished."""
 
+    remedy = "Nothing, if you cancelled the operation."
+
 
 class CommitFailedError(KafkaError):
     """An offset commit came too late: the group has rebalanced and given the partitions to another member."""
+
+    remedy = (
+        "Poll more often: use a lower `max_poll_records`, or a higher `max_poll_interval_ms`. The "
+        "partition's new owner reads the records since the last commit again."
+    )
 
     def __init__(self, *args: object) -> None:
         advice = (
@@ -63,21 +80,31 @@ class RetriableCommitFailedError(RetriableError):
     """An offset commit failed for a cause that passes, and was not tried again, as that might undo a newer one: commit
     the present positions. Java: ``RetriableCommitFailedException``."""
 
+    remedy = "Commit again, with the consumer's current positions."
+
 
 class IllegalArgumentError(KafkaError, ValueError):
     """An argument is invalid."""
+
+    remedy = "Correct the argument that the message names."
 
 
 class IllegalArgumentTypeError(IllegalArgumentError, TypeError):
     """An argument has the wrong type; also a `TypeError`, as in kafka-python 3."""
 
+    remedy = "Pass the argument that the message names in the expected type."
+
 
 class UnknownNameError(IllegalArgumentError, KeyError):
     """A name is unknown, such as that of a resource type; also a `KeyError`, as in kafka-python."""
 
+    remedy = "Use one of the names that the message lists."
+
 
 class IllegalStateError(KafkaError):
     """The operation is not allowed in the object's current state."""
+
+    remedy = "Do what the message says first. If the client is closed, create a new one."
 
 
 class WakeupError(KafkaError):
@@ -85,6 +112,8 @@ class WakeupError(KafkaError):
 
     Java: ``WakeupException``.
     """
+
+    remedy = "Continue, or close the client: `wakeup()` was called to end the wait."
 
 
 class AssertedArgumentError(IllegalArgumentError, AssertionError):
@@ -102,6 +131,8 @@ class AssertedTypeError(TypeError, AssertionError):
 class NothingSubscribedError(AssertedStateError, ValueError):
     """`subscribe()` got neither topics nor a pattern: an `AssertionError` (kafka-python 2) and `ValueError` (3)."""
 
+    remedy = "Pass topics or a pattern to `subscribe()`."
+
 
 class PartitionNotAssignedError(AssertedStateError, KeyError, ValueError):
     """The partition is not assigned to this consumer.
@@ -109,21 +140,34 @@ class PartitionNotAssignedError(AssertedStateError, KeyError, ValueError):
     kafka-python has an `AssertionError`, `KeyError` or `ValueError` here, by call and version; this is all of them.
     """
 
+    remedy = "Call `assign()`, or `poll()` until the partition is in `assignment()`."
+
 
 class IncompatibleBrokerVersion(KafkaError):
     """The broker is too old for the operation."""
+
+    remedy = "Upgrade the brokers, or avoid the missing feature; `docs/COMPATIBILITY.md` has a table."
 
 
 class KafkaConfigurationError(KafkaError, ValueError):
     """A client option, or a combination of options, is invalid."""
 
+    remedy = "Correct the option that the message names; OPTIONS.md lists all options."
+
 
 class KafkaConnectionError(InvalidMetadataError):
     """No connection to a broker, or the connection was lost."""
 
+    remedy = (
+        "Clients retry this automatically until the call's timeout. If it persists, check the address and"
+        " the cause in the message; `kafka doctor` tests it."
+    )
+
 
 class KafkaProtocolError(KafkaError):
     """The peer did not follow Kafka's protocol."""
+
+    remedy = "Check that the port belongs to a broker, and uses this security protocol."
 
 
 class WireFormatError(KafkaProtocolError, ValueError):
@@ -137,15 +181,26 @@ class CorrelationIdError(RetriableError, KafkaProtocolError):
 class InvalidReceiveError(KafkaProtocolError):
     """The size of a frame is invalid."""
 
+    remedy = (
+        "Check that the port belongs to a broker, and whether it uses TLS, which a client without TLS "
+        "cannot parse. Otherwise, raise `receive_message_max_bytes`."
+    )
+
 
 class KafkaTimeoutError(RetriableError):
     """The operation timed out."""
+
+    remedy = "Raise the call's timeout, or find out what is slow: `client.health()` names it."
 
 
 class NoBrokersAvailable(KafkaTimeoutError):
     """None of the bootstrap servers could be reached; the message lists each address and its error."""
 
     invalid_metadata: ClassVar[bool] = True
+    remedy = (
+        "The message lists each address with its error. Check `bootstrap_servers`, the brokers' "
+        "advertised addresses, the port's security protocol, and firewalls."
+    )
 
 
 class BootstrapTimeoutError(NoBrokersAvailable):
@@ -167,6 +222,8 @@ class StaleMetadata(InvalidMetadataError):
 class TooManyInFlightRequests(RetriableError):
     """The connection has reached its maximum number of unanswered requests."""
 
+    remedy = "Raise `max_in_flight_requests_per_connection`."
+
 
 class QuotaViolationError(KafkaError):
     """A quota of the client's own metrics was exceeded."""
@@ -183,6 +240,8 @@ class UnrecognizedBrokerVersion(KafkaError):
 class UnsupportedCodecError(KafkaError):
     """The compression codec is unknown to this client."""
 
+    remedy = "A newer client wrote the records: upgrade this package."
+
 
 class NoOffsetForPartitionError(KafkaError):
     """A partition has neither a committed offset nor a reset policy to start from.
@@ -192,6 +251,8 @@ class NoOffsetForPartitionError(KafkaError):
     Attributes:
         group_id: the group that has committed none; None: there is no group.
     """
+
+    remedy = "Call `seek()`, commit an offset, or set `auto_offset_reset` to something other than 'none'."
 
     def __init__(self, *args: object, group_id: str | None = None) -> None:
         super().__init__(*args)
@@ -221,6 +282,10 @@ class LogTruncationError(KafkaError):
             that; empty where it is not known.
     """
 
+    remedy = (
+        "`seek()` to its divergent offsets, or set a reset policy. Records read beyond them are no longer in the log."
+    )
+
     def __init__(self, divergent_offsets: object, *args: object, positions: object = None) -> None:
         super().__init__(*(args or (f"the logs of these partitions were truncated: {divergent_offsets}",)))
         self.divergent_offsets = divergent_offsets
@@ -240,6 +305,11 @@ class TopicRecreatedError(KafkaError):
         topics: the names of the topics.
         positions: by partition, the offset up to which the deleted topic had been read.
     """
+
+    remedy = (
+        "Poll again to read the new topic from its beginning, or `seek()` first. Its `positions` show how"
+        " far the deleted topic was read. `on_topic_recreated='reset'` does the same without the error."
+    )
 
     def __init__(self, topics: Iterable[str], *args: object, positions: Mapping[Any, int] | None = None) -> None:
         self.topics = frozenset(topics)
@@ -279,6 +349,12 @@ class RecordDeserializationError(KafkaError):
 
     A share consumer releases the record, and goes on behind it.
     """
+
+    remedy = (
+        "`seek()` past the record, or set `on_deserialization_error`. Its `record` has the raw bytes; for"
+        " dead letters, see DELIVERY.md#records-that-cannot-be-read. An unavailable schema registry does "
+        "not cause it, but a `SchemaRegistryConnectionError`, after which the record is read again."
+    )
 
     def __init__(
         self,
@@ -322,17 +398,21 @@ class TransactionFatalError(KafkaError):
     `ProducerFencedError`, which is one of these, that another producer with the same `transactional_id` has taken over.
     """
 
+    remedy = "Close the producer, and create a new one with the same `transactional_id`."
+
 
 class TransactionAbortedError(KafkaError):
     """The record was not sent because its transaction was aborted."""
 
     message: ClassVar[str] = "The record was not sent because its transaction was aborted."
+    remedy = "Send the records again in the next transaction."
 
 
 class RecordPurgedError(KafkaError):
     """The record was dropped by `purge()` of its producer before it was acknowledged. librdkafka: ``_PURGE_QUEUE``."""
 
     message: ClassVar[str] = "The record was dropped by purge()."
+    remedy = "Nothing, if you called `purge()`. The message says whether the record may have been written."
 
 
 class BufferUnderflowError(WireFormatError):
@@ -388,6 +468,8 @@ class AsyncProducerQueueFull(KafkaError):
 class ForkedClientError(IllegalStateError):
     """The client was created before the process forked; create a new one in the child."""
 
+    remedy = "Create clients in the process that uses them, after the fork."
+
 
 class BrokerResponseError(KafkaError):
     """A broker returned an error code; only classes for a specific code have the three attributes."""
@@ -395,6 +477,7 @@ class BrokerResponseError(KafkaError):
     errno: ClassVar[int] = None  # type: ignore[assignment]
     message: ClassVar[str] = None  # type: ignore[assignment]
     description: ClassVar[str] = None  # type: ignore[assignment]
+    remedy = "Check the broker's log at the time of the request."
 
     def __str__(self) -> str:
         text = RuntimeError.__str__(self) or self.description
@@ -405,11 +488,14 @@ class BrokerResponseError(KafkaError):
 class AuthorizationError(BrokerResponseError):
     """The principal is not authorized for the operation."""
 
+    remedy = "Ask an administrator for an ACL that allows it: `create_acls()`, or `kafka-acls.sh`."
+
 
 class UnknownError(BrokerResponseError):
     errno = -1
     message = "UNKNOWN"
     description = "The broker failed with an error that has no code; see its log."
+    remedy = "Check the broker's log at the time of the request."
 
 
 def _named(places: Iterable[str]) -> str:
@@ -430,6 +516,7 @@ class NoError(BrokerResponseError):
     errno = 0
     message = "NO_ERROR"
     description = "The request succeeded."
+    remedy = "Nothing."
 
 
 class OffsetOutOfRangeError(BrokerResponseError):
@@ -442,6 +529,10 @@ class OffsetOutOfRangeError(BrokerResponseError):
     errno = 1
     message = "OFFSET_OUT_OF_RANGE"
     description = "The offset is outside the range of the partition's log."
+    remedy = (
+        "Call `seek_to_beginning()` or `seek_to_end()`, or set a reset policy. Retention has deleted the "
+        "records, or the topic was recreated."
+    )
 
     def __init__(self, *args: object) -> None:
         super().__init__(*args)
@@ -468,6 +559,9 @@ class CorruptRecordError(BrokerResponseError):
     description = (
         "A record failed its checksum, is too large, has a null key on a compacted topic, or is otherwise damaged."
     )
+    remedy = (
+        "`seek()` past the record, and check the broker's disk. When sending: records of compacted topics need a key."
+    )
 
 
 class DecompressionLimitError(CorruptRecordError):
@@ -479,6 +573,8 @@ class DecompressionLimitError(CorruptRecordError):
         offset: the first one of the batch.
         limit: how many bytes the records of a batch may have.
     """
+
+    remedy = "Raise `max_decompressed_batch_bytes` if you trust the batch."
 
     def __init__(self, *args: object, topic: str = "", partition: int = -1, offset: int = -1, limit: int = -1) -> None:
         super().__init__(*args)
@@ -492,6 +588,7 @@ class UnknownTopicOrPartitionError(InvalidMetadataError, BrokerResponseError):
     errno = 3
     message = "UNKNOWN_TOPIC_OR_PARTITION"
     description = "This broker does not host the topic or partition."
+    remedy = "Create the topic, or correct its name. If you are not allowed to describe topics, an ACL may be missing."
 
 
 class InvalidFetchRequestError(BrokerResponseError):
@@ -516,6 +613,10 @@ class RequestTimedOutError(RetriableError, BrokerResponseError):
     errno = 7
     message = "REQUEST_TIMED_OUT"
     description = "The broker did not complete the request within its timeout."
+    remedy = (
+        "Clients retry this automatically until the call's timeout. If it persists, replicas are lagging;"
+        " raise `request_timeout_ms`."
+    )
 
 
 class BrokerNotAvailableError(BrokerResponseError):
@@ -534,6 +635,7 @@ class MessageSizeTooLargeError(BrokerResponseError):
     errno = 10
     message = "MESSAGE_SIZE_TOO_LARGE"
     description = "The record or batch is larger than the largest the broker accepts."
+    remedy = "Raise the topic's `max.message.bytes`, or send smaller records."
 
 
 class StaleControllerEpochError(BrokerResponseError):
@@ -546,6 +648,7 @@ class OffsetMetadataTooLargeError(BrokerResponseError):
     errno = 12
     message = "OFFSET_METADATA_TOO_LARGE"
     description = "The metadata string of an offset commit is longer than the broker allows."
+    remedy = "Shorten the metadata of the commit."
 
 
 class NetworkExceptionError(InvalidMetadataError, BrokerResponseError):
@@ -564,6 +667,10 @@ class CoordinatorNotAvailableError(RetriableError, BrokerResponseError):
     errno = 15
     message = "COORDINATOR_NOT_AVAILABLE"
     description = "There is currently no coordinator, or its internal topic does not exist yet."
+    remedy = (
+        "Clients retry this automatically until the call's timeout. If it persists, the cluster's "
+        "internal topics lack replicas."
+    )
 
 
 class NotCoordinatorError(RetriableError, BrokerResponseError):
@@ -576,18 +683,24 @@ class InvalidTopicError(BrokerResponseError):
     errno = 17
     message = "INVALID_TOPIC"
     description = "The topic name is invalid, or the topic cannot be used this way."
+    remedy = "Use letters, digits, `.`, `_` and `-`, at most 249 characters."
 
 
 class RecordListTooLargeError(BrokerResponseError):
     errno = 18
     message = "RECORD_LIST_TOO_LARGE"
     description = "The batch is larger than one log segment of the broker."
+    remedy = "Use a smaller `batch_size`, or a larger `segment.bytes` for the topic."
 
 
 class NotEnoughReplicasError(RetriableError, BrokerResponseError):
     errno = 19
     message = "NOT_ENOUGH_REPLICAS"
     description = "Fewer replicas are in sync than min.insync.replicas; nothing was written."
+    remedy = (
+        "Clients retry this automatically until the call's timeout. If it persists, start the brokers "
+        "that are down, or lower `min.insync.replicas`."
+    )
 
 
 class NotEnoughReplicasAfterAppendError(RetriableError, BrokerResponseError):
@@ -600,30 +713,35 @@ class InvalidRequiredAcksError(BrokerResponseError):
     errno = 21
     message = "INVALID_REQUIRED_ACKS"
     description = "acks must be 0, 1 or -1 (all)."
+    remedy = "Set `acks` to 0, 1 or 'all'."
 
 
 class IllegalGenerationError(BrokerResponseError):
     errno = 22
     message = "ILLEGAL_GENERATION"
     description = "The member's generation is not the group's current one."
+    remedy = "The member rejoins automatically. Commits of an older generation fail with `CommitFailedError`."
 
 
 class InconsistentGroupProtocolError(BrokerResponseError):
     errno = 23
     message = "INCONSISTENT_GROUP_PROTOCOL"
     description = "The member has no assignment protocol, or no protocol type, in common with the group."
+    remedy = "Configure all members of the group with a common assignor, and with the same `group_protocol`."
 
 
 class InvalidGroupIdError(BrokerResponseError):
     errno = 24
     message = "INVALID_GROUP_ID"
     description = "The group id is empty or invalid."
+    remedy = "Set a `group_id` that is not empty."
 
 
 class UnknownMemberIdError(BrokerResponseError):
     errno = 25
     message = "UNKNOWN_MEMBER_ID"
     description = "The coordinator does not know this member, or no longer does."
+    remedy = "The member rejoins automatically. If this happens often, `session_timeout_ms` is too short."
 
 
 class InvalidSessionTimeoutError(BrokerResponseError):
@@ -632,12 +750,14 @@ class InvalidSessionTimeoutError(BrokerResponseError):
     description = (
         "The session timeout is outside group.min.session.timeout.ms to group.max.session.timeout.ms of the broker."
     )
+    remedy = "Set `session_timeout_ms` to a value between the broker's limits."
 
 
 class RebalanceInProgressError(BrokerResponseError):
     errno = 27
     message = "REBALANCE_IN_PROGRESS"
     description = "The group is rebalancing: members must join again."
+    remedy = "Call `poll()`: the member rejoins automatically."
 
 
 class InvalidCommitOffsetSizeError(BrokerResponseError):
@@ -668,12 +788,14 @@ class InvalidTimestampError(BrokerResponseError):
     errno = 32
     message = "INVALID_TIMESTAMP"
     description = "The record's timestamp is too far from the broker's clock for the topic's settings."
+    remedy = "Correct the clock or `timestamp_ms`, or the topic's `message.timestamp.*.max.ms`."
 
 
 class UnsupportedSaslMechanismError(BrokerResponseError):
     errno = 33
     message = "UNSUPPORTED_SASL_MECHANISM"
     description = "The broker does not offer this SASL mechanism."
+    remedy = "Choose one of the broker's mechanisms, which the message lists."
 
 
 class IllegalSaslStateError(BrokerResponseError):
@@ -686,24 +808,28 @@ class UnsupportedVersionError(IncompatibleBrokerVersion, BrokerResponseError):
     errno = 35
     message = "UNSUPPORTED_VERSION"
     description = "One side does not support this version of the request or a field in it."
+    remedy = "Upgrade the brokers, or avoid the missing feature; `docs/COMPATIBILITY.md` has a table."
 
 
 class TopicAlreadyExistsError(BrokerResponseError):
     errno = 36
     message = "TOPIC_ALREADY_EXISTS"
     description = "A topic with this name already exists."
+    remedy = "Nothing, if you only want the topic to exist."
 
 
 class InvalidPartitionsError(BrokerResponseError):
     errno = 37
     message = "INVALID_PARTITIONS"
     description = "The number of partitions is invalid; it can only grow."
+    remedy = "Request more partitions than there are; the number cannot decrease."
 
 
 class InvalidReplicationFactorError(BrokerResponseError):
     errno = 38
     message = "INVALID_REPLICATION_FACTOR"
     description = "The replication factor is below 1 or above the number of brokers."
+    remedy = "Request at most as many replicas as there are brokers."
 
 
 class InvalidReplicationAssignmentError(BrokerResponseError):
@@ -716,12 +842,14 @@ class InvalidConfigurationError(BrokerResponseError):
     errno = 40
     message = "INVALID_CONFIG"
     description = "A configuration value is invalid."
+    remedy = "Correct the setting that the message names."
 
 
 class NotControllerError(RetriableError, BrokerResponseError):
     errno = 41
     message = "NOT_CONTROLLER"
     description = "The broker is not the controller."
+    remedy = "Clients retry this automatically until the call's timeout. If it persists, the cluster has no controller."
 
 
 class InvalidRequestError(BrokerResponseError):
@@ -740,12 +868,14 @@ class PolicyViolationError(BrokerResponseError):
     errno = 44
     message = "POLICY_VIOLATION"
     description = "A policy of the cluster forbids the request."
+    remedy = "Ask the cluster's administrators for its policies."
 
 
 class OutOfOrderSequenceNumberError(BrokerResponseError):
     errno = 45
     message = "OUT_OF_ORDER_SEQUENCE_NUMBER"
     description = "A batch's sequence number does not follow the last one the broker has from this producer."
+    remedy = "The broker lost earlier records: create a new producer, and check the brokers."
 
 
 class DuplicateSequenceNumberError(BrokerResponseError):
@@ -758,24 +888,28 @@ class InvalidProducerEpochError(BrokerResponseError):
     errno = 47
     message = "INVALID_PRODUCER_EPOCH"
     description = "A producer with the same id and a newer epoch has taken over."
+    remedy = "Close this producer: another one with its `transactional_id` has taken over."
 
 
 class InvalidTxnStateError(BrokerResponseError):
     errno = 48
     message = "INVALID_TXN_STATE"
     description = "The operation is not allowed in the current state of the transaction."
+    remedy = "Abort the transaction, or create a new producer."
 
 
 class InvalidProducerIdMappingError(BrokerResponseError):
     errno = 49
     message = "INVALID_PRODUCER_ID_MAPPING"
     description = "The producer id does not belong to this transactional id."
+    remedy = "Create a new producer."
 
 
 class InvalidTransactionTimeoutError(BrokerResponseError):
     errno = 50
     message = "INVALID_TRANSACTION_TIMEOUT"
     description = "The transaction timeout is longer than transaction.max.timeout.ms of the broker."
+    remedy = "Set `transaction_timeout_ms` to at most the broker's `transaction.max.timeout.ms`."
 
 
 class ConcurrentTransactionsError(RetriableError, BrokerResponseError):
@@ -800,6 +934,7 @@ class SecurityDisabledError(BrokerResponseError):
     errno = 54
     message = "SECURITY_DISABLED"
     description = "Security features are disabled on the cluster."
+    remedy = "Configure an authorizer on the brokers."
 
 
 class OperationNotAttemptedError(BrokerResponseError):
@@ -824,12 +959,14 @@ class SaslAuthenticationFailedError(BrokerResponseError):
     errno = 58
     message = "SASL_AUTHENTICATION_FAILED"
     description = "The broker rejected the credentials."
+    remedy = "Check user and password, ticket or token, and the mechanism; the broker's log has the cause."
 
 
 class UnknownProducerIdError(BrokerResponseError):
     errno = 59
     message = "UNKNOWN_PRODUCER_ID"
     description = "The broker has no state left for this producer id: its records have all been deleted."
+    remedy = "Create a new producer."
 
 
 class ReassignmentInProgressError(BrokerResponseError):
@@ -872,6 +1009,7 @@ class DelegationTokenExpiredError(BrokerResponseError):
     errno = 66
     message = "DELEGATION_TOKEN_EXPIRED"
     description = "The delegation token has expired."
+    remedy = "Create a new token."
 
 
 class InvalidPrincipalTypeError(BrokerResponseError):
@@ -884,12 +1022,14 @@ class NonEmptyGroupError(BrokerResponseError):
     errno = 68
     message = "NON_EMPTY_GROUP"
     description = "The group still has members."
+    remedy = "Stop the group's members first."
 
 
 class GroupIdNotFoundError(BrokerResponseError):
     errno = 69
     message = "GROUP_ID_NOT_FOUND"
     description = "The group does not exist."
+    remedy = "Correct the name. Brokers delete groups without members and offsets."
 
 
 class FetchSessionIdNotFoundError(RetriableError, BrokerResponseError):
@@ -914,6 +1054,7 @@ class TopicDeletionDisabledError(BrokerResponseError):
     errno = 73
     message = "TOPIC_DELETION_DISABLED"
     description = "Topic deletion is disabled on the cluster."
+    remedy = "Set `delete.topic.enable=true` on the brokers."
 
 
 class FencedLeaderEpochError(InvalidMetadataError, BrokerResponseError):
@@ -932,6 +1073,7 @@ class UnsupportedCompressionTypeError(BrokerResponseError):
     errno = 76
     message = "UNSUPPORTED_COMPRESSION_TYPE"
     description = "The receiver does not support this compression type."
+    remedy = "Use another `compression_type`: zstd requires brokers from 2.1 on."
 
 
 class StaleBrokerEpochError(BrokerResponseError):
@@ -950,6 +1092,7 @@ class MemberIdRequiredError(BrokerResponseError):
     errno = 79
     message = "MEMBER_ID_REQUIRED"
     description = "The member must rejoin with the member id it just received."
+    remedy = "The member rejoins automatically."
 
 
 class PreferredLeaderNotAvailableError(InvalidMetadataError, BrokerResponseError):
@@ -962,12 +1105,14 @@ class GroupMaxSizeReachedError(BrokerResponseError):
     errno = 81
     message = "GROUP_MAX_SIZE_REACHED"
     description = "The group has reached its maximum number of members."
+    remedy = "Use fewer members, or raise the brokers' `group.max.size`."
 
 
 class FencedInstanceIdError(BrokerResponseError):
     errno = 82
     message = "FENCED_INSTANCE_ID"
     description = "Another member with the same group.instance.id has taken over."
+    remedy = "Give each member a different `group_instance_id`."
 
 
 class EligibleLeadersNotAvailableError(InvalidMetadataError, BrokerResponseError):
@@ -980,6 +1125,7 @@ class ElectionNotNeededError(InvalidMetadataError, BrokerResponseError):
     errno = 84
     message = "ELECTION_NOT_NEEDED"
     description = "The partition already has the preferred leader."
+    remedy = "Nothing."
 
 
 class NoReassignmentInProgressError(BrokerResponseError):
@@ -992,12 +1138,14 @@ class GroupSubscribedToTopicError(BrokerResponseError):
     errno = 86
     message = "GROUP_SUBSCRIBED_TO_TOPIC"
     description = "Offsets of a topic cannot be deleted while the group is subscribed to it."
+    remedy = "Stop the members that read the topic first."
 
 
 class InvalidRecordError(BrokerResponseError):
     errno = 87
     message = "INVALID_RECORD"
     description = "The broker's validation rejected a record of the batch."
+    remedy = "The message gives the broker's reason, which is often a missing key in a compacted topic."
 
 
 class UnstableOffsetCommitError(RetriableError, BrokerResponseError):
@@ -1010,12 +1158,20 @@ class ThrottlingQuotaExceededError(RetriableError, BrokerResponseError):
     errno = 89
     message = "THROTTLING_QUOTA_EXCEEDED"
     description = "A quota of the cluster was exceeded."
+    remedy = (
+        "Clients retry this automatically until the call's timeout. If it persists, make fewer changes at"
+        " a time, or raise the quota."
+    )
 
 
 class ProducerFencedError(TransactionFatalError, BrokerResponseError):
     errno = 90
     message = "PRODUCER_FENCED"
     description = "A newer producer with the same transactional id has taken over."
+    remedy = (
+        "Close this producer: another one with its `transactional_id` has taken over. Use each id in one "
+        "producer at a time."
+    )
 
 
 class ResourceNotFoundError(BrokerResponseError):
@@ -1034,6 +1190,7 @@ class UnacceptableCredentialError(BrokerResponseError):
     errno = 93
     message = "UNACCEPTABLE_CREDENTIAL"
     description = "The credential does not meet the broker's requirements."
+    remedy = "Read the message: SCRAM requires at least 4,096 iterations."
 
 
 class InconsistentVoterSetError(BrokerResponseError):
@@ -1106,6 +1263,7 @@ class TransactionalIdNotFoundError(BrokerResponseError):
     errno = 105
     message = "TRANSACTIONAL_ID_NOT_FOUND"
     description = "The transactional id does not exist."
+    remedy = "Correct the name. Brokers forget an unused id after a week."
 
 
 class FetchSessionTopicIdError(RetriableError, BrokerResponseError):
@@ -1136,24 +1294,28 @@ class FencedMemberEpochError(BrokerResponseError):
     errno = 110
     message = "FENCED_MEMBER_EPOCH"
     description = "The coordinator has fenced this member's epoch: it must rejoin."
+    remedy = "The member rejoins automatically."
 
 
 class UnreleasedInstanceIdError(BrokerResponseError):
     errno = 111
     message = "UNRELEASED_INSTANCE_ID"
     description = "Another member of the group still uses this instance id."
+    remedy = "Close the other member, or wait until its session ends."
 
 
 class UnsupportedAssignorError(BrokerResponseError):
     errno = 112
     message = "UNSUPPORTED_ASSIGNOR"
     description = "The coordinator does not support the assignor."
+    remedy = "Set `group_remote_assignor` to 'uniform' or 'range', unless the broker has others."
 
 
 class StaleMemberEpochError(BrokerResponseError):
     errno = 113
     message = "STALE_MEMBER_EPOCH"
     description = "The member's epoch is out of date: it gets the new one with its next heartbeat."
+    remedy = "The member receives the new epoch automatically."
 
 
 class MismatchedEndpointTypeError(BrokerResponseError):
@@ -1196,12 +1358,14 @@ class TransactionAbortableError(BrokerResponseError):
     errno = 120
     message = "TRANSACTION_ABORTABLE"
     description = "The transaction failed and must be aborted; the producer can continue."
+    remedy = "Call `abort_transaction()`, then start again with the same producer."
 
 
 class InvalidRecordStateError(BrokerResponseError):
     errno = 121
     message = "INVALID_RECORD_STATE"
     description = "The record cannot be acknowledged in its current state."
+    remedy = "The record's lock has expired, and it is delivered again: acknowledge sooner, or renew the lock."
 
 
 class ShareSessionNotFoundError(RetriableError, BrokerResponseError):
@@ -1244,6 +1408,7 @@ class InvalidRegularExpressionError(BrokerResponseError):
     errno = 128
     message = "INVALID_REGULAR_EXPRESSION"
     description = "The regular expression is invalid."
+    remedy = "Correct the pattern: the coordinator uses RE2 syntax."
 
 
 class RebootstrapRequiredError(BrokerResponseError):

@@ -59,6 +59,8 @@ class SerializationError(KafkaError, ValueError):
         field: the path of the field that is to blame, such as ``items[3].price``; None: the value as a whole.
     """
 
+    remedy = "Check the schema id and the path of the field in the message."
+
     def __init__(self, *args: object, schema_id: int | None = None, field: str | None = None) -> None:
         super().__init__(*args)
         self.schema_id = schema_id

@@ -6,6 +6,8 @@ from __future__ import annotations
 class AvroDecodeError(ValueError):
     """Bytes are not a value of a schema."""
 
+    remedy = "Find out which program wrote these bytes, and with which schema."
+
     def __init__(self, path: str, position: int, reason: str) -> None:
         """Make the error.
 
@@ -24,6 +26,8 @@ class AvroDecodeError(ValueError):
 
 class AvroEncodeError(ValueError):
     """A value does not fit a schema."""
+
+    remedy = "Correct the value of the field that the message names."
 
     def __init__(self, path: str, reason: str, row: int | None = None) -> None:
         """Make the error.

@@ -34,6 +34,8 @@ _UNITS = {"millis": 1_000, "micros": 1_000_000, "nanos": 1_000_000_000}
 class AvroResolutionError(ValueError):
     """Values of a writer's schema cannot be read with a reader's schema. The text names the field and both types."""
 
+    remedy = "Read with a compatible schema, or with the writer's schema."
+
 
 @dataclass(eq=False, slots=True)
 class Leaf:

@@ -28,6 +28,8 @@ _ORDERS = ("ascending", "descending", "ignore")
 class AvroSchemaError(ValueError):
     """A schema is not valid. The text names the place in the schema, what was expected and what was found."""
 
+    remedy = "Correct the schema at the position that the message names."
+
 
 @dataclass(frozen=True, slots=True)
 class Logical:

@@ -22,6 +22,8 @@ class JsonEncodeError(ValueError):
         cause: the path of the field, and why its value cannot be written.
     """
 
+    remedy = "Correct the value of the row and field that the message names."
+
     def __init__(self, row: int, cause: str) -> None:
         super().__init__(f"Row {row} cannot be written as JSON: {cause}")
         self.row = row

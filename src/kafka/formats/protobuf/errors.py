@@ -11,9 +11,13 @@ from kafka.errors import KafkaConfigurationError
 class ProtobufSchemaError(ValueError):
     """A schema is not valid, or cannot be used this way. The text says where."""
 
+    remedy = "Correct the schema, or pass its imports as references."
+
 
 class ProtobufDecodeError(ValueError):
     """Bytes are not a message of the type."""
+
+    remedy = "Find out which program wrote these bytes, and as which message."
 
     def __init__(self, text: str, path: str = "") -> None:
         """Make the error.
@@ -28,6 +32,8 @@ class ProtobufDecodeError(ValueError):
 
 class ProtobufEncodeError(ValueError):
     """A value is not a message of the type. The text names row and field."""
+
+    remedy = "Correct the value of the row and field that the message names."
 
 
 def library(name: str) -> Any:

@@ -15,6 +15,8 @@ class SchemaRegistryError(KafkaError):
         request: the request and the registry's address, such as ``GET /subjects at http://localhost:8081``.
     """
 
+    remedy = "Check its `error_code` (Confluent's) and `http_status_code`."
+
     UNKNOWN = -1
     about_record: ClassVar[bool] = False
 
@@ -43,3 +45,5 @@ class SchemaRegistryConnectionError(SchemaRegistryError, RetriableError):
     Arguments:
         http_status_code, error_code, error_message, request: see `SchemaRegistryError`; the first is 0.
     """
+
+    remedy = "Check `url`, `timeout`, and that the registry runs."
