@@ -29,36 +29,36 @@ GUIDE = ROOT / "docs" / "COMPATIBILITY.md"
 BEGIN, END = "<!-- scripts/matrix.py writes from here -->\n", "<!-- to here -->\n"
 
 CLIENTS = (
-    "test_admin.py",
-    "test_admin_cluster.py",
-    "test_admin_groups.py",
-    "test_async_consumer.py",
-    "test_cluster.py",
-    "test_consumer.py",
-    "test_group_listeners.py",
-    "test_groups.py",
-    "test_hand_out.py",
-    "test_lagging_replicas.py",
-    "test_log_ends.py",
-    "test_metrics.py",
-    "test_producer.py",
-    "test_producer_callbacks.py",
-    "test_producer_faces.py",
-    "test_producer_lifetime.py",
-    "test_sticky_groups.py",
-    "test_three_brokers.py",
-    "test_transactions.py",
+    "admin/test_admin.py",
+    "admin/test_admin_cluster.py",
+    "admin/test_admin_groups.py",
+    "consumer/test_async_consumer.py",
+    "cluster/test_cluster.py",
+    "consumer/test_consumer.py",
+    "groups/test_group_listeners.py",
+    "groups/test_groups.py",
+    "consumer/test_hand_out.py",
+    "consumer/test_lagging_replicas.py",
+    "consumer/test_log_ends.py",
+    "cluster/test_metrics.py",
+    "producer/test_producer.py",
+    "producer/test_producer_callbacks.py",
+    "producer/test_producer_faces.py",
+    "producer/test_producer_lifetime.py",
+    "groups/test_sticky_groups.py",
+    "cluster/test_three_brokers.py",
+    "transactions/test_transactions.py",
 )
 """The tests of today's clients."""
 OLD_CLIENTS = (
-    "test_early_clients.py",
-    "test_old_connections.py",
-    "test_old_coordinators.py",
-    "test_simple_clients.py",
-    "test_simple_consumers.py",
+    "legacy/test_early_clients.py",
+    "legacy/test_old_connections.py",
+    "legacy/test_old_coordinators.py",
+    "legacy/test_simple_clients.py",
+    "legacy/test_simple_consumers.py",
 )
 """The tests of what only kafka-python's old generations had."""
-BASICS = ("test_simple_clients.py",)
+BASICS = ("legacy/test_simple_clients.py",)
 """What runs on brokers that have no groups for clients."""
 
 RELEASES: dict[str, Sequence[str]] = {

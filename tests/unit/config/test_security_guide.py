@@ -16,7 +16,7 @@ BLOCKS = [
     for kind, text in re.findall(r"```(python|properties)\n(.*?)```", GUIDE, re.DOTALL)
     if "EmbeddedBroker" not in text
 ]
-"""But the program that `tests/integration/test_embedded_logins.py` runs."""
+"""But the program that `tests/integration/security/test_embedded_logins.py` runs."""
 FILES = ("ca.pem", "client.pem", "client.key", "trust.jks", "client.p12", "assertion.pem", "alice.keytab")
 
 

@@ -1,8 +1,8 @@
 """Exchanges with a registry as Confluent documents its API: call, request, answer, and what the caller gets.
 
-Apicurio Registry, on which tests/integration/test_schema_registry_contract.py runs the client, lacks most of this:
-GUIDs, contexts, modes, metadata and rules, error codes. Each exchange runs on both clients. The texts of refusals are
-ours.
+Apicurio Registry, on which tests/integration/registry/test_schema_registry_contract.py runs the client, lacks most of
+this: GUIDs, contexts, modes, metadata and rules, error codes. Each exchange runs on both clients. The texts of refusals
+are ours.
 """
 
 from __future__ import annotations

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from integration.consumer_support import produce
+from integration.shares.share_support import RawMember, data_of
 from kafka import KafkaProducer
-
-from .consumer_support import produce
-from .share_support import RawMember, data_of
 
 if TYPE_CHECKING:
     from conftest import Broker, MakeTopic

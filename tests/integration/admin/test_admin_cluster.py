@@ -7,7 +7,7 @@ import uuid
 
 import pytest
 
-from integration.admin_faces import FACES, opened
+from integration.admin.admin_faces import FACES, opened
 from kafka.admin import (
     ACL,
     AbortTransactionSpec,

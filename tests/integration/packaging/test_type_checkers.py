@@ -14,7 +14,7 @@ import pytest
 from conftest import missing
 from harness.aio_programs import NAMES, source
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 TYPED = ROOT / "tests" / "data" / "typing"
 WRONG = [number for number, line in enumerate((TYPED / "wrong.py").read_text().splitlines(), 1) if "# wrong" in line]
 PAGES = ("README.md", "docs/START.md", "docs/ASYNCIO.md")

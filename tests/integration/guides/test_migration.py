@@ -13,7 +13,7 @@ import pytest
 from kafka import KafkaAdminClient, KafkaProducer
 from kafka.broker import EmbeddedBroker
 
-GUIDE = Path(__file__).resolve().parents[2] / "docs" / "MIGRATION.md"
+GUIDE = Path(__file__).resolve().parents[3] / "docs" / "MIGRATION.md"
 SECTIONS = re.split(r"^## ", GUIDE.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
 BLOCKS = [
     pytest.param(code, id=f"{section.splitlines()[0]} {number}")

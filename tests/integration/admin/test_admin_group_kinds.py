@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer
 
-from integration.admin_faces import FACES, opened
+from integration.admin.admin_faces import FACES, opened
 from kafka.admin import OffsetShift, OffsetSpec
 from kafka.errors import GroupIdNotFoundError, NoError, UnknownMemberIdError, UnknownTopicOrPartitionError
 from kafka.producer import KafkaProducer

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from integration.consumer_support import produce, read
 from kafka import (
     AcknowledgeType,
     AsyncKafkaShareConsumer,
@@ -36,8 +37,6 @@ from kafka.errors import (
 from kafka.formats.registry.errors import SchemaRegistryConnectionError
 from kafka.record import ConsumerRecord
 
-from .consumer_support import produce, read
-
 if TYPE_CHECKING:
     from conftest import Broker, MakeTopic
 
@@ -45,7 +44,7 @@ pytestmark = pytest.mark.needs(broker=(4, 2), why="share groups (KIP-932)")
 PATIENCE_S = 60.0
 LOCK_MS = 3000
 """How long a record is locked that is renewed in time, on a busy machine too."""
-GUIDE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "SHARE_GROUPS.md"
+GUIDE = pathlib.Path(__file__).resolve().parents[3] / "docs" / "SHARE_GROUPS.md"
 Open = Callable[..., KafkaShareConsumer]
 
 

@@ -39,7 +39,7 @@ KIP_890 = [pytest.mark.needs(broker=(4, 0), why="transactions of version 2 (KIP-
 KIP_360 = pytest.mark.needs(broker=(2, 5), why="another epoch after a lost record (KIP-360)")
 KIP_447 = pytest.mark.needs(broker=(2, 5), why="memberships in TxnOffsetCommit (KIP-447)")
 PROPERTIES = {"transaction.abort.timed.out.transaction.cleanup.interval.ms": "200"}
-GUIDE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "TRANSACTIONS.md"
+GUIDE = pathlib.Path(__file__).resolve().parents[3] / "docs" / "TRANSACTIONS.md"
 
 
 class _Embedded(EmbeddedBroker):

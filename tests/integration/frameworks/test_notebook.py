@@ -15,7 +15,7 @@ from harness.frameworks import frameworks_environment
 from harness.pins import PinsError
 from kafka.broker import EmbeddedBroker
 
-NOTEBOOK = Path(__file__).resolve().parents[2] / "examples" / "frameworks" / "notebook.ipynb"
+NOTEBOOK = Path(__file__).resolve().parents[3] / "examples" / "frameworks" / "notebook.ipynb"
 PATIENCE_S = 200
 RUN = """
 import json, sys

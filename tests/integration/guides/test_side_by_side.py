@@ -14,7 +14,7 @@ from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.broker import EmbeddedBroker
 from kafka.config.librdkafka_table import CONVERTED, IDLE, OWN, REFUSED, RENAMED
 
-GUIDE = Path(__file__).resolve().parents[2] / "docs" / "SIDE_BY_SIDE.md"
+GUIDE = Path(__file__).resolve().parents[3] / "docs" / "SIDE_BY_SIDE.md"
 SETTINGS, *SECTIONS = re.split(r"^## ", GUIDE.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
 PAIRS = {
     section.splitlines()[0]: re.findall(r"^```python\n(.*?)^```", section, re.MULTILINE | re.DOTALL)

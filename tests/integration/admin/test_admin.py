@@ -5,7 +5,7 @@ import uuid
 
 import pytest
 
-from integration.admin_faces import FACES, opened
+from integration.admin.admin_faces import FACES, opened
 from kafka.admin import ConfigResource, NewPartitions, NewTopic
 from kafka.errors import (
     GroupIdNotFoundError,

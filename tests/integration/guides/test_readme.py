@@ -9,7 +9,7 @@ import pytest
 
 from kafka.broker import EmbeddedBroker
 
-README = pathlib.Path(__file__).resolve().parents[2] / "README.md"
+README = pathlib.Path(__file__).resolve().parents[3] / "README.md"
 SECTION = r"^## ([^\n]+)\n(?:(?!^## ).)*?"
 EXAMPLES = re.findall(SECTION + r"^```python\n(.*?)^```", README.read_text(), flags=re.MULTILINE | re.DOTALL)
 

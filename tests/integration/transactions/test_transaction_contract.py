@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from integration.transactional_wire import CONCURRENT, TransactionalWire
+from integration.transactions.transactional_wire import CONCURRENT, TransactionalWire
 from integration.wire_support import Wire, coordinator
 from kafka.wire.api.describe_transactions import DescribeTransactionsRequest
 from kafka.wire.api.list_transactions import ListTransactionsRequest

@@ -15,7 +15,7 @@ from harness.topics import create_topic, new_topic_name
 if TYPE_CHECKING:
     from conftest import Broker
 
-GUIDE = (Path(__file__).resolve().parents[2] / "docs" / "ASYNCIO.md").read_text()
+GUIDE = (Path(__file__).resolve().parents[3] / "docs" / "ASYNCIO.md").read_text()
 SERVICE, STOPPING = re.findall(r"^```python\n(.*?)^```", GUIDE, flags=re.MULTILINE | re.DOTALL)
 
 

@@ -5,7 +5,7 @@ import re
 import subprocess
 import sys
 
-TEXT = (pathlib.Path(__file__).resolve().parents[2] / "docs" / "ADMIN.md").read_text(encoding="utf-8")
+TEXT = (pathlib.Path(__file__).resolve().parents[3] / "docs" / "ADMIN.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"^```python\n(.*?)^```", TEXT, flags=re.MULTILINE | re.DOTALL)
 
 

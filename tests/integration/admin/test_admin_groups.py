@@ -4,7 +4,7 @@ import uuid
 
 import pytest
 
-from integration.admin_faces import FACES, opened
+from integration.admin.admin_faces import FACES, opened
 from kafka.admin import MemberToRemove, OffsetSpec, OffsetTimestamp
 from kafka.consumer import KafkaConsumer
 from kafka.errors import GroupIdNotFoundError, NoError, UnknownMemberIdError, UnknownTopicOrPartitionError

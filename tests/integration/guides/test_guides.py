@@ -16,7 +16,7 @@ from harness.pins import PinsError
 from kafka.broker import EmbeddedBroker
 from kafka.record import arrow_schema
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
+DOCS = Path(__file__).resolve().parents[3] / "docs"
 GUIDES = {
     "START.md": ["RecordMetadata(topic='orders'", "1001 records\nthe last: ", "b'997 pears'", ": 0}"],
     "GROUPS.md": [

@@ -23,7 +23,7 @@ from kafka import KafkaConsumer, KafkaProducer
 if TYPE_CHECKING:
     from conftest import Broker, MakeTopic
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "frameworks"
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples" / "frameworks"
 PATIENCE_S = 120
 Start = Callable[..., Supervised]
 EMBEDDED = pytest.mark.parametrize("broker", ["embedded"], indirect=True)

@@ -15,7 +15,7 @@ import pytest
 
 from conftest import missing
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 NOT_SOURCE = shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "*.so", "*.egg-info", "demo-output")
 
 
