@@ -34,7 +34,7 @@ TABLES = {
     "before": tasks.against_other_tree,
 }
 ROUNDS = {"full": 3, "before": 3}
-"""Of each row; else one, and in `bench` more of those that are not settled."""
+"""Rounds per row. All others run one, and `bench` adds rounds for rows without a clear result."""
 MOST_ROUNDS = 4
 MORE_ROUNDS_S = 23 * 60
 """Within this time of its start `bench` begins further rounds."""

@@ -65,7 +65,7 @@ def _machine() -> str:
 
 
 def _processor() -> str:
-    """The processor's name where Linux tells it, else its architecture."""
+    """The processor's name on Linux, or its architecture."""
     told = Path("/proc/cpuinfo")
     for line in told.read_text().splitlines() if told.exists() else ():
         if line.startswith("model name"):

@@ -103,10 +103,9 @@ def reached(ratio: float, target: Target) -> bool:
 
 
 def settled(row: Row) -> bool:
-    """Whether more rounds would hardly change which targets are reached.
+    """Whether further rounds would hardly change which targets are met.
 
-    After one round it is so if each ratio is far from what is asked; after several if any two rounds of ours and
-    theirs agree.
+    After one round, each ratio must be far from its target. After several, all pairs of rounds must agree.
     """
     margin = CLEARLY if len(row.ours) == 1 else 1.0
     return all(
@@ -116,7 +115,7 @@ def settled(row: Row) -> bool:
 
 
 def _ratios_of_rounds(row: Row) -> Iterator[tuple[Target, list[float]]]:
-    """Each target with the ratios of each round of ours to each round of theirs."""
+    """Each target, with the ratio of each of our rounds to each of theirs."""
     for figure in FIGURES[row.measure]:
         for target in row.targets:
             if target.figure == figure.name:

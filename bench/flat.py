@@ -1,8 +1,8 @@
 """`python -m bench.flat`: what should stay flat as clusters and topics grow, as a Markdown table.
 
 An idle consumer, many partitions with little in each, many topics in the cluster, the start-up of a consumer,
-decoding in two threads, and new connections beside busy ones, on the embedded broker and on Apache Kafka. Every probe
-is a process of its own; those that are compared run in turn, several times, and the medians count. The clusters are
+decoding in two threads, and new connections next to busy ones, on the embedded broker and on Apache Kafka. Each probe
+runs in a separate process. Probes that are compared take turns, several times, and the medians count. The clusters are
 Apache Kafka, started here.
 """
 
@@ -27,7 +27,7 @@ from harness.topics import create_topic
 PROBE_TIMEOUT_S = 180
 ROUNDS = 5
 ROUNDS_AMONG_MANY = 15
-"""A tenth more or less is to be seen, and single rounds differ by more."""
+"""A difference of a tenth should be visible, but single rounds differ by more."""
 RECORDS = 2_000_000
 """As many as in the topics of `python -m bench`: 2,000 in each of 1,000 partitions."""
 RECORDS_AMONG_MANY = 400_000
@@ -41,7 +41,7 @@ HEADING = ("| what | figure | asked |", "|---|---:|---:|")
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the table; `reached` is None where nothing is asked."""
+    """A line of the table; `reached` is None if there is no target."""
 
     what: str
     figure: str
@@ -54,7 +54,7 @@ class Line:
 
 
 def probe(name: str, **arguments: Any) -> dict[str, float]:
-    """Run a function of `bench.flat_probes` in a process of its own, and return what it tells.
+    """Run a function of `bench.flat_probes` in a separate process, and return its result.
 
     Raises:
         RuntimeError: it failed.
@@ -161,7 +161,7 @@ def threads() -> list[Line]:
 
 @contextlib.contextmanager
 def embedded() -> Iterator[str]:
-    """An embedded broker in a process of its own; gives its address."""
+    """Start an embedded broker in a separate process, and yield its address."""
     command = [sys.executable, "-m", "kafka", "broker", "--port", "0"]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         try:
@@ -172,7 +172,7 @@ def embedded() -> Iterator[str]:
 
 
 def neighbours() -> list[Line]:
-    """New connections beside busy ones, on both brokers."""
+    """New connections next to busy ones, on both brokers."""
     with ApacheKafka(full_jit=True) as kafka, embedded() as ours:
         cases = [{"servers": each, "busy": BUSY, "dials": DIALS} for each in (ours, kafka.bootstrap_servers)]
         here, there = in_turn("beside_busy_ones", cases)

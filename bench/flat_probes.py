@@ -1,4 +1,4 @@
-"""What `bench.flat` measures, each in a process of its own: `python -m bench.flat_probes NAME JSON`."""
+"""The probes of `bench.flat`, each run in a separate process: `python -m bench.flat_probes NAME JSON`."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from kafka.wire import message_class
 
 VALUE_SIZE = 100
 AT_ONCE = 250
-"""So many topics are created by one request."""
+"""The number of topics created per request."""
 CREATE_TIMEOUT_S = 120
 
 

@@ -104,7 +104,7 @@ def by_kafka() -> Callable[[bytes], Any]:
 
 
 def objects(values: list[dict[str, Any]], encoded: list[bytes]) -> None:
-    """Values to objects and back, beside fastavro and what confluent-kafka makes of it."""
+    """Values to objects and back, compared with fastavro and confluent-kafka."""
     avro = Avro(SCHEMA)
     parsed = fastavro.parse_schema(SCHEMA)
     deserialize, ours = by_confluent(), by_kafka()

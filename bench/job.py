@@ -1,4 +1,4 @@
-"""One task of one client, in a process of its own: `python -m bench.job JSON` prints the result as JSON."""
+"""One task of one client in a separate process: `python -m bench.job JSON` prints the result as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""New connections beside busy ones: how long each waits for its first answer."""
+"""How long new connections wait for their first response while other connections are busy."""
 
 from __future__ import annotations
 

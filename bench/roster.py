@@ -31,8 +31,8 @@ class Client:
         module: of `bench.clients`.
         environment: what its process can import.
         sums: whether it knows the keys and values; what does not is only counted.
-        warms_up: whether it does its task once before it is timed. Spark's queries warm up by themselves, and Kafka's
-            tools do theirs but once.
+        warms_up: whether it runs its task once before it is timed. Spark's queries have their own warm-up, and Kafka's
+            tools run only once.
     """
 
     title: str

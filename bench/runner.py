@@ -19,7 +19,7 @@ from harness.topics import create_topic, delete_topics, new_topic_name
 
 VERIFY_TIMEOUT_S = 120
 VERIFIERS = ("confluent", "ours")
-"""Who reads back what was written: in the first round somebody whom everybody trusts, then the quicker one."""
+"""The clients that read back what was written: a well-known one in the first round, then a faster one."""
 
 
 class WrongAnswer(RuntimeError):

@@ -1,9 +1,9 @@
 """The Spark jobs of the benchmarks, the same for this package and for Spark's own connector.
 
-Each runs in a process with a session of its own: in one that several rows share, the most memory would be that of the
-hungriest row before, and what the JVM has compiled by then would depend on the order of the rows. Making the session is
-not timed. Before the time begins the same query runs for some seconds, as the JVM goes on compiling for so long. What a
-source gives is summed up, where the timed query does not keep it, in a pass after that one.
+Each runs in its own process and session. In a shared session, peak memory would be that of the largest earlier row, and
+the code that the JVM has compiled would depend on the order of the rows. Creating the session is not timed. The same
+query runs for some seconds before the clock starts, because the JVM keeps compiling for that long. If the timed query
+does not keep the rows of a source, a further pass sums them up.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from kafka.spark import session
 Answer = TypeVar("Answer")
 MASTER = "local[2]"
 WARM_UP_S = 12.0
-"""For so long the query that is timed runs untimed, after a first time, while the JVM compiles. Reading a million rows
-takes 1.1 seconds in the second run of ours, 0.7 in the fifth and 0.5 in the thirteenth; with Spark's connector 2.1 from
+"""Seconds for which the timed query first runs untimed, while the JVM compiles. With this package, reading a million
+rows takes 1.1 seconds in the second run, 0.7 in the fifth and 0.5 in the thirteenth; with Spark's connector, 2.1 from
 the third on."""
 TIMED_RUNS = 3
 """So often it runs while it is timed."""
@@ -216,7 +216,7 @@ def add_streamed(made: Bench, watch: Watch) -> None:
 
 @contextmanager
 def other_topic(job: Job) -> Iterator[str]:
-    """A topic beside that of the job, for what is not looked at."""
+    """A second topic, for records that are not checked."""
     name = f"{job.topic}-other"
     create_topic(job.bootstrap_servers, name, job.partitions)
     try:
@@ -241,7 +241,7 @@ def _triggers(made: Bench, name: str, to_sink: Callable[[Any, str], Any]) -> lis
 
 
 def timed(made: Bench, watch: Watch, query: Callable[[], Answer]) -> Answer:
-    """Run a query some times, and give what the last of them gave; the watch is told of the mean of them."""
+    """Run a query several times, return the last result, and report the mean to the watch."""
     runs = made.timed_runs
     with used(watch, runs):
         start = time.perf_counter()
@@ -306,6 +306,6 @@ def rows_read(spark: Any, after: int) -> int:
 
 
 def _executions(spark: Any) -> Any:
-    """What Spark knows of its queries; it hears of them in a thread of its own."""
+    """Spark's progress reports of its queries, which arrive in a separate thread."""
     spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
     return spark._jsparkSession.sharedState().statusStore().executionsList()

@@ -18,7 +18,7 @@ from bench.spark_jobs import Bench, Source, add_streamed, bench, timed, used
 FIELDS = "id bigint, year int, month int, day int, carrier string, origin string, dep_delay double"
 SUBJECT = "events-value"
 STARTS = 6
-"""So many queries are started one after the other; the first one meets a session that has not done any."""
+"""The number of queries started one after the other; the first runs in a fresh session."""
 PATIENCE_S = 120.0
 
 

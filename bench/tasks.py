@@ -391,7 +391,7 @@ def _typed(task: Task, asked: Callable[[float], tuple[Target, ...]]) -> list[Tas
 
 
 def _once(sizes: Sizes) -> list[Task]:
-    """Our sink that delivers exactly once, beside the same that delivers at least once."""
+    """The exactly-once sink, compared with the same sink delivering at least once."""
     write = Task(
         "spark-write-once",
         "Spark, write, exactly once",

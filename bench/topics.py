@@ -18,7 +18,7 @@ CODECS = ("none", "lz4", "zstd", "snappy", "gzip")
 class Topic:
     """A topic with the first `count` records of a size, spread over the partitions by their keys.
 
-    With `per_batch` each batch has so many of them; 0: as many as a producer makes of it that lingers.
+    `per_batch` is the number of records per batch; 0: as many as a producer with a linger time puts into it.
     """
 
     codec: str

@@ -6,8 +6,8 @@
     python scripts/generations.py --only ours --record          write what ours print where a program says why (`.ours`)
     python scripts/generations.py --table               write examples/generations/README.md alone
 
-What each prints is compared with the files beside it. A generation whose Python, release or broker cannot be had here
-is skipped by name. The exit status is 1 if a program failed or printed something else.
+The output of each is compared with the files next to it. A generation whose Python, release or broker is not available
+is skipped by name. The exit status is 1 if a program failed or its output differs.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Runner:
 
 
 def main() -> int:
-    """Run what is asked for; gives 1 if a program failed or printed something else."""
+    """Run the selected programs; return 1 if a program failed or its output differs."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     names = [generation.name for generation in GENERATIONS]
     parser.add_argument("--generations", nargs="+", default=[], choices=names, metavar="NAME", help=", ".join(names))

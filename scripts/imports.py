@@ -40,7 +40,7 @@ def main() -> int:
 
 
 def _missing(error: BaseException) -> str:
-    """The library that an error, or what it tells in words of its own, is about; else nothing."""
+    """The library that an error, or its message, names; an empty string if there is none."""
     found = error if isinstance(error, ModuleNotFoundError) else error.__cause__
     return (found.name or "").partition(".")[0] if isinstance(found, ModuleNotFoundError) else ""
 

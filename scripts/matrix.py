@@ -5,8 +5,8 @@
     python scripts/matrix.py --releases 1.1.1 --select "acks or headers"     a part, by pytest's -k
     python scripts/matrix.py --record                      and write the table into docs/COMPATIBILITY.md
 
-Each release has a line with what passed, failed and was skipped; what was skipped or failed is named with the reason.
-The exit status is 1 if a test failed, or a release could not be had.
+Each release has a line with the numbers of tests that passed, failed and were skipped, and reasons for the latter two.
+The exit status is 1 if a test failed, or a release is not available.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class Result:
 
 
 def read_report(release: str, report: Path) -> Result:
-    """What pytest's report says of each test; a test with an error in its fixtures has failed."""
+    """Read the outcome of each test from pytest's report; a test whose fixtures failed has failed."""
     result = Result(release)
     for case in ElementTree.parse(report).iter("testcase"):
         name = f"{case.get('classname', '').rpartition('.')[2]}::{case.get('name')}"

@@ -260,7 +260,7 @@ def _of_package(package: str) -> Iterator[Mutant]:
 
 
 def _only_declares(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Whether a function has no body that could run: nothing but ``...``, beside its text."""
+    """Whether a function has no body that could run: only ``...`` and a docstring."""
     body = [each for each in node.body if not isinstance(each, ast.Expr) or not isinstance(each.value, ast.Constant)]
     constants = [
         each.value.value for each in node.body if isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant)

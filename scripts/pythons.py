@@ -1,6 +1,6 @@
 """Run the unit tests on the other Pythons that the machine has, compiled and plain: ``make test-pythons``.
 
-Interpreters come from pyenv where it is installed, else from the PATH. Each has an environment of its own, `.venv-3.12`
+Interpreters come from pyenv if it is installed, and otherwise from the PATH. Each has its own environment, `.venv-3.12`
 and so on, with the pinned packages. Python 3.14 comes from a Debian system in a folder of the cache where root allows
 that and no interpreter is installed. What cannot be run is named with the reason; with ``CI=true`` the versions in
 `DEMANDED` have to be there.
@@ -39,7 +39,7 @@ Run = Callable[[Sequence[str], Mapping[str, str], IO[str] | None], None]
 
 
 class UnavailableError(Exception):
-    """A version cannot be had here; the text says why."""
+    """A version is not available; the text says why."""
 
 
 def main() -> int:
@@ -108,7 +108,7 @@ def run_tests(run: Run, python: str, pytest_arguments: Sequence[str]) -> list[st
 
 
 def find_interpreter(version: str, needs: Sequence[str] = ("venv", "ensurepip")) -> str | None:
-    """An interpreter of this version that has these modules: the newest of pyenv's, else that on the PATH."""
+    """An interpreter of this version that has these modules: pyenv's newest, or the one on the PATH."""
     candidates = []
     if pyenv := shutil.which("pyenv"):
         listed = subprocess.run([pyenv, "versions", "--bare"], capture_output=True, text=True, check=False).stdout
@@ -193,7 +193,7 @@ def make_debian(release: str, folder: Path, packages: Sequence[str]) -> None:
 
 
 def copy_tree(target: Path) -> None:
-    """Copy what git tracks, as it stands in the work tree; what was built there before stays."""
+    """Copy the tracked files as they are in the work tree, and keep earlier build results."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     for name in filter(None, listed.split("\0")):
         if (ROOT / name).is_file():

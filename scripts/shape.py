@@ -1,6 +1,6 @@
 """Measure the shape of the source tree: how many files, how large, and how many a call passes through.
 
-    python scripts/shape.py            print each measure beside its target
+    python scripts/shape.py            print each measure with its target
     python scripts/shape.py --list     name the files and constructors, too
 
 `send()` and `poll()` run on the plain variant, against the embedded broker in another process. A file counts if one of

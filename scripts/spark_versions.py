@@ -1,4 +1,4 @@
-"""Run tests on Spark with the PySpark versions of requirements/spark-*.txt, each in an environment of its own.
+"""Run tests on Spark with the PySpark versions of requirements/spark-*.txt, each in its own environment.
 
 `.venv-spark-4.0.5`, say, has that PySpark, and everything else from the environment that this runs in. The packages are
 kept in the cache, so that each is downloaded once on a machine. ``make test`` runs the quick tests, with the versions
@@ -30,7 +30,7 @@ FULL = (("tests/spark_versions",), ("tests/integration", "tests/trials/test_stan
 """What runs in one process each: a JVM keeps the environment of the first session."""
 WITHOUT_SOURCES = ("tests/spark_versions/test_without_sources.py",)
 FULL_WHICH = "test_quick or test_checkpoints or test_spark or test_the_same_interpreter"
-"""The connectors side by side are among them, in part, where Spark's own can be had for that version."""
+"""These include some comparisons with Spark's own connector, if it is available for that version."""
 
 OTHER_PYTHON = "KAFKA_OTHER_SPARK_PYTHON"
 """Names, for the tests, the Python of the environment that this runs in."""

@@ -71,10 +71,10 @@ memory_arrow = memory
 
 
 def read(job: Job, watch: Watch, settings: dict[str, Any], most: int) -> None:
-    """Take the records in lists of at most so many."""
+    """Take the records in lists of at most `size`."""
     consumer = _consumer(job, **settings)
     while not watch.done():
-        # It waits until it has as many as it was asked for: asking for more than there are would be waiting in vain.
+        # It waits for the full number of records, so asking for more than exist would wait until the timeout.
         messages = consumer.consume(min(most, job.count - watch.sums.count), 1.0)
         watch.sums.add([m.key() for m in messages], [m.value() for m in messages])
     consumer.close()

@@ -23,7 +23,7 @@ PAYLOADS = 10_000
 STEADY = re.compile(r"^(\d+) steady state records sent, ([\d.]+) records/sec", re.MULTILINE)
 SENT = re.compile(r"^(\d+) records sent, ", re.MULTILINE)
 WARM_UP_SHARE = 5
-"""One record in so many is warm-up, which the tool leaves out of its rate."""
+"""One in this many records is warm-up, which the tool excludes from its rate."""
 
 
 def poll(job: Job, watch: Watch) -> None:
@@ -71,7 +71,7 @@ send_arrow = send
 
 
 def _run(job: Job, tool: str, arguments: list[str], watch: Watch) -> str:
-    """Run a tool and return what it prints; the watch is told what the JVM used."""
+    """Run a tool, return its output, and report the JVM's CPU time and memory to the watch."""
     main = f"org.apache.kafka.tools.{tool}"
     command = JavaTools().command(OPTIONS, main, "--bootstrap-server", job.bootstrap_servers, *arguments)
     done = subprocess.run(command, capture_output=True, text=True, timeout=2 * PATIENCE_S, check=False)

@@ -1,4 +1,4 @@
-"""kafka-python; it has the same import name, so its process finds it in a folder of its own."""
+"""kafka-python. It has the same import name, so it is installed in a separate folder."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ class _Prepared:
 
 
 def round_trip(job: Job, watch: Watch) -> None:
-    """One record under way; the next fetch is on its way before anybody is told."""
+    """One record in flight; the next fetch is sent before the record is returned."""
     prepared = _Prepared(job)
     out, back = iter(prepared.produce), iter(range(job.count))
     with _connect(job) as producing, _connect(job) as fetching:

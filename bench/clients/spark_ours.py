@@ -11,12 +11,12 @@ from kafka import _variant, version
 SPARK = importlib.metadata.version("pyspark")
 VERSION = f"{getattr(version, 'DISTRIBUTION_VERSION', version.__version__)} ({_variant.variant()}), PySpark {SPARK}"
 UNSIZED = {"spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1)}
-"""Rows of a known size need no bound of bytes beside that of 10,000 rows: Spark asks each row for its size else."""
+"""Rows of a known size need no limit in bytes in addition to 10,000 rows; with one, Spark computes each row's size."""
 WITHOUT_NULLS = (
     "key binary, value binary, topic string not null, partition int not null, offset bigint not null, "
     "timestamp timestamp not null, timestampType int not null"
 )
-"""All columns, with those that every record has declared so: Spark asks each row about each column else."""
+"""All columns. Those without nulls are declared so; otherwise, Spark checks each column of each row."""
 SOURCE = spark_jobs.Source("kafka_columnar", settings=UNSIZED, schema=WITHOUT_NULLS, decodes=True)
 
 spark_noop = partial(spark_jobs.noop, SOURCE)

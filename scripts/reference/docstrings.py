@@ -107,7 +107,7 @@ def arguments(function: Callable[..., Any]) -> list[str]:
 
 
 def needs_no_text(parameter: inspect.Parameter) -> bool:
-    """Return whether a parameter needs no text of its own.
+    """Return whether a parameter needs no description.
 
     The options of a client are all in the constructor's text, which is written from the table. Positional arguments of
     the type `Never` are always refused.

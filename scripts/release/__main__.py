@@ -107,7 +107,7 @@ def _same(one: list[Path], other: list[Path]) -> None:
 
 
 def _checked_version() -> str:
-    """The version of the distribution, semantic, with what the changelog says of it."""
+    """The distribution's semantic version, and its section of the changelog."""
     if not re.fullmatch(r"\d+\.\d+\.\d+((a|b|rc)\d+)?", DISTRIBUTION_VERSION):
         raise BuildError(f"{DISTRIBUTION_VERSION} is no semantic version (kafka/version.py)")
     headings = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)

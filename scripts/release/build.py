@@ -39,7 +39,7 @@ def epoch() -> str:
 
 
 def export(folder: Path) -> Path:
-    """Copy what git tracks, as it stands in the work tree, into a folder."""
+    """Copy the tracked files, as they are in the work tree, into a folder."""
     listed = run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], ROOT)
     for name in filter(None, listed.split("\0")):
         if (ROOT / name).is_file():

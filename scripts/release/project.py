@@ -1,4 +1,4 @@
-"""Looks over what a public project has beside its code: the workflows, the forms of issues, the hooks of commits."""
+"""Checks what a public project has in addition to its code: workflows, issue forms and commit hooks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`python -m harness`: fetch what the integration tests run beside this package, before they ask for it."""
+"""`python -m harness`: fetch the other programs of the integration tests ahead of time."""
 
 from harness.fetch import FetchError, fetch_kafka, fetch_spark_connector
 from harness.frameworks import frameworks_folder

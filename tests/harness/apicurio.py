@@ -1,4 +1,4 @@
-"""Apicurio Registry, a schema registry of its own making with Confluent's HTTP API, fetched and run for a while."""
+"""Apicurio Registry, an independent schema registry with Confluent's HTTP API, fetched and run for a while."""
 
 from __future__ import annotations
 

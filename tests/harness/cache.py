@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def cache_folder() -> Path:
-    """Return the cache folder: `KAFKA_COLUMNAR_CACHE`, else below the user's cache, else `.cache` in the tree."""
+    """Return the cache folder: `KAFKA_COLUMNAR_CACHE`, or below the user's cache, or `.cache` in the tree."""
     chosen = os.environ.get("KAFKA_COLUMNAR_CACHE")
     if chosen:
         folder = Path(chosen).resolve()
@@ -40,8 +40,8 @@ def _is_writable(folder: Path) -> bool:
 def build_once(final: Path, make: Callable[[Path], None]) -> Path:
     """Return the folder `final`, filled by `make` if it does not exist yet.
 
-    `make` gets an empty folder beside it, which is renamed when it is complete: a run that is interrupted leaves
-    nothing that looks finished, and of two runs at once the second waits for the first.
+    `make` gets an empty folder next to it, which is renamed once it is complete. An interrupted run therefore leaves
+    nothing that looks finished, and of two concurrent runs, the second waits for the first.
     """
     if final.exists():
         return final

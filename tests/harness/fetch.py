@@ -1,4 +1,4 @@
-"""Fetching Java programs from Maven Central, with Maven where it is installed, else with the Ivy that PySpark ships."""
+"""Fetching Java programs from Maven Central, with Maven if it is installed, and otherwise with PySpark's Ivy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Frameworks and table libraries that programs use beside this package, in a folder of their own."""
+"""Frameworks and table libraries that programs use together with this package, in a separate folder."""
 
 from __future__ import annotations
 
@@ -17,5 +17,5 @@ def frameworks_folder() -> Path:
 
 
 def frameworks_environment() -> dict[str, str]:
-    """Return an environment in which they are importable beside this package, for a process of its own."""
+    """Return an environment for a separate process, in which they can be imported together with this package."""
     return {**os.environ, "PYTHONPATH": str(frameworks_folder())}

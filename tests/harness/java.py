@@ -17,7 +17,7 @@ class JavaError(RuntimeError):
 
 @functools.cache
 def java_command() -> str:
-    """Return the path of `java`: the one of JAVA_HOME, else the first in PATH.
+    """Return the path of `java`: the one in JAVA_HOME, or the first in PATH.
 
     Raises:
         JavaError: none is there, or it is older than Java 17 (which Apache Kafka 4 and Spark 4 need).

@@ -23,7 +23,7 @@ OLDER_DRIVER_POINTS = ("aborting",)
 """Where a driver stops that was replaced meanwhile: it is about to abort what an earlier one has left open."""
 FORMAT = "stopping_kafka_columnar"
 LONGEST_S = 600.0
-"""After which time a process goes on by itself, so that none is left behind by a test that was killed."""
+"""Seconds after which a process continues without being told, so that a killed test leaves none behind."""
 
 
 class KillPoint:

@@ -1,4 +1,4 @@
-"""Clients that are not ours and cannot be installed beside this package, in a folder of their own."""
+"""Other clients that cannot be installed next to this package, in a separate folder."""
 
 from __future__ import annotations
 
@@ -17,5 +17,5 @@ def peers_folder() -> Path:
 
 
 def peers_environment() -> dict[str, str]:
-    """Return an environment in which `import kafka` gives kafka-python, for a process of its own."""
+    """Return an environment for a separate process, in which `import kafka` imports kafka-python."""
     return {**os.environ, "PYTHONPATH": str(peers_folder())}

@@ -14,7 +14,7 @@ POLL_S = 0.02
 
 
 class Supervised:
-    """A process in a session of its own, with a log file, that does not outlive this one.
+    """A process in its own session, with a log file, that does not outlive this one.
 
     A watchdog (a shell that waits at a pipe) kills its process group when the pipe closes, which the system does also
     when this process is killed. All signals go to the process group of the one process that was started here.

@@ -48,7 +48,7 @@ class KeepTogether(LoadScopeScheduling):  # type: ignore[misc]  # which has no t
 
 
 def kept_together(nodeid: str) -> str:
-    """What the tests that one process runs share: a Spark session, or programs that run side by side; else the test."""
+    """Return what the tests of one process share: a Spark session, or programs; otherwise the test itself."""
     if "/test_spark_" in nodeid:
         return "spark"
     if any(

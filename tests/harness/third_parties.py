@@ -17,5 +17,5 @@ def third_parties_folder() -> Path:
 
 
 def third_parties_environment() -> dict[str, str]:
-    """Return an environment in which they are importable beside this package, for a process of its own."""
+    """Return an environment for a separate process, in which they can be imported together with this package."""
     return {**os.environ, "PYTHONPATH": str(third_parties_folder())}
