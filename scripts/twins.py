@@ -166,8 +166,8 @@ TWINS: tuple[Twin, ...] = (
         },
     ),
     Twin(
-        "consumer/drive/async_driver.py",
-        "consumer/drive/sync_driver.py",
+        "consumer/runners/async_driver.py",
+        "consumer/runners/sync_driver.py",
         {"AsyncDriver": "SyncDriver", "LoopRunner": "ThreadRunner", "loop_runner": "thread_runner"},
     ),
     Twin(

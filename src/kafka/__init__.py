@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from kafka.consumer import KafkaConsumer as KafkaConsumer
     from kafka.consumer.bounded.async_read import read_async as read_async
     from kafka.consumer.bounded.sync_read import read as read
-    from kafka.consumer.share.acknowledge_type import AcknowledgeType as AcknowledgeType
     from kafka.consumer.share.async_share_consumer import AsyncKafkaShareConsumer as AsyncKafkaShareConsumer
     from kafka.consumer.share.kafka_share_consumer import KafkaShareConsumer as KafkaShareConsumer
+    from kafka.consumer.share.piece import AcknowledgeType as AcknowledgeType
     from kafka.consumer.subscription.subscription_state import ConsumerRebalanceListener as ConsumerRebalanceListener
     from kafka.health import Health as Health
     from kafka.health import HealthState as HealthState
@@ -96,7 +96,7 @@ __all__ = [
 """The names of all generations. What only old ones had is loaded by `from kafka import *`, not by `import kafka`."""
 
 _HOMES = {
-    "AcknowledgeType": "kafka.consumer.share.acknowledge_type",
+    "AcknowledgeType": "kafka.consumer.share.piece",
     "AsyncConsumerRebalanceListener": "kafka.consumer",
     "AsyncKafkaAdminClient": "kafka.admin",
     "AsyncKafkaConsumer": "kafka.consumer",

@@ -34,7 +34,7 @@ _HOMES = dict.fromkeys(
         "ProduceResponsePayload",
     ),
     "kafka.legacy.payloads",
-) | {"ConsumerRecords": "kafka.consumer.records.consumer_records"}
+) | {"ConsumerRecords": "kafka.consumer.records.build_records"}
 
 
 def __getattr__(name: str) -> Any:

@@ -10,7 +10,7 @@ from collections.abc import Collection
 from typing import Any
 
 from kafka.aio.abc import ConsumerRebalanceListener
-from kafka.consumer.drive.async_driver import AsyncDriver
+from kafka.consumer.runners.async_driver import AsyncDriver
 from kafka.consumer.subscription.subscription_state import AsyncConsumerRebalanceListener
 from kafka.structs import TopicPartition
 

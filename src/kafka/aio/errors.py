@@ -1,6 +1,6 @@
 """aiokafka's errors: those of `kafka.errors`, under aiokafka's names too where these differ."""
 
-from kafka.consumer.records.record_errors import RecordTooLargeError as RecordTooLargeError
+from kafka.consumer.fetch.response_handler import RecordTooLargeError as RecordTooLargeError
 from kafka.errors import *  # noqa: F403  # a whole tree under its own names
 from kafka.errors import (
     ConcurrentTransactionsError,

@@ -24,7 +24,7 @@ __all__ = [
 
 _HOMES = {
     "AsyncKafkaConsumer": "kafka.consumer.async_consumer",
-    "ConsumerRecords": "kafka.consumer.records.consumer_records",
+    "ConsumerRecords": "kafka.consumer.records.build_records",
     "KafkaConsumer": "kafka.consumer.group",
     "MultiProcessConsumer": "kafka.consumer.multiprocess",
     "SimpleConsumer": "kafka.consumer.simple",

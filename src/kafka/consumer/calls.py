@@ -11,17 +11,15 @@ from uuid import UUID
 
 from kafka.config import ConsumerConfig
 from kafka.consumer.arguments import check_max_records, check_partitions, check_timeout, check_topic_name
+from kafka.consumer.base_consumer import CLOSE_TIMEOUT_MS, COLUMNS_BYTES
+from kafka.consumer.buffer.fetch_buffer import NO_LIMIT
+from kafka.consumer.buffer.polled_batch import HandOut
 from kafka.consumer.core import LEAVE_WAIT_MS
-from kafka.consumer.drive.sync_driver import SyncDriver
-from kafka.consumer.face import CLOSE_TIMEOUT_MS, COLUMNS_BYTES
-from kafka.consumer.handover.fetch_buffer import NO_LIMIT
-from kafka.consumer.handover.hand_out import HandOut
 from kafka.consumer.offset_calls import OffsetCalls
-from kafka.consumer.records.build_records import Materializer
-from kafka.consumer.records.consumer_records import ConsumerRecords
-from kafka.consumer.records.deserializers import Deserializers
+from kafka.consumer.records.build_records import ConsumerRecords, Deserializers, Materializer
 from kafka.consumer.records.iteration import RecordCursor
 from kafka.consumer.records.typed_columns import ReadAs, TypedColumns, settled
+from kafka.consumer.runners.sync_driver import SyncDriver
 from kafka.errors import OffsetOutOfRangeError
 from kafka.formats.rows import SchemaNeeded
 from kafka.interceptor.chain import ConsumerInterceptors

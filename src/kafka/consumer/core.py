@@ -20,30 +20,23 @@ from kafka.cluster.troubles import Troubles
 from kafka.config import ConsumerConfig
 from kafka.config.table import values_of
 from kafka.consumer.background_events import BackgroundEvents
-from kafka.consumer.cluster_view import ClusterView
+from kafka.consumer.buffer.fetch_buffer import FetchBuffer
+from kafka.consumer.buffer.partition_state import FetchPosition, PartitionState
 from kafka.consumer.commit.commits import Commits, Offsets
-from kafka.consumer.consumer_health import ConsumerHealth
-from kafka.consumer.consumer_metrics import ConsumerMetrics
 from kafka.consumer.fetch.fetcher import Fetcher
-from kafka.consumer.handover.fetch_buffer import FetchBuffer
-from kafka.consumer.handover.fetch_position import FetchPosition
-from kafka.consumer.handover.partition_state import PartitionState
-from kafka.consumer.position.epoch_ends import EpochEnds
-from kafka.consumer.position.list_offsets import ListOffsets
-from kafka.consumer.position.offsets_for_times import OffsetsForTimes
-from kafka.consumer.position.out_of_range import OutOfRangeLog
+from kafka.consumer.metadata_queries import ClusterView
+from kafka.consumer.monitoring import ConsumerHealth, ConsumerMetrics
+from kafka.consumer.position.offset_requests import EARLIEST, LATEST, EpochEnds, ListOffsets, reset_timestamp
+from kafka.consumer.position.offset_search import OffsetsForTimes
 from kafka.consumer.position.positions import PositionResolver
-from kafka.consumer.position.timestamps import EARLIEST, LATEST, reset_timestamp
 from kafka.consumer.position.topic_history import TopicHistory
-from kafka.consumer.position.truncation import Truncations
-from kafka.consumer.subscription.positions_left import PositionsLeft
+from kafka.consumer.position.truncation import OutOfRangeLog, Truncations
 from kafka.consumer.subscription.rebalance import Rebalance
-from kafka.consumer.subscription.subscription_state import SubscriptionState, SubscriptionType
+from kafka.consumer.subscription.subscription_state import PositionsLeft, SubscriptionState, SubscriptionType
 from kafka.consumer.subscription.topic_watch import TopicWatch
+from kafka.coordinator.group_metrics import PollClock
 from kafka.coordinator.membership import Membership
-from kafka.coordinator.offsets import GroupOffsets
-from kafka.coordinator.poll_clock import PollClock
-from kafka.coordinator.read_offsets import ReadOffsets
+from kafka.coordinator.offsets import GroupOffsets, ReadOffsets
 from kafka.coordinator.ungrouped import UngroupedMembership
 from kafka.errors import (
     AssertedStateError,
@@ -76,7 +69,7 @@ RELEASE_WAIT_MS = 5_000
 
 
 class Runner(Protocol):
-    """How the two sides reach each other: `LoopRunner` or `ThreadRunner` of `kafka.consumer.drive`."""
+    """How the two sides reach each other: `LoopRunner` or `ThreadRunner` of `kafka.consumer.runners`."""
 
     def notify(self) -> None:
         """Called on the loop: a caller that waits has something to look at."""

@@ -10,9 +10,9 @@ from kafka.config import ConsumerConfigs, parse_consumer, with_options
 from kafka.config.given import GivenConfigs
 from kafka.config.settings_given import refuse_settings
 from kafka.config.table import with_class_defaults
-from kafka.consumer import old_manner
+from kafka.consumer import kafka_python_0_9
 from kafka.consumer.calls import ConsumerCalls
-from kafka.consumer.drive.lifetime import close_at_exit
+from kafka.consumer.runners.thread_runner import close_at_exit
 from kafka.consumer.subscription.subscription_state import ConsumerRebalanceListener, SubscriptionState
 from kafka.errors import IterationTimeout
 from kafka.record import ConsumerRecord
@@ -20,7 +20,7 @@ from kafka.record.type_variables import Key, Value
 
 
 @with_options("consumer")
-class KafkaConsumer(old_manner.OldMethods, ConsumerCalls[Key, Value], HasPolledClient):
+class KafkaConsumer(kafka_python_0_9.OldMethods, ConsumerCalls[Key, Value], HasPolledClient):
     """Reads records from topics. Java: ``KafkaConsumer``; arguments and defaults are kafka-python's.
 
     A consumer belongs to one thread; only `close` and `wakeup` may be called from others. Heartbeats, fetches and
@@ -48,8 +48,8 @@ class KafkaConsumer(old_manner.OldMethods, ConsumerCalls[Key, Value], HasPolledC
 
     def __init__(self, *topics: str, **configs: Unpack[ConsumerConfigs]) -> None:
         refuse_settings(topics, "KafkaConsumer", "consumer")
-        if old_manner.is_meant(topics, configs):
-            old_manner.become(self, topics, dict(configs))
+        if kafka_python_0_9.wants_0_9(topics, configs):
+            kafka_python_0_9.switch_to_0_9(self, topics, dict(configs))
             return
         options = with_class_defaults(self.DEFAULT_CONFIG, configs)
         config = parse_consumer(options)

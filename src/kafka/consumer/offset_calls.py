@@ -12,10 +12,10 @@ from kafka.consumer.arguments import (
     check_times,
     is_several,
 )
-from kafka.consumer.commit.committed import CommittedOffset
-from kafka.consumer.drive.sync_driver import SyncDriver
-from kafka.consumer.face import ConsumerFace, found_or_none
-from kafka.consumer.position.timestamps import EARLIEST, LATEST
+from kafka.consumer.base_consumer import ConsumerFace, found_or_none
+from kafka.consumer.commit.commit_future import CommittedOffset
+from kafka.consumer.position.offset_requests import EARLIEST, LATEST
+from kafka.consumer.runners.sync_driver import SyncDriver
 from kafka.structs import OffsetAndMetadata, OffsetAndTimestamp, TopicPartition
 
 

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Awaitable, Callable
 
 from kafka.cluster import Backoff, RetryPolicy
-from kafka.coordinator.poll_clock import PollClock
+from kafka.coordinator.group_metrics import PollClock
 
 log = logging.getLogger(__name__)
 

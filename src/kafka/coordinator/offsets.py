@@ -8,11 +8,9 @@ from uuid import UUID
 
 from kafka.cluster import Backoff, ClusterAccess, RetryPolicy, anything_unexpected
 from kafka.cluster.protocols import BrokerConnection
-from kafka.coordinator.commit_order import CommitOrder
 from kafka.coordinator.consumer_protocol import partitions_by_topic
-from kafka.coordinator.generation import NO_GENERATION, Generation
-from kafka.coordinator.group_statistics import GroupStatistics
-from kafka.coordinator.read_offsets import ReadOffsets
+from kafka.coordinator.group_metrics import GroupStatistics
+from kafka.coordinator.membership import NO_GENERATION, Generation
 from kafka.errors import (
     CommitFailedError,
     CoordinatorLoadInProgressError,
@@ -349,3 +347,41 @@ def _read_committed(topics: Iterable[Any], group_id: str) -> dict[TopicPartition
 def _ends_trying(error: Exception) -> bool:
     """Whether it is not tried again here; of `RetriableCommitFailedError` it is the caller's to decide."""
     return isinstance(error, RetriableCommitFailedError) or anything_unexpected(error)
+
+
+class CommitOrder:
+    """Keeps commits in order: once a commit of a partition was sent, no older one is sent.
+
+    Numbers commits, and remembers the newest one sent of each partition. Belongs to the loop.
+    """
+
+    def __init__(self) -> None:
+        self._begun = 0
+        self._sent: dict[TopicPartition, int] = {}
+
+    def begin(self) -> int:
+        """The number of a commit that is newer than all before it."""
+        self._begun += 1
+        return self._begun
+
+    def send(
+        self, number: int, offsets: Mapping[TopicPartition, OffsetAndMetadata]
+    ) -> dict[TopicPartition, OffsetAndMetadata]:
+        """Those of ``offsets`` that no newer commit was sent for; from now on they count as sent."""
+        left = {tp: committed for tp, committed in offsets.items() if self._sent.get(tp, number) <= number}
+        self._sent.update(dict.fromkeys(left, number))
+        return left
+
+
+class ReadOffsets(dict[TopicPartition, OffsetAndMetadata]):
+    """Offsets to commit, with the ids of the topics that they were read from.
+
+    A position in a topic that was deleted means nothing in a new topic of the same name.
+
+    Attributes:
+        topic_ids: of the topics that the positions are places in, as far as they are known (KIP-516).
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.topic_ids: dict[TopicPartition, UUID] = {}

@@ -4,8 +4,15 @@ import itertools
 from collections.abc import Callable
 
 from kafka.cluster.metadata import ClusterMetadata
-from kafka.coordinator.generation import NO_GENERATION, Generation
-from kafka.coordinator.membership import MembershipHost, Partitions, Step, StepKind, step_towards
+from kafka.coordinator.membership import (
+    NO_GENERATION,
+    Generation,
+    MembershipHost,
+    Partitions,
+    Step,
+    StepKind,
+    step_towards,
+)
 from kafka.errors import CommitFailedError, UnknownTopicOrPartitionError
 from kafka.structs import TopicPartition
 

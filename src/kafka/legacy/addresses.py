@@ -93,6 +93,10 @@ ADDRESSES: dict[str, Address] = {
             kafka.legacy.connection.states ConnectionStates InFlightRequest
         """,
     ),
+    "kafka.consumer.aio": Address(
+        "An import path of `AsyncKafkaConsumer` that programs use.",
+        names="kafka.consumer.async_consumer AsyncKafkaConsumer",
+    ),
     "kafka.consumer.base": Address(
         "kafka-python's import path of `Consumer` and its constants, from 0.9 to 1.4.",
         names="""
@@ -105,7 +109,7 @@ ADDRESSES: dict[str, Address] = {
     "kafka.consumer.fetcher": Address(
         "kafka-python's import path of `ConsumerRecord`, and of errors of fetching.",
         names="""
-            kafka.consumer.records.record_errors RecordTooLargeError
+            kafka.consumer.fetch.response_handler RecordTooLargeError
             kafka.errors NoOffsetForPartitionError
             kafka.record.records ConsumerRecord
         """,

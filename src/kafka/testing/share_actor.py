@@ -5,9 +5,9 @@ import random
 from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 
-from kafka.consumer.share.acknowledge_type import AcknowledgeType
 from kafka.consumer.share.async_share_consumer import AsyncKafkaShareConsumer
-from kafka.consumer.share.share_record import ShareConsumerRecord
+from kafka.consumer.share.materializer import ShareConsumerRecord
+from kafka.consumer.share.piece import AcknowledgeType
 from kafka.errors import KafkaError
 from kafka.structs import TopicPartition
 from kafka.testing.plan import ShareMemberPlan

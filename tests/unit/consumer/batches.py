@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kafka.consumer.handover.partition_state import PartitionState
+from kafka.consumer.buffer.partition_state import PartitionState
 from kafka.record import BatchBuilder, batch_headers, set_offsets
 
 

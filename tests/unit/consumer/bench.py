@@ -8,7 +8,7 @@ from typing import Any
 
 from fakes.cluster import Call, FakeCluster
 from kafka.config import parse_consumer
-from kafka.consumer.drive.async_driver import AsyncDriver
+from kafka.consumer.runners.async_driver import AsyncDriver
 from kafka.structs import TopicPartition
 from kafka.wire.api.fetch import FetchableTopicResponse, FetchResponse, PartitionData
 from kafka.wire.api.offset_commit import (

@@ -11,11 +11,10 @@ from typing import Any
 from kafka.cluster import Backoff
 from kafka.cluster.metadata import ClusterMetadata, TopicMetadata
 from kafka.config import parse_consumer
+from kafka.consumer.buffer.fetch_buffer import FetchBuffer
+from kafka.consumer.buffer.partition_state import FetchPosition, PartitionState
 from kafka.consumer.fetch.fetcher import Fetcher
 from kafka.consumer.fetch.position_validation import Divergence
-from kafka.consumer.handover.fetch_buffer import FetchBuffer
-from kafka.consumer.handover.fetch_position import FetchPosition
-from kafka.consumer.handover.partition_state import PartitionState
 from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.net import Answered, ApiVersions
 from kafka.structs import BrokerMetadata, PartitionMetadata, TopicPartition

@@ -10,13 +10,12 @@ import pytest
 from fakes.cluster import Call, FakeCluster
 from kafka.cluster.metadata import ClusterMetadata
 from kafka.config import parse_consumer
-from kafka.consumer.drive.async_driver import AsyncDriver
-from kafka.consumer.handover.fetch_position import FetchPosition
-from kafka.consumer.handover.hand_out import HandOut
+from kafka.consumer.buffer.partition_state import FetchPosition
+from kafka.consumer.buffer.polled_batch import HandOut
+from kafka.consumer.runners.async_driver import AsyncDriver
 from kafka.consumer.subscription.subscription_state import ConsumerRebalanceListener
 from kafka.coordinator.classic import membership as classic
-from kafka.coordinator.generation import NO_GENERATION, Generation
-from kafka.coordinator.membership import Membership, Partitions, Step, StepKind, step_towards
+from kafka.coordinator.membership import NO_GENERATION, Generation, Membership, Partitions, Step, StepKind, step_towards
 from kafka.errors import CommitFailedError
 from kafka.structs import TopicPartition
 from kafka.wire.api.offset_commit import OffsetCommitResponse

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from kafka.cluster import Backoff
-from kafka.consumer.commit.auto_commit import AutoCommitSchedule
+from kafka.consumer.commit.commits import AutoCommitSchedule
 from kafka.errors import CommitFailedError, RetriableCommitFailedError
 from unit.virtual_loop import simulate
 

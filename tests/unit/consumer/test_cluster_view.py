@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from fakes.cluster import FakeCluster
-from kafka.consumer.cluster_view import ClusterView
+from kafka.consumer.metadata_queries import ClusterView
 from unit.virtual_loop import simulate
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fakes.cluster import Call
-from kafka.consumer.handover.fetch_position import FetchPosition
+from kafka.consumer.buffer.partition_state import FetchPosition
 from kafka.errors import RetriableCommitFailedError
 from kafka.structs import OffsetAndMetadata
 from unit.consumer.bench import T0, Bench, commit_answer, play

@@ -7,7 +7,7 @@ import pickle
 
 import pytest
 
-from kafka.consumer.commit.committed import CommittedOffset
+from kafka.consumer.commit.commit_future import CommittedOffset
 from kafka.structs import OffsetAndMetadata
 
 

@@ -7,8 +7,7 @@ import math
 
 import pytest
 
-from kafka.consumer.handover.fetch_position import FetchPosition
-from kafka.consumer.handover.partition_state import PartitionState, current_lag
+from kafka.consumer.buffer.partition_state import FetchPosition, PartitionState, current_lag
 from kafka.metrics import MetricName
 from kafka.structs import OffsetAndMetadata
 from unit.consumer import scripted_membership

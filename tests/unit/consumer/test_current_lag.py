@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafka.consumer.handover.fetch_position import FetchPosition
-from kafka.consumer.handover.partition_state import PartitionState, current_lag
+from kafka.consumer.buffer.partition_state import FetchPosition, PartitionState, current_lag
 from kafka.structs import TopicPartition
 
 

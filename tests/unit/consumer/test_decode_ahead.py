@@ -13,12 +13,11 @@ from typing import Any
 import pytest
 
 from kafka.config import parse_consumer
-from kafka.consumer.handover import decode_ahead, fetch_buffer
-from kafka.consumer.handover.decode_ahead import DecodeAhead
-from kafka.consumer.handover.fetch_buffer import FetchBuffer
-from kafka.consumer.handover.fetch_position import FetchPosition
-from kafka.consumer.handover.fetched import DecodeOptions, Fetched, SharedFrame
-from kafka.consumer.handover.partition_state import PartitionState
+from kafka.consumer.buffer import decode_ahead, fetch_buffer
+from kafka.consumer.buffer.decode_ahead import DecodeAhead
+from kafka.consumer.buffer.fetch_buffer import FetchBuffer
+from kafka.consumer.buffer.partition_response import DecodeOptions, Fetched, SharedFrame
+from kafka.consumer.buffer.partition_state import FetchPosition, PartitionState
 from kafka.errors import TopicAuthorizationFailedError
 from kafka.net import interruptible, parallel
 from kafka.record import BatchBuilder, BatchDecoder, Compression

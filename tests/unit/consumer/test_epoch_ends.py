@@ -9,8 +9,8 @@ import pytest
 
 from fakes.cluster import Call, FakeCluster
 from kafka.cluster import Backoff, RetryPolicy, anything_unexpected
-from kafka.consumer.position.epoch_ends import EpochEnds
-from kafka.consumer.position.offsets_for_times import OffsetsForTimes
+from kafka.consumer.position.offset_requests import EpochEnds
+from kafka.consumer.position.offset_search import OffsetsForTimes
 from kafka.errors import TopicAuthorizationFailedError
 from kafka.structs import TopicPartition
 from kafka.wire.api.offset_for_leader_epoch import (

@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 
-from kafka.consumer.records.consumer_records import ConsumerRecords
+from kafka.consumer.records.build_records import ConsumerRecords
 from kafka.errors import NoOffsetForPartitionError, OffsetOutOfRangeError
 from kafka.structs import TopicPartition
 from unit.consumer.scene import Scene

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from kafka.consumer.drive import lifetime
+from kafka.consumer.runners import thread_runner
 from kafka.errors import IllegalStateError
 
 pytestmark = pytest.mark.once
@@ -72,21 +72,21 @@ class Runner:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
     """What the module goes by; and no consumer but those of the test."""
     clock = Clock()
-    monkeypatch.setattr(lifetime, "time", clock)
-    monkeypatch.setattr(lifetime, "_open", {})
+    monkeypatch.setattr(thread_runner, "time", clock)
+    monkeypatch.setattr(thread_runner, "_open", {})
     return clock
 
 
 def open_one(core: Core, runner: Runner) -> None:
-    lifetime.close_at_exit(core, runner, core.config.group.group_id)  # type: ignore[arg-type]
+    thread_runner.close_at_exit(core, runner, core.config.group.group_id)  # type: ignore[arg-type]
 
 
 def test_all_consumers_together_get_the_time_of_one(clock: Clock) -> None:
     runners = [Runner(clock) for _ in range(3)]
     for runner in runners:
         open_one(Core(), runner)
-    lifetime._at_exit()
-    assert [runner.call.waited for runner in runners] == [[lifetime._CLOSE_MS / 1000], [0.0], [0.0]]
+    thread_runner._at_exit()
+    assert [runner.call.waited for runner in runners] == [[thread_runner._CLOSE_MS / 1000], [0.0], [0.0]]
 
 
 @pytest.mark.parametrize(("group_id", "closed", "warned"), [("g", False, 1), ("g", True, 0), (None, False, 0)])
@@ -95,10 +95,10 @@ def test_one_that_is_open_is_closed_and_one_of_a_group_that_nobody_closed_is_tol
 ) -> None:
     core, runner = Core(group_id, closed), Runner(clock)
     open_one(core, runner)
-    lifetime._at_exit()
+    thread_runner._at_exit()
     assert core.closed
     (close,) = runner.begun
-    assert (close.func, close.args) == (core.close, (lifetime._CLOSE_MS,))
+    assert (close.func, close.args) == (core.close, (thread_runner._CLOSE_MS,))
     assert len(runner.call.waited) == 1
     told = [line for line in caplog.messages if "was not closed before the program ended" in line]
     assert len(told) == len(caplog.messages) == warned
@@ -112,7 +112,7 @@ def test_one_that_is_being_closed_is_waited_for_and_not_closed_again(
     interrupted.last_call = interrupted.call  # an interrupt has ended the wait for it
     for runner in (closed, interrupted):
         open_one(Core("g", closed=True, close_begun=True), runner)
-    lifetime._at_exit()
+    thread_runner._at_exit()
     assert closed.begun == interrupted.begun == []
     assert (closed.call.waited, len(interrupted.call.waited)) == ([], 1)
     assert caplog.messages == []
@@ -122,7 +122,7 @@ def test_one_that_cannot_be_closed_any_more_keeps_no_other_from_it(clock: Clock)
     failed, other = Runner(clock, IllegalStateError("the loop has failed")), Runner(clock)
     open_one(Core(), failed)
     open_one(Core(), other)
-    lifetime._at_exit()
+    thread_runner._at_exit()
     assert len(other.begun) == len(other.call.waited) == 1
 
 
@@ -135,11 +135,11 @@ def test_a_child_leaves_the_consumers_of_its_parent_to_that() -> None:
     child = os.fork()
     if not child:
         try:
-            left = len(lifetime._open)
-            lifetime._at_exit()
+            left = len(thread_runner._open)
+            thread_runner._at_exit()
             os._exit(int(core.closed or left > 0))
         finally:
             os._exit(2)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    assert core in lifetime._open  # beside those that earlier tests have left, until they are collected
+    assert core in thread_runner._open  # beside those that earlier tests have left, until they are collected
     assert not core.closed

@@ -6,8 +6,8 @@ import logging
 
 import pytest
 
-from kafka.consumer.fetch.failure_log import FailureLog
-from kafka.consumer.handover.partition_state import PartitionState
+from kafka.consumer.buffer.partition_state import PartitionState
+from kafka.consumer.fetch.response_handler import FailureLog
 from kafka.errors import NotLeaderForPartitionError
 from kafka.structs import TopicPartition
 

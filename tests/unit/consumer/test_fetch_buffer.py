@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 
 from kafka.config import parse_consumer
-from kafka.consumer.face import COLUMNS_BYTES
-from kafka.consumer.handover import fetch_buffer
-from kafka.consumer.handover.fetch_buffer import FetchBuffer
-from kafka.consumer.handover.fetch_position import FetchPosition
-from kafka.consumer.handover.fetched import Fetched, SharedFrame
-from kafka.consumer.handover.partition_state import PartitionState
+from kafka.consumer.base_consumer import COLUMNS_BYTES
+from kafka.consumer.buffer import fetch_buffer
+from kafka.consumer.buffer.fetch_buffer import FetchBuffer
+from kafka.consumer.buffer.partition_response import Fetched, SharedFrame
+from kafka.consumer.buffer.partition_state import FetchPosition, PartitionState
 from kafka.errors import CorruptRecordError, OffsetOutOfRangeError, TopicAuthorizationFailedError
 from kafka.structs import TopicPartition
 from unit.consumer.batches import at, numbered

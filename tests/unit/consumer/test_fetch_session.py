@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from kafka.consumer.buffer.partition_state import PartitionState
 from kafka.consumer.fetch.fetch_session import FetchBody, FetchSession, FetchTarget
-from kafka.consumer.handover.partition_state import PartitionState
 from kafka.structs import TopicPartition
 
 ID = uuid.UUID(int=7)

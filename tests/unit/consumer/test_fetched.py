@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from kafka.consumer.handover.fetch_buffer import NO_LIMIT
-from kafka.consumer.handover.fetched import DecodeOptions, Fetched, SharedFrame
+from kafka.consumer.buffer.fetch_buffer import NO_LIMIT
+from kafka.consumer.buffer.partition_response import DecodeOptions, Fetched, SharedFrame
 from kafka.errors import CorruptRecordError, UnsupportedCompressionTypeError
 from kafka.record import BatchBuilder, Compression, whole_batches
 from kafka.structs import TopicPartition

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kafka.consumer.records.record_errors import RecordTooLargeError
+from kafka.consumer.fetch.response_handler import RecordTooLargeError
 from kafka.errors import (
     CorruptRecordError,
     KafkaConnectionError,

@@ -10,12 +10,11 @@ from typing import Any
 import pytest
 
 from kafka.config import parse_consumer
-from kafka.consumer.handover import fetch_buffer
-from kafka.consumer.handover.fetch_buffer import FetchBuffer
-from kafka.consumer.handover.fetch_position import FetchPosition
-from kafka.consumer.handover.fetched import Fetched
-from kafka.consumer.handover.hand_out import HandOut, Slice
-from kafka.consumer.handover.partition_state import PartitionState
+from kafka.consumer.buffer import fetch_buffer
+from kafka.consumer.buffer.fetch_buffer import FetchBuffer
+from kafka.consumer.buffer.partition_response import Fetched
+from kafka.consumer.buffer.partition_state import FetchPosition, PartitionState
+from kafka.consumer.buffer.polled_batch import HandOut, Slice
 from kafka.consumer.records.build_records import Materializer
 from kafka.consumer.records.iteration import RecordCursor
 from kafka.record import BatchDecoder, decode_batches

@@ -11,13 +11,11 @@ from typing import Any
 import pytest
 
 from kafka.config import parse_consumer
-from kafka.consumer.commit.committed import CommittedOffset
-from kafka.consumer.handover.fetch_buffer import FetchBuffer
-from kafka.consumer.handover.fetch_position import FetchPosition
-from kafka.consumer.handover.fetched import Fetched
-from kafka.consumer.handover.partition_state import PartitionState
-from kafka.consumer.records.build_records import Materializer
-from kafka.consumer.records.consumer_records import ConsumerRecords
+from kafka.consumer.buffer.fetch_buffer import FetchBuffer
+from kafka.consumer.buffer.partition_response import Fetched
+from kafka.consumer.buffer.partition_state import FetchPosition, PartitionState
+from kafka.consumer.commit.commit_future import CommittedOffset
+from kafka.consumer.records.build_records import ConsumerRecords, Materializer
 from kafka.consumer.records.iteration import RecordCursor
 from kafka.errors import KafkaConfigurationError, KafkaError, RecordDeserializationError
 from kafka.formats.registry.errors import SchemaRegistryConnectionError

@@ -13,14 +13,13 @@ import pytest
 
 import kafka.consumer
 from kafka.config import parse_consumer
+from kafka.consumer.buffer.decode_ahead import NextAnswer
+from kafka.consumer.buffer.fetch_buffer import FetchBuffer
+from kafka.consumer.buffer.partition_response import Fetched
+from kafka.consumer.buffer.partition_state import FetchPosition, PartitionState
 from kafka.consumer.calls import ConsumerCalls
-from kafka.consumer.drive import single_caller
-from kafka.consumer.drive.single_caller import SingleCaller
-from kafka.consumer.handover.fetch_buffer import FetchBuffer
-from kafka.consumer.handover.fetch_position import FetchPosition
-from kafka.consumer.handover.fetched import Fetched
-from kafka.consumer.handover.next_answer import NextAnswer
-from kafka.consumer.handover.partition_state import PartitionState
+from kafka.consumer.runners import thread_runner
+from kafka.consumer.runners.thread_runner import SingleCaller
 from kafka.errors import IllegalStateError, RecordDeserializationError
 from kafka.net import LoopThread
 from kafka.record import Columns
@@ -256,7 +255,7 @@ def test_an_interrupt_leaves_no_thread_inside(nested: bool) -> None:
         with caller:
             entered.append(True)
 
-    for interrupt in interrupts(work, single_caller.__file__, __file__):
+    for interrupt in interrupts(work, thread_runner.__file__, __file__):
         with pytest.raises(KeyboardInterrupt), interrupt:
             work()
         entered: list[bool] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafka.consumer.fetch.long_poll import CHANNELS, LongPolls
+from kafka.consumer.fetch.broker_fetcher import CHANNELS, LongPolls
 
 
 def test_a_fetch_is_cut_short_once_its_answer_is_late() -> None:

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from kafka.consumer.drive import loop_runner
-from kafka.consumer.drive.loop_runner import LoopRunner
+from kafka.consumer.runners import loop_runner
+from kafka.consumer.runners.loop_runner import LoopRunner
 from kafka.errors import KafkaTimeoutError
 from unit.virtual_loop import simulate
 

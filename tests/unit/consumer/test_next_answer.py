@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from kafka.consumer.handover.decode_ahead import DecodeAhead
-from kafka.consumer.handover.fetched import DecodeOptions, Fetched
-from kafka.consumer.handover.next_answer import NextAnswer
-from kafka.consumer.handover.partition_state import PartitionState
+from kafka.consumer.buffer.decode_ahead import DecodeAhead, NextAnswer
+from kafka.consumer.buffer.partition_response import DecodeOptions, Fetched
+from kafka.consumer.buffer.partition_state import PartitionState
 from kafka.errors import OffsetOutOfRangeError, TopicAuthorizationFailedError
 from kafka.structs import TopicPartition
 from unit.consumer.batches import numbered

@@ -11,9 +11,8 @@ import pytest
 
 from fakes.cluster import FakeCluster
 from kafka.cluster import Backoff, RetryPolicy, anything_unexpected
-from kafka.consumer.position.list_offsets import ListOffsets
-from kafka.consumer.position.offsets_for_times import OffsetsForTimes
-from kafka.consumer.position.timestamps import EARLIEST, LATEST, MAX_TIMESTAMP
+from kafka.consumer.position.offset_requests import EARLIEST, LATEST, MAX_TIMESTAMP, ListOffsets
+from kafka.consumer.position.offset_search import OffsetsForTimes
 from kafka.errors import (
     KafkaConnectionError,
     KafkaError,

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from kafka.consumer.position.out_of_range import OutOfRangeLog
+from kafka.consumer.position.truncation import OutOfRangeLog
 from kafka.structs import TopicPartition
 from unit.virtual_loop import simulate
 

@@ -8,7 +8,7 @@ import uuid
 
 import pytest
 
-from kafka.consumer.handover.fetch_position import FetchPosition
+from kafka.consumer.buffer.partition_state import FetchPosition
 from kafka.errors import KafkaConnectionError, KafkaTimeoutError, TopicAuthorizationFailedError, UnsupportedVersionError
 from unit.consumer.fake_leader import Bench, metadata
 from unit.consumer.test_fetcher import play

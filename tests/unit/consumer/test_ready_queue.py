@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 
-from kafka.consumer.handover.fetched import DecodedFetch, Fetched
-from kafka.consumer.handover.partition_state import PartitionState
-from kafka.consumer.handover.ready_queue import ReadyQueue
+from kafka.consumer.buffer.fetch_buffer import ReadyQueue
+from kafka.consumer.buffer.partition_response import DecodedFetch, Fetched
+from kafka.consumer.buffer.partition_state import PartitionState
 from kafka.structs import TopicPartition
 
 

@@ -13,13 +13,12 @@ from collections.abc import Callable, Collection
 import pytest
 
 from fakes.cluster import Call
-from kafka.consumer.handover.fetch_position import FetchPosition
+from kafka.consumer.buffer.partition_state import FetchPosition
 from kafka.consumer.subscription.subscription_state import AsyncConsumerRebalanceListener
-from kafka.coordinator.classic.caller_view import CallerView
+from kafka.coordinator.classic.membership import CallerView
 from kafka.coordinator.classic.rebalance_steps import CooperativeSteps
 from kafka.coordinator.classic.state import MemberState
-from kafka.coordinator.generation import NO_GENERATION, Generation
-from kafka.coordinator.membership import Step, StepKind
+from kafka.coordinator.membership import NO_GENERATION, Generation, Step, StepKind
 from kafka.errors import (
     FencedInstanceIdError,
     IllegalStateError,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from kafka.consumer.fetch.preferred_replicas import PreferredReplicas
+from kafka.consumer.fetch.response_handler import PreferredReplicas
 from kafka.errors import KafkaConnectionError
 from kafka.structs import TopicPartition
 from unit.consumer.fake_leader import Bench, metadata

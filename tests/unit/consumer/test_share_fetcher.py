@@ -10,7 +10,7 @@ from uuid import UUID
 from fakes.cluster import FakeCluster
 from kafka.cluster import Backoff
 from kafka.config import parse_share
-from kafka.consumer.share.acknowledgements import AckBatch, Acknowledgements
+from kafka.consumer.share.piece import AckBatch, Acknowledgements
 from kafka.consumer.share.share_fetcher import ShareFetcher
 from kafka.errors import KafkaError, NotLeaderForPartitionError, ShareSessionNotFoundError
 from kafka.structs import TopicPartition

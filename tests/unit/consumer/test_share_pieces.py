@@ -8,12 +8,11 @@ from uuid import UUID
 
 import pytest
 
-from kafka.consumer.handover.fetched import SharedFrame
-from kafka.consumer.share.acknowledge_type import AcknowledgeType
+from kafka.consumer.buffer.partition_response import SharedFrame
 from kafka.consumer.share.acquired import Acquired, DecodeOptions, Range, in_order
 from kafka.consumer.share.in_flight import InFlight
-from kafka.consumer.share.piece import Piece
-from kafka.consumer.share.share_record import ShareConsumerRecord, to_arrow
+from kafka.consumer.share.materializer import ShareConsumerRecord, to_arrow
+from kafka.consumer.share.piece import AcknowledgeType, Piece
 from kafka.errors import CorruptRecordError, IllegalStateError
 from kafka.record import BatchBuilder, batch_headers, set_offsets
 from kafka.structs import TopicPartition

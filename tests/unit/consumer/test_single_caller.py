@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
-from kafka.consumer.drive import single_caller
-from kafka.consumer.drive.single_caller import SingleCaller
+from kafka.consumer.runners import thread_runner
+from kafka.consumer.runners.thread_runner import SingleCaller
 from kafka.errors import IllegalStateError
 
 PATIENCE_S = 10.0
@@ -43,7 +43,7 @@ def test_a_second_thread_is_refused_at_once_and_told_who_is_inside() -> None:
 
 
 def test_a_thread_that_has_ended_is_told_by_its_number() -> None:
-    assert single_caller._name(0) == "number 0"
+    assert thread_runner._name(0) == "number 0"
 
 
 def test_a_thread_may_enter_again_unless_it_is_polling_and_is_refused_without_losing_its_place() -> None:

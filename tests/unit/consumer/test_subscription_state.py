@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from kafka.consumer.handover.fetch_position import FetchPosition
-from kafka.consumer.handover.partition_state import PartitionState
+from kafka.consumer.buffer.partition_state import FetchPosition, PartitionState
 from kafka.consumer.subscription.subscription_state import SubscriptionState, SubscriptionType
 from kafka.errors import IllegalStateError, PartitionNotAssignedError
 from kafka.structs import OffsetAndMetadata, TopicPartition

@@ -8,7 +8,7 @@ import pytest
 
 from kafka import KafkaConsumer
 from kafka.consumer.async_consumer import AsyncKafkaConsumer
-from kafka.consumer.old_manner import OldMethods
+from kafka.consumer.kafka_python_0_9 import OldMethods
 
 ASYNCIO_ONLY = {"start", "stop"}
 """The constructor cannot wait there, and other asyncio clients have `stop` for `close`."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from kafka.consumer.drive.thread_runner import ThreadRunner
+from kafka.consumer.runners.thread_runner import ThreadRunner
 from kafka.errors import IllegalStateError, KafkaTimeoutError
 from kafka.net import LoopThread, interruptible
 

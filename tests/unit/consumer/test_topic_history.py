@@ -8,7 +8,7 @@ import uuid
 import pytest
 
 from kafka.cluster.metadata import ClusterMetadata, TopicMetadata
-from kafka.consumer.handover.fetch_position import FetchPosition
+from kafka.consumer.buffer.partition_state import FetchPosition
 from kafka.consumer.position.topic_history import TopicHistory
 from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.errors import TopicRecreatedError, UnknownTopicOrPartitionError

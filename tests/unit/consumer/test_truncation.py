@@ -13,11 +13,10 @@ from crc32c import crc32c
 
 from fakes.cluster import Call
 from kafka.config import parse_consumer
+from kafka.consumer.buffer.fetch_buffer import FetchBuffer
+from kafka.consumer.buffer.partition_response import Fetched
+from kafka.consumer.buffer.partition_state import FetchPosition, PartitionState
 from kafka.consumer.fetch.position_validation import Divergence
-from kafka.consumer.handover.fetch_buffer import FetchBuffer
-from kafka.consumer.handover.fetch_position import FetchPosition
-from kafka.consumer.handover.fetched import Fetched
-from kafka.consumer.handover.partition_state import PartitionState
 from kafka.consumer.position.truncation import Truncations
 from kafka.consumer.records.build_records import Materializer
 from kafka.consumer.records.iteration import RecordCursor

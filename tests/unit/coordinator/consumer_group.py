@@ -12,8 +12,8 @@ from kafka.cluster import Backoff
 from kafka.config import parse_consumer
 from kafka.coordinator.consumer_group.membership import ConsumerGroupMembership
 from kafka.coordinator.consumer_group.state import MemberState
+from kafka.coordinator.group_metrics import PollClock
 from kafka.coordinator.membership import Partitions, Step, StepKind
-from kafka.coordinator.poll_clock import PollClock
 from kafka.wire.api.consumer_group_heartbeat import (
     Assignment,
     ConsumerGroupHeartbeatRequest,

@@ -17,8 +17,8 @@ from kafka.coordinator.consumer_protocol import (
     make_assignment,
     make_subscription,
 )
+from kafka.coordinator.group_metrics import PollClock
 from kafka.coordinator.membership import Partitions, Step, StepKind
-from kafka.coordinator.poll_clock import PollClock
 from kafka.structs import TopicPartition
 from kafka.wire.api.heartbeat import HeartbeatResponse
 from kafka.wire.api.join_group import JoinGroupResponse, JoinGroupResponseMember

@@ -10,7 +10,7 @@ import pytest
 from fakes.cluster import SILENCE, FakeCluster
 from kafka.coordinator.classic.state import MemberState
 from kafka.coordinator.consumer_protocol import decode_assignment
-from kafka.coordinator.group_statistics import GroupStatistics
+from kafka.coordinator.group_metrics import GroupStatistics
 from kafka.coordinator.membership import StepKind
 from kafka.errors import (
     CoordinatorNotAvailableError,

@@ -9,8 +9,7 @@ import pytest
 
 from fakes.cluster import SILENCE, FakeCluster
 from kafka.coordinator.classic.state import MemberState
-from kafka.coordinator.generation import NO_GENERATION
-from kafka.coordinator.membership import StepKind
+from kafka.coordinator.membership import NO_GENERATION, StepKind
 from kafka.errors import (
     FencedInstanceIdError,
     KafkaConnectionError,

@@ -13,7 +13,7 @@ from kafka.coordinator.classic.state import (
     MemberState,
     MemberStateMachine,
 )
-from kafka.coordinator.generation import Generation
+from kafka.coordinator.membership import Generation
 from kafka.errors import IllegalStateError
 
 pytestmark = pytest.mark.once

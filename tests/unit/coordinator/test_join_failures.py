@@ -8,7 +8,7 @@ import pytest
 
 from kafka.cluster import Backoff
 from kafka.coordinator.classic.assignment import AssignorFailed
-from kafka.coordinator.classic.join_failures import (
+from kafka.coordinator.classic.join import (
     JoinRetries,
     ends_joining,
     error_for_caller,

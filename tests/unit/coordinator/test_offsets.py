@@ -13,9 +13,8 @@ import pytest
 from fakes.cluster import SILENCE, FakeCluster
 from kafka.cluster import Backoff
 from kafka.cluster.metadata import ClusterMetadata, TopicMetadata
-from kafka.coordinator.generation import NO_GENERATION, Generation
-from kafka.coordinator.offsets import GroupOffsets
-from kafka.coordinator.read_offsets import ReadOffsets
+from kafka.coordinator.membership import NO_GENERATION, Generation
+from kafka.coordinator.offsets import GroupOffsets, ReadOffsets
 from kafka.errors import (
     CommitFailedError,
     FencedInstanceIdError,

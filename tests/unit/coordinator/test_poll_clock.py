@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from kafka.coordinator.poll_clock import POLL_METRICS, PollClock
+from kafka.coordinator.group_metrics import POLL_METRICS, PollClock
 
 
 def test_a_caller_is_idle_from_the_end_of_its_last_poll() -> None:

@@ -10,8 +10,12 @@ from typing import Any
 import pytest
 
 from kafka.coordinator.assignors.abstract import Subscription
-from kafka.coordinator.assignors.sticky.sticky_assignor import StickyAssignorMemberMetadataV1, StickyPartitionAssignor
-from kafka.coordinator.assignors.sticky.user_data import decode_user_data, encode_user_data
+from kafka.coordinator.assignors.sticky.sticky_assignor import (
+    StickyAssignorMemberMetadataV1,
+    StickyPartitionAssignor,
+    decode_user_data,
+    encode_user_data,
+)
 from kafka.coordinator.consumer_protocol import assigned_partitions, make_assignment, partitions_by_topic
 from kafka.coordinator.protocol import ConsumerProtocolMemberAssignment_v0, ConsumerProtocolMemberMetadata_v0
 from kafka.structs import TopicPartition

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from kafka import TopicPartition
-from kafka.consumer.records.consumer_records import ConsumerRecords
-from kafka.consumer.share.share_record import ShareConsumerRecord
+from kafka.consumer.records.build_records import ConsumerRecords
+from kafka.consumer.share.materializer import ShareConsumerRecord
 from kafka.display import tables
 from kafka.record import BatchBuilder, ConsumerRecord, decode_batches
 from unit.display.shown import SCRIPT, Shown

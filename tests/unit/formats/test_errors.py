@@ -8,7 +8,7 @@ import pickle
 
 import pytest
 
-from kafka.consumer.records.record_errors import deserialization_error
+from kafka.consumer.records.build_records import deserialization_error
 from kafka.errors import RecordDeserializationError
 from kafka.formats.avro.errors import AvroDecodeError, AvroEncodeError
 from kafka.formats.json.encoder import JsonEncodeError

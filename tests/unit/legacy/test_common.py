@@ -12,7 +12,7 @@ import pytest
 
 import kafka.common
 from kafka import errors, structs
-from kafka.consumer.commit.committed import CommittedOffset
+from kafka.consumer.commit.commit_future import CommittedOffset
 from kafka.consumer.fetcher import ConsumerRecord
 from kafka.producer.future import RecordMetadata
 

@@ -13,8 +13,7 @@ from kafka.admin import NewPartitions, NewTopic
 from kafka.broker import EmbeddedBroker
 from kafka.client_async import KafkaClient
 from kafka.consumer.subscription_state import ConsumerRebalanceListener, SubscriptionState
-from kafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitionAssignor
-from kafka.coordinator.assignors.sticky.user_data import decode_user_data
+from kafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitionAssignor, decode_user_data
 from kafka.coordinator.consumer import AutoCommitTask, ConsumerCoordinator
 from kafka.coordinator.protocol import (
     ConsumerProtocol,

@@ -6,7 +6,7 @@ from kafka.coordinator import consumer_protocol as today
 from kafka.coordinator.assignors.range import RangePartitionAssignor
 from kafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
 from kafka.coordinator.assignors.sticky import sticky_assignor
-from kafka.coordinator.assignors.sticky.user_data import decode_user_data, encode_user_data
+from kafka.coordinator.assignors.sticky.sticky_assignor import decode_user_data, encode_user_data
 from kafka.coordinator.protocol import (
     ConsumerProtocol,
     ConsumerProtocol_v0,

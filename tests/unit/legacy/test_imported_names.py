@@ -11,7 +11,7 @@ import pytest
 
 import kafka.structs
 from kafka._imported_names import _IMPORTED
-from kafka.consumer.records.consumer_records import ConsumerRecords
+from kafka.consumer.records.build_records import ConsumerRecords
 from kafka.protocol.types import Int16, _pack, _unpack
 from kafka.record.util import calc_crc32c, crc32c_c, crc32c_py
 

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from kafka.consumer.drive.thread_runner import ThreadRunner
+from kafka.consumer.runners.thread_runner import ThreadRunner
 from kafka.errors import KafkaTimeoutError
 from kafka.net import LoopThread, interruptible
 from unit.interrupt import LIBRARY, PACKAGE, interrupts

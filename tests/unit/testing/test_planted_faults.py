@@ -22,7 +22,7 @@ from kafka.broker.transactions.endings import Endings
 from kafka.broker.transactions.metadata import TransactionMetadata
 from kafka.consumer import AsyncKafkaConsumer
 from kafka.consumer.commit.commits import Commits
-from kafka.consumer.drive.async_driver import AsyncDriver
+from kafka.consumer.runners.async_driver import AsyncDriver
 from kafka.consumer.share.async_share_consumer import AsyncKafkaShareConsumer
 from kafka.consumer.share.share_fetcher import ShareFetcher
 from kafka.consumer.subscription.subscription_state import SubscriptionState

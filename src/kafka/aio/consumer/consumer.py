@@ -15,11 +15,10 @@ from kafka.aio.starting import start
 from kafka.cluster.inner_names import InnerName
 from kafka.consumer.arguments import check_offset
 from kafka.consumer.async_consumer import AsyncKafkaConsumer
+from kafka.consumer.buffer.fetch_buffer import NO_LIMIT
+from kafka.consumer.buffer.partition_state import FetchPosition, PartitionState
 from kafka.consumer.core import ConsumerCore
-from kafka.consumer.drive.async_driver import AsyncDriver
-from kafka.consumer.handover.fetch_buffer import NO_LIMIT
-from kafka.consumer.handover.fetch_position import FetchPosition
-from kafka.consumer.handover.partition_state import PartitionState
+from kafka.consumer.runners.async_driver import AsyncDriver
 from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.errors import IllegalStateError, RecordDeserializationError
 from kafka.record import ConsumerRecord

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 from kafka.cli.output import note
 from kafka.cli.typed_fields import ToText
 from kafka.cli.typed_values import Translator, Typed
-from kafka.consumer.records.record_errors import is_about_record
+from kafka.consumer.records.build_records import is_about_record
 from kafka.errors import KafkaError, RecordDeserializationError, error_text
 from kafka.formats.bad_values import prefix_hint
 from kafka.formats.registry.errors import SchemaRegistryError

@@ -1,6 +1,13 @@
-"""What a bounded read needs to be a table."""
+"""Bounded reads as pandas and polars data frames: required packages, and exact integer columns."""
+
+from __future__ import annotations
 
 from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow
 
 _INSTALL = {
     "pyarrow": "pip install 'kafka-columnar[arrow]'",
@@ -21,3 +28,22 @@ def check_installed(caller: str, *packages: str) -> None:
             import_module(name)
         except ImportError as error:
             raise ImportError(f"{caller} needs {name} ({error}): {_INSTALL[name]}") from error
+
+
+def exact_frame(table: pyarrow.Table) -> pandas.DataFrame:
+    """Make a data frame in which whole numbers beside nulls are not floats, which have 53 bits only.
+
+    Args:
+        table: any.
+
+    Returns:
+        The frame; whole numbers with nulls are of pandas' nullable types, and within structs Python's.
+    """
+    import pyarrow as pa
+
+    frame: pandas.DataFrame = table.to_pandas(integer_object_nulls=True)
+    for field, column in zip(table.schema, table.columns, strict=True):
+        if pa.types.is_integer(field.type) and column.null_count:
+            nullable: Any = str(field.type).replace("uint", "UInt").replace("int", "Int", 1)
+            frame[field.name] = frame[field.name].astype(nullable)
+    return frame

@@ -23,11 +23,10 @@ from kafka.consumer.bounded.bounds import (
     parse_last,
     parse_topics,
 )
-from kafka.consumer.bounded.frames import check_installed
+from kafka.consumer.bounded.frames import check_installed, exact_frame
 from kafka.consumer.bounded.losses import Losses, OnMissing, parse_on_missing
 from kafka.consumer.bounded.sync_ranges import find_ranges
 from kafka.consumer.kafka_consumer import KafkaConsumer
-from kafka.consumer.records.frames import exact_frame
 from kafka.consumer.records.typed_columns import Stop, TypedColumns, settled
 from kafka.display.progress import ProgressReport, Tell
 from kafka.errors import IllegalStateError, KafkaTimeoutError, OffsetOutOfRangeError

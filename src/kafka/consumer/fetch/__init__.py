@@ -1,4 +1,4 @@
 """Fetching ahead of the caller, on the loop: which partition is fetched from which broker, when, in which session.
 
-May import `kafka.consumer.handover`, `kafka.consumer.subscription`, `kafka.consumer.records` and `kafka.cluster`.
+May import `kafka.consumer.buffer`, `kafka.consumer.subscription`, `kafka.consumer.records` and `kafka.cluster`.
 """

@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from kafka.consumer.handover.partition_state import PartitionState
+from kafka.consumer.buffer.partition_state import PartitionState
 from kafka.structs import TopicPartition
 from kafka.wire.api.fetch import FetchPartition, FetchTopic, ForgottenTopic
 

@@ -9,15 +9,14 @@ from kafka.cluster import Backoff, RetryPolicy
 from kafka.cluster.protocols import BrokerConnections
 from kafka.cluster.retry import nothing
 from kafka.config import FetchOptions
+from kafka.consumer.buffer.fetch_buffer import FetchBuffer
+from kafka.consumer.buffer.fetch_statistics import FetchStatistics
+from kafka.consumer.buffer.partition_response import Fetched, SharedFrame, TopicReplaced
+from kafka.consumer.buffer.partition_state import PartitionState
 from kafka.consumer.fetch.broker_fetcher import BrokerFetcher
 from kafka.consumer.fetch.fetch_session import FetchTarget
-from kafka.consumer.fetch.partition_answers import PartitionAnswers
 from kafka.consumer.fetch.position_validation import Divergence, PositionValidation
-from kafka.consumer.fetch.preferred_replicas import PreferredReplicas
-from kafka.consumer.handover.fetch_buffer import FetchBuffer
-from kafka.consumer.handover.fetch_statistics import FetchStatistics
-from kafka.consumer.handover.fetched import Fetched, SharedFrame, TopicReplaced
-from kafka.consumer.handover.partition_state import PartitionState
+from kafka.consumer.fetch.response_handler import PartitionAnswers, PreferredReplicas
 from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.errors import BrokerResponseError, SaslAuthenticationFailedError, UnsupportedVersionError
 from kafka.structs import TopicPartition, is_another_topic

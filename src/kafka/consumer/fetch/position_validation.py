@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 from kafka.cluster import Backoff, RetryPolicy
 from kafka.cluster.protocols import BrokerRequests
 from kafka.cluster.retry import nothing
+from kafka.consumer.buffer.partition_state import FetchPosition, PartitionState
 from kafka.consumer.fetch.fetch_session import FetchTarget
-from kafka.consumer.handover.fetch_position import FetchPosition
-from kafka.consumer.handover.partition_state import PartitionState
-from kafka.consumer.position.epoch_ends import FOR_CONSUMERS_SINCE, AskedEpoch, epoch_answers, epoch_request
+from kafka.consumer.position.offset_requests import FOR_CONSUMERS_SINCE, AskedEpoch, epoch_answers, epoch_request
 from kafka.errors import BrokerResponseError, UnknownTopicOrPartitionError, UnsupportedVersionError, for_code
 
 log = logging.getLogger(__name__)

@@ -9,11 +9,9 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from uuid import UUID
 
 from kafka.cluster import RetryPolicy
-from kafka.consumer.handover.fetch_position import FetchPosition
-from kafka.consumer.handover.partition_state import PartitionState
-from kafka.consumer.position.list_offsets import ListOffsets
+from kafka.consumer.buffer.partition_state import FetchPosition, PartitionState
+from kafka.consumer.position.offset_requests import LATEST, ListOffsets
 from kafka.consumer.position.offset_search import OffsetSearch
-from kafka.consumer.position.timestamps import LATEST
 from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.errors import IllegalStateError, NoOffsetForPartitionError, TopicAuthorizationFailedError
 from kafka.structs import OffsetAndMetadata, OffsetAndTimestamp, TopicPartition

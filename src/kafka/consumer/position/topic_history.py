@@ -10,7 +10,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from kafka.cluster.metadata import ClusterMetadata
-from kafka.consumer.handover.partition_state import PartitionState
+from kafka.consumer.buffer.partition_state import PartitionState
 from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.errors import TopicRecreatedError, UnknownTopicOrPartitionError
 from kafka.structs import TopicPartition, is_another_topic

@@ -1,21 +1,21 @@
-"""What follows where the log of a partition has been cut back below what was fetched of it (KIP-320).
+"""What follows if a position is not in the log: it was out of range, or the log was truncated (KIP-320).
 
-With a reset policy reading goes on where the logs part, as in Java; without one the caller is told. Before that the
-position itself is looked at: fetching is ahead of it, and what was fetched beyond it is simply dropped.
+After a truncation, a consumer with a reset policy continues where the logs diverge, as in Java; without one, an error
+is raised. The position itself is checked first: fetching is ahead of it, and what was fetched beyond it is dropped.
 """
 
 import logging
 from collections import deque
 from collections.abc import Callable
 
-from kafka.consumer.fetch.failure_log import place
+from kafka.cluster import LogLimiter
+from kafka.consumer.buffer.fetch_buffer import FetchBuffer
+from kafka.consumer.buffer.partition_response import Fetched
+from kafka.consumer.buffer.partition_state import FetchPosition, PartitionState
 from kafka.consumer.fetch.position_validation import Divergence
-from kafka.consumer.handover.fetch_buffer import FetchBuffer
-from kafka.consumer.handover.fetch_position import FetchPosition
-from kafka.consumer.handover.fetched import Fetched
-from kafka.consumer.handover.partition_state import PartitionState
+from kafka.consumer.fetch.response_handler import place
 from kafka.errors import LogTruncationError
-from kafka.structs import OffsetAndMetadata
+from kafka.structs import OffsetAndMetadata, TopicPartition
 
 log = logging.getLogger(__name__)
 
@@ -102,3 +102,30 @@ def _text(divergence: Divergence) -> str:
         f"{text}its leader has leader epoch {end.leader_epoch} up to offset {end.offset}, so the records from there to "
         f"{position.offset - 1} are gone or others"
     )
+
+
+class OutOfRangeLog:
+    """Logs positions that are out of range, and where `auto_offset_reset` moves them.
+
+    Remembers each such position until the new one is known.
+    """
+
+    def __init__(self) -> None:
+        self._offsets: dict[TopicPartition, int] = {}
+        self._limiter = LogLimiter(log)
+
+    def begin(self, tp: TopicPartition, offset: int) -> None:
+        """A broker does not have ``offset``. Called in the caller's thread."""
+        self._offsets[tp] = offset
+
+    def found(self, tp: TopicPartition, offset: int) -> None:
+        """A position was found; say what that means, if the last one was out of range. Called on the loop."""
+        before = self._offsets.pop(tp, None)
+        if before is None:
+            return
+        text = f"partition {tp.partition} of topic {tp.topic!r} has no offset {before}: reading continues at {offset}; "
+        if offset > before:
+            text += f"offsets {before} to {offset - 1} are left out"
+        else:
+            text += "records from there on may have been read before, or are new under old offsets"
+        self._limiter.warning(str(tp), text)

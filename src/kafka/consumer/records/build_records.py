@@ -1,15 +1,99 @@
-"""Makes records of slices of columns, and deserializes their keys and values."""
+"""The records that `poll` returns: built from columns, with deserialized keys and values.
 
+Also the errors for records that cannot be deserialized.
+"""
+
+import contextlib
+import functools
 import logging
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Generic, NamedTuple
 
-from kafka.consumer.handover.hand_out import HandOut, Slice
-from kafka.consumer.records.record_errors import failure_of, is_about_record
-from kafka.errors import RecordDeserializationError
+from kafka.consumer.buffer.polled_batch import HandOut, Slice
+from kafka.errors import KafkaError, RecordDeserializationError
 from kafka.record import Columns, ConsumerRecord
 from kafka.record.materialize import Deserialize
+from kafka.record.type_variables import Key, Value
+from kafka.serialization import SerializationError
+from kafka.serializer import adapt_deserializer
 from kafka.structs import TopicPartition
+
+
+class ConsumerRecords(dict[TopicPartition, list[ConsumerRecord[Key, Value]]], Generic[Key, Value]):
+    """What `KafkaConsumer.poll` returns: a dict from `TopicPartition` to a list of records, in order of offset.
+
+    ``items()``, ``values()``, ``keys()``, ``get()``, ``[tp]``, ``tp in records`` and comparison with a dict are those
+    of a dict. Iteration and ``len()`` go over records, not over partitions: ``for record in records`` and
+    ``len(records)``, as in Java's ``ConsumerRecords``.
+
+    Arguments:
+        record_map: lists of records by partition.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, record_map: Mapping[TopicPartition, list[ConsumerRecord[Key, Value]]] | None = None) -> None:
+        super().__init__()
+        if record_map is not None:
+            for tp in record_map.keys():  # noqa: SIM118  # iteration over one of these goes over records
+                self[tp] = record_map[tp]
+
+    def __iter__(self) -> Iterator[ConsumerRecord[Key, Value]]:  # type: ignore[override]
+        """All records, one partition after the other."""
+        for records in self.values():
+            yield from records
+
+    def __len__(self) -> int:
+        """How many records there are."""
+        return sum(map(len, self.values()))
+
+    def __bool__(self) -> bool:
+        """Whether there are any records."""
+        return any(self.values())
+
+    def __missing__(self, key: object) -> list[ConsumerRecord[Key, Value]]:
+        if isinstance(key, ConsumerRecord):
+            raise KeyError(
+                "poll() returned records, and iterating over them yields records, not partitions: use 'for record in "
+                "records', or 'for tp, batch in records.items()'; the key was a record of "
+                f"{key.topic}-{key.partition}"
+            )
+        raise KeyError(key)
+
+    def records(self, partition: TopicPartition) -> list[ConsumerRecord[Key, Value]]:
+        """The records of a partition; an empty list if there are none."""
+        return self.get(partition, [])
+
+    def by_topic(self) -> dict[str, list[ConsumerRecord[Key, Value]]]:
+        """The records by topic, one partition after the other."""
+        topics: dict[str, list[ConsumerRecord[Key, Value]]] = {}
+        for tp, records in self.items():
+            topics.setdefault(tp.topic, []).extend(records)
+        return topics
+
+    def partitions(self) -> set[TopicPartition]:
+        """The partitions that there are records of."""
+        return set(self.keys())
+
+    def count(self) -> int:
+        """How many records there are."""
+        return len(self)
+
+    def __reduce__(
+        self,
+    ) -> tuple[type["ConsumerRecords[Any, Any]"], tuple[dict[TopicPartition, list[ConsumerRecord[Key, Value]]]]]:
+        return ConsumerRecords, (dict(self.items()),)
+
+    def __repr__(self) -> str:
+        return f"ConsumerRecords({dict(self.items())!r})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the first records, one a row."""
+        from kafka.display.tables import many_records
+
+        title = f"{len(self):,} record(s) of {len(self.keys()):,} partition(s)"
+        return many_records(title, self, len(self))
+
 
 log = logging.getLogger(__name__)
 
@@ -155,3 +239,86 @@ class Materializer:
 def skip(error: RecordDeserializationError) -> None:
     """Leave it out, and say so."""
     log.warning("left out (on_deserialization_error='skip'): %s", error)
+
+
+class Deserializers:
+    """The deserializers of keys and of values, adapted from whatever the user passed; None keeps bytes.
+
+    Arguments:
+        key, value: what the user has given.
+    """
+
+    def __init__(self, key: Any, value: Any) -> None:
+        self.key = adapt_deserializer(key, "key")
+        self.value = adapt_deserializer(value)
+
+    def close(self) -> None:
+        """Close both, and raise what one of them raises."""
+        try:
+            if self.key is not None:
+                self.key.close()
+        finally:
+            if self.value is not None:
+                self.value.close()
+
+
+def is_about_record(cause: Exception) -> bool:
+    """Whether what a deserializer raised is about its record: not if it could read none, without its registry, say."""
+    return not isinstance(cause, KafkaError) or cause.about_record
+
+
+def failure_of(record: ConsumerRecord, part: str, cause: Exception, advice: str | None = None) -> Exception:
+    """What to raise for what a deserializer raised.
+
+    This is a `RecordDeserializationError` if it is about the record, and else the cause itself, so that no program
+    leaves out a record that can be read later.
+
+    Arguments:
+        as of `deserialization_error`.
+    """
+    if is_about_record(cause):
+        return deserialization_error(record, part, cause, advice)
+    note = (
+        f"The record at offset {record.offset} of partition {record.partition} of topic {record.topic!r} could not be "
+        "deserialized without it; it comes again with the next call."
+    )
+    if note not in getattr(cause, "__notes__", ()):  # a deserializer may raise the same object each time
+        cause.add_note(note)
+    return cause
+
+
+def deserialization_error(
+    record: ConsumerRecord, part: str, cause: Exception, advice: str | None = None
+) -> RecordDeserializationError:
+    """The error for what a deserializer raised: a `RecordDeserializationError`, and of the type of its cause.
+
+    Arguments:
+        record: with its key and value as they were fetched.
+        advice: what can be done; None: seek past it.
+    """
+    tp = TopicPartition(record.topic, record.partition)
+    named = (cause.schema_id, cause.field) if isinstance(cause, SerializationError) else (None, None)
+    error = plain = RecordDeserializationError(tp, record.offset, part, repr(cause), record, advice, *named)
+    kind: Any = type(cause)
+    cls: Any = _of_both_types(kind)
+    own: Any = next(base for base in kind.__mro__ if base.__module__ == "builtins")
+    if cls is not RecordDeserializationError:
+        with contextlib.suppress(Exception):
+            both = own.__new__(cls, *cause.args)
+            own.__init__(both, *cause.args)  # what C keeps of an error, such as where text cannot be decoded
+            both.args = plain.args
+            both.__dict__.update(vars(cause) | vars(plain))
+            error = both
+    error.__cause__ = cause
+    return error
+
+
+@functools.cache
+def _of_both_types(cause: type[Exception]) -> type[RecordDeserializationError]:
+    """A class for what is a `RecordDeserializationError` and of the type of its cause, if that can be had."""
+    if issubclass(RecordDeserializationError, cause) or issubclass(cause, StopIteration | StopAsyncIteration):
+        return RecordDeserializationError  # what ends a loop silently must not be raised
+    try:
+        return type(RecordDeserializationError.__name__, (RecordDeserializationError, cause), {"__module__": __name__})
+    except TypeError:
+        return RecordDeserializationError

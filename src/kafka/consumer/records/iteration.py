@@ -6,8 +6,8 @@ the buffer and not returned go back there when `poll()` or `pause()` comes in be
 
 from collections.abc import Callable, Iterator
 
-from kafka.consumer.handover.hand_out import HandOut, Slice
-from kafka.consumer.handover.partition_state import PartitionState
+from kafka.consumer.buffer.partition_state import PartitionState
+from kafka.consumer.buffer.polled_batch import HandOut, Slice
 from kafka.consumer.records.build_records import Failure, Materializer
 from kafka.record import ConsumerRecord
 from kafka.structs import TopicPartition

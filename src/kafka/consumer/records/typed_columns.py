@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kafka.consumer.handover.hand_out import HandOut
+from kafka.consumer.buffer.polled_batch import HandOut
 from kafka.consumer.records.build_records import ErrorHandler, skip
 from kafka.errors import RecordDeserializationError
 from kafka.formats.bad_values import BadValue, error_column

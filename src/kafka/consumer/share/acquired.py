@@ -13,9 +13,8 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 from uuid import UUID
 
-from kafka.consumer.handover.fetched import SharedFrame
-from kafka.consumer.share.acknowledge_type import AcknowledgeType
-from kafka.consumer.share.piece import Piece
+from kafka.consumer.buffer.partition_response import SharedFrame
+from kafka.consumer.share.piece import AcknowledgeType, Piece
 from kafka.errors import CorruptRecordError, KafkaError
 from kafka.record import BatchDecoder, Columns, batch_headers
 from kafka.structs import TopicPartition

@@ -11,12 +11,12 @@ from uuid import UUID
 from kafka.config import ShareConfig
 from kafka.consumer.arguments import check_max_records, check_timeout, check_topic_names
 from kafka.consumer.core import LEAVE_WAIT_MS
-from kafka.consumer.drive.thread_runner import ThreadRunner
-from kafka.consumer.records.consumer_records import ConsumerRecords
+from kafka.consumer.records.build_records import ConsumerRecords
+from kafka.consumer.runners.thread_runner import ThreadRunner
+from kafka.consumer.share.base_share_consumer import CLOSE_TIMEOUT_MS, ShareFace
 from kafka.consumer.share.core import ShareCore
-from kafka.consumer.share.face import CLOSE_TIMEOUT_MS, ShareFace
+from kafka.consumer.share.materializer import ShareConsumerRecord, to_arrow
 from kafka.consumer.share.piece import Piece
-from kafka.consumer.share.share_record import ShareConsumerRecord, to_arrow
 from kafka.errors import KafkaTimeoutError
 from kafka.health import meanwhile
 from kafka.record import Columns

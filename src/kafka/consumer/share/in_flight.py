@@ -4,10 +4,8 @@ from collections import deque
 from collections.abc import Iterable
 from uuid import UUID
 
-from kafka.consumer.share.acknowledge_type import AcknowledgeType
-from kafka.consumer.share.acknowledgements import AckBatch, Acknowledgements
 from kafka.consumer.share.acquired import Acquired, Refused
-from kafka.consumer.share.piece import Piece
+from kafka.consumer.share.piece import AckBatch, Acknowledgements, AcknowledgeType, Piece
 from kafka.errors import IllegalStateError
 from kafka.structs import TopicPartition
 

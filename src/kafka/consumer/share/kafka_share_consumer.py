@@ -4,7 +4,7 @@ from typing import Self, Unpack
 
 from kafka.config import ShareConfigs, parse_share, with_options
 from kafka.config.settings_given import refuse_settings
-from kafka.consumer.drive.lifetime import close_at_exit
+from kafka.consumer.runners.thread_runner import close_at_exit
 from kafka.consumer.share.calls import ShareCalls
 
 

@@ -1,13 +1,28 @@
-"""A range of acquired records: rows of columns, and what is said of each. No object is made per row."""
+"""Acquired records, the acknowledgement type of each, and acknowledgements to send."""
 
+import enum
 import math
 from bisect import bisect_left
+from typing import NamedTuple
 from uuid import UUID
 
-from kafka.consumer.share.acknowledge_type import AcknowledgeType
 from kafka.errors import IllegalStateError
 from kafka.record import Columns
 from kafka.structs import TopicPartition
+
+
+class AcknowledgeType(enum.IntEnum):
+    """What a program says about a record that it received. Java: ``AcknowledgeType``."""
+
+    ACCEPT = 1
+    """It was processed: it is not delivered again."""
+    RELEASE = 2
+    """It was not processed: it is delivered again, to any consumer of the group, up to the limit of deliveries."""
+    REJECT = 3
+    """It cannot be processed: it is not delivered again."""
+    RENEW = 4
+    """It is still being processed: its lock lasts anew, and the next poll() gives it again (KIP-1222)."""
+
 
 GAP = 0
 """The type for an offset that has no record: compaction removed it, or a transaction's marker is there."""
@@ -19,7 +34,9 @@ _ACCEPT, _RENEW = int(AcknowledgeType.ACCEPT), int(AcknowledgeType.RENEW)
 
 
 class Piece:
-    """See the module; belongs to the caller.
+    """A range of acquired records: rows of columns, and the acknowledgement of each. No object is made per row.
+
+    Belongs to the caller.
 
     Arguments:
         tp, topic_id: the partition.
@@ -215,3 +232,55 @@ def _ranges(first: int, said: bytearray) -> list[tuple[int, int, bytes]]:
         found.append((first + start, first + stop - 1, part[:1] if part.count(part[0]) == len(part) else part))
         start = stop
     return found
+
+
+_MOST_OF_A_RANGE = 1 << 20
+
+
+class AckBatch(NamedTuple):
+    """Neighbouring offsets, and what is said of them: one type for all, or one for each."""
+
+    first: int
+    last: int
+    types: bytes
+
+
+class Acknowledgements:
+    """What is sent for one partition to the broker that the records came from.
+
+    Arguments:
+        tp, topic_id: the partition.
+        node_id: the broker.
+
+    Attributes:
+        batches: in the order of offsets, once `sort` was called.
+        renewed: what is handed out again if the broker agrees.
+        error: why they have failed; None: they have not.
+        done: whether it is known what became of them.
+    """
+
+    __slots__ = ("batches", "done", "error", "node_id", "renewed", "topic_id", "tp")
+
+    def __init__(self, tp: TopicPartition, topic_id: UUID, node_id: int) -> None:
+        self.tp = tp
+        self.topic_id = topic_id
+        self.node_id = node_id
+        self.batches: list[AckBatch] = []
+        self.renewed: list[Piece] = []
+        self.error: Exception | None = None
+        self.done = False
+
+    def sort(self) -> None:
+        """Brokers want them in order."""
+        self.batches.sort()
+
+    def offsets(self) -> set[int]:
+        """The offsets of records, without those that have none; of a range that was not read the first million."""
+        found: set[int] = set()
+        for batch in self.batches:
+            if len(batch.types) == 1:
+                if batch.types[0] != GAP:
+                    found.update(range(batch.first, min(batch.last + 1, batch.first + _MOST_OF_A_RANGE)))
+            else:
+                found.update(offset for offset, kind in enumerate(batch.types, batch.first) if kind != GAP)
+        return found

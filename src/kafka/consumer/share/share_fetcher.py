@@ -12,11 +12,9 @@ from kafka.cluster.metadata import ClusterMetadata
 from kafka.cluster.protocols import BrokerConnections
 from kafka.cluster.retry import nothing
 from kafka.config import ShareOptions
-from kafka.consumer.share.acknowledgements import Acknowledgements
 from kafka.consumer.share.acquired import Acquired
-from kafka.consumer.share.broker_fetcher import BrokerShareFetcher
-from kafka.consumer.share.piece import Piece
-from kafka.consumer.share.share_session import Partition
+from kafka.consumer.share.broker_fetcher import BrokerShareFetcher, Partition
+from kafka.consumer.share.piece import Acknowledgements, Piece
 from kafka.errors import (
     GroupAuthorizationFailedError,
     KafkaError,

@@ -3,11 +3,12 @@
 import abc
 import enum
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
+from uuid import UUID
 
 from kafka.consumer.arguments import check_pattern, check_topic_names
-from kafka.consumer.handover.partition_state import PartitionState
-from kafka.coordinator.read_offsets import ReadOffsets
+from kafka.consumer.buffer.partition_state import FetchPosition, PartitionState
+from kafka.coordinator.offsets import ReadOffsets
 from kafka.errors import IllegalStateError, NothingSubscribedError, PartitionNotAssignedError
 from kafka.structs import OffsetAndMetadata, SubscriptionPattern, TopicPartition
 
@@ -221,3 +222,37 @@ class SubscriptionState:
                 if topic_id is not None:
                     offsets.topic_ids[state.tp] = topic_id
         return offsets
+
+
+class PositionsLeft:
+    """Positions in partitions that a consumer gave up, for when they come back.
+
+    A broker may report briefly that a topic does not exist; if the same topic returns, reading continues where it was.
+    Without a group this applies to each partition. In a group, it applies to those created while the consumer ran: it
+    begins them at their first record, and must not skip records because it gives them up before the first commit.
+
+    Belongs to the caller's thread.
+
+    Arguments:
+        topic_id: the id that a topic has now; None: not known.
+    """
+
+    def __init__(self, topic_id: Callable[[str], UUID | None]) -> None:
+        self._topic_id = topic_id
+        self._left: dict[TopicPartition, tuple[UUID, FetchPosition]] = {}
+
+    def leave(self, states: Iterable[PartitionState]) -> None:
+        """These are given up."""
+        for state in states:
+            topic_id, position = state.topic_id, state.position
+            if position is not None and topic_id is not None:
+                self._left[state.tp] = topic_id, position
+
+    def take(self, tp: TopicPartition) -> FetchPosition | None:
+        """Where to read on in a partition that is taken; None: it was not left, or is another topic's."""
+        topic_id, position = self._left.pop(tp, (None, None))
+        return position if topic_id is not None and self._topic_id(tp.topic) == topic_id else None
+
+    def forget(self) -> None:
+        """The subscription has changed."""
+        self._left.clear()

@@ -6,8 +6,13 @@ import struct
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from kafka.coordinator.assignors.abstract import PartitionCounts, RebalanceProtocol, Subscription
-from kafka.coordinator.assignors.members import by_member_id, one_by_one
+from kafka.coordinator.assignors.abstract import (
+    PartitionCounts,
+    RebalanceProtocol,
+    Subscription,
+    by_member_id,
+    one_by_one,
+)
 from kafka.coordinator.assignors.sticky.sticky_assignor import StickyAssignorMemberMetadataV1, StickyPartitionAssignor
 from kafka.coordinator.consumer_protocol import assigned_partitions, make_assignment, partitions_by_topic
 from kafka.wire.api.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription

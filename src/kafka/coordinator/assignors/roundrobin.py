@@ -4,8 +4,13 @@ import itertools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from kafka.coordinator.assignors.abstract import AbstractPartitionAssignor, PartitionCounts, Subscription, sort_key
-from kafka.coordinator.assignors.members import by_member_id
+from kafka.coordinator.assignors.abstract import (
+    AbstractPartitionAssignor,
+    PartitionCounts,
+    Subscription,
+    by_member_id,
+    sort_key,
+)
 from kafka.coordinator.consumer_protocol import make_assignment, make_subscription
 from kafka.wire.api.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription
 

@@ -10,12 +10,13 @@ from typing import Any, NamedTuple, TypeVar
 
 from kafka.coordinator.assignors.abstract import (
     AbstractPartitionAssignor,
+    MemberId,
     PartitionCounts,
     RebalanceProtocol,
     Subscription,
+    one_by_one,
 )
 from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
-from kafka.coordinator.assignors.members import MemberId, one_by_one
 from kafka.coordinator.assignors.range import RangePartitionAssignor
 from kafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
 from kafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitionAssignor

@@ -10,9 +10,8 @@ from typing import Protocol
 
 from kafka.cluster import Backoff, CoordinatorRequests, LogLimiter, RetryPolicy
 from kafka.config import GroupOptions
-from kafka.coordinator.generation import Generation
-from kafka.coordinator.group_statistics import GroupStatistics
-from kafka.coordinator.poll_clock import PollClock
+from kafka.coordinator.group_metrics import GroupStatistics, PollClock
+from kafka.coordinator.membership import Generation
 from kafka.errors import CoordinatorNotAvailableError, KafkaTimeoutError, NotCoordinatorError, for_code
 from kafka.wire.api.heartbeat import HeartbeatRequest, HeartbeatResponse
 

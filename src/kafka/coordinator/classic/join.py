@@ -1,25 +1,37 @@
 """One round of joining: JoinGroup, the assignment if this member leads the group, and SyncGroup.
 
-A round that fails is not tried again here; the membership does that.
+A failed round is repeated by the membership, which asks `JoinRetries` whether and when.
 """
 
 import asyncio
+import logging
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from kafka.cluster import CoordinatorRequests
+from kafka.cluster import Attempts, Backoff, CoordinatorRequests, RetryPolicy
 from kafka.config import GroupOptions
-from kafka.coordinator.classic.assignment import Assignors, JoinSubscription, read_members, run_assignor
+from kafka.coordinator.classic.assignment import AssignorFailed, Assignors, JoinSubscription, read_members, run_assignor
 from kafka.coordinator.consumer_protocol import PROTOCOL_TYPE, decode_assignment
-from kafka.coordinator.generation import Generation
-from kafka.coordinator.group_statistics import GroupStatistics
-from kafka.errors import check_error
+from kafka.coordinator.group_metrics import GroupStatistics
+from kafka.coordinator.membership import Generation
+from kafka.errors import (
+    CoordinatorLoadInProgressError,
+    IllegalGenerationError,
+    KafkaError,
+    MemberIdRequiredError,
+    RebalanceInProgressError,
+    UnknownMemberIdError,
+    check_error,
+)
 from kafka.wire.api.consumer_protocol import ConsumerProtocolAssignment
 from kafka.wire.api.join_group import JoinGroupRequest, JoinGroupResponse
 from kafka.wire.api.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse
 
 JOIN_MARGIN_MS = 5_000
 """How much longer than the rebalance may take we wait for JoinGroup's answer."""
+
+
+log = logging.getLogger(__name__)
 
 
 class Joined(NamedTuple):
@@ -131,3 +143,67 @@ class JoinRound:
         now = loop.time()
         self._statistics.syncs.record(1000 * (now - sent_at), now)
         return decode_assignment(bytes(response.assignment))
+
+
+_ABOUT_THE_MEMBER = (
+    IllegalGenerationError,
+    MemberIdRequiredError,
+    RebalanceInProgressError,
+    UnknownMemberIdError,
+)
+"""Not retriable as they are, but the next round is another request."""
+
+
+def ends_joining(error: Exception) -> bool:
+    """Whether the caller has to hear of it, as joining again would fail alike."""
+    if isinstance(error, KafkaError):
+        return not error.retriable and not isinstance(error, _ABOUT_THE_MEMBER)
+    return isinstance(error, AssignorFailed)
+
+
+def leads_elsewhere(error: Exception) -> bool:
+    """Whether another coordinator may do better."""
+    return not isinstance(error, (CoordinatorLoadInProgressError, *_ABOUT_THE_MEMBER))
+
+
+def error_for_caller(error: Exception) -> Exception:
+    """What the caller is told: an assignor's own error as it is."""
+    cause = error.__cause__
+    return cause if isinstance(error, AssignorFailed) and isinstance(cause, Exception) else error
+
+
+class JoinRetries:
+    """What to do after a round has failed: raise, or wait, and for how long.
+
+    Counts the failures between two memberships.
+
+    Arguments:
+        group_id: the group.
+        backoff: pauses between attempts.
+    """
+
+    def __init__(self, group_id: str, backoff: Backoff) -> None:
+        self._group_id = group_id
+        self._backoff = backoff
+        self._policy = RetryPolicy(backoff, log, quiet=1, fatal=ends_joining)
+        self._refusals = 0
+
+    def begin(self) -> tuple[Attempts, float]:
+        """The attempts of a join, and the pause before its first round, for a caller that polls on after refusals."""
+        return self._policy.attempts(f"joining group {self._group_id!r}"), self._backoff.seconds(self._refusals)
+
+    def refused(self) -> None:
+        """The join has failed for good; the next `poll()` may begin another."""
+        self._refusals += 1
+
+    def succeeded(self, attempts: Attempts) -> None:
+        """This consumer is a member."""
+        self._refusals = 0
+        attempts.succeeded()
+
+    def pause_after(self, error: Exception, attempts: Attempts) -> float:
+        """How long to wait before the next round, in seconds; counts and logs the failure."""
+        pause = attempts.note(error)
+        if isinstance(error, RebalanceInProgressError) and attempts.failures == 1:
+            return 0.0  # others have come at the same time, which is usual; only when it repeats something is wrong
+        return pause

@@ -6,18 +6,23 @@ It runs on one loop. Work for the caller's thread follows from the state (see `s
 
 import asyncio
 import logging
-from typing import Any
+from typing import Any, NamedTuple
 
 from kafka.cluster import Backoff, CoordinatorRequests
 from kafka.cluster.metadata import ClusterMetadata
 from kafka.config import GroupOptions
 from kafka.coordinator.classic.assignment import Assignors, JoinSubscription, notify
-from kafka.coordinator.classic.caller_view import CallerView
 from kafka.coordinator.classic.heartbeat import Heartbeat
-from kafka.coordinator.classic.join import Joined, JoinRound
-from kafka.coordinator.classic.join_failures import JoinRetries, ends_joining, error_for_caller, leads_elsewhere
+from kafka.coordinator.classic.join import (
+    Joined,
+    JoinRetries,
+    JoinRound,
+    ends_joining,
+    error_for_caller,
+    leads_elsewhere,
+)
 from kafka.coordinator.classic.leave import Leaving
-from kafka.coordinator.classic.rebalance_steps import steps_of
+from kafka.coordinator.classic.rebalance_steps import RebalanceSteps, steps_of
 from kafka.coordinator.classic.state import (
     CALLERS_TURN,
     IN_A_ROUND,
@@ -26,10 +31,8 @@ from kafka.coordinator.classic.state import (
     MemberStateMachine,
 )
 from kafka.coordinator.consumer_protocol import assigned_partitions
-from kafka.coordinator.generation import NO_GENERATION, Generation
-from kafka.coordinator.group_statistics import GroupStatistics
-from kafka.coordinator.membership import MembershipHost, Partitions, Standing, Step, StepKind
-from kafka.coordinator.poll_clock import PollClock
+from kafka.coordinator.group_metrics import GroupStatistics, PollClock
+from kafka.coordinator.membership import NO_GENERATION, Generation, MembershipHost, Partitions, Standing, Step, StepKind
 from kafka.errors import (
     CommitFailedError,
     CoordinatorLoadInProgressError,
@@ -342,3 +345,39 @@ class ClassicMembership:
             self._heartbeat.stop()
         if state in CALLERS_TURN:
             self._host.step_ready()
+
+
+class CallerView(NamedTuple):
+    """A member's state at one moment, as the caller's thread sees it, and the step that follows from it.
+
+    One object, so that what the caller reads is consistent.
+
+    Arguments:
+        number: counts the changes of state: the `Step.turn` of what is asked for in this one.
+        state: the state.
+        assignment: what the last round gave.
+        lost: whether the partitions held may belong to other members already.
+        fenced: what the coordinator said when another consumer took this one's instance id.
+    """
+
+    number: int = 0
+    state: MemberState = MemberState.UNJOINED
+    assignment: Partitions = frozenset()
+    lost: bool = False
+    fenced: FencedInstanceIdError | None = None
+
+    def next_step(self, held: Partitions, topics: frozenset[str], steps: RebalanceSteps) -> Step | None:
+        """See `Membership.next_step`, and `RebalanceSteps` for ``topics``."""
+        match self.state:
+            case MemberState.ADOPTING:
+                return steps.adoption(self.assignment, held, self.number)
+            case MemberState.UNJOINED | MemberState.FENCED if self.lost and held:
+                return Step(StepKind.LOSE, held, self.number)
+            case MemberState.UNJOINED if held:
+                return Step(StepKind.REVOKE, held, self.number)
+            case MemberState.UNJOINED | MemberState.REBALANCING:
+                return steps.before_joining(held, topics, self.number)
+            case MemberState.FENCED:
+                assert self.fenced is not None
+                raise FencedInstanceIdError(*self.fenced.args) from self.fenced
+        return None

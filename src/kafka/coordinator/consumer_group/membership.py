@@ -6,22 +6,35 @@ It runs on one loop. Work for the caller's thread follows from the state (see `s
 
 import asyncio
 import logging
-from typing import Any
+from typing import Any, NamedTuple
 
 from kafka._loop_services import new_uuid
 from kafka.cluster import Backoff, CoordinatorRequests
 from kafka.cluster.metadata import ClusterMetadata
 from kafka.config import GroupOptions
-from kafka.coordinator.consumer_group.caller_view import CallerView
-from kafka.coordinator.consumer_group.refusals import NEEDS, REGEX_NEEDS, Refusal, meaning_of, refusal
-from kafka.coordinator.consumer_group.requests import Heartbeats, Wanted
+from kafka.coordinator.consumer_group.requests import (
+    NEEDS,
+    REGEX_NEEDS,
+    Heartbeats,
+    Refusal,
+    Wanted,
+    meaning_of,
+    refusal,
+)
 from kafka.coordinator.consumer_group.state import IN_GROUP, JOINS_NEXT, MemberState, MemberStateMachine
 from kafka.coordinator.consumer_group.target import Target
-from kafka.coordinator.generation import NO_GENERATION, Generation
-from kafka.coordinator.group_statistics import GroupStatistics
+from kafka.coordinator.group_metrics import GroupStatistics, PollClock
 from kafka.coordinator.heartbeat_task import HeartbeatTask
-from kafka.coordinator.membership import MembershipHost, Partitions, Standing, Step, StepKind
-from kafka.coordinator.poll_clock import PollClock
+from kafka.coordinator.membership import (
+    NO_GENERATION,
+    Generation,
+    MembershipHost,
+    Partitions,
+    Standing,
+    Step,
+    StepKind,
+    step_towards,
+)
 from kafka.errors import (
     CommitFailedError,
     GroupIdNotFoundError,
@@ -366,3 +379,37 @@ class ConsumerGroupMembership:
             self._reconciling_since = None
         elif state is MemberState.RECONCILING and since is None:
             self._reconciling_since = now
+
+
+class CallerView(NamedTuple):
+    """A member's state at one moment, as the caller's thread sees it, and the step that follows from it.
+
+    One object, so that what the caller reads is consistent.
+
+    Arguments:
+        number: counts the changes: the `Step.turn` of what is asked for in this one.
+        state: the state.
+        target: what to take over, None: nothing.
+        fatal: why the coordinator refuses this member.
+    """
+
+    number: int = 0
+    state: MemberState = MemberState.UNSUBSCRIBED
+    target: Partitions | None = None
+    fatal: KafkaError | None = None
+
+    def next_step(self, held: Partitions) -> Step | None:
+        """See `Membership.next_step`."""
+        match self.state:
+            case MemberState.RECONCILING if self.target is not None:
+                return step_towards(self.target, held, self.number)
+            case MemberState.FENCED | MemberState.STALE | MemberState.FATAL if held:
+                return Step(StepKind.LOSE, held, self.number)
+            case MemberState.UNSUBSCRIBED if held:
+                return Step(StepKind.REVOKE, held, self.number)
+            case MemberState.UNSUBSCRIBED | MemberState.FENCED | MemberState.STALE:
+                return Step(StepKind.KEEP, frozenset(), self.number)
+            case MemberState.FATAL:
+                assert self.fatal is not None
+                raise type(self.fatal)(*self.fatal.args) from self.fatal
+        return None

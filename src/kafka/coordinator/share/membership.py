@@ -12,8 +12,8 @@ from uuid import UUID
 
 from kafka._loop_services import new_uuid
 from kafka.cluster import Backoff, CoordinatorRequests, RetryPolicy
+from kafka.coordinator.group_metrics import PollClock
 from kafka.coordinator.membership import Standing
-from kafka.coordinator.poll_clock import PollClock
 from kafka.coordinator.share.state import ShareMemberState, check_move
 from kafka.errors import (
     CoordinatorLoadInProgressError,

@@ -11,10 +11,10 @@ from typing import Any, cast
 
 from kafka.cluster import Backoff, CoordinatorRequests
 from kafka.config import GroupOptions
-from kafka.coordinator import generation
+from kafka.coordinator import membership
 from kafka.coordinator.classic.heartbeat import Heartbeat as HeartbeatSender
 from kafka.coordinator.classic.leave import leave_group
-from kafka.coordinator.poll_clock import PollClock
+from kafka.coordinator.group_metrics import PollClock
 from kafka.errors import (
     CoordinatorLoadInProgressError,
     IllegalGenerationError,
@@ -190,7 +190,7 @@ class Member:
             self._sender.stop()
             self.reset("" if isinstance(error, UnknownMemberIdError) else self.generation.member_id)
 
-    def commit_refused(self, error_code: int, credentials: generation.Generation) -> None:
+    def commit_refused(self, error_code: int, credentials: membership.Generation) -> None:
         """The answer to a commit tells something about the membership."""
         if credentials == self.generation:
             self.heartbeat_answered(error_code)

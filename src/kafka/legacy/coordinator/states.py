@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from kafka.coordinator import generation
+from kafka.coordinator import membership
 from kafka.errors import KafkaError
 
 
@@ -16,8 +16,8 @@ class MemberState:
     STABLE = "<stable>"
 
 
-class Generation(generation.Generation):
-    """A member's credentials, as `kafka.coordinator.generation` has them.
+class Generation(membership.Generation):
+    """A member's credentials, as `kafka.coordinator.membership` has them.
 
     Attributes:
         NO_GENERATION: of no member.

@@ -7,15 +7,15 @@ from types import MethodType
 from typing import Any, ClassVar, NamedTuple
 
 from kafka._old_names import of_a_package
-from kafka.coordinator.assignors.abstract import AbstractPartitionAssignor, PartitionCounts, Subscription
-from kafka.coordinator.assignors.members import by_member_id
-from kafka.coordinator.assignors.sticky.mixed import assign_mixed
-from kafka.coordinator.assignors.sticky.ownership import still_held
-from kafka.coordinator.assignors.sticky.uniform import assign_uniform
-from kafka.coordinator.assignors.sticky.user_data import decode_user_data, encode_user_data
+from kafka.coordinator.assignors.abstract import AbstractPartitionAssignor, PartitionCounts, Subscription, by_member_id
+from kafka.coordinator.assignors.sticky.balancing import assign_mixed, assign_uniform, still_held
 from kafka.coordinator.consumer_protocol import make_assignment, make_subscription, partitions_by_topic
+from kafka.errors import WireFormatError
 from kafka.structs import TopicPartition
 from kafka.wire.api.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription
+from kafka.wire.fields import array, int32, string
+from kafka.wire.message import Message
+from kafka.wire.structs import Struct
 
 
 class StickyAssignorMemberMetadataV1(NamedTuple):
@@ -111,3 +111,44 @@ class StickyPartitionAssignor(AbstractPartitionAssignor):
 
 def __getattr__(name: str) -> Any:
     return of_a_package(__name__, name, {"StickyAssignorUserDataV1": "kafka.legacy.coordinator.consumer_protocol"})
+
+
+class PreviousTopic(Struct):
+    """An element of `StickyAssignorUserData.previous_assignment`."""
+
+    topic: str = string()
+    partitions: list[int] = array(int32)
+
+
+class StickyAssignorUserData(Message, versions=(0, 1)):
+    """What a member with the sticky assignor adds to its subscription: the partitions that it had, and when.
+
+    Nothing on the wire tells the version; Kafka before 2.1 wrote 0.
+    """
+
+    previous_assignment: list[PreviousTopic] = array(PreviousTopic)
+    generation: int = int32(since=1, default=-1, ignorable=True)
+
+    @property
+    def partitions(self) -> list[TopicPartition]:
+        """The partitions one by one."""
+        return [
+            TopicPartition(entry.topic, number) for entry in self.previous_assignment for number in entry.partitions
+        ]
+
+
+def encode_user_data(partitions: Iterable[TopicPartition], generation: int) -> bytes:
+    """Write what a member had, in version 1."""
+    grouped = partitions_by_topic(partitions)
+    previous = [PreviousTopic(topic=topic, partitions=numbers) for topic, numbers in grouped.items()]
+    return StickyAssignorUserData(previous_assignment=previous, generation=generation).encode(1)
+
+
+def decode_user_data(data: bytes | None) -> StickyAssignorUserData:
+    """Read what a member had, in either version; what cannot be read counts as nothing, as in Java's clients."""
+    for version in (1, 0):
+        try:
+            return StickyAssignorUserData.decode_prefix(data or b"", version)[0]
+        except WireFormatError:
+            continue
+    return StickyAssignorUserData()

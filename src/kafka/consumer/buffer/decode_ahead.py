@@ -1,0 +1,365 @@
+"""Decodes fetched responses: in the caller's thread, or ahead of it in a separate one.
+
+`DecodeAhead` decodes the next partitions, part by part, while the caller decodes another or processes its records.
+`NextAnswer` opens the next response of a partition, either way.
+
+Most of the time goes into decompressing, which releases the GIL. The thread decodes one item after the other. It ends
+after some milliseconds, when enough lies ready or nothing is left. So there is no thread to stop when a consumer is
+closed or the process forks. The interpreter waits for it at its exit.
+"""
+
+import contextlib
+import itertools
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from kafka.consumer.buffer.partition_response import DecodedFetch, DecodeOptions, Fetched, TopicReplaced
+from kafka.consumer.buffer.partition_state import PartitionState
+from kafka.errors import OffsetOutOfRangeError
+from kafka.net import interruptible, parallel
+from kafka.net.loop_lock import loop_lock
+from kafka.record import Columns
+
+log = logging.getLogger(__name__)
+
+_WORTH_BYTES = 128 * 1024
+"""How many compressed bytes take so long that a thread for them pays."""
+
+_LOOKED_AT = 8
+"""Among how many partitions that come next one is looked for."""
+
+_AHEAD = 1.5
+"""How many full parts may lie ready before there is no further one: with a single one the thread would idle while the
+caller decodes a part of another partition."""
+
+
+class _Part(NamedTuple):
+    """One part, or what was raised in its place, and whether it is the last of its item."""
+
+    columns: Columns | None
+    error: Exception | None
+    raised: BaseException | None
+    is_last: bool
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory it takes."""
+        return 0 if self.columns is None else self.columns.nbytes
+
+
+class _Task:
+    """An item that is claimed for decoding ahead: the caller does not touch it.
+
+    Arguments:
+        state: the partition.
+        item: with a frame that is to be given back by `release`.
+    """
+
+    __slots__ = ("_frame", "abandoned", "item", "parts", "state")
+
+    def __init__(self, state: PartitionState, item: Fetched) -> None:
+        self.state = state
+        self.item = item
+        self.parts: deque[_Part] = deque()
+        self.abandoned = False
+        self._frame = item.frame
+        if self._frame is not None:
+            self._frame.retain()
+
+    def decode(self, options: DecodeOptions, max_bytes: int) -> _Part:
+        """The next part; what is raised is kept for whoever takes it."""
+        try:
+            decoder = self.item.decoder(options)
+            columns, error = decoder.part(max_bytes)
+        except BaseException as raised:  # handed over to the caller, whatever it is
+            part = _Part(None, None, raised, is_last=True)
+        else:
+            part = _Part(columns, error, None, is_last=error is not None or decoder.finished)
+        if part.is_last:
+            self.release()
+        return part
+
+    def release(self) -> None:
+        """Nothing is decoded any more."""
+        frame, self._frame = self._frame, None
+        if frame is not None:
+            frame.release()
+
+
+class DecodeAhead:
+    """Decodes in a separate thread; see the module. All methods are called in the caller's thread.
+
+    Arguments:
+        options: how to decode.
+        waiting: the partitions that come next, none that the caller is at; who takes one away looks whether its item is
+            claimed.
+        lock: guards them.
+    """
+
+    def __init__(self, options: DecodeOptions, waiting: Iterable[PartitionState], lock: threading.RLock) -> None:
+        self._options = options
+        self._waiting = waiting
+        self._waiting_lock = lock
+        self._usable = parallel.processors() > 1  # with one there is nothing to win
+        self._max_bytes = 0
+        self._tasks: dict[object, _Task] = {}
+        self._unfinished: _Task | None = None
+        """The one of them that has parts to decode."""
+        self._lock = loop_lock()
+        self._news = threading.Lock()
+        """Locked: nothing has changed since the caller looked."""
+        self._news.acquire()
+        self._worker: threading.Thread | None = None
+        """The thread that is decoding, or about to. Any other that begins all the same ends at once."""
+        self._has_begun = False
+        self._ready = 0
+        """How many bytes of columns lie ready."""
+
+    @property
+    def partition(self) -> PartitionState | None:
+        """One of whose parts is ready, if there is any."""
+        return next((task.state for task in list(self._tasks.values()) if task.parts), None)
+
+    def has(self, item: object) -> bool:
+        """Whether an item is claimed: its parts come from `take`."""
+        return item in self._tasks
+
+    def is_ready(self, item: object) -> bool:
+        """Whether `take` need not wait for a claimed item."""
+        task = self._tasks.get(item)
+        return task is None or bool(task.parts)
+
+    def offer(self, max_bytes: int) -> None:
+        """Go on with the claimed item, or begin with another, if there is one that pays and not enough lies ready.
+
+        Arguments:
+            max_bytes: about how many bytes of columns a part is to have.
+        """
+        if self._worker is not None or not self._usable or self._ready >= _AHEAD * max_bytes:
+            return
+        self._max_bytes = max_bytes
+        task = self._unfinished or self._claim()
+        if task is None:
+            return
+        worker = threading.Thread(target=self._run, args=(task,), name="kafka-decode", daemon=False)
+        self._has_begun = False
+        try:
+            self._worker = worker
+            worker.start()
+        except RuntimeError:  # no thread can be had: the caller decodes everything
+            self._worker, self._usable = None, False
+        except BaseException:  # an interrupt, before the thread has begun or after that
+            with self._lock:
+                if not self._has_begun:
+                    self._worker = None
+            raise
+
+    def take(self, item: Fetched) -> DecodedFetch | None:
+        """The next part of a claimed item, as `Fetched.decode` gives it; waits until it is done.
+
+        None where a signal's handler has abandoned it meanwhile.
+        """
+        task, part = self._tasks.get(item), None
+        while True:
+            with self._lock:
+                if task is None or task.abandoned:
+                    return None
+                if task.parts:
+                    part = task.parts.popleft()
+                    self._ready -= part.nbytes
+                if part is not None or self._worker is None:
+                    break
+            interruptible.acquire(self._news, float("inf"))
+        if part is None:  # the thread has ended before it
+            part = task.decode(self._options, self._max_bytes)
+            if part.is_last:
+                self._unfinished = None
+        if part.is_last:
+            self._tasks.pop(item, None)
+        if part.raised is not None:
+            raise part.raised
+        assert part.columns is not None
+        return item.accept(part.columns, part.error, part.is_last)
+
+    def abandon(self, item: object) -> None:
+        """An item is not needed any more: the part that is being decoded is finished, and all are forgotten."""
+        task = self._tasks.pop(item, None)
+        if task is None:
+            return
+        with self._lock:
+            task.abandoned = True
+            self._ready -= sum(part.nbytes for part in task.parts)
+            task.parts.clear()
+            if self._unfinished is not task or self._worker is not None:
+                return  # it is finished, or the thread sees to it
+            self._unfinished = None
+        task.release()
+
+    def _claim(self) -> _Task | None:
+        """Claim the next item of the first partition of which that pays."""
+        with self._waiting_lock:
+            for state in self._next_waiting():
+                buffer = state.buffer
+                item = buffer.items[0] if buffer.current is None and buffer.items and not state.paused else None
+                if isinstance(item, Fetched) and item.packed_bytes >= _WORTH_BYTES and item not in self._tasks:
+                    task = self._tasks[item] = self._unfinished = _Task(state, item)
+                    return task
+        return None
+
+    def _next_waiting(self) -> list[PartitionState]:
+        """The first of those that wait; a signal's handler may take some away between any two steps."""
+        while True:
+            with contextlib.suppress(RuntimeError):  # changed while it was read
+                return list(itertools.islice(self._waiting, _LOOKED_AT))
+
+    def _run(self, task: _Task | None) -> None:
+        """Decode until enough lies ready, or nothing is left; in a thread of its own."""
+        me = threading.current_thread()
+        with self._lock:
+            if self._worker is not me:
+                return
+            self._has_begun = True
+        try:
+            self._decode(task)
+        except BaseException as error:  # not of the decoder: of this class, or there is no memory
+            self._failed(error)
+        finally:
+            with self._lock:
+                if self._worker is me:  # else it has stopped already, and there may be another
+                    self._worker = None
+                self._tell_caller()
+
+    def _decode(self, task: _Task | None) -> None:
+        while task is not None:
+            part = task.decode(self._options, self._max_bytes)
+            with self._lock:
+                if task.abandoned:
+                    task.release()
+                else:
+                    task.parts.append(part)
+                    self._ready += part.nbytes
+                if part.is_last or task.abandoned:
+                    self._unfinished = task = None
+                if self._ready >= _AHEAD * self._max_bytes:
+                    self._worker = None
+                self._tell_caller()
+                if self._worker is None:
+                    return
+            task = task or self._claim()
+
+    def _failed(self, error: BaseException) -> None:
+        """Hand the error to whoever takes from the item at hand: a part of it may have been lost."""
+        with self._lock:
+            task, self._unfinished = self._unfinished, None
+            if task is not None and not task.abandoned:
+                task.parts.append(_Part(None, None, error, is_last=True))
+        if task is None:
+            log.error("decoding ahead has stopped for the moment", exc_info=error)
+        else:
+            task.release()
+
+    def _tell_caller(self) -> None:
+        """Something has changed; with the lock held."""
+        if self._news.locked():
+            self._news.release()
+
+
+class NextAnswer:
+    """Belongs to the caller's thread.
+
+    Arguments:
+        decoding: how to decode.
+        ahead: decodes beside the caller.
+        lock: the buffer's; it is not held while decoding.
+        resets: whether there is a policy for an offset that is out of range.
+        out_of_range: called with the partition in that case.
+        replaced: called with a partition when the records of a topic that was created again come next.
+        is_replaced: whether the position is one in a topic that was deleted and created again, and means nothing now.
+
+    Attributes:
+        opening: what is being opened. A signal's handler that seeks makes it useless, but does not drop it.
+    """
+
+    def __init__(
+        self,
+        decoding: DecodeOptions,
+        ahead: DecodeAhead,
+        lock: threading.RLock,
+        resets: bool,
+        out_of_range: Callable[[PartitionState], None],
+        replaced: Callable[[PartitionState], None] = lambda _: None,
+        is_replaced: Callable[[PartitionState], bool] = lambda _: False,
+    ) -> None:
+        self._decoding = decoding
+        self._ahead = ahead
+        self._lock = lock
+        self._resets = resets
+        self._out_of_range = out_of_range
+        self._replaced = replaced
+        self._is_replaced = is_replaced
+        self.opening: Fetched | DecodedFetch | None = None
+
+    def is_awaited(self, state: PartitionState) -> bool:
+        """Whether it is being decoded ahead, and no part of it is ready."""
+        buffer = state.buffer
+        item = buffer.items[0] if buffer.current is None and buffer.items else None
+        return item is not None and self._ahead.has(item) and not self._ahead.is_ready(item)
+
+    def open(self, state: PartitionState, max_bytes: int, ahead_bytes: int, has_before: bool) -> Exception | None:
+        """Make it what is handed out now, ``state.buffer.current``. Returns the error if there is one instead.
+
+        A signal's handler may have sought before, or seek meanwhile; then there is neither.
+
+        Arguments:
+            max_bytes: about how many bytes of columns to make.
+            ahead_bytes: the same for a part that is decoded ahead meanwhile; 0: none is.
+            has_before: whether records are handed out before it, so that an error has to wait.
+        """
+        buffer = state.buffer
+        if not buffer.items:
+            return None
+        item = self.opening = buffer.items[0]  # no call since: nothing comes in between
+        try:
+            if isinstance(item, Fetched) and item.error is not None:
+                return item.error if has_before else self._open_error(state, item, item.error)
+            opened = self._columns_of(item, max_bytes, ahead_bytes)
+            is_read = not isinstance(item, Fetched) or item.is_decoded
+            with self._lock:
+                is_useful = buffer.items[0] is item if buffer.items else False  # no call up to popleft(), as above
+                if is_useful:
+                    buffer.current = opened
+                    if is_read:
+                        buffer.items.popleft()
+        finally:
+            self.opening = None
+        if not is_useful and isinstance(item, Fetched):
+            item.drop()
+        return None
+
+    def _columns_of(self, item: Fetched | DecodedFetch, max_bytes: int, ahead_bytes: int) -> DecodedFetch | None:
+        if isinstance(item, DecodedFetch):
+            return item
+        if self._ahead.has(item):
+            return self._ahead.take(item)
+        if ahead_bytes and item.packed_bytes:
+            self._ahead.offer(ahead_bytes)
+        return item.decode(self._decoding, max_bytes)
+
+    def _open_error(self, state: PartitionState, item: Fetched, error: Exception) -> Exception | None:
+        """What the broker said about a partition, unless there is a policy for it."""
+        out_of_range = isinstance(error, OffsetOutOfRangeError)
+        if isinstance(error, TopicReplaced) or (out_of_range and self._is_replaced(state)):
+            self._replaced(state)
+            return None
+        if self._resets and out_of_range:
+            self._out_of_range(state)
+            return None
+        if not item.sticky:
+            with self._lock:
+                items = state.buffer.items
+                if items and items[0] is item:
+                    items.popleft()
+        return error

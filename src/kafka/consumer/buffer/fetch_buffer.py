@@ -1,0 +1,458 @@
+"""The buffer between the loop, which fetches, and the caller, which decodes and takes records.
+
+The loop puts in the answers for partitions, and goes on fetching as long as there is room. The caller takes hand-outs
+without waiting for the loop. There is one lock. It is held for a few operations per batch, and never while decoding.
+"""
+
+import threading
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator
+from uuid import UUID
+
+from kafka.config import FetchOptions
+from kafka.consumer.buffer.decode_ahead import DecodeAhead, NextAnswer
+from kafka.consumer.buffer.fetch_statistics import FetchStatistics
+from kafka.consumer.buffer.partition_response import DecodedFetch, DecodeOptions, Fetched
+from kafka.consumer.buffer.partition_state import FetchPosition, PartitionState
+from kafka.consumer.buffer.polled_batch import HandOut, Slice
+from kafka.net.loop_lock import loop_lock
+from kafka.structs import TopicPartition
+
+NO_LIMIT = 2**62
+"""More records, or bytes, than there can be."""
+
+_PARTITION_FETCHES = 1.5
+"""How much of a partition may lie here before it is fetched no further, in full answers: one is handed out while the
+next is here or on its way. Answers are rarely full to the last byte, so two of them have to count as enough."""
+
+DECODED_BYTES = 8 * 1024 * 1024
+"""How many bytes of columns are made of one partition's answer at a time, however well it was compressed."""
+
+_JOINED_PART = 8
+"""Records of several partitions are taken together up to one part in so many of what one may give: joining copies."""
+
+
+class FetchBuffer:
+    """See the module.
+
+    Arguments:
+        options: sizes in bytes, how to decode.
+        unblocked: called, in the caller's thread, with a partition that may be fetched again.
+        out_of_range: called, in the caller's thread, with a partition whose position the broker does not have (any
+            more) where there is a reset policy.
+        statistics: counts what is handed out; None: nobody does.
+        replaced: called, in the caller's thread, with a partition of which all records of a topic that was deleted and
+            created again are handed out.
+        is_replaced: whether a position that the broker does not have is one in a topic that was deleted and created
+            again; called in the caller's thread.
+    """
+
+    def __init__(
+        self,
+        options: FetchOptions,
+        unblocked: Callable[[PartitionState], None],
+        out_of_range: Callable[[PartitionState], None],
+        statistics: FetchStatistics | None = None,
+        replaced: Callable[[PartitionState], None] = lambda _: None,
+        is_replaced: Callable[[PartitionState], bool] = lambda _: False,
+    ) -> None:
+        self._partition_bound = max(1, int(_PARTITION_FETCHES * options.max_partition_fetch_bytes))
+        self._bound = max(self._partition_bound, options.fetch_max_bytes)
+        self._most_made = max(options.max_decompressed_bytes, DECODED_BYTES)
+        self._unblocked = unblocked
+        self._statistics = statistics
+        self._lock = loop_lock()  # a signal's handler may run within it
+        self._ready = ReadyQueue(self._lock)
+        self._bytes = 0
+        self._waiting_for_room: dict[PartitionState, None] = {}
+        self._freed: list[PartitionState] = []
+        """Those that may be fetched again, until the loop has been told."""
+        self._dropped: list[Fetched | DecodedFetch] = []
+        """What was taken out and is not needed any more, until its bytes are let go of."""
+        decoding = DecodeOptions(
+            options.check_crcs, options.isolation_level == "read_committed", options.max_decompressed_bytes
+        )
+        self._ahead = DecodeAhead(decoding, self._ready, self._lock)
+        resets = options.auto_offset_reset != "none"
+        self._next = NextAnswer(decoding, self._ahead, self._lock, resets, out_of_range, replaced, is_replaced)
+        self._hand_out = HandOut(self._put_back)
+        self.records_taken = 0
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes fetched and not handed out yet."""
+        return self._bytes
+
+    # The loop's side --------------------------------------------------------------------------------------------------
+
+    def put(self, state: PartitionState, item: Fetched) -> bool:
+        """Take in an answer; False if a seek or a rebalance has made it useless."""
+        with self._lock:
+            if item.generation == state.generation:
+                state.buffer.items.append(item)
+                state.buffer.nbytes += item.nbytes
+                self._bytes += item.nbytes
+                self._ready.add(state)
+                return True
+        item.drop()
+        return False
+
+    def is_full(self, state: PartitionState) -> bool:
+        """Whether a partition has to wait for the caller; ``unblocked`` is called when it need not any more."""
+        buffer = state.buffer
+        with self._lock:
+            buffer.blocked = buffer.nbytes >= self._partition_bound
+            if not buffer.blocked and self._bytes >= self._bound:
+                buffer.blocked = True
+                self._waiting_for_room[state] = None
+            return buffer.blocked
+
+    def follow(self, state: PartitionState) -> None:
+        """Fetch from the position, if it has been changed by other means than handing out."""
+        fetching = state.fetching
+        with self._lock:
+            if fetching.generation != state.generation:
+                fetching.begin(state.generation, state.position)
+
+    def locate(
+        self, state: PartitionState, generation: int, position: FetchPosition, topic_id: UUID | None = None
+    ) -> bool:
+        """Take the position that has been found for a partition; False if a seek was quicker.
+
+        Arguments:
+            topic_id: of the topic that it was found in; None: not known.
+        """
+        with self._lock:
+            if not state.locate(generation, position):
+                return False
+            state.fetching.begin(generation, position, topic_id)
+            return True
+
+    # The caller's side ------------------------------------------------------------------------------------------------
+
+    def take(
+        self,
+        max_records: int,
+        max_bytes: int = NO_LIMIT,
+        one_each: bool = False,
+        wanted: Collection[TopicPartition] | None = None,
+        max_each: int = NO_LIMIT,
+    ) -> HandOut:
+        """Up to ``max_records`` records, a slice a partition mostly, to be committed. Rolls back an earlier hand-out.
+
+        Raises what the broker or the decoder had to say about a partition, once what comes before has been taken.
+
+        Arguments:
+            max_bytes: about how many bytes of columns to make, if they have to be made.
+            one_each: at most one slice of each partition. Without it slices are meant to be joined, so that a large one
+                stands alone.
+            wanted: only these partitions; None: all.
+            max_each: up to so many records of each partition; those with more come after the others the next time.
+        """
+        if self._hand_out.slices or self._hand_out.returning:
+            self._hand_out.roll_back()
+        ready = self._ready
+        if self._freed or ready.passed_over or ready.served:  # an interrupt came before this was done
+            self._tell_freed()
+            ready.give_back_aside()
+        hand_out = self._hand_out = HandOut(self._put_back)
+        try:
+            hand_out.is_being_read = True  # a handler that pauses leaves it as it is
+            told = self._fill(hand_out, max_records, max_bytes, one_each, wanted, max_each)
+        except BaseException:
+            hand_out.roll_back()
+            if ready.at is not None:
+                self._start_over(ready.at)
+            raise
+        finally:
+            hand_out.is_being_read = False
+            if ready.passed_over or ready.served:
+                ready.give_back_aside()
+        if hand_out.slices and not hand_out.count:
+            hand_out.commit()  # control records and gaps, and nothing before them that could be handed out
+        if told is not None:
+            raise told
+        if max_bytes < NO_LIMIT:
+            self._ahead.offer(DECODED_BYTES)
+        return hand_out
+
+    def nothing(self) -> HandOut:
+        """A hand-out without records."""
+        return HandOut(self._put_back)
+
+    def resume(self, state: PartitionState) -> None:
+        """Hand out again what a pause held back."""
+        state.paused = False
+        with self._lock:
+            self._ready.add(state)
+
+    def pause(self, state: PartitionState) -> None:
+        """Hand out nothing of a partition until `resume`, but what is being made for the caller; keep the rest."""
+        state.paused = True
+        if not self._hand_out.is_being_read:
+            self._hand_out.withdraw(state)
+
+    def discard(self, state: PartitionState, position: FetchPosition | None = None, reset: int | None = None) -> None:
+        """Drop all of a partition, and what is on its way: it is read from elsewhere, or not at all.
+
+        Arguments:
+            position: where it is read from.
+            reset: the timestamp to look that up by; None: as configured.
+        """
+        try:
+            self._go_to(state, position, reset)
+        except BaseException:  # an interrupt: all of it again, or what is here would be taken for the new position's
+            self._go_to(state, position, reset)
+            raise
+
+    def close(self, states: Iterable[PartitionState]) -> None:
+        """Drop all that was fetched of these partitions: nothing is handed out any more."""
+        for state in states:
+            with self._lock:
+                self._empty(state)
+            self._drop()
+
+    # Inside -----------------------------------------------------------------------------------------------------------
+
+    def _go_to(self, state: PartitionState, position: FetchPosition | None, reset: int | None) -> None:
+        with self._lock:
+            state.go_to(position, reset)
+            self._empty(state)
+            self._waiting_for_room.pop(state, None)
+            self._free()
+        self._hand_out.withdraw(state)
+        self._drop()
+        self._tell_freed()
+
+    def _empty(self, state: PartitionState) -> None:
+        """Take out all of a partition; the lock is held. Call `_drop` after it."""
+        buffer = state.buffer
+        self._bytes -= buffer.nbytes
+        buffer.nbytes = 0
+        self._dropped += buffer.items
+        buffer.clear()
+
+    def _drop(self) -> None:
+        while self._dropped:
+            item = self._dropped[-1]
+            if isinstance(item, Fetched):
+                self._ahead.abandon(item)
+                if item is not self._next.opening:
+                    item.drop()
+            del self._dropped[-1:]
+
+    def _fill(
+        self,
+        hand_out: HandOut,
+        max_records: int,
+        max_bytes: int,
+        one_each: bool,
+        wanted: Collection[TopicPartition] | None,
+        max_each: int,
+    ) -> Exception | None:
+        """Take; returns the error of a partition, if there is one and nothing to be handed out before it."""
+        ahead, passed_over = max_bytes < NO_LIMIT, self._ready.passed_over
+        bound, made = min(max_bytes, self._most_made), 0
+        seen: set[PartitionState] = set()
+        taken: dict[PartitionState, int] = {}
+        if ahead:
+            self._put_first_what_is_decoded()
+        while hand_out.count < max_records and made < bound:
+            state = self._ready.next()
+            if state is not None and (
+                (wanted is not None and state.tp not in wanted) or state in seen or self._next.is_awaited(state)
+            ):
+                passed_over.append(state)
+                continue
+            if state is None and passed_over and not hand_out.count:
+                state = self._ready.take_passed_over(wanted)  # there is nothing else: wait until it is decoded
+            if state is None:
+                break
+            if state.buffer.current is None:
+                error = self._next.open(
+                    state, min(bound - made, DECODED_BYTES), DECODED_BYTES if ahead else 0, hand_out.count > 0
+                )
+                if error is not None:
+                    self._ready.give_back(state)
+                    return None if hand_out.count else error
+                made += _memory(state.buffer.current)
+            before = hand_out.count
+            self._take_slice(state, min(max_records - before, max_each - taken.get(state, 0)), hand_out)
+            taken[state] = taken.get(state, 0) + hand_out.count - before
+            if taken[state] >= max_each:
+                self._ready.served.append(state)
+            else:
+                self._ready.give_back(state)
+            if one_each:
+                seen.add(state)
+            elif ahead and hand_out.slices:
+                bound = max_bytes // _JOINED_PART
+        return None
+
+    def _put_first_what_is_decoded(self) -> None:
+        state = self._ahead.partition
+        if state is not None:
+            with self._lock:
+                if state.buffer.queued:
+                    self._ready.put_first(state)
+
+    def _take_slice(self, state: PartitionState, most: int, hand_out: HandOut) -> None:
+        generation, current = state.generation, state.buffer.current
+        if current is None:
+            return
+        start, stop = current.start, min(current.start + most, current.count)
+        count = stop - start
+        ends = stop == current.count
+        columns = current.columns if start == 0 and ends else current.columns.slice(start, stop)
+        next_offset = current.next_offset if ends else current.columns.offsets[stop - 1] + 1
+        leader_epoch = current.leader_epoch if ends else columns.leader_epoch
+        hand_out.add(Slice(state, generation, columns, count, next_offset, leader_epoch))
+        self.records_taken += count
+        current.start = stop
+        if self._statistics is not None and count:
+            self._statistics.handed_out(state, count, next_offset)
+        if ends:
+            self._finish(state, current)
+
+    def _finish(self, state: PartitionState, current: DecodedFetch) -> None:
+        """All of ``current`` has been taken."""
+        buffer = state.buffer
+        with self._lock:
+            if buffer.current is not current:
+                return  # a signal's handler has sought or paused meanwhile
+            buffer.current = None
+            buffer.nbytes -= current.nbytes
+            self._bytes -= current.nbytes
+            if current.error is not None:
+                failed = Fetched(state.tp, state.generation, current.next_offset, error=current.error, sticky=True)
+                buffer.items.appendleft(failed)
+            self._free()
+            if buffer.blocked and buffer.nbytes < self._partition_bound and state not in self._freed:
+                self._freed += (state,)
+        self._tell_freed()
+        if self._statistics is not None and current.nbytes:
+            self._statistics.emptied(state, current.nbytes)
+
+    def _put_back(self, piece: Slice) -> None:
+        """A slice is not handed out after all. Called again for it if an interrupt came meanwhile."""
+        state, rest = piece.state, piece.rest()
+        with self._lock:
+            is_new, count = state.buffer.current is not rest, rest.left
+            state.buffer.put_back(rest)
+            if is_new:
+                self.records_taken -= count
+            self._ready.put_first(state)
+        if is_new and self._statistics is not None:
+            self._statistics.given_back(state, count)
+
+    def _start_over(self, state: PartitionState) -> None:
+        """Fetch again from the position: an interrupt came while the partition was being decoded or taken from."""
+        state.buffer.queued = False
+        self.discard(state, state.position, state.reset)
+        self._unblocked(state)
+
+    def _free(self) -> None:
+        """Note which partitions may be fetched again, if there is room; the lock is held. Call `_tell_freed` after."""
+        if self._waiting_for_room and self._bytes < self._bound:
+            self._freed += self._waiting_for_room
+            self._waiting_for_room = {}
+
+    def _tell_freed(self) -> None:
+        while self._freed:
+            self._unblocked(self._freed[-1])
+            del self._freed[-1:]
+
+
+def _memory(opened: DecodedFetch | None) -> int:
+    """How many bytes the columns take that have just been made."""
+    return 0 if opened is None else opened.columns.nbytes
+
+
+class ReadyQueue:
+    """The order in which partitions with fetched data are handed out: in turn, but started ones first.
+
+    The loop's side calls `add`, with the lock held; the rest is for the caller's side and takes it.
+
+    Arguments:
+        lock: the buffer's.
+
+    Attributes:
+        at: the partition that the caller's side has taken out last.
+        passed_over: those that it has taken out and left aside, until `give_back_aside`.
+        served: those of which a call has taken as many records as it may, until then likewise.
+    """
+
+    def __init__(self, lock: threading.RLock) -> None:
+        self._lock = lock
+        self._waiting: deque[PartitionState] = deque()
+        self.at: PartitionState | None = None
+        self.passed_over: list[PartitionState] = []
+        self.served: list[PartitionState] = []
+
+    def __iter__(self) -> Iterator[PartitionState]:
+        return iter(self._waiting)
+
+    def add(self, state: PartitionState) -> None:
+        """Put a partition last, if it has something and is not in the queue or in the caller's hands."""
+        buffer = state.buffer
+        if not buffer.queued and not state.paused and (buffer.current is not None or buffer.items):
+            buffer.queued = True
+            self._waiting.append(state)
+
+    def next(self) -> PartitionState | None:
+        """The next partition, which is in the caller's hands until `give_back`: an answer does not put it in again."""
+        with self._lock:
+            while True:
+                if not self._waiting:
+                    break
+                state = self.at = self._waiting[0]
+                del self._waiting[0]
+                buffer = state.buffer
+                if not state.paused and (buffer.current is not None or buffer.items):
+                    return state
+                buffer.queued = False
+        self.at = None
+        return None
+
+    def give_back(self, state: PartitionState) -> None:
+        """A partition is not in the caller's hands any more."""
+        with self._lock:
+            state.buffer.queued = False
+            if state.buffer.is_begun and not state.paused:
+                state.buffer.queued = True
+                self._waiting.appendleft(state)  # what has been begun is handed out first: its frame can go
+            else:
+                self.add(state)
+
+    def take_passed_over(self, wanted: Collection[TopicPartition] | None) -> PartitionState | None:
+        """The last of those passed over that is wanted (None: any), as `next` gives it."""
+        for index in range(len(self.passed_over) - 1, -1, -1):
+            if wanted is None or self.passed_over[index].tp in wanted:
+                self.at = self.passed_over.pop(index)
+                return self.at
+        return None
+
+    def give_back_aside(self) -> None:
+        """Those passed over or served are not in the caller's hands any more; the latter have to wait for all others.
+
+        Called again if an interrupt came: one twice does no harm.
+        """
+        while self.passed_over:
+            self.give_back(self.passed_over[0])
+            del self.passed_over[:1]
+        with self._lock:
+            waiting = set(self._waiting) if self.served else ()
+        while self.served:
+            with self._lock:
+                self.served[0].buffer.queued = self.served[0] in waiting
+                self.add(self.served[0])
+            del self.served[:1]
+
+    def put_first(self, state: PartitionState) -> None:
+        """Have a partition that has something handed out before all others; the lock is held."""
+        if state.paused:
+            return
+        if state.buffer.queued and state in self._waiting:
+            self._waiting.remove(state)
+        state.buffer.queued = True
+        self._waiting.appendleft(state)

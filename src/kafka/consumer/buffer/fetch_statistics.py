@@ -1,0 +1,218 @@
+"""What a consumer counts of fetching: answers on the loop, and what is handed out in the caller's thread.
+
+Nothing is counted per record. Topics are shown from their first data on, partitions from when the first of their
+records are handed out until they are given up.
+"""
+
+import math
+import threading
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from kafka.consumer.buffer.partition_state import (
+    PartitionConsumption,
+    PartitionState,
+    TopicConsumption,
+    current_lag,
+    readable_end,
+)
+from kafka.metrics.client_metrics import ClientMetrics, Metric, largest_value_of, mean_value_of
+from kafka.metrics.windows import Counts, SampledValues, largest, rate, total
+
+
+class FetchStatistics:
+    """See the module.
+
+    Arguments:
+        metrics: where it is shown.
+        group: under which name.
+        clock: the loop's time in seconds; read in both threads.
+        read_committed: which end lag counts to, see `readable_end`.
+
+    Attributes:
+        latencies: of all answers, in milliseconds.
+        sizes: of those that have partitions, in bytes.
+        throttles: pauses that answers asked for, most of them none, in milliseconds.
+        topics: by name.
+    """
+
+    def __init__(self, metrics: ClientMetrics, group: str, clock: Callable[[], float], read_committed: bool) -> None:
+        self._metrics = metrics
+        self._group = group
+        self._clock = clock
+        self._read_committed = read_committed
+        self.latencies = SampledValues(metrics.window)
+        self.sizes = SampledValues(metrics.window)
+        self.throttles = SampledValues(metrics.window)
+        self.topics: dict[str, TopicConsumption] = {}
+        self._unlisted: dict[PartitionState, None] = {}
+        """Partitions whose metrics nobody has asked for so far: a consumer may have many thousands."""
+        self._listing = threading.Lock()
+        metrics.add(group, _FETCHES, self)
+        metrics.before_listing(self._list)
+
+    # On the loop
+
+    def answered(self, sent_at: float, sizes: Mapping[str, int], throttle_ms: int = 0) -> None:
+        """An answer has come to a request that was sent at a time, with so many bytes of records by topic.
+
+        Arguments:
+            throttle_ms: the pause that the broker asks for, 0 for none.
+        """
+        now = self._clock()
+        self.throttles.record(max(throttle_ms, 0), now)
+        self.latencies.record(1000 * (now - sent_at), now)
+        if sizes:
+            self.sizes.record(sum(sizes.values()), now)
+            for topic, size in sizes.items():
+                self._topic(topic).sizes.record(size, now)
+
+    # In the caller's thread
+
+    def handed_out(self, state: PartitionState, records: int, next_offset: int) -> None:
+        """So many records of a partition are handed out, up to an offset."""
+        partition = state.consumption or self._begin(state)
+        now = self._clock()
+        window = partition.topic.consumed.at(now)
+        window.records += records
+        end = readable_end(state, self._read_committed)
+        if end is not None:
+            lag = max(0, end - next_offset)
+            partition.record(lag, now)
+            if lag > window.largest_lag:
+                window.largest_lag = lag
+
+    def given_back(self, state: PartitionState, records: int) -> None:
+        """So many of them are not handed out after all."""
+        if state.consumption is not None:
+            state.consumption.topic.consumed.at(self._clock()).records -= records
+
+    def emptied(self, state: PartitionState, nbytes: int) -> None:
+        """All of an answer for a partition, so many fetched bytes, is handed out."""
+        if state.consumption is not None:
+            state.consumption.topic.consumed.at(self._clock()).nbytes += nbytes
+
+    def given_up(self, state: PartitionState) -> None:
+        """A partition is assigned no more."""
+        with self._listing:
+            if state.consumption is not None:
+                state.consumption = None
+                if state in self._unlisted:
+                    del self._unlisted[state]
+                else:
+                    self._metrics.remove(self._group, _PARTITION, _tags(state))
+
+    def _begin(self, state: PartitionState) -> PartitionConsumption:
+        found = state.consumption = PartitionConsumption(self._metrics.window, self._topic(state.tp.topic))
+        self._unlisted[state] = None
+        if self._metrics.is_listed:
+            self._list()
+        return found
+
+    def _list(self) -> None:
+        with self._listing:
+            for state in list(self._unlisted):
+                if state.consumption is not None:
+                    self._metrics.add(
+                        self._group,
+                        _PARTITION,
+                        _Partition(state, state.consumption, self._read_committed),
+                        _tags(state),
+                    )
+                del self._unlisted[state]
+
+    def _topic(self, name: str) -> TopicConsumption:
+        found = self.topics.get(name)
+        if found is None:
+            found = self.topics.setdefault(name, TopicConsumption(self._metrics.window))  # both threads come here
+            self._metrics.add(self._group, _TOPIC, found, {"topic": _tag(name)})
+        return found
+
+
+class _Partition(NamedTuple):
+    """What the metrics of a partition read."""
+
+    state: PartitionState
+    lags: PartitionConsumption
+    read_committed: bool
+
+    @property
+    def lag(self) -> float:
+        """How many records are behind the position; NaN as long as that is not known."""
+        known = current_lag(self.state, self.read_committed)
+        return math.nan if known is None else float(known)
+
+
+def _tags(state: PartitionState) -> dict[str, str]:
+    return {"topic": _tag(state.tp.topic), "partition": str(state.tp.partition)}
+
+
+def _tag(topic: str) -> str:
+    """A topic as kafka-python and Java write it in tags."""
+    return topic.replace(".", "_")
+
+
+def _consumed(of: FetchStatistics | TopicConsumption) -> Counts:
+    """What was handed out of all topics, or of one."""
+    if isinstance(of, TopicConsumption):
+        return (of.consumed,)
+    return [topic.consumed for topic in list(of.topics.values())]
+
+
+def _records_per_answer(of: FetchStatistics | TopicConsumption, now: float) -> float:
+    answers = total((of.sizes,), "count", now)
+    return total(_consumed(of), "records", now) / answers if answers else 0.0
+
+
+_TOPIC = (
+    Metric(
+        "fetch-size-avg",
+        "mean bytes of records in an answer",
+        mean_value_of("sizes"),
+    ),
+    Metric("fetch-size-max", "most bytes of records in an answer", largest_value_of("sizes")),
+    Metric(
+        "bytes-consumed-rate", "fetched bytes handed out a second", lambda of, now: rate(_consumed(of), "nbytes", now)
+    ),
+    Metric("records-per-request-avg", "records handed out by answers with data", _records_per_answer),
+    Metric("records-consumed-rate", "records handed out a second", lambda of, now: rate(_consumed(of), "records", now)),
+)
+"""Of a `TopicConsumption`, or of a `FetchStatistics` for all."""
+
+_FETCHES = (
+    *_TOPIC,
+    Metric(
+        "fetch-latency-avg",
+        "mean time in ms until an answer came, while the broker may wait for data",
+        mean_value_of("latencies"),
+    ),
+    Metric(
+        "fetch-latency-max",
+        "longest time in ms until an answer came",
+        largest_value_of("latencies"),
+    ),
+    Metric("fetch-throttle-time-avg", "mean pause in ms that a broker asked for", mean_value_of("throttles")),
+    Metric("fetch-throttle-time-max", "longest pause in ms that a broker asked for", largest_value_of("throttles")),
+    Metric("fetch-rate", "answers a second", lambda of, now: rate((of.latencies,), "count", now)),
+    Metric(
+        "records-lag-max",
+        "most records that any partition was behind when some of it were handed out",
+        lambda of, now: largest(_consumed(of), "largest_lag", now),
+    ),
+)
+"""Of a `FetchStatistics`."""
+
+_PARTITION = (
+    Metric("records-lag", "records behind the position, NaN if not known", lambda of, now: of.lag),
+    Metric(
+        "records-lag-avg",
+        "mean of that, each time that records were handed out",
+        mean_value_of("lags"),
+    ),
+    Metric(
+        "records-lag-max",
+        "most of that, each time that records were handed out",
+        largest_value_of("lags"),
+    ),
+)
+"""Of a `_Partition`."""

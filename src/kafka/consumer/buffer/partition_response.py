@@ -1,0 +1,245 @@
+"""The response for one partition: its bytes, the columns that they are decoded to, and the buffer that holds both."""
+
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from kafka.record import BatchDecoder, Columns
+from kafka.structs import TopicPartition
+
+_LENGTH = slice(8, 12)
+_MAGIC_AT = 16
+_ATTRIBUTES_AT = 22
+_CODEC_MASK = 0x07
+_SMALL_BATCH = 4 << 10
+"""With batches smaller than this the interpreter has so much to do that two threads would hinder each other."""
+
+
+class DecodeOptions(NamedTuple):
+    """How batches are decoded; see `BatchDecoder`."""
+
+    check_crcs: bool
+    read_committed: bool
+    max_decompressed_size: int
+
+
+class TopicReplaced(Exception):
+    """Stands in the buffer behind the last records of a topic that was deleted and created again."""
+
+
+class SharedFrame:
+    """A response's pooled frame, given back when the last partition in it has been decoded or dropped."""
+
+    __slots__ = ("_count", "_lock", "_release")
+
+    def __init__(self, release: Callable[[], None] | None) -> None:
+        self._release = release
+        self._count = 1
+        self._lock = threading.RLock()  # a handler that seeks may run within it
+
+    def retain(self) -> None:
+        """One more part of the frame is in use."""
+        with self._lock:
+            self._count += 1
+
+    def release(self) -> None:
+        """One part less."""
+        with self._lock:
+            self._count -= 1
+            last = self._count == 0
+        if last and self._release is not None:
+            self._release()
+
+
+class Fetched:
+    """The answer for one partition: records as bytes, or an error to raise when the caller gets there.
+
+    Arguments:
+        tp: the partition.
+        generation: the one of its `PartitionState` that it was fetched under.
+        offset: the offset asked for; later, where decoding goes on.
+        records: whole batches, the last may be cut.
+        nbytes: what it counts for against the bounds of the buffer.
+        frame: holds the bytes.
+        aborted: pairs of producer id and first offset of aborted transactions.
+        error: instead of records.
+        sticky: whether the error is raised again and again until a seek leads past it.
+    """
+
+    __slots__ = (
+        "_decoder",
+        "aborted",
+        "error",
+        "frame",
+        "generation",
+        "nbytes",
+        "offset",
+        "records",
+        "sticky",
+        "tp",
+    )
+
+    def __init__(
+        self,
+        tp: TopicPartition,
+        generation: int,
+        offset: int,
+        records: memoryview | None = None,
+        nbytes: int = 0,
+        frame: SharedFrame | None = None,
+        aborted: Sequence[tuple[int, int]] = (),
+        error: Exception | None = None,
+        sticky: bool = False,
+    ) -> None:
+        self.tp = tp
+        self.generation = generation
+        self.offset = offset
+        self.records = records
+        self.nbytes = nbytes
+        self.frame = frame
+        self.aborted = aborted
+        self.error = error
+        self.sticky = sticky
+        self._decoder: BatchDecoder | None = None
+
+    def drop(self) -> None:
+        """Let go of the bytes."""
+        self.records = self._decoder = None
+        frame, self.frame = self.frame, None
+        if frame is not None:
+            frame.release()
+
+    def decode(self, options: DecodeOptions, max_bytes: int) -> "DecodedFetch":
+        """Decode on, and let go of the bytes at their end; not to be called when `is_decoded`.
+
+        Arguments:
+            max_bytes: about how many bytes of columns to make; at least those of one batch.
+
+        What comes before a damaged batch is handed out; the error is kept for when the caller gets there.
+        """
+        decoder = self.decoder(options)
+        columns, error = decoder.part(max_bytes)
+        return self.accept(columns, error, error is not None or decoder.finished)
+
+    def decoder(self, options: DecodeOptions) -> BatchDecoder:
+        """What decodes it part by part; each part has to be given to `accept`."""
+        if self._decoder is None:
+            self._decoder = self._begin(options)
+        return self._decoder
+
+    def accept(self, columns: Columns, error: Exception | None, is_last: bool) -> "DecodedFetch":
+        """Take note of a part that has been decoded, and let go of the bytes if it was the last."""
+        self.offset = columns.next_offset
+        if not is_last:
+            return DecodedFetch(columns, columns.next_offset, columns.leader_epoch, 0)
+        self.drop()
+        return DecodedFetch(columns, columns.next_offset, columns.leader_epoch, self.nbytes, error)
+
+    @property
+    def is_decoded(self) -> bool:
+        """Whether nothing is left to decode."""
+        return self.records is None
+
+    @property
+    def packed_bytes(self) -> int:
+        """How many bytes there are, if they are compressed, and the batches not small; else 0."""
+        records = self.records
+        if records is None or len(records) <= _ATTRIBUTES_AT or records[_MAGIC_AT] < 2:
+            return 0
+        if not records[_ATTRIBUTES_AT] & _CODEC_MASK or int.from_bytes(records[_LENGTH], "big") < _SMALL_BATCH:
+            return 0
+        return len(records)
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether some of it is decoded, and some is not."""
+        return self._decoder is not None
+
+    def _begin(self, options: DecodeOptions) -> BatchDecoder:
+        assert self.records is not None
+        return BatchDecoder(
+            self.records,
+            topic=self.tp.topic,
+            partition=self.tp.partition,
+            check_crcs=options.check_crcs,
+            read_committed=options.read_committed,
+            aborted_transactions=self.aborted,
+            start_offset=self.offset,
+            max_decompressed_size=options.max_decompressed_size,
+        )
+
+
+class DecodedFetch:
+    """Columns that are being handed out.
+
+    Arguments:
+        columns: all of them.
+        next_offset: where the position is once they have been handed out.
+        leader_epoch: of the last batch before that; -1 if it is not known.
+        nbytes: what counts no more against the bounds of the buffer once they have been handed out.
+        error: raised once the columns have been handed out: what comes next in the bytes is corrupt.
+    """
+
+    __slots__ = ("columns", "count", "error", "leader_epoch", "nbytes", "next_offset", "start")
+
+    def __init__(
+        self, columns: Columns, next_offset: int, leader_epoch: int, nbytes: int, error: Exception | None = None
+    ) -> None:
+        self.columns = columns
+        self.count = len(columns)
+        self.next_offset = next_offset
+        self.leader_epoch = leader_epoch
+        self.nbytes = nbytes
+        self.error = error
+        self.start = 0
+
+    @property
+    def left(self) -> int:
+        """Records that have not been handed out."""
+        return self.count - self.start
+
+
+class PartitionBuffer:
+    """The data of one partition that was fetched and not handed out yet.
+
+    The loop fills it, and the caller empties it, under the lock of the `FetchBuffer`.
+
+    Attributes:
+        current: what is being handed out.
+        items: what comes after it. Only the caller's side takes items away.
+        nbytes: what both count for against the bounds of the buffer.
+        queued: the partition is among those that come next, or in the caller's hands: an answer need not put it there.
+        blocked: the loop waits until the caller has taken some.
+    """
+
+    __slots__ = ("blocked", "current", "items", "nbytes", "queued")
+
+    def __init__(self) -> None:
+        self.current: DecodedFetch | None = None
+        self.items: deque[Fetched | DecodedFetch] = deque()
+        self.nbytes = 0
+        self.queued = False
+        self.blocked = False
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether some of an answer has been handed out, and some has not."""
+        first = self.items[0] if self.items else None
+        return self.current is not None or (isinstance(first, Fetched) and first.is_begun)
+
+    def put_back(self, piece: DecodedFetch) -> None:
+        """Hand out ``piece`` before everything else. Doing it again after an interrupt has no effect."""
+        before = self.current
+        if before is piece:
+            return
+        if before is not None and not (self.items and self.items[0] is before):
+            self.items.appendleft(before)
+        self.current = piece
+
+    def clear(self) -> None:
+        """Take everything out."""
+        self.items.clear()
+        self.current = None
+        self.nbytes = 0
+        self.blocked = False

@@ -1,0 +1,222 @@
+"""What one call hands out to the caller: slices of columns. Positions move past them only if the caller gets them.
+
+A hand-out is a context manager. If anything is raised within its block, it is rolled back: positions stay, and the same
+records are handed out again. If an interrupt comes before it is either committed or rolled back, it is rolled back when
+the next one is made.
+
+`HandOut.commit` moves the positions while no other thread may poll. If an interrupt comes between that and the return
+to the caller, `HandOut.undo` moves them back: the caller has the records, or gets them again. CPython checks for an
+interrupt where a function is entered, where a loop goes back, and where a function written in C has returned; there is
+none of that in a plain return. Where the caller is itself written in C, such as `next`, an interrupt that comes as it
+returns loses that record.
+
+Giving slices back may be interrupted too. `HandOut.settle` goes on from there, and nothing is put back twice.
+"""
+
+from bisect import bisect_left
+from collections.abc import Callable
+from types import TracebackType
+
+from kafka.consumer.buffer.partition_response import DecodedFetch
+from kafka.consumer.buffer.partition_state import FetchPosition, PartitionState
+from kafka.record import Columns
+
+
+class Slice:
+    """A run of records of one partition, handed out together.
+
+    Arguments:
+        state: the partition.
+        generation: the one they were fetched under; the position moves only while it is the present one.
+        columns: the records; none where there was nothing but control records and gaps.
+        count: how many they are.
+        next_offset: the position after them.
+        leader_epoch: of the last batch before that position; -1 if it is not known.
+    """
+
+    __slots__ = ("_rest", "columns", "count", "generation", "leader_epoch", "next_offset", "state")
+
+    def __init__(
+        self,
+        state: PartitionState,
+        generation: int,
+        columns: Columns,
+        count: int,
+        next_offset: int,
+        leader_epoch: int,
+    ) -> None:
+        self.state = state
+        self.generation = generation
+        self.columns = columns
+        self.count = count
+        self.next_offset = next_offset
+        self.leader_epoch = leader_epoch
+        self._rest: DecodedFetch | None = None
+
+    @property
+    def is_current(self) -> bool:
+        """Whether no seek, revocation or other assignment came in between."""
+        return self.generation == self.state.generation
+
+    def move_position(self) -> None:
+        """Move the position past these records."""
+        self.state.move_past(self.generation, FetchPosition(self.next_offset, self.leader_epoch))
+
+    def unread(self) -> "Slice":
+        """The part of it that the position has not moved past."""
+        position, offsets = self.state.position, self.columns.offsets
+        if position is None or not len(offsets) or offsets[0] >= position.offset:
+            return self
+        return self.from_offset(position.offset)
+
+    def rest(self) -> DecodedFetch:
+        """What `unread` gives, as it is put back: the same object each time, so that a second try is noticed."""
+        if self._rest is None:
+            unread = self.unread()
+            self._rest = DecodedFetch(unread.columns, unread.next_offset, unread.leader_epoch, 0)
+        return self._rest
+
+    def up_to(self, offset: int) -> "Slice":
+        """The records before ``offset``."""
+        first = bisect_left(self.columns.offsets, offset)
+        columns = self.columns.slice(0, first)
+        return Slice(self.state, self.generation, columns, first, offset, columns.leader_epoch)
+
+    def from_offset(self, offset: int) -> "Slice":
+        """The records from ``offset`` on."""
+        first = bisect_left(self.columns.offsets, offset)
+        rest = self.columns.slice(first, self.count)
+        return Slice(self.state, self.generation, rest, self.count - first, self.next_offset, self.leader_epoch)
+
+
+class HandOut:
+    """See the module. Belongs to the caller's thread.
+
+    Arguments:
+        put_back: takes back slices that are not handed out after all, the last first. It may be called again with a
+            slice if an interrupt came before it returned.
+
+    Attributes:
+        slices: in the order in which they are handed out.
+        count: how many records they hold; the hand-out is true if there are any.
+        is_being_read: whether the block is entered, in which records are made of it for the caller.
+        returning: the slices that are being given back.
+        before_commit: what `undo` goes back to: the slices, and their positions. Whoever returns records without an
+            interrupt sets it to None, which lets go of the columns.
+        on_change: called before the first slice, which a caller may be in the middle of, is taken away.
+    """
+
+    __slots__ = ("_put_back", "before_commit", "count", "is_being_read", "on_change", "returning", "slices")
+
+    def __init__(self, put_back: Callable[[Slice], None]) -> None:
+        self._put_back = put_back
+        self.returning: list[Slice] = []
+        self.slices: list[Slice] = []
+        self.count = 0
+        self.is_being_read = False
+        self.before_commit: tuple[list[Slice], list[FetchPosition | None]] | None = None
+        self.on_change: Callable[[], None] | None = None
+
+    def __bool__(self) -> bool:
+        return self.count > 0
+
+    def __enter__(self) -> "HandOut":
+        self.is_being_read = True
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.is_being_read = False
+        if kind is not None:
+            self.roll_back()
+
+    @property
+    def pieces(self) -> list[Slice]:
+        """The slices that hold records."""
+        return [piece for piece in self.slices if piece.count]
+
+    def add(self, piece: Slice) -> None:
+        """Hand this out too. Control records and gaps are read over behind what is handed out of their partition."""
+        if not piece.count:
+            for before in reversed(self.slices):
+                if before.state is piece.state:
+                    before.next_offset, before.leader_epoch = piece.next_offset, piece.leader_epoch
+                    return
+        self.slices.append(piece)
+        self.count += piece.count
+
+    def end_at(self, last: Slice, offset: int) -> None:
+        """Give back what comes from ``offset`` of ``last`` on: it is not handed out now."""
+        index = self.slices.index(last)
+        unwanted = [last.from_offset(offset), *self.slices[index + 1 :]]
+        self.slices[index:] = [last.up_to(offset), *unwanted]
+        self._give_back(unwanted)
+
+    def commit(self) -> None:
+        """The caller gets all of it: move the positions, all or, where an interrupt comes, none; see the module."""
+        slices = self.slices
+        if not slices:
+            return
+        if len(slices) == 1:  # one position has moved or has not
+            before = [slices[0].state.position]
+            slices[0].move_position()
+        else:
+            before = [piece.state.position for piece in slices]
+            try:
+                for piece in slices:
+                    piece.move_position()
+            except BaseException:
+                _move_back(slices, before)
+                raise
+        self.before_commit, self.slices = (slices, before), []
+
+    def undo(self) -> None:
+        """Take a commit back, if there was one: the caller has not got the records."""
+        if self.before_commit is not None:
+            self.slices, before = self.before_commit
+            _move_back(self.slices, before)
+            self.before_commit = None
+
+    def commit_first(self) -> None:
+        """The caller has all of the first slice."""
+        for piece in self.slices[:1]:
+            piece.move_position()
+        del self.slices[:1]
+
+    def roll_back(self) -> None:
+        """The caller has got nothing, or nothing behind the positions: it is handed out again."""
+        self.settle()
+        if self.slices:
+            self._give_back(list(self.slices))
+
+    def withdraw(self, state: PartitionState) -> None:
+        """Give back what is of one partition; what a seek has made useless is dropped."""
+        self.settle()
+        unwanted = [piece for piece in self.slices if piece.state is state]
+        if unwanted:
+            self._give_back(unwanted)
+
+    def _give_back(self, pieces: list[Slice]) -> None:
+        self.returning = pieces
+        self.settle()
+
+    def settle(self) -> None:
+        """Finish giving slices back, where an interrupt came in between. Each step may be done again."""
+        if not self.returning:
+            return
+        returning = set(self.returning)
+        if self.on_change is not None and self.slices and self.slices[0] in returning:
+            self.on_change()
+        self.slices = [piece for piece in self.slices if piece not in returning]
+        self.count = sum(piece.count for piece in self.slices)
+        while self.returning:
+            piece = self.returning[-1]
+            if piece.is_current:
+                self._put_back(piece)
+            del self.returning[-1:]
+
+
+def _move_back(slices: list[Slice], positions: list[FetchPosition | None]) -> None:
+    for piece, position in zip(slices, positions, strict=True):
+        piece.state.move_past(piece.generation, position)

@@ -1,0 +1,346 @@
+"""What the answer for one partition means: records to buffer, a pause, another broker, or an error for the caller.
+
+Runs on the loop.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from kafka.cluster import Backoff, LogLimiter
+from kafka.cluster.metadata import ClusterMetadata
+from kafka.cluster.protocols import BrokerConnections
+from kafka.config import FetchOptions
+from kafka.consumer.buffer.fetch_buffer import FetchBuffer
+from kafka.consumer.buffer.partition_response import Fetched, SharedFrame
+from kafka.consumer.buffer.partition_state import PartitionState
+from kafka.consumer.fetch.fetch_session import FetchTarget
+from kafka.errors import (
+    BrokerResponseError,
+    CorruptRecordError,
+    KafkaError,
+    OffsetOutOfRangeError,
+    TopicAuthorizationFailedError,
+    UnknownError,
+    for_code,
+)
+from kafka.record import whole_batches
+from kafka.structs import TopicPartition
+
+log = logging.getLogger(__name__)
+
+_METADATA_ATTEMPTS = 8
+"""How often a position may be out of range while newer metadata are waited for."""
+_SMALLEST_BATCH = 14
+"""The least that the length of a batch of any magic can be."""
+
+
+class RecordTooLargeError(KafkaError):
+    """A batch is larger than the maximum of one fetch, so no whole batch came (brokers before 0.10.1)."""
+
+
+_UNUSUAL = 3
+"""How many failures of a partition in a row are more than a leader that moves."""
+
+
+class FailureLog:
+    """Logs partitions that cannot be fetched: at level info at first, as warnings once it has happened often.
+
+    `FetchProgress.failures` counts the failures of each partition. Belongs to the loop.
+
+    Arguments:
+        log: where to.
+    """
+
+    def __init__(self, log: logging.Logger) -> None:
+        self._log = log
+        self._limiter = LogLimiter(log)
+
+    def failed(self, state: PartitionState, offset: int, error: type[BrokerResponseError]) -> None:
+        """A broker has answered with an error that passes, mostly."""
+        failures, where = state.fetching.failures, f"{place(state.tp)} at offset {offset}"
+        if failures < _UNUSUAL:
+            self._log.info("fetching %s failed, trying again: %s", where, error.message)
+        else:
+            text = f"fetching {where} has failed {failures} times, retrying: {error.message}"
+            self._limiter.warning(f"{state.tp}: {error.__name__}", text)
+
+    def succeeded(self, state: PartitionState) -> None:
+        """A broker has answered without an error."""
+        if state.fetching.failures >= _UNUSUAL:
+            self._log.info("fetching %s works again", place(state.tp))
+        state.fetching.failures = 0
+
+
+def place(tp: TopicPartition) -> str:
+    """A partition, in words."""
+    return f"partition {tp.partition} of topic {tp.topic!r}"
+
+
+class _Lease(NamedTuple):
+    broker_id: int
+    until: float
+
+
+class PreferredReplicas:
+    """The partitions that are read from a nearby follower because their leader said so (KIP-392).
+
+    It reads no clock itself; times are the loop's, in seconds.
+
+    Arguments:
+        lease_ms: how long a follower is read before the leader is asked again; ``metadata_max_age_ms``.
+
+    Attributes:
+        leases: where partitions are read that have a preferred replica; empty mostly.
+    """
+
+    def __init__(self, lease_ms: float) -> None:
+        self._lease_s = lease_ms / 1000
+        self.leases: dict[TopicPartition, _Lease] = {}
+
+    def prefer(self, tp: TopicPartition, broker_id: int, now: float) -> None:
+        """The leader of a partition has named a replica to read from."""
+        self.leases[tp] = _Lease(broker_id, now + self._lease_s)
+
+    def broker_for(self, tp: TopicPartition, metadata: ClusterMetadata, now: float) -> int | None:
+        """Where a partition is read: from the replica, while the lease runs and the broker is there, or the leader.
+
+        None if the partition has no leader, and so nobody to ask.
+        """
+        lease = self.leases.get(tp)
+        if lease is not None:
+            if now < lease.until and metadata.broker_metadata(lease.broker_id) is not None:
+                return lease.broker_id
+            del self.leases[tp]
+        return metadata.leader_for_partition(tp)
+
+    def forget(self, tp: TopicPartition) -> bool:
+        """Ask the leader again; whether there was a replica."""
+        return self.leases.pop(tp, None) is not None
+
+    def forget_broker(self, broker_id: int) -> list[TopicPartition]:
+        """A broker does not answer: ask the leaders again. Returns the partitions that it was preferred for."""
+        affected = [tp for tp, lease in self.leases.items() if lease.broker_id == broker_id]
+        for tp in affected:
+            del self.leases[tp]
+        return affected
+
+
+class PartitionAnswers:
+    """Belongs to the loop.
+
+    Arguments:
+        options: sizes.
+        client: knows the leaders.
+        buffer: takes records and errors.
+        replicas: told of followers that leaders prefer.
+        backoff: pauses after failures.
+        refresh: called with a partition that is to be fetched from elsewhere, or not at all.
+        back_off: called with one that is to be left alone for a moment.
+        metadata_stale: called when a broker says that it is not, or no longer, the leader.
+        judge: called with what was asked, an epoch and its end, where a broker says that its log is another one.
+        on_data: called when the caller has something to look at that comes by itself.
+    """
+
+    def __init__(
+        self,
+        options: FetchOptions,
+        client: BrokerConnections,
+        buffer: FetchBuffer,
+        replicas: PreferredReplicas,
+        backoff: Backoff,
+        refresh: Callable[[PartitionState], None],
+        back_off: Callable[[PartitionState], None],
+        metadata_stale: Callable[[], None],
+        judge: Callable[[FetchTarget, int, int], None],
+        on_data: Callable[[], None],
+    ) -> None:
+        self._options = options
+        self._client = client
+        self._buffer = buffer
+        self._replicas = replicas
+        self._backoff = backoff
+        self._refresh = refresh
+        self._back_off = back_off
+        self._metadata_stale = metadata_stale
+        self._judge = judge
+        self._on_data = on_data
+        self._failures = FailureLog(log)
+        self._closed = False
+        self.bytes_fetched = 0
+
+    def close(self) -> None:
+        """Tell the caller of nothing any more."""
+        self._closed = True
+
+    def take(self, target: FetchTarget, answer: Any, frame: SharedFrame, *, by_id: bool) -> bool:
+        """Act on the answer for a partition; True if the caller has something to look at.
+
+        Arguments:
+            frame: holds the bytes of the answer.
+            by_id: whether the topic was asked for by its id, so that no other topic of its name can have answered.
+        """
+        state = target.state
+        if answer.error_code:
+            return self._take_error(target, answer, by_id)
+        if answer.diverging_epoch.end_offset >= 0:
+            return self._take_divergence(target, answer.diverging_epoch)
+        if answer.preferred_read_replica >= 0:
+            self._prefer(state, answer.preferred_read_replica)
+        if target.topic_id is not None:
+            state.fetching.topic_id = target.topic_id
+        if state.fetching.failures:
+            self._failures.succeeded(state)
+            state.fetching.out_of_range_since = None
+        state.fetching.highwater = answer.high_watermark
+        state.fetching.last_stable_offset = answer.last_stable_offset
+        state.fetching.log_start_offset = answer.log_start_offset
+        records = answer.records
+        if records is None or not len(records):
+            return False
+        size, next_offset, leader_epoch = whole_batches(records)
+        self.bytes_fetched += size
+        if not size:
+            return self._no_whole_batch(target, records)
+        if next_offset < 0:
+            next_offset = target.offset + 1  # the last batch has an impossible offset: decoding raises what is wrong
+        if next_offset <= target.offset:
+            # Nothing but batches before the offset asked for: the broker will have more in a moment.
+            self._back_off(state)
+            return False
+        frame.retain()
+        aborted = [(each.producer_id, each.first_offset) for each in answer.aborted_transactions or ()]
+        state.fetching.offset, state.fetching.leader_epoch = next_offset, leader_epoch
+        state.fetching.checked_epoch = target.leader_epoch
+        item = Fetched(state.tp, target.generation, target.offset, records[:size], size, frame, aborted)
+        filed = self._buffer.put(state, item)
+        self._refresh(state)
+        return filed
+
+    def _prefer(self, state: PartitionState, replica: int) -> None:
+        """The leader, which has sent no records, would have a replica read."""
+        if self._client.metadata.broker_metadata(replica) is None or replica == state.fetching.broker_id:
+            self._metadata_stale()
+            self._back_off(state)  # or it would be asked the same again at once
+            return
+        log.debug("%s is read from replica %d", place(state.tp), replica)
+        self._replicas.prefer(state.tp, replica, asyncio.get_running_loop().time())
+        self._refresh(state)
+
+    def _take_error(self, target: FetchTarget, answer: Any, by_id: bool) -> bool:
+        """Act on a partition's error; True if the caller has to hear of it."""
+        state, tp = target.state, target.state.tp
+        error = for_code(answer.error_code)
+        where = f"{place(tp)} at offset {target.offset}"
+        state.fetching.failures += 1
+        if self._replicas.forget(tp):  # the leader knows better
+            log.info("%s is read from its leader again: the replica answered %s", where, error.message)
+            if error.invalid_metadata:
+                self._metadata_stale()
+            self._back_off(state)
+            return False
+        if error is OffsetOutOfRangeError:
+            return not self._awaits_metadata(target, by_id) and self._out_of_range(target)
+        if error is CorruptRecordError:
+            return self._fail(target, error(f"the broker found a damaged batch in {where}; seek past it to read on"))
+        return self._take_refusal(target, error, answer.current_leader)
+
+    def _take_refusal(self, target: FetchTarget, error: type[BrokerResponseError], leader: Any) -> bool:
+        """Act on an error that may pass, or may not; True if the caller has to hear of it.
+
+        Arguments:
+            leader: names the leader, if the broker knows it; None: it has not said.
+        """
+        state, tp = target.state, target.state.tp
+        self._back_off(state)
+        if error is TopicAuthorizationFailedError:
+            return self._buffer.put(state, Fetched(tp, target.generation, target.offset, error=error({tp.topic})))
+        if error.invalid_metadata or error.retriable or issubclass(error, UnknownError):
+            self._failures.failed(state, target.offset, error)
+            if error.invalid_metadata:
+                self._metadata_stale()
+                if leader is not None and leader.leader_id >= 0:
+                    self._client.note_leader(tp, leader.leader_id, leader.leader_epoch)
+            return False
+        failed = error(f"fetching {place(tp)} at offset {target.offset}")
+        return self._buffer.put(state, Fetched(tp, target.generation, target.offset, error=failed))
+
+    def refused(self, target: FetchTarget, error: type[BrokerResponseError]) -> None:
+        """A leader that was asked whether a position is valid has answered with an error."""
+        target.state.fetching.failures += 1
+        if self._take_refusal(target, error, None):
+            self._on_data()
+
+    def _take_divergence(self, target: FetchTarget, end: Any) -> bool:
+        """A broker sent nothing, as its log does not have what comes before the offset. The caller learns of it later.
+
+        A follower is no judge of that: it does not know epochs that nothing was written in.
+        """
+        state = target.state
+        if self._replicas.forget(state.tp):
+            self._metadata_stale()
+            self._back_off(state)
+        elif end.epoch >= target.last_epoch and end.end_offset >= target.offset:
+            self._back_off(state)  # no divergence: the broker would say so again at once
+        else:
+            self._judge(target, end.epoch, end.end_offset)
+        return False
+
+    def _awaits_metadata(self, target: FetchTarget, by_id: bool) -> bool:
+        """Leave the partition alone until newer metadata have told whether its topic is still the same one.
+
+        Brokers before Kafka 3.1 are asked by name: the answer may be about a topic that was created again. Newer
+        metadata move the position then; without any for a few attempts the answer counts.
+        """
+        fetching, version = target.state.fetching, self._client.metadata.version
+        if by_id or target.topic_id is None:
+            return False
+        if fetching.out_of_range_since is None:
+            fetching.out_of_range_since = version, fetching.failures
+        first_version, first_failure = fetching.out_of_range_since
+        if version - first_version >= 2 or fetching.failures - first_failure >= _METADATA_ATTEMPTS:
+            return False  # two, as the first of them may have been on its way already
+        self._metadata_stale()
+        self._back_off(target.state)
+        return True
+
+    def _out_of_range(self, target: FetchTarget) -> bool:
+        """Have the caller follow the reset policy, or raise; the second time in a row after a pause."""
+        state, fetching = target.state, target.state.fetching
+        error = OffsetOutOfRangeError({state.tp: target.offset})
+        if fetching.failures == 1:
+            return self._fail(target, error)
+        fetching.offset = None
+        self._refresh(state)
+        pause = self._backoff.seconds(fetching.failures - 1)
+        asyncio.get_running_loop().call_later(pause, self._fail_later, target, error)
+        return False
+
+    def _fail_later(self, target: FetchTarget, error: KafkaError) -> None:
+        if not self._closed and self._fail(target, error):
+            self._on_data()
+
+    def _no_whole_batch(self, target: FetchTarget, records: memoryview) -> bool:
+        """What came does not hold a whole batch: its length is wrong, or it is larger than what may be fetched."""
+        where = f"the batch at offset {target.offset} of {place(target.state.tp)}"
+        says = int.from_bytes(records[8:12], "big", signed=True) if len(records) >= 12 else None
+        if says is not None and says < _SMALLEST_BATCH:
+            error: KafkaError = CorruptRecordError(f"{where} says that it has {says} bytes, which no batch can have")
+        else:
+            size = "" if says is None else f"{says + 12} bytes, "
+            error = RecordTooLargeError(
+                f"{where} is {size}larger than max_partition_fetch_bytes={self._options.max_partition_fetch_bytes}, or "
+                f"its length is wrong: {len(records)} bytes came and hold no whole batch; raise "
+                "max_partition_fetch_bytes, or seek past it"
+            )
+        return self._fail(target, error)
+
+    def _fail(self, target: FetchTarget, error: KafkaError) -> bool:
+        """Hand an error to the caller that stands until a seek, and fetch no further till then."""
+        state = target.state
+        filed = self._buffer.put(state, Fetched(state.tp, target.generation, target.offset, error=error, sticky=True))
+        if filed:  # else it is read from elsewhere by now
+            state.fetching.offset = None
+        self._refresh(state)
+        return filed

@@ -1,0 +1,119 @@
+"""Where a `KafkaConsumer` becomes that of kafka-python 0.9, which joins no group and commits what was marked as done.
+
+An option, a form of topics or a method that only 0.9 had chooses that; the class which does it is loaded then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from kafka import _old_names
+
+_HOMES = {"KafkaConsumer": "kafka.legacy.consumer.marked_consumer"}
+_FORMS = (bytes, tuple, dict)
+_OPTIONS = frozenset(
+    {
+        "auto_commit_enable",
+        "auto_commit_interval_messages",
+        "default_fetcher_backoff_ms",
+        "deserializer_class",
+        "fetch_message_max_bytes",
+        "fetch_wait_max_ms",
+        "metadata_broker_list",
+        "num_consumer_fetchers",
+        "queued_max_message_chunks",
+        "rebalance_backoff_ms",
+        "rebalance_max_retries",
+        "refresh_leader_backoff_ms",
+        "socket_receive_buffer_bytes",
+        "socket_timeout_ms",
+    }
+)
+
+
+_OPENED = ("_core", "_cursor", "_driver", "_events")
+
+
+def wants_0_9(topics: tuple[Any, ...], configs: Mapping[str, Any]) -> bool:
+    """Whether a constructor's arguments are those of 0.9."""
+    return not _OPTIONS.isdisjoint(configs) or any(isinstance(topic, _FORMS) for topic in topics)
+
+
+def switch_to_0_9(consumer: OldMethods, topics: tuple[Any, ...], configs: dict[str, Any]) -> None:
+    """Make a consumer that has nothing open one of 0.9; raises what its constructor raises.
+
+    Where the user has derived a class, its own methods stay in front.
+    """
+    present, old = type(consumer), _old_names.of_a_package(__name__, "KafkaConsumer", _HOMES)
+    consumer.__class__ = old if issubclass(old, present) else type(present.__name__, (present, old), {})
+    for name in _OPENED:
+        consumer.__dict__.pop(name, None)
+    old._make(consumer, topics, configs)
+
+
+class OldMethods:
+    """The methods that only 0.9 had. The first call of one makes a `KafkaConsumer` one of 0.9, with the options that it
+    was made with; it leaves its group, and goes on from where it is."""
+
+    _given: tuple[tuple[Any, ...], dict[str, Any]]
+
+    def _in_old_manner(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        consumer: Any = self
+        topics, configs = self._given
+        _old_names.of_a_package(__name__, "KafkaConsumer", _HOMES)._parse(configs)  # before all is closed
+        positions = {tuple(tp): consumer.position(tp) for tp in consumer.assignment()}
+        consumer.close(autocommit=False)
+        switch_to_0_9(consumer, (*topics, positions), configs)
+        return getattr(consumer, name)(*args, **kwargs)
+
+    def configure(self, **configs: Any) -> None:
+        """Of 0.9: set all options anew.
+
+        Arguments:
+            configs: options of that time by name.
+        """
+        self._in_old_manner("configure", **configs)
+
+    def set_topic_partitions(self, *topics: Any) -> None:
+        """Of 0.9: choose what to read, and from where.
+
+        Arguments:
+            topics: names; pairs of a topic and a partition, or those with an offset; or dicts of such.
+        """
+        self._in_old_manner("set_topic_partitions", *topics)
+
+    def fetch_messages(self) -> Iterator[Any]:
+        """Of 0.9: fetch once, and give the messages."""
+        messages: Iterator[Any] = self._in_old_manner("fetch_messages")
+        return messages
+
+    def get_partition_offsets(
+        self, topic: str | bytes, partition: int, request_time_ms: int, max_num_offsets: int
+    ) -> list[int]:
+        """Of 0.9: ask for offsets of a partition before a time.
+
+        Arguments:
+            topic: the topic.
+            partition: its number.
+            request_time_ms: milliseconds since 1970; -1: the end, -2: the beginning.
+            max_num_offsets: how many offsets are given at the most.
+        """
+        found: list[int] = self._in_old_manner(
+            "get_partition_offsets", topic, partition, request_time_ms, max_num_offsets
+        )
+        return found
+
+    def offsets(self, group: str | None = None) -> dict[Any, Any]:
+        """Of 0.9: the offsets to fetch next, committed, done, and where partitions end.
+
+        Arguments:
+            group: one of "fetch", "commit", "task_done" and "highwater", whose dict alone is given; None: all by that
+                name.
+        """
+        found: dict[Any, Any] = self._in_old_manner("offsets", group)
+        return found
+
+    def task_done(self, message: Any) -> None:
+        """Of 0.9: mark a message as done, for the next commit."""
+        self._in_old_manner("task_done", message)

@@ -1,0 +1,218 @@
+"""What can be seen of a consumer: its metrics, its health, and its view in a notebook."""
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+
+from kafka.cluster.client_display import client_html
+from kafka.cluster.client_health import STALLED_S, ClientHealth, Observed
+from kafka.config import ConnectionOptions, ConsumerConfig, FetchOptions
+from kafka.config.table import values_of
+from kafka.consumer.buffer.fetch_buffer import FetchBuffer
+from kafka.consumer.buffer.fetch_statistics import FetchStatistics
+from kafka.consumer.buffer.partition_state import PartitionState, current_lag
+from kafka.consumer.commit.commits import Commits
+from kafka.consumer.fetch.fetcher import Fetcher
+from kafka.consumer.fetch.response_handler import place
+from kafka.consumer.subscription.rebalance import Rebalance
+from kafka.consumer.subscription.subscription_state import SubscriptionState
+from kafka.coordinator.group_metrics import GROUP_METRICS, POLL_METRICS, GroupStatistics, PollClock
+from kafka.coordinator.membership import Membership
+from kafka.health import Health
+from kafka.metrics.client_metrics import ClientMetrics, Metric
+from kafka.net.callback_runner import CallbackRunner
+from kafka.net.statistics import NetworkTraffic
+from kafka.structs import TopicPartition
+
+
+class ConsumerMetrics:
+    """The consumer's metrics: which part counts what, and the names under which they are shown.
+
+    Arguments:
+        config: the consumer's options.
+        loop: whose time counts.
+        callback_runner: makes what calls reporters, of a name.
+
+    Attributes:
+        all: every metric of the consumer.
+        traffic: counts what is exchanged with brokers.
+        fetching: counts what is fetched and handed out.
+        group: counts heartbeats, joins and commits.
+
+    Raises what the constructor, `configure` and `init` of reporters raise.
+    """
+
+    def __init__(
+        self,
+        config: ConsumerConfig,
+        loop: asyncio.AbstractEventLoop,
+        callback_runner: Callable[[str], CallbackRunner],
+    ) -> None:
+        options = values_of(config.connection, config.fetch, config.group, config.consumer)
+        prefix = config.consumer.metric_group_prefix
+        self._poll_group = f"{prefix}-metrics"
+        self._fetch_group, self._group_group = f"{prefix}-fetch-manager-metrics", f"{prefix}-coordinator-metrics"
+        self._reporting = callback_runner(f"kafka-metrics-{config.connection.client_id}")
+        self.all = ClientMetrics(config.connection, loop.time, options)
+        self.traffic = NetworkTraffic(self.all, prefix, loop)
+        read_committed = config.fetch.isolation_level == "read_committed"
+        self.fetching = FetchStatistics(self.all, self._fetch_group, loop.time, read_committed)
+        self.group = GroupStatistics(self.all.window)
+        self.all.add(self._group_group, GROUP_METRICS, self.group)
+
+    def show(
+        self,
+        fetcher: Fetcher,
+        buffer: FetchBuffer,
+        subscription: SubscriptionState,
+        commits: Commits,
+        rebalance: Rebalance,
+        clock: PollClock,
+    ) -> None:
+        """Show what other parts of the consumer tell."""
+        fetched = (
+            _gauge("bytes-consumed-total", "bytes of records that have come", lambda: fetcher.bytes_fetched),
+            _gauge("records-consumed-total", "records handed out", lambda: buffer.records_taken),
+            _gauge("fetch-responses-total", "answers that have come", lambda: fetcher.responses),
+            _gauge("buffered-bytes", "bytes that have come and are not handed out", lambda: buffer.nbytes),
+        )
+        self.all.add(self._fetch_group, fetched, None)
+        group = (
+            _gauge("assigned-partitions", "partitions that are read", lambda: len(subscription.assigned_partitions())),
+            _gauge("commits-total", "commits that have succeeded", lambda: commits.succeeded),
+            _gauge("rebalances-total", "how often partitions have been taken", lambda: rebalance.completed),
+        )
+        self.all.add(self._group_group, group, None)
+        self.all.add(self._poll_group, POLL_METRICS, clock)
+
+    def report_by_runner(self) -> None:
+        """From now on parts show something in threads where reporters, if there are any, may not be called."""
+        self.all.call_reporters_by(self._reporting.submit)
+
+    def submit(self, function: Callable[[], object]) -> None:
+        """Run a function of the user's where that may be done."""
+        self._reporting.submit(function)
+
+    async def close(self, deadline: float) -> None:
+        """Close the reporters, and wait for them up to a time."""
+        self.all.close()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout_at(deadline):
+                await self._reporting.idle()
+        self._reporting.finish()
+
+
+def _gauge(name: str, description: str, read: Callable[[], float]) -> Metric:
+    return Metric(name, description, lambda _, now: read())
+
+
+_UNUSUAL = 3
+"""How many failures of a partition in a row are more than a leader that moves."""
+
+_NAMED = 5
+"""So many partitions are named at most."""
+
+
+class ConsumerHealth:
+    """What a consumer adds to the health of a client: whether fetches are answered, its membership, and its lag.
+
+    Reads other parts of the consumer, in any thread.
+
+    Arguments:
+        common: what all clients have.
+        options: how long a broker may wait for records, and up to which end they are read.
+    """
+
+    def __init__(
+        self,
+        common: ClientHealth,
+        options: FetchOptions,
+        subscription: SubscriptionState,
+        fetcher: Fetcher,
+        membership: Membership,
+    ) -> None:
+        self._common = common
+        self._read_committed = options.isolation_level == "read_committed"
+        self._limit_s = STALLED_S + options.fetch_max_wait_ms / 1000
+        self._subscription = subscription
+        self._fetcher = fetcher
+        self._membership = membership
+
+    def report(self, closed: bool) -> Health:
+        """How the consumer is now."""
+        standing = self._membership.standing()
+        states = self._subscription.states()
+        since = self._fetcher.waiting_since()
+        waits_for = [] if standing is None or not standing.waits_for else [standing.waits_for]
+        without = [place(state.tp) for state in states if state.position is None and not state.paused]
+        if without:
+            more = ", ..." if len(without) > _NAMED else ""
+            waits_for.append(f"the position of {', '.join(without[:_NAMED])}{more}")
+        if since is not None:
+            waits_for.append("records")
+        seen = Observed(
+            since,
+            self._limit_s,
+            tuple(waits_for),
+            bool(standing is not None and standing.is_lost)
+            or any(each.fetching.failures >= _UNUSUAL for each in states),
+            None if standing is None else standing.fatal,
+            None if standing is None else standing.name,
+            self._lag(states),
+        )
+        return self._common.report(seen, closed)
+
+    def _lag(self, states: list[PartitionState]) -> dict[TopicPartition, int]:
+        """How far the positions are behind the ends that fetches have told."""
+        known = {state.tp: current_lag(state, self._read_committed) for state in states}
+        return {tp: lag for tp, lag in known.items() if lag is not None}
+
+
+def consumer_html(
+    kind: str, health: Health, options: ConnectionOptions, group_id: str | None, read: SubscriptionState | None
+) -> str:
+    """The HTML that a notebook shows of a consumer or share consumer: health, group, and assigned partitions.
+
+    Runs in any thread; sends no requests.
+
+    Arguments:
+        kind: the consumer's class.
+        health: what its `health()` gives.
+        options: of its connections.
+        group_id: its group; None: it has none.
+        read: what it subscribes to; None before the start.
+    """
+    states = [] if read is None else sorted(read.states(), key=lambda state: state.tp)
+    more = (
+        ("group", group_id),
+        ("member", health.membership),
+        ("subscribes to", "" if read is None else _subscribed(read)),
+        ("partitions", len(states)),
+        ("lag", health.total_lag),
+    )
+    return client_html(kind, health, options, more, _positions(states) if states else "")
+
+
+def _subscribed(read: SubscriptionState) -> str:
+    pattern, regex = read.pattern, read.regex
+    if pattern is not None:
+        return f"names that match {pattern.pattern!r}"
+    if regex is not None:
+        return f"names that match {regex.pattern!r}"
+    return ", ".join(sorted(read.topics))
+
+
+def _positions(states: list[PartitionState]) -> str:
+    from kafka.display import tables
+
+    titles = ("topic", "partition", "position", "end", "paused")
+    rows = (
+        (
+            *state.tp,
+            None if (position := state.position) is None else position.offset,
+            state.fetching.highwater,
+            "yes" if state.paused else "",
+        )
+        for state in states
+    )
+    return tables.table(titles, rows, len(states))

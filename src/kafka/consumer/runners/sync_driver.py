@@ -1,0 +1,215 @@
+# Written by scripts/twins.py from kafka/consumer/runners/async_driver.py: change that file, not this one.
+"""Drives a core for its caller: waits for records, calls listeners and callbacks, and closes."""
+
+import functools
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+from kafka.cluster import ClusterAccess
+from kafka.config import ConsumerConfig
+from kafka.consumer.buffer.polled_batch import HandOut
+from kafka.consumer.core import RELEASE_WAIT_MS, ConsumerCore
+from kafka.consumer.runners.thread_runner import ThreadRunner
+from kafka.consumer.subscription.rebalance import Step, StepKind
+
+Result = TypeVar("Result")
+
+_LEAVE_RESERVE = 0.25
+"""How much of the time for closing is left for leaving the group, whatever happens to commits."""
+_ABANDONED_CLOSE_MS = 1_000
+_COMMIT_WAIT_MS = 100
+"""How long a commit before a rebalance is waited for in any case, also by `poll(0)`."""
+
+
+class SyncDriver:
+    """See the module. Belongs to the caller; only `close` and `abandon` may be called from other threads.
+
+    Arguments:
+        config: all options.
+        client: the cluster; None: one is made from the options.
+    """
+
+    def __init__(self, config: ConsumerConfig, client: ClusterAccess | None = None) -> None:
+        self.runner = ThreadRunner()
+        self.one_caller = self.runner.one_caller
+        self.core = ConsumerCore(config, self.runner, self.runner.loop, client)
+
+    def run(self, coroutine: Coroutine[Any, Any, Result], timeout_ms: float | None = None) -> Result:
+        """Run a coroutine of the core, which keeps to ``timeout_ms`` by itself, and wait for it."""
+        return self.runner.run(coroutine, timeout_ms)
+
+    def wait_for(self, timeout_ms: float, take: Callable[[], HandOut]) -> HandOut:
+        """What ``take`` gives, called again as news come, until it gives something or the time is up.
+
+        Raises `WakeupError` after a `wakeup()`, before anything is taken.
+        """
+        core, runner = self.core, self.runner
+        runner.check()
+        now = runner.time()
+        core.begin_poll(now)
+        try:
+            deadline = now + timeout_ms / 1000
+            while True:
+                runner.clear()
+                core.raise_wakeup()
+                if core.events.pending and not self.process_events(deadline - runner.time()):
+                    return core.buffer.nothing()  # what is held is not certain before that is done
+                taken = take()
+                if taken.count or core.closed:
+                    return taken
+                left = deadline - runner.time() if timeout_ms else 0.0
+                if left <= 0:
+                    core.warn_if_idle()
+                    runner.give_way()
+                    return taken
+                runner.wait(left)
+        finally:
+            core.clock.end(runner.time())
+
+    def process_events(self, timeout_s: float | None = None) -> bool:
+        """Raise what went wrong in the background, run callbacks, and do what the group asks for.
+
+        Does nothing for a listener or a callback that polls: what it is called for is under way.
+
+        Arguments:
+            timeout_s: how long to wait for another task that is doing this, and for the commit before partitions are
+                given up; None: as long as it takes.
+
+        Returns False if it is not done when the time is up: the next call goes on with it.
+        """
+        self.runner.check()
+        if self.runner.is_in_a_call:
+            return True
+        deadline = None if timeout_s is None else self.runner.time() + timeout_s
+        if not self.runner.begin_turn(timeout_s):
+            return False
+        try:
+            return self._process_events(deadline)
+        finally:
+            self.runner.end_turn()
+
+    def _process_events(self, deadline: float | None) -> bool:
+        self.core.begin_processing_events()
+        self.run_callbacks()
+        return self.carry_out_steps(deadline)
+
+    def carry_out_steps(self, deadline: float | None = None) -> bool:
+        """Do what the group asks for. Whoever calls this has its turn.
+
+        Arguments:
+            deadline: until when the commit before partitions are given up is waited for, by the runner's time.
+
+        Returns False if that commit is not done yet: the next call goes on with it.
+        """
+        rebalance = self.core.rebalance
+        while (step := rebalance.next_step()) is not None:
+            if step.kind in (StepKind.REVOKE, StepKind.KEEP) and not self._commit_before(step, deadline):
+                return False
+            rebalance.begin(step)
+            try:
+                self._tell_listener(step)
+            finally:
+                rebalance.finish(step)
+        return True
+
+    def _commit_before(self, step: Step, deadline: float | None) -> bool:
+        """Whether what has been handed out is committed, or has failed to be, where that is automatic."""
+        commits, timeout_ms = self.core.commits, self.core.config.group.session_timeout_ms
+        if not commits.is_automatic or not (held := self.core.consumed_offsets()):
+            return True
+        wait_ms = None if deadline is None else max(self._left_ms(deadline), _COMMIT_WAIT_MS)
+        return self.run(commits.commit_before(step.turn, held, timeout_ms, wait_ms), wait_ms or timeout_ms)
+
+    def run_callbacks(self) -> None:
+        """Call back for commits that are done, and poll what the caller polls along; raises what a callback raises."""
+        try:
+            while True:
+                call = self.core.commits.next_call()
+                if call is None:
+                    break
+                self.runner.call(call)
+            if self.core.poll_along is not None:
+                self.runner.call(self.core.poll_along)
+        except BaseException:
+            self.core.events.pending = True  # the others are called next time
+            raise
+
+    def give_up_partitions(self, timeout_ms: float) -> None:
+        """Commit, and tell the listener that the partitions are given up, as the caller wants no more of them.
+
+        Arguments:
+            timeout_ms: how long the commit may take; it is waited for no longer than `RELEASE_WAIT_MS`.
+        """
+        if self.runner.is_in_a_call:
+            self._give_up_partitions(timeout_ms)
+            return
+        self.runner.begin_turn()  # or a step that is under way would be told twice
+        try:
+            self._give_up_partitions(timeout_ms)
+        finally:
+            self.runner.end_turn()
+
+    def _give_up_partitions(self, timeout_ms: float) -> None:
+        commits = self.core.commits
+        if commits.is_automatic and (held := self.core.consumed_offsets()):
+            wait_ms = min(timeout_ms, RELEASE_WAIT_MS)
+            self.run(commits.commit_before(None, held, timeout_ms, wait_ms), wait_ms)
+        self._tell_of_leaving()
+
+    def _tell_of_leaving(self) -> None:
+        step = self.core.rebalance.leave_step()
+        if step is not None:
+            self._tell_listener(step)
+
+    def close(self, autocommit: bool, timeout_ms: float, finish: Callable[[], object] = lambda: None) -> None:
+        """Close the core, once; see `AsyncKafkaConsumer.close`. Then call ``finish``."""
+        self.runner.close_once(functools.partial(self._close, autocommit, timeout_ms, finish), timeout_ms)
+
+    def _close(self, autocommit: bool, timeout_ms: float, finish: Callable[[], object]) -> None:
+        core, deadline = self.core, self.runner.time() + timeout_ms / 1000
+        try:
+            if autocommit:
+                self._commit_automatically(timeout_ms / 2)
+            self._tell_of_leaving()
+        finally:
+            try:
+                left_ms = self._left_ms(deadline) * (1 - _LEAVE_RESERVE)
+                self.run(core.commits.finish(left_ms), left_ms)
+                self.run_callbacks()
+            finally:
+                core.closed = core.events.pending = True
+                self.runner.notify()
+                left_ms = self._left_ms(deadline)
+                try:
+                    self.runner.run_through(core.close(left_ms), left_ms)
+                finally:
+                    self.runner.if_alone(core.drop_fetched)
+                    try:
+                        self.run_callbacks()  # also of commits that failed with the loop
+                    finally:
+                        finish()
+
+    def abandon(self) -> None:
+        """Close without waiting: nobody holds the consumer any more. An interrupt may have kept `close` from it."""
+        if not self.core.close_begun:
+            self.core.closed = True
+            self.runner.abandon(functools.partial(self.core.close, _ABANDONED_CLOSE_MS))
+
+    def _left_ms(self, deadline: float) -> float:
+        return max((deadline - self.runner.time()) * 1000, 0.0)
+
+    def _commit_automatically(self, timeout_ms: float) -> None:
+        commits = self.core.commits
+        if commits.is_automatic and (held := self.core.consumed_offsets()):
+            self.run(commits.commit_automatically(held, timeout_ms), timeout_ms)
+
+    def _tell_listener(self, step: Step) -> None:
+        told = self.core.subscription.listener_for(step.kind is StepKind.ADD)
+        if told is None or step.kind is StepKind.KEEP:
+            return
+        if step.kind is StepKind.ADD:
+            self.runner.call(told.on_partitions_assigned, set(step.partitions))
+        elif step.kind is StepKind.LOSE:
+            self.runner.call(told.on_partitions_lost, set(step.partitions))
+        else:
+            self.runner.call(told.on_partitions_revoked, set(step.partitions))

@@ -1,0 +1,297 @@
+"""How the synchronous consumer waits, in the caller's thread, for what happens on the loop that all clients share.
+
+Consumers that are still open when the program ends leave their groups, with a warning: see `close_at_exit`.
+"""
+
+import atexit
+import contextlib
+import functools
+import logging
+import os
+import threading
+import time
+import weakref
+from collections import deque
+from collections.abc import Callable, Coroutine
+from typing import Any, Protocol, TypeVar
+
+from kafka.errors import IllegalStateError, KafkaError, KafkaTimeoutError
+from kafka.net import LoopCall, LoopThread, interruptible
+from kafka.net.callback_runner import CallbackRunner
+from kafka.net.callback_thread import WorkerThread
+from kafka.net.fork import after_fork
+
+log = logging.getLogger(__name__)
+
+
+_WITHOUT_WAITING = (False,)
+
+
+class SingleCaller:
+    """A context manager that lets one thread at a time poll a consumer.
+
+    Two threads would split its records between them at random. A thread cannot poll within a `poll()` of its own,
+    either: a deserializer, a signal handler or a finalizer that did would get the records that are being handed out, or
+    others before them. Listeners and callbacks may, as nothing is handed out then.
+
+    Java: ``ConcurrentModificationException``. `close` and `wakeup` do not enter it.
+
+    An interrupt as the block begins or ends leaves nobody inside: leaving is the lock's own function, written in C, and
+    entering knows at any moment whether it has the lock.
+
+    Attributes:
+        is_polling: whether the thread inside may not enter again. Set inside, by assignments that no interrupt comes
+            between.
+    """
+
+    __slots__ = ("__exit__", "_holder", "_lock", "is_polling")
+
+    __exit__: Callable[..., None]
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._holder = 0
+        self.is_polling = False
+        self.__exit__ = self._lock.__exit__
+
+    @property
+    def is_polling_here(self) -> bool:
+        """Whether this thread is the one that is polling."""
+        return self.is_polling and self._holder == threading.get_ident()
+
+    def __enter__(self) -> None:
+        """Raises `IllegalStateError` while another thread is inside, or this one is in the middle of a `poll()`."""
+        taken: list[bool] = []
+        try:
+            taken.extend(map(self._lock.acquire, _WITHOUT_WAITING))  # in C as a whole: an interrupt comes after it
+            if not taken[0]:
+                raise IllegalStateError(
+                    f"thread {threading.current_thread().name!r} polls a consumer that thread {_name(self._holder)!r} "
+                    "is polling; a consumer belongs to one thread at a time"
+                )
+            if self.is_polling:
+                raise IllegalStateError(
+                    "a consumer was polled from within its own poll(), by a deserializer, a signal handler or a "
+                    "finalizer: record there what to do, and do it after poll() has returned"
+                )
+            self._holder = threading.get_ident()
+        except BaseException:
+            if taken and taken[0]:
+                self._lock.release()
+            raise
+
+
+def _name(ident: int) -> str:
+    """The name of a thread; it may have ended in the meantime."""
+    return next((thread.name for thread in threading.enumerate() if thread.ident == ident), f"number {ident}")
+
+
+Owner = TypeVar("Owner")
+Result = TypeVar("Result")
+
+_MARGIN_S = 5.0
+"""How much longer than a call's own timeout we wait for the loop: it only ever counts if the loop is stuck."""
+
+
+class ThreadRunner:
+    """The synchronous counterpart of `kafka.consumer.runners.loop_runner.LoopRunner`; see `kafka.consumer.core.Runner`.
+
+    Arguments:
+        thread: runs the loop; None: the thread that all clients share.
+    """
+
+    def __init__(self, thread: LoopThread | None = None) -> None:
+        self._thread = LoopThread.shared() if thread is None else thread
+        self.loop = self._thread.loop
+        self.owner = "KafkaConsumer"
+        """Who waits by it."""
+        self.time: Callable[[], float] = self.loop.time
+        """The loop's time, in seconds."""
+        self.check: Callable[[], None] = self._thread.check
+        """Raise `ForkedClientError` in a forked child, where nothing would ever come: the loop stayed in the parent."""
+        self._pid = os.getpid()
+        self._calls: deque[tuple[Callable[..., object], tuple[object, ...]]] = deque()
+        self._calling = False
+        self.one_caller = SingleCaller()
+        self.is_in_a_call = False
+        """Whether the caller is in a function of the user's."""
+        self.last_call: LoopCall[None] | None = None
+        """What `run_through` has begun."""
+        self._closing = threading.Lock()
+        self._closer: int | None = None
+        """The thread that closes it."""
+        self._closed = interruptible.Latch()
+        # Locked: there is no news. A third of the cost of a threading.Event, which is felt in each round trip.
+        self._gate = threading.Lock()
+        self._gate.acquire()
+        self._thread.on_death(self, lambda runner, error: runner.notify())
+
+    # Between the two sides --------------------------------------------------------------------------------------------
+
+    def notify(self) -> None:
+        """Wake the caller, if it waits; from any thread."""
+        if self._gate.locked():
+            with contextlib.suppress(RuntimeError):  # another thread's news was quicker
+                self._gate.release()
+
+    def submit(self, function: Callable[..., object], *args: object) -> None:
+        """Have ``function(*args)`` run on the loop, soon, in the order of the calls. Many wake it once."""
+        self._thread.check()
+        self._calls.append((function, args))
+        if not self._calling:
+            try:
+                self._calling = True
+                self._thread.call(self._call_all)
+            except BaseException:
+                self._calling = False  # the next one wakes the loop; twice does no harm
+                raise
+
+    def _call_all(self) -> None:
+        """The loop's side of `submit`."""
+        self._calling = False
+        try:
+            while True:
+                if not self._calls:
+                    break
+                function, args = self._calls.popleft()
+                function(*args)
+        finally:
+            if self._calls:  # one has raised, which the loop tells of; the others come all the same
+                self._thread.call(self._call_all)
+
+    def on_loop_death(self, owner: Owner, tell: Callable[[Owner, Exception], object]) -> None:
+        """See `LoopThread.on_death`."""
+        self._thread.on_death(owner, tell)
+
+    def callback_runner(self, name: str) -> CallbackRunner:
+        """A thread of its own, made when there is something to run."""
+        return WorkerThread(name)
+
+    # The caller's side ------------------------------------------------------------------------------------------------
+
+    def clear(self) -> None:
+        """Forget earlier news; the caller looks at everything after this and before `wait`."""
+        self._gate.acquire(blocking=False)
+
+    def wait(self, timeout_s: float) -> None:
+        """Wait for news, or until the time is up. Raises `IllegalStateError` once the loop has failed."""
+        interruptible.acquire(self._gate, timeout_s)
+        self._thread.check()
+
+    def give_way(self) -> None:
+        """Let the loop run before a call returns empty-handed: here it has a thread of its own."""
+
+    def run(self, coroutine: Coroutine[Any, Any, Result], timeout_ms: float | None = None) -> Result:
+        """Run a coroutine of the core, which keeps to ``timeout_ms`` by itself, and wait for it."""
+        return self._thread.run(coroutine, None if timeout_ms is None else timeout_ms / 1000 + _MARGIN_S)
+
+    def run_through(self, coroutine: Coroutine[Any, Any, None], timeout_ms: float) -> None:
+        """The same, but an interrupt ends only the wait: the coroutine goes on, also while the interpreter exits."""
+        call = self.last_call = self.begin(lambda: coroutine)
+        call.result(timeout_ms / 1000 + _MARGIN_S)
+
+    def call(self, function: Callable[..., object], *args: Any, **kwargs: Any) -> None:
+        """Call a function of the user's."""
+        before, polling = self.is_in_a_call, self.one_caller.is_polling_here
+        try:
+            self.is_in_a_call = True
+            if polling:
+                self.one_caller.is_polling = False
+            function(*args, **kwargs)
+        finally:
+            self.is_in_a_call = before
+            if polling:
+                self.one_caller.is_polling = True
+
+    def if_alone(self, function: Callable[[], object]) -> None:
+        """Call a function of ours that nothing of the caller's side may be beside; not while another thread polls."""
+        with contextlib.suppress(IllegalStateError), self.one_caller:
+            function()
+
+    def begin_turn(self, timeout_s: float | None = None) -> bool:
+        """Nothing: `one_caller` lets no other thread come here."""
+        return True
+
+    def end_turn(self) -> None:
+        """Nothing."""
+
+    def close_once(self, close: Callable[[], None], timeout_ms: float) -> None:
+        """Call ``close``, once. A second call does nothing, and one from another thread waits for the first.
+
+        In a forked child it is the parent's to close. Raises `IllegalStateError` in the loop's own thread, where
+        nothing is closed: a finalizer may be run there.
+        """
+        if self._thread.was_left_by_fork:
+            return
+        if self._thread.in_loop_thread:
+            raise IllegalStateError(
+                "close() waits for the client's own loop: call it in a thread other than the loop's"
+            )
+        me = threading.get_ident()
+        with self._closing:
+            is_first = self._closer is None
+            if is_first:
+                self._closer = me
+        if is_first:
+            try:
+                close()
+            finally:
+                self._closed.set()
+        elif self._closer != me and not self._closed.wait(timeout_ms / 1000):  # me: a listener calls close() again
+            raise KafkaTimeoutError(f"another thread has not closed the consumer within {timeout_ms} ms")
+
+    def abandon(self, close: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Begin to close without waiting, from any thread. In a forked child it is the parent's to close."""
+        if os.getpid() == self._pid:
+            with contextlib.suppress(IllegalStateError):  # the loop has failed, and everything on it with it
+                self.begin(close)
+
+    def begin(self, close: Callable[[], Coroutine[Any, Any, None]]) -> LoopCall[None]:
+        """Run a coroutine on the loop without waiting for it."""
+        return self._thread.spawn(close())
+
+
+_CLOSE_MS = 1_000
+_open: "weakref.WeakKeyDictionary[Closable, tuple[ThreadRunner, str | None]]" = weakref.WeakKeyDictionary()
+
+
+class Closable(Protocol):
+    """The core of a consumer; see `kafka.consumer.core.ConsumerCore`."""
+
+    closed: bool
+    close_begun: bool
+
+    async def close(self, timeout_ms: float) -> None: ...
+
+
+def close_at_exit(core: Closable, runner: ThreadRunner, group_id: str | None) -> None:
+    """Close a consumer when the program ends, if it is open then. Nothing is committed: what it was given may not have
+    been processed."""
+    _open[core] = runner, group_id
+
+
+def _at_exit() -> None:
+    closing = []
+    for core, (runner, group_id) in list(_open.items()):
+        if core.close_begun:
+            if runner.last_call is not None:  # an interrupt has ended the wait for it
+                closing.append(runner.last_call)
+            continue
+        was_closed, core.closed = core.closed, True  # but an interrupt came
+        if group_id is not None and not was_closed:
+            log.warning(
+                "a consumer of group %r was not closed before the program ended: records received since its last "
+                "commit will be read again. Call close(), or use it in a 'with' block",
+                group_id,
+            )
+        try:
+            closing.append(runner.begin(functools.partial(core.close, _CLOSE_MS)))
+        except KafkaError as error:
+            log.debug("closing a consumer at exit: %s", error)
+    deadline = time.monotonic() + _CLOSE_MS / 1000
+    for call in closing:  # they close side by side
+        call.wait(max(0.0, deadline - time.monotonic()))
+
+
+after_fork(_open.clear)
+atexit.register(_at_exit)

@@ -1,0 +1,220 @@
+"""What the synchronous and the asyncio share consumer have in common: everything that does not wait."""
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
+
+from kafka.cluster.client_health import not_started
+from kafka.config import ShareConfig, option_table
+from kafka.config.table import values_of
+from kafka.consumer.monitoring import consumer_html
+from kafka.consumer.records.build_records import Deserializers
+from kafka.consumer.share.core import ShareCore
+from kafka.consumer.share.materializer import ShareMaterializer
+from kafka.consumer.share.piece import AcknowledgeType, Piece
+from kafka.errors import IllegalArgumentError, IllegalStateError
+from kafka.health import Health
+from kafka.record import ConsumerRecord
+from kafka.structs import TopicPartition
+
+if TYPE_CHECKING:
+    from kafka.metrics.kafka_metric import KafkaMetric
+
+CLOSE_TIMEOUT_MS = 30_000
+"""How long closing may take where the caller does not say."""
+
+CommitCallback = Callable[[dict[TopicPartition, set[int]], Exception | None], Any]
+"""Called with the offsets by partition, and why acknowledging them has failed; None: it has not."""
+
+
+class ShareFace:
+    """The methods that do not wait. All but `wakeup` and `metrics` belong to the thread that polls."""
+
+    DEFAULT_CONFIG: ClassVar[dict[str, Any]] = {
+        name: row.default for name, row in option_table().items() if "share consumer" in row.clients
+    }
+    _core: ShareCore
+    _servers_given: Any
+    _config: ShareConfig
+
+    def _make_parts(self, config: ShareConfig) -> None:
+        self._config = config
+        options = config.share
+        self._deserializers = Deserializers(options.key_deserializer, options.value_deserializer)
+        self._materializer = ShareMaterializer(self._deserializers.key, self._deserializers.value)
+        self._api_timeout_ms: float = options.default_api_timeout_ms
+        self._callback: CommitCallback | None = None
+        self._in_a_call = False
+        self._rest: Iterator[ConsumerRecord] = iter(())
+        self._current: Piece | None = None
+        self._loaded: deque[Piece] = deque()
+
+    @property
+    def _started(self) -> bool:
+        return "_runner" in self.__dict__
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The options in effect, by name, without those of `kafka.config.SecurityOptions`."""
+        config = self._core.config
+        options = values_of(config.connection, config.share)
+        return {**options, "bootstrap_servers": self._servers_given, "api_version": self._core.client.release}
+
+    def subscription(self) -> set[str]:
+        """The topics subscribed to."""
+        return set(self._core.subscription.topics)
+
+    @overload
+    def acknowledge(self, record: ConsumerRecord, type: AcknowledgeType | int = AcknowledgeType.ACCEPT) -> None: ...
+    @overload
+    def acknowledge(
+        self, topic: str, partition: int, offset: int, type: AcknowledgeType | int = AcknowledgeType.ACCEPT
+    ) -> None: ...
+    def acknowledge(self, *given: Any, **named: Any) -> None:
+        """Say what became of a record that the last `poll()` gave; it is sent by the next `poll()` or a commit.
+
+        Arguments:
+            given, named: either ``record, type`` or ``topic, partition, offset, type``, by place or by name. The second
+                form also decides about the record of a `RecordDeserializationError` (it is released else). Without a
+                type: `AcknowledgeType.ACCEPT`.
+
+        Raises `IllegalStateError` where ``share_acknowledgement_mode`` is 'implicit', and for a record that this
+        consumer does not have, or has acknowledged; `IllegalArgumentError` for an unknown type.
+        """
+        self._check_mine()
+        if self._core.is_implicit:
+            raise IllegalStateError(
+                "acknowledge() requires share_acknowledgement_mode='explicit': with 'implicit' the next poll() "
+                "accepts all records"
+            )
+        by_place = "topic" in named or (given and isinstance(given[0], str))
+        topic, partition, offset, said = (_by_place if by_place else _by_record)(*given, **named)
+        self._core.in_flight.acknowledge(topic, partition, offset, _checked_type(said))
+
+    def commit_async(self) -> None:
+        """Send what is acknowledged (with 'implicit': accept all that was handed out), without waiting.
+
+        What becomes of it is told to the callback of `set_acknowledgement_commit_callback`.
+        """
+        self._check_mine()
+        self._settle()
+        self._core.send_acknowledgements()
+
+    def set_acknowledgement_commit_callback(self, callback: CommitCallback | None) -> None:
+        """Have ``callback(offsets, error)`` called for each partition when it is known what became of acknowledgements.
+
+        Arguments:
+            callback: gets a dict of `TopicPartition` to sets of offsets, and an error or None; called from within
+                `poll()`, `commit()` and `close()`, and may not call the consumer. None: no callback. Of
+                `AsyncKafkaShareConsumer` it may be a coroutine function.
+        """
+        self._check_mine()
+        if callback is not None and not callable(callback):
+            raise TypeError(f"a callback is something that can be called, not {callback!r}")
+        self._callback = callback
+        self._core.fetcher.wants_outcomes = callback is not None
+        if callback is None:
+            self._core.fetcher.outcomes.clear()
+
+    def acquisition_lock_timeout_ms(self) -> int | None:
+        """How long records are locked for this consumer, as the broker has said last; None before it has."""
+        return self._core.fetcher.lock_timeout_ms
+
+    @overload
+    def metrics(self, raw: Literal[False] = False) -> dict[str, dict[str, float]]: ...
+    @overload
+    def metrics(self, raw: bool) -> dict[Any, Any]: ...
+    def metrics(self, raw: bool = False) -> dict[Any, Any]:
+        """Present values by group and name; nothing with ``metrics_enabled=False``. Any thread may call this.
+
+        Arguments:
+            raw: True gives `KafkaMetric` objects by their `MetricName` instead.
+        """
+        return self._core.metrics.registered() if raw else self._core.metrics.snapshot()
+
+    def register_metric_for_subscription(self, metric: "KafkaMetric") -> None:
+        """Push a metric of the program's own to brokers along with the client's, where they subscribe to it (KIP-1076).
+
+        Its name there is "org.apache.kafka", group and name with dots; a `kafka.metrics.stats.Total` is a sum, all else
+        a gauge. One with the `MetricName` of a metric of the client is passed over. Any thread may call this.
+
+        Raises `TypeError` for what is no `KafkaMetric`.
+        """
+        self._core.telemetry.register(metric)
+
+    def unregister_metric_from_subscription(self, metric: "KafkaMetric") -> None:
+        """Push it no longer. Any thread may call this.
+
+        Arguments:
+            metric: what `register_metric_for_subscription` was given.
+        """
+        self._core.telemetry.unregister(metric)
+
+    def health(self) -> Health:
+        """How the consumer is, see `Health`. Any thread may call this, at any time; it neither waits nor raises."""
+        if not self._started:
+            return not_started(self._config.connection.client_id)
+        return self._core.health()
+
+    def wakeup(self) -> None:
+        """Have the `poll()` or the iteration that is waiting, or else the next one, raise `WakeupError`.
+
+        It raises once, and takes nothing: the next call gives the records. What was handed out before is accepted, or
+        has to be acknowledged, as with any other call. Any thread may call this, also a signal's handler. Java:
+        ``wakeup``.
+        """
+        self._core.events.wake()
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows of the consumer: its health, and its topics. In any thread; asks no broker."""
+        options, read = self._config, self._core.subscription if self._started else None
+        return consumer_html(type(self).__name__, self.health(), options.connection, options.share.group_id, read)
+
+    def __getstate__(self) -> object:
+        raise TypeError(
+            f"a {type(self).__name__} owns connections and locks, so it cannot be pickled or copied: create one where "
+            "it is needed, for example in each process"
+        )
+
+    # Inside -----------------------------------------------------------------------------------------------------------
+
+    def _settle(self) -> None:
+        """Take what was handed out for accepted, where that is implicit; what iteration has not given stays."""
+        self._stop_iteration()
+        core = self._core
+        core.in_flight.put_back(core.decoded)
+        if core.is_implicit:
+            core.in_flight.accept_all()
+
+    def _stop_iteration(self) -> None:
+        """What iteration has taken and not given is given back by whoever calls this."""
+        self._rest = iter(())
+        self._current = None
+        self._loaded.clear()
+
+    def _check_mine(self) -> None:
+        """Raise `IllegalStateError` for a closed consumer, and for a call while another one is under way."""
+        self._core.check_open()
+        if self._in_a_call:
+            raise IllegalStateError(
+                "a share consumer was called during another of its calls, by another task or thread or by a "
+                "callback: the records it has received would be acknowledged too early"
+            )
+
+
+def _by_record(record: ConsumerRecord, type: Any = AcknowledgeType.ACCEPT) -> tuple[str, int, int, Any]:
+    if not isinstance(record, ConsumerRecord):
+        raise TypeError(f"acknowledge() takes a record, or topic, partition and offset, not {record!r:.100}")
+    return record.topic, record.partition, record.offset, type
+
+
+def _by_place(topic: str, partition: int, offset: int, type: Any = AcknowledgeType.ACCEPT) -> tuple[str, int, int, Any]:
+    return topic, partition, offset, type
+
+
+def _checked_type(given: AcknowledgeType | int) -> AcknowledgeType:
+    try:
+        return AcknowledgeType(given)
+    except ValueError:
+        known = ", ".join(f"AcknowledgeType.{kind.name}" for kind in AcknowledgeType)
+        raise IllegalArgumentError(f"an acknowledgement is one of {known}, not {given!r}") from None

@@ -1,0 +1,161 @@
+"""What a member of a group measures: the times of its polls (KIP-517), heartbeats, joins and commits."""
+
+from __future__ import annotations
+
+import math
+
+from kafka.metrics.client_metrics import Metric, largest_value_of, mean_value_of
+from kafka.metrics.windows import SampledValues, Window, WindowOptions, Windows, largest, mean, rate
+
+
+class _Polls(Window):
+    """The polls that ended in a stretch of time: seconds within them, and from the call before to their own."""
+
+    __slots__ = ("between_s", "count", "inside_s", "longest_between_s")
+
+    def __init__(self, begin: float) -> None:
+        super().__init__(begin)
+        self.count = 0
+        self.between_s = self.inside_s = 0.0
+        self.longest_between_s = -math.inf
+
+
+class PollClock:
+    """When the caller last polled, which is compared with `max_poll_interval_ms`, and how its time is spent (KIP-517).
+
+    The caller's thread writes it in `poll()` and iteration; the heartbeat reads it on the loop.
+
+    Times are the loop's, in seconds.
+
+    Arguments:
+        now: when it is made.
+        options: how long is counted.
+
+    Attributes:
+        polls: how the caller's time was spent.
+        began: when the last `poll()` was called; minus infinity before the first.
+    """
+
+    __slots__ = ("_between", "_inside", "_last", "began", "polls", "progressed")
+
+    def __init__(self, now: float, options: WindowOptions | None = None) -> None:
+        self._last = now
+        self._inside = 0
+        self._between = math.inf
+        self.began = -math.inf
+        self.polls: Windows[_Polls] = Windows(_Polls, options or WindowOptions())
+        self.progressed = False
+        """Set by iteration for each record; the heartbeat turns it into a time, so no record costs a clock read."""
+
+    def begin(self, now: float) -> None:
+        """The caller is inside `poll()` now, for as long as it likes."""
+        self._inside += 1
+        self._between = now - self.began
+        self.began = self._last = now
+
+    def end(self, now: float) -> None:
+        """The caller has left `poll()`."""
+        self._inside -= 1
+        self._last = now
+        between = self._between
+        if between < math.inf:  # else it is the first
+            polls = self.polls.at(now)
+            polls.count += 1
+            polls.inside_s += now - self.began
+            polls.between_s += between
+            if between > polls.longest_between_s:
+                polls.longest_between_s = between
+
+    def idle(self, now: float) -> float:
+        """Seconds since the caller was last seen; 0 while it is inside `poll()`."""
+        if self.progressed:
+            self.progressed = False
+            self._last = now
+        return 0.0 if self._inside else now - self._last
+
+
+def _idle_ratio(clock: PollClock, now: float) -> float:
+    """The time of polls by that from call to call; at most 1, as the last poll may be longer than those before."""
+    return min(1.0, mean((clock.polls,), "inside_s", "between_s", now))
+
+
+POLL_METRICS = (
+    Metric("last-poll-seconds-ago", "seconds since poll() was last called", lambda of, now: now - of.began),
+    Metric(
+        "time-between-poll-avg",
+        "mean time in ms from one call of poll() to the next",
+        lambda of, now: 1000 * mean((of.polls,), "between_s", "count", now),
+    ),
+    Metric(
+        "time-between-poll-max",
+        "longest time in ms from one call of poll() to the next",
+        lambda of, now: 1000 * largest((of.polls,), "longest_between_s", now),
+    ),
+    Metric("poll-idle-ratio-avg", "part of the program's time that it spends in poll()", _idle_ratio),
+)
+"""Of a `PollClock`."""
+
+
+class GroupStatistics:
+    """What a member counts: how long, in milliseconds, the coordinator took to answer. On the loop.
+
+    Arguments:
+        options: how long is counted.
+
+    Attributes:
+        rebalance_ms: how long rebalances took, all together.
+        last_heartbeat: when the last one was sent, in the loop's seconds; minus infinity if none was.
+    """
+
+    def __init__(self, options: WindowOptions | None = None) -> None:
+        options = options or WindowOptions()
+        self.heartbeats = SampledValues(options)
+        self.joins = SampledValues(options)
+        self.syncs = SampledValues(options)
+        self.commits = SampledValues(options)
+        self.rebalances = SampledValues(options)
+        self.rebalance_ms = 0.0
+        self.last_heartbeat = -math.inf
+
+    def rebalanced(self, began: float, now: float) -> None:
+        """A rebalance is over that began at a time."""
+        self.rebalance_ms += 1000 * (now - began)
+        self.rebalances.record(1000 * (now - began), now)
+
+
+def _count_of(what: str, named: str) -> Metric:
+    return Metric(named, f"{what} a second", lambda of, now: rate([getattr(of, what)], "count", now))
+
+
+def _mean_of(what: str, named: str) -> Metric:
+    text = f"mean time in ms until an answer came, of {what}"
+    return Metric(named, text, mean_value_of(what))
+
+
+def _largest_of(what: str, named: str) -> Metric:
+    text = f"longest time in ms until an answer came, of {what}"
+    return Metric(named, text, largest_value_of(what))
+
+
+GROUP_METRICS = (
+    _largest_of("heartbeats", "heartbeat-response-time-max"),
+    _count_of("heartbeats", "heartbeat-rate"),
+    _mean_of("joins", "join-time-avg"),
+    _largest_of("joins", "join-time-max"),
+    _count_of("joins", "join-rate"),
+    _mean_of("syncs", "sync-time-avg"),
+    _largest_of("syncs", "sync-time-max"),
+    _count_of("syncs", "sync-rate"),
+    Metric(
+        "last-heartbeat-seconds-ago",
+        "seconds since the last heartbeat was sent",
+        lambda of, now: now - of.last_heartbeat,
+    ),
+    Metric("rebalance-latency-avg", "mean time in ms that a rebalance took", mean_value_of("rebalances")),
+    Metric("rebalance-latency-max", "longest time in ms that a rebalance took", largest_value_of("rebalances")),
+    Metric("rebalance-latency-total", "ms that rebalances took, all together", lambda of, now: of.rebalance_ms),
+    _mean_of("commits", "commit-latency-avg"),
+    _largest_of("commits", "commit-latency-max"),
+    _count_of("commits", "commit-rate"),
+)
+"""Of a `GroupStatistics`."""
