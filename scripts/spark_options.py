@@ -13,8 +13,8 @@ import re
 import sys
 from pathlib import Path
 
-from kafka.spark.client_options import client_fates
-from kafka.spark.option_table import OPTIONS, Use
+from kafka.spark.options.client_options import client_fates
+from kafka.spark.options.option_table import OPTIONS, Use
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "SPARK.md"
 USES = {Use.STREAM: "stream", Use.BATCH: "batch", Use.SINK: "sink"}

@@ -26,17 +26,17 @@ from kafka.admin import (
     ResourceType,
 )
 from kafka.errors import KafkaError
-from kafka.spark.batch_plan import plan_batch
-from kafka.spark.cache import CONSUMERS, PRODUCERS
-from kafka.spark.cluster_lookup import ClusterLookup
+from kafka.spark.client_cache import CONSUMERS, PRODUCERS
 from kafka.spark.exactly_once import driver
 from kafka.spark.exactly_once.decision import BATCH_WRITE
-from kafka.spark.exactly_once.judgement import Write
 from kafka.spark.exactly_once.prefix_access import admin_configs, ask_brokers
+from kafka.spark.exactly_once.replay_check import Write
 from kafka.spark.exactly_once.task import TransactionalProducers, write_in_transaction
-from kafka.spark.options import parse_read, parse_write
-from kafka.spark.read_task import read_task
-from kafka.spark.write_task import write_task
+from kafka.spark.options.parsing import parse_read, parse_write
+from kafka.spark.planning.batch_plan import plan_batch
+from kafka.spark.planning.cluster_lookup import ClusterLookup
+from kafka.spark.tasks.read_task import read_task
+from kafka.spark.tasks.write_task import write_task
 
 pytestmark = [pytest.mark.apache, pytest.mark.needs(broker=(4, 0), why="KRaft")]
 ROWS = pa.table({"value": [b"1", b"2"]})

@@ -170,7 +170,7 @@ def test_a_mutant_is_run_by_the_tests_of_its_statement(
 
 @pytest.mark.slow
 def test_mutants_are_run_against_tests_that_the_plain_variant_leaves_to_the_compiled_one(tmp_path: Path) -> None:
-    done = mutate.Workshop(tmp_path).run_tests(["tests/unit/spark/test_exactly_once_driver.py"], 300)
+    done = mutate.Workshop(tmp_path).run_tests(["tests/unit/spark/exactly_once/test_driver.py"], 300)
     assert done is not None
     assert done.returncode == 0, done.stdout
     assert "deselected" not in done.stdout

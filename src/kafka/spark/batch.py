@@ -5,35 +5,17 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 
-from kafka.spark.batch_plan import plan_batch
-from kafka.spark.cluster_lookup import ClusterLookup
-from kafka.spark.failures import rows_told_plainly, told_plainly
-from kafka.spark.gc_freeze import begin_call
-from kafka.spark.options import ReadOptions, parse_read, requested_columns, tell
-from kafka.spark.pickled import travelling
-from kafka.spark.read_task import read_task
-from kafka.spark.schema import COLUMNS, not_null
+from kafka.spark.calls import begin_call, rows_told_plainly, told_plainly, travelling
+from kafka.spark.default_source import planned_types, schema_fields
+from kafka.spark.options.columns import not_null
+from kafka.spark.options.parsing import parse_read, requested_columns, tell
+from kafka.spark.planning.batch_plan import plan_batch
+from kafka.spark.planning.cluster_lookup import ClusterLookup
+from kafka.spark.tasks.read_task import read_task
 from kafka.spark.versions import task_of
 
 if TYPE_CHECKING:
     import pyarrow
-
-    from kafka.spark.typed.decoding import TypedRead
-
-
-def schema_fields(schema: Any) -> list[tuple[str, str, bool]]:
-    """The fields of a Spark schema: name, type in Spark's notation, whether it may be null."""
-    return [(field.name, field.dataType.simpleString(), field.nullable) for field in schema.fields]
-
-
-def planned_types(options: ReadOptions, schemas: str | None) -> "tuple[TypedRead | None, Mapping[str, str]]":
-    """What is typed of a read, and the types of the columns that it may have."""
-    if not options.typed.fields:
-        return None, COLUMNS
-    from kafka.spark.typed.planned import column_types, typed_read
-
-    typed = typed_read(options, schemas)
-    return typed, column_types(typed)
 
 
 class KafkaBatchReader(DataSourceReader):  # type: ignore[misc]  # PySpark's classes are untyped here

@@ -1,17 +1,28 @@
-"""What the class that Spark finds (`pyspark_kafka_columnar.DefaultSource`) does before a reader or writer is made."""
+"""The columns of a read, before Spark makes a reader: checks options, and finds the schemas of typed keys and values.
+
+`pyspark_kafka_columnar.DefaultSource`, the class that Spark finds, calls `begin` and `schema`; the readers call
+`planned_types`. Modules for typed columns are imported only if a read has such columns, as each of Spark's processes
+would import them anew.
+"""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
-from kafka.spark.failures import told_plainly
-from kafka.spark.gc_freeze import begin_call
-from kafka.spark.options import check_names, check_read, read_columns
+from kafka.spark.calls import begin_call, told_plainly
+from kafka.spark.options.columns import COLUMNS, ddl
+from kafka.spark.options.parsing import ReadOptions, check_names, check_read, read_columns
 from kafka.spark.requirements import check_pyspark
-from kafka.spark.schema import ddl
+
+if TYPE_CHECKING:
+    from kafka.spark.typed.decoding import TypedRead
 
 
 @told_plainly
 def begin(options: Mapping[str, str]) -> None:
-    """Raise `SparkRequirementError` where something is missing, `KafkaConfigurationError` for an unknown option."""
+    """Check that PySpark is there and that all options are known.
+
+    Raises `SparkRequirementError` if something is missing, `KafkaConfigurationError` for an unknown option.
+    """
     check_pyspark()
     begin_call()
     check_names(options)
@@ -19,13 +30,66 @@ def begin(options: Mapping[str, str]) -> None:
 
 @told_plainly
 def schema(options: Mapping[str, str]) -> tuple[str, str | None]:
-    """The columns of a read without a user schema, and the schemas of typed ones, found now, as text.
+    """The columns of a read without a user schema, and the schemas of typed columns, looked up now, as text.
 
-    Raises `KafkaConfigurationError` if no read can be so.
+    Raises `KafkaConfigurationError` if no read can have these options.
     """
     read = check_read(options)
     if not read.typed.fields:
         return ddl(read_columns(options)), None
-    from kafka.spark.typed.planned import typed_schema
-
     return typed_schema(options, read)
+
+
+def typed_schema(given: Mapping[str, str], options: ReadOptions) -> tuple[str, str]:
+    """The columns of a typed read in Spark's notation, and the schemas as text."""
+    from kafka.spark.typed.reader_schema import to_text
+
+    read: Any = typed_read(options, None)
+    return ddl(read_columns(given), column_types(read, quoted=True)), to_text(read.schemas)
+
+
+def schema_fields(schema: Any) -> list[tuple[str, str, bool]]:
+    """The fields of a Spark schema: name, type in Spark's notation, whether it is nullable."""
+    return [(field.name, field.dataType.simpleString(), field.nullable) for field in schema.fields]
+
+
+def planned_types(options: ReadOptions, schemas: str | None) -> "tuple[TypedRead | None, Mapping[str, str]]":
+    """The typed part of a read, and the types of the columns that it may have."""
+    if not options.typed.fields:
+        return None, COLUMNS
+    typed = typed_read(options, schemas)
+    return typed, column_types(typed)
+
+
+def typed_read(options: ReadOptions, found: str | None) -> "TypedRead | None":
+    """The typed read, or None if neither keys nor values are typed.
+
+    Arguments:
+        options: the options of the read.
+        found: the schemas from `typed_schema`; None if the user gave a schema instead.
+
+    Raises `KafkaConfigurationError`, and `SchemaRegistryError` if the registry refuses or does not answer.
+    """
+    if not options.typed.fields:
+        return None
+    from kafka.spark.typed.decoding import TypedRead
+    from kafka.spark.typed.reader_schema import find_reader_schemas, from_text
+
+    schemas = find_reader_schemas(options.typed, options.selection) if found is None else from_text(found)
+    return TypedRead(options.typed, schemas)
+
+
+def column_types(read: "TypedRead | None", *, quoted: bool = False) -> Mapping[str, str]:
+    """The types of all columns that a read may have, in Spark's notation.
+
+    Arguments:
+        read: the typed read, or None.
+        quoted: whether to quote names inside if necessary.
+    """
+    if read is None:
+        return COLUMNS
+    from kafka.spark.typed.reader_schema import ERROR_TYPE
+    from kafka.spark.typed.spark_types import ddl_of
+
+    types = {each.field: ddl_of(each.spark(), quoted=quoted) for each in read.schemas}
+    return {**COLUMNS, **types, **dict.fromkeys(read.options.error_columns, ERROR_TYPE)}

@@ -9,14 +9,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from kafka.errors import KafkaConfigurationError, KafkaError
+from kafka.spark.options.field_options import FieldOptions, TypedOptions
+from kafka.spark.options.values import Topics
 from kafka.spark.requirements import INSTALL, SparkRequirementError
 from kafka.spark.typed.decoding import Decode, decoder_of
 from kafka.spark.typed.encoding import Encoder
-from kafka.spark.typed.field_options import FieldOptions, TypedOptions
 from kafka.spark.typed.reader_schema import ReaderSchema, find_reader_schemas
 from kafka.spark.typed.spark_types import as_spark, ddl_of, rows_that_fail
 from kafka.spark.typed.writer_schema import WriterSchema, find_writer_schema
-from kafka.spark.values import Topics
 
 if TYPE_CHECKING:
     from pyspark.sql import Column

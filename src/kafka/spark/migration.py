@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from kafka.errors import KafkaConfigurationError
-from kafka.spark.client_options import Effect, fate_of
-from kafka.spark.option_table import KAFKA_PREFIX
-from kafka.spark.options import check_names, parse_read, parse_write
+from kafka.spark.options.client_options import Effect, fate_of
+from kafka.spark.options.option_table import KAFKA_PREFIX
+from kafka.spark.options.parsing import check_names, parse_read, parse_write
 
 Options = Mapping[str, str]
 

@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 
 from kafka.errors import KafkaConfigurationError
-from kafka.spark.failures import told_plainly
-from kafka.spark.gc_freeze import begin_call
-from kafka.spark.options import WriteOptions, parse_write, tell
-from kafka.spark.pickled import travelling
-from kafka.spark.schema import check_sink_schema
+from kafka.spark.calls import begin_call, told_plainly, travelling
+from kafka.spark.options.columns import check_sink_schema
+from kafka.spark.options.parsing import WriteOptions, parse_write, tell
+from kafka.spark.tasks.write_task import write_task
 from kafka.spark.versions import DataSourceStreamArrowWriter
-from kafka.spark.write_task import write_task
 
 if TYPE_CHECKING:
     import pyarrow
@@ -111,7 +109,7 @@ def _writer(given: Mapping[str, str], schema: Any, *, streaming: bool) -> Any:
     if options.exactly_once is None:
         writer: Any = _AtLeastOnce(options, columns)
         return _Typed(options, schema, writer) if formats else writer
-    from kafka.spark.exactly_once.writers import TransactionalWriter
+    from kafka.spark.exactly_once.task import TransactionalWriter
 
     checkpoint = given.get("checkpointlocation", "") if streaming else ""
     writer = TransactionalWriter(options, columns, streaming=streaming, checkpoint=checkpoint)

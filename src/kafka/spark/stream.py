@@ -13,20 +13,17 @@ from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 
 from kafka.errors import KafkaConfigurationError, KafkaError
 from kafka.formats.registry.errors import SchemaRegistryError
-from kafka.spark.backlog import backlog
-from kafka.spark.batch import planned_types, schema_fields
-from kafka.spark.cluster_lookup import ClusterLookup
-from kafka.spark.failures import rows_told_plainly, told_plainly
-from kafka.spark.gc_freeze import begin_call
-from kafka.spark.group_commits import GroupCommits, commits_of
-from kafka.spark.limits import count_offsets
-from kafka.spark.offsets import Layout, from_layout
-from kafka.spark.options import ReadOptions, parse_read, requested_columns, tell
-from kafka.spark.pickled import travelling
-from kafka.spark.planned_rows import SPARKS_READER, PlannedRows
-from kafka.spark.read_task import read_task
-from kafka.spark.schema import not_null
-from kafka.spark.stream_plan import StreamPlanner
+from kafka.spark.calls import begin_call, rows_told_plainly, told_plainly, travelling
+from kafka.spark.default_source import planned_types, schema_fields
+from kafka.spark.monitoring.group_commits import GroupCommits, commits_of
+from kafka.spark.options.columns import not_null
+from kafka.spark.options.parsing import ReadOptions, parse_read, requested_columns, tell
+from kafka.spark.planning.backlog import backlog
+from kafka.spark.planning.checkpoint import Layout, from_layout
+from kafka.spark.planning.cluster_lookup import ClusterLookup
+from kafka.spark.planning.stream_plan import StreamPlanner, count_offsets
+from kafka.spark.tasks.planned_rows import SPARKS_READER, PlannedRows
+from kafka.spark.tasks.read_task import read_task
 from kafka.spark.versions import (
     TELLS_TRIGGER,
     ReadAllAvailable,

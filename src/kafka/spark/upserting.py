@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from kafka.errors import KafkaConfigurationError
-from kafka.spark.option_table import KAFKA_PREFIX
-from kafka.spark.options import check_names, parse_write
+from kafka.spark.options.option_table import KAFKA_PREFIX
+from kafka.spark.options.parsing import check_names, parse_write
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming import DataStreamWriter

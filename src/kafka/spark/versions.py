@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.datasource import DataSourceArrowWriter, DataSourceStreamWriter, InputPartition
 
 if TYPE_CHECKING:
-    from kafka.spark.ranges import Task
+    from kafka.spark.planning.ranges import Task
 
 try:
     from pyspark.sql.streaming.datasource import (

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from kafka._addresses import format_address
 from kafka.admin import OffsetSpec
 from kafka.errors import KafkaConnectionError, KafkaError, KafkaTimeoutError, error_text
-from kafka.spark.exactly_once.names import is_decision
+from kafka.spark.exactly_once.decision import is_decision
 from kafka.structs import TopicPartition
 from kafka.ui.snapshot import GroupState, PartitionState, Snapshot, TopicState
 

@@ -13,11 +13,11 @@ from integration.consumer_support import poll_until, read
 from kafka import AsyncKafkaConsumer, KafkaAdminClient, KafkaConsumer, KafkaProducer, OffsetAndMetadata, TopicPartition
 from kafka.admin import NewTopic
 from kafka.errors import LogTruncationError
-from kafka.spark.cluster_lookup import ClusterLookup
-from kafka.spark.data_loss import DataLossError
-from kafka.spark.options import parse_read
-from kafka.spark.read_task import read_task
-from kafka.spark.stream_plan import StreamPlanner
+from kafka.spark.options.parsing import parse_read
+from kafka.spark.planning.cluster_lookup import ClusterLookup
+from kafka.spark.planning.data_loss import DataLossError
+from kafka.spark.planning.stream_plan import StreamPlanner
+from kafka.spark.tasks.read_task import read_task
 
 if TYPE_CHECKING:
     from harness.releases import Kafka

@@ -10,12 +10,12 @@ import pytest
 
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.errors import TopicRecreatedError
-from kafka.spark.cluster_lookup import ClusterLookup
-from kafka.spark.data_loss import DataLossError
-from kafka.spark.options import ReadOptions, parse_read
-from kafka.spark.ranges import Task
-from kafka.spark.read_task import read_task
-from kafka.spark.stream_plan import StreamPlanner
+from kafka.spark.options.parsing import ReadOptions, parse_read
+from kafka.spark.planning.cluster_lookup import ClusterLookup
+from kafka.spark.planning.data_loss import DataLossError
+from kafka.spark.planning.ranges import Task
+from kafka.spark.planning.stream_plan import StreamPlanner
+from kafka.spark.tasks.read_task import read_task
 
 if TYPE_CHECKING:
     from conftest import Broker, MakeTopic

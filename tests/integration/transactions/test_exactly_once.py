@@ -21,17 +21,17 @@ from kafka.producer.transactions import end_transactions
 from kafka.spark import transactions
 from kafka.spark.exactly_once import driver
 from kafka.spark.exactly_once.decision import BATCH_WRITE
-from kafka.spark.exactly_once.errors import (
+from kafka.spark.exactly_once.prefix_access import PrefixAccess, ask_brokers
+from kafka.spark.exactly_once.replay_check import (
     DriverFencedError,
     NotDecidedError,
     PrefixInUseError,
     SecondWriteError,
     TransactionLostError,
+    Write,
 )
-from kafka.spark.exactly_once.judgement import Write
-from kafka.spark.exactly_once.prefix_access import PrefixAccess, ask_brokers
 from kafka.spark.exactly_once.task import TransactionalProducers, write_in_transaction
-from kafka.spark.options import ExactlyOnceOptions, WriteOptions
+from kafka.spark.options.parsing import ExactlyOnceOptions, WriteOptions
 from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from kafka.config import from_java_names, from_librdkafka_names, load_properties
 from kafka.config.java_names import java_names
 from kafka.config.secrecy import is_secret, shown_number, shown_setting
 from kafka.config.table import parse_consumer, parse_producer
-from kafka.spark.client_options import client_configs
+from kafka.spark.options.client_options import client_configs
 
 pytestmark = pytest.mark.once
 

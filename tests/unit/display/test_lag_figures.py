@@ -14,7 +14,7 @@ from kafka import AsyncKafkaConsumer, KafkaAdminClient, KafkaConsumer, KafkaProd
 from kafka.broker import EmbeddedBroker
 from kafka.display.lag_figure import LARGEST_DRAWN, lag_figure
 from kafka.errors import IllegalStateError
-from kafka.spark.watching import Watch
+from kafka.spark.monitoring.query_monitor import Watch
 
 PNG = b"\x89PNG\r\n\x1a\n"
 READING: dict[str, Any] = {"auto_offset_reset": "earliest", "max_poll_records": 1}

@@ -19,7 +19,7 @@ def test_the_checksum_is_that_of_the_library() -> None:
 @pytest.mark.slow
 @pytest.mark.once
 def test_spark_processes_import_no_command_line_of_a_library() -> None:
-    code = "import sys, kafka.spark.read_task; print(*sys.modules)"
+    code = "import sys, kafka.spark.tasks.read_task; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     loaded = done.stdout.split()
     assert "kafka.record.checksum" in loaded

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from kafka.spark.cache import CONSUMERS, PRODUCERS
+from kafka.spark.client_cache import CONSUMERS, PRODUCERS
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -56,7 +56,7 @@ def test_a_pyspark_that_is_too_old_is_refused_by_its_version(version):
 
 def test_planning_needs_neither_spark_nor_a_client():
     code = (
-        "import sys, kafka.spark.batch_plan, kafka.spark.stream_plan; "
+        "import sys, kafka.spark.planning.batch_plan, kafka.spark.planning.stream_plan; "
         "print([m for m in sys.modules if m.startswith(('pyspark.', 'kafka.consumer', 'kafka.net', 'pyarrow'))])"
     )
     assert run(code) == "[]\n"

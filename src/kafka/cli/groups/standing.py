@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka.admin import OffsetSpec
 from kafka.errors import GroupIdNotFoundError, KafkaError
-from kafka.spark.exactly_once.names import is_decision
+from kafka.spark.exactly_once.decision import is_decision
 from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:

@@ -1,15 +1,19 @@
-"""What the driver has decided, as text in the offsets of a group. Pure.
+"""What the driver has decided, as text in the offsets of a group, and the names of a `transactionalIdPrefix`. Pure.
 
 The offset is the number of the micro-batch, so that Kafka's own tools show how far a query is.
+
+A transactional id belongs to one worker process, never to a task: a task that was given up, but still runs somewhere,
+has another process's name and cannot fence the task in its place.
 """
 
 import dataclasses
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from kafka.producer.transactions import TransactionIdentity
-from kafka.spark.exactly_once.names import slot_of, task_id
+if TYPE_CHECKING:
+    from kafka.producer.transactions import TransactionIdentity
 
 BATCH_WRITE = "a batch write"
 """In place of a query's id: the write belongs to no query."""
@@ -31,7 +35,7 @@ class Written:
         partitions: the numbers of the partitions written to, by topic.
     """
 
-    transaction: TransactionIdentity
+    transaction: "TransactionIdentity"
     partitions: Mapping[str, Sequence[int]]
 
     def __str__(self) -> str:
@@ -92,6 +96,8 @@ def parts_in(first: str) -> int:
 
 def from_parts(parts: Sequence[str], prefix: str) -> Decision:
     """The decision that `to_parts` made texts of. Raises `IncompleteError` for texts that are not all of one."""
+    from kafka.producer.transactions import TransactionIdentity  # slow: not for what only uses the names
+
     count = parts_in(parts[0])
     if len(parts) < count:
         raise IncompleteError(f"only {len(parts)} of its {count} parts exist")
@@ -132,3 +138,34 @@ def numbers_in(text: str) -> tuple[int, ...]:
         first, _, last = part.partition("-")
         numbers += range(int(first), int(last or first) + 1)
     return tuple(numbers)
+
+
+def driver_id(prefix: str) -> str:
+    """The transactional id of the driver, by which drivers fence one another."""
+    return f"{prefix}-driver"
+
+
+def decision_group(prefix: str, part: int) -> str:
+    """The group in whose offsets the decision is kept; a long one takes several."""
+    return f"{prefix}-decision" + (f".{part}" if part else "")
+
+
+def is_decision(group: str, metadata: str | None) -> bool:
+    """Whether what a group has committed is a decision of this sink: the number of a batch, and no place in a topic."""
+    return re.search(r"-decision(\.\d+)?$", group) is not None and re.match(r"\d+/\d+/", metadata or "") is not None
+
+
+def batch_group(prefix: str, batch_id: str) -> str:
+    """The group that remembers a batch write with a `transactionalBatchId`."""
+    return f"{prefix}-batch-{batch_id}"
+
+
+def task_id(prefix: str, slot: str) -> str:
+    """The transactional id of a slot: a worker process and a number in it."""
+    return f"{prefix}-{slot}"
+
+
+def slot_of(prefix: str, transactional_id: str) -> str | None:
+    """The slot of a task's transactional id; None: it is another's."""
+    found = re.fullmatch(re.escape(prefix) + r"-([0-9a-f]{10}\.[0-9]+)", transactional_id)
+    return found[1] if found else None

@@ -21,11 +21,17 @@ from kafka.errors import (
 )
 from kafka.producer.transactions import TransactionIdentity
 from kafka.spark.exactly_once.decision import BATCH_WRITE, Decision, Written
-from kafka.spark.exactly_once.errors import DriverFencedError, NotDecidedError, TransactionLostError
-from kafka.spark.exactly_once.judgement import Write, check_replay, is_done
 from kafka.spark.exactly_once.leftovers import NAMED_RUN, check_known, committed_for_good, end_left, taken_over
 from kafka.spark.exactly_once.prefix_access import PrefixAccess
-from kafka.spark.options import WriteOptions
+from kafka.spark.exactly_once.replay_check import (
+    DriverFencedError,
+    NotDecidedError,
+    TransactionLostError,
+    Write,
+    check_replay,
+    is_done,
+)
+from kafka.spark.options.parsing import WriteOptions
 from kafka.structs import TopicPartition
 
 log = logging.getLogger(__name__)

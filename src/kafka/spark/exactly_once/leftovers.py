@@ -7,8 +7,8 @@ from kafka.admin.transaction_types import TransactionDescription
 from kafka.producer.transactions import TransactionIdentity
 from kafka.producer.transactions.ending import Outcome
 from kafka.spark.exactly_once.decision import BATCH_WRITE, Decision, Written
-from kafka.spark.exactly_once.errors import DriverFencedError
 from kafka.spark.exactly_once.prefix_access import PrefixAccess
+from kafka.spark.exactly_once.replay_check import DriverFencedError
 from kafka.structs import TopicPartition
 
 log = logging.getLogger(__name__)

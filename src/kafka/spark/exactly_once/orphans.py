@@ -5,7 +5,7 @@ from typing import Any
 
 from kafka.admin.transaction_types import TransactionDescription
 from kafka.config import parse_admin
-from kafka.spark.cache import Configs
+from kafka.spark.client_cache import Configs
 from kafka.spark.exactly_once.decision import Decision
 from kafka.spark.exactly_once.driver import LONGEST_TIMEOUT_MS
 from kafka.spark.exactly_once.leftovers import end_left

@@ -32,10 +32,19 @@ from kafka.net import LoopThread
 from kafka.producer.transactions import TransactionIdentity
 from kafka.producer.transactions.ending import Outcome, end_all
 from kafka.producer.transactions.requests import TransactionRequests
-from kafka.spark.cache import Configs
-from kafka.spark.exactly_once.decision import Decision, IncompleteError, from_parts, parts_in, to_parts
-from kafka.spark.exactly_once.errors import ExactlyOnceError
-from kafka.spark.exactly_once.names import batch_group, decision_group, driver_id, slot_of
+from kafka.spark.client_cache import Configs
+from kafka.spark.exactly_once.decision import (
+    Decision,
+    IncompleteError,
+    batch_group,
+    decision_group,
+    driver_id,
+    from_parts,
+    parts_in,
+    slot_of,
+    to_parts,
+)
+from kafka.spark.exactly_once.replay_check import ExactlyOnceError
 from kafka.structs import ConsumerGroupMetadata, OffsetAndMetadata, TopicPartition
 
 if TYPE_CHECKING:

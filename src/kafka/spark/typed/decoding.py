@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka.errors import KafkaError
 from kafka.formats.bad_values import BadValue, error_column
-from kafka.spark.typed.field_options import PLAIN_FORMATS, REGISTRY_FORMATS, FieldOptions, TypedOptions
+from kafka.spark.options.field_options import PLAIN_FORMATS, REGISTRY_FORMATS, FieldOptions, TypedOptions
 from kafka.spark.typed.reader_schema import ReaderSchema, protobuf_of
 from kafka.spark.typed.registry import client_of, patiently
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka.errors import KafkaError
 from kafka.formats.framing import prefix_of, prefixed
-from kafka.spark.typed.field_options import PLAIN_FORMATS
+from kafka.spark.options.field_options import PLAIN_FORMATS
 from kafka.spark.typed.reader_schema import protobuf_of
 from kafka.spark.typed.writer_schema import WriterSchema
 

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from kafka.errors import KafkaConfigurationError
 from kafka.formats.registry.references import referenced_texts
-from kafka.spark.typed.field_options import PLAIN_FORMATS, REGISTRY_FORMATS, FieldOptions, TypedOptions
+from kafka.spark.options.field_options import PLAIN_FORMATS, REGISTRY_FORMATS, FieldOptions, TypedOptions
+from kafka.spark.options.values import Partitions, Selection, Topics
 from kafka.spark.typed.registry import client_of
-from kafka.spark.values import Partitions, Selection, Topics
 
 if TYPE_CHECKING:
     import pyarrow

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka.errors import KafkaConfigurationError
 from kafka.formats.registry.references import parsed_avro, referenced_texts
-from kafka.spark.typed.field_options import PLAIN_FORMATS, REGISTRY_FORMATS, FieldOptions, TypedOptions
+from kafka.spark.options.field_options import PLAIN_FORMATS, REGISTRY_FORMATS, FieldOptions, TypedOptions
 from kafka.spark.typed.reader_schema import protobuf_of, schema_text
 from kafka.spark.typed.registry import client_of, patiently
 

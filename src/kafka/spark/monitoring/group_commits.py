@@ -1,0 +1,203 @@
+"""Commits the offsets of finished micro-batches to an ordinary group (`commitGroup`), for tools that watch lag.
+
+Reading does not need it: the checkpoint alone says where a query goes on. So nothing that goes wrong here reaches the
+query; it is logged once a cause, and tried again.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from kafka.errors import BrokerResponseError, KafkaError
+from kafka.spark.client_cache import admin_configs
+from kafka.spark.options.parsing import ReadOptions
+from kafka.spark.planning.checkpoint import Offsets
+from kafka.structs import OffsetAndMetadata, TopicPartition
+
+if TYPE_CHECKING:
+    from kafka import KafkaAdminClient
+
+log = logging.getLogger(__name__)
+
+SPACING_S = 0.5
+"""At most so often a group is committed to: a query may finish ten micro-batches a second."""
+RENEWAL_S = 600.0
+"""Offsets that stay the same are committed again so often: Kafka forgets those of a group without members in time."""
+_FIRST_PAUSE_S = 1.0
+_LONGEST_PAUSE_S = 60.0
+
+Send = Callable[[Offsets], Mapping[TopicPartition, type[BrokerResponseError]]]
+"""Commits offsets; gives the error class of each partition, `NoError` where it went well, or raises `KafkaError`."""
+
+
+class GroupCommits:
+    """Commits in a thread of its own, the newest offsets only. Any thread may call it.
+
+    Arguments:
+        group: its name, for the log.
+        send: commits; called by the thread alone.
+        close: called by the thread when it ends.
+        clock: seconds that only grow.
+    """
+
+    def __init__(
+        self,
+        group: str,
+        send: Send,
+        close: Callable[[], None] = lambda: None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._group = group
+        self._send = send
+        self._close = close
+        self._clock = clock
+        self._changed = threading.Condition()
+        self._wanted: Offsets = {}
+        self._committed: Offsets | None = None
+        self._not_before = 0.0
+        self._renew_at = 0.0
+        self._pause_s = 0.0
+        self._hurry = False
+        self._closing = False
+        self._thread: threading.Thread | None = None
+        self._warned: set[str] = set()
+
+    def finished(self, offsets: Offsets) -> None:
+        """Everything before these offsets is done. Returns at once."""
+        with self._changed:
+            self._wanted = dict(offsets)
+            if self._thread is None and offsets and not self._closing:
+                self._begin()
+            self._changed.notify_all()
+
+    def _begin(self) -> None:
+        thread = threading.Thread(target=self._work, name="kafka-spark-commit", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError as error:
+            # there are too many, or the interpreter is about to end: the next one tries again
+            self._tell(str(error))
+        else:
+            self._thread = thread
+
+    def flush(self, timeout_s: float) -> bool:
+        """Have the newest offsets committed now; False if that fails or takes too long."""
+        with self._changed:
+            if self._thread is not None and self._committed != self._wanted:
+                self._hurry = True
+                self._changed.notify_all()
+                self._changed.wait_for(lambda: not self._hurry, timeout_s)
+                self._hurry = False
+            return self._committed == self._wanted
+
+    def close(self, timeout_s: float) -> None:
+        """Commit what is not yet committed, if that succeeds in time, and end the thread."""
+        end = time.monotonic() + timeout_s
+        self.flush(timeout_s)
+        with self._changed:
+            self._closing = True
+            self._changed.notify_all()
+        if self._thread is not None:
+            self._thread.join(max(0.0, end - time.monotonic()))
+
+    def _work(self) -> None:
+        try:
+            while True:
+                offsets = self._next()
+                if offsets is None:
+                    break
+                self._commit(offsets)
+        finally:
+            self._close()
+
+    def _next(self) -> Offsets | None:
+        """Wait for offsets to commit; None: there is nothing more to do."""
+        with self._changed:
+            while True:
+                if self._closing:
+                    return None
+                now = self._clock()
+                due = self._renew_at if self._committed == self._wanted else self._not_before
+                if now >= due or self._hurry:
+                    return dict(self._wanted)
+                self._changed.wait(due - now)
+
+    def _commit(self, offsets: Offsets) -> None:
+        trouble = self._try(offsets)
+        if trouble is not None:
+            self._tell(trouble)
+        with self._changed:
+            now = self._clock()
+            if trouble is None:
+                self._committed, self._pause_s = offsets, 0.0
+                self._not_before, self._renew_at = now + SPACING_S, now + RENEWAL_S
+                self._warned.clear()
+            else:
+                self._pause_s = min(max(_FIRST_PAUSE_S, self._pause_s * 2), _LONGEST_PAUSE_S)
+                self._not_before = now + self._pause_s
+            if trouble is not None or offsets == self._wanted:
+                self._hurry = False
+            self._changed.notify_all()
+
+    def _tell(self, trouble: str) -> None:
+        """Log a cause once, until commits succeed again."""
+        if trouble not in self._warned:
+            self._warned.add(trouble)
+            log.warning(
+                "could not commit the offsets of the query to the group %r (option commitGroup), so monitoring tools "
+                "see an old lag; the query continues and will retry: %s",
+                self._group,
+                trouble,
+            )
+
+    def _try(self, offsets: Offsets) -> str | None:
+        """Commit; gives what went wrong."""
+        try:
+            answers = self._send(offsets)
+        except KafkaError as error:
+            return str(error)
+        except Exception as error:
+            # the thread has to live on: a query without commits would look stuck to its watchers
+            log.debug("commit failed", exc_info=True)
+            return f"{type(error).__name__}: {error}"
+        failed = {error for error in answers.values() if error.errno}
+        return "; ".join(sorted(f"{each.__name__}: {each.description}" for each in failed)) or None
+
+
+class GroupCommitter:
+    """Commits for a group without members, over an admin client that connects at the first commit.
+
+    Arguments:
+        options: of the read.
+        group: its name.
+    """
+
+    def __init__(self, options: ReadOptions, group: str) -> None:
+        self._configs = admin_configs(options.configs)
+        self._group = group
+        self._admin: KafkaAdminClient | None = None
+
+    def send(self, offsets: Offsets) -> Mapping[TopicPartition, type[BrokerResponseError]]:
+        """Commit; see `Send`."""
+        if self._admin is None:
+            from kafka import KafkaAdminClient
+
+            self._admin = KafkaAdminClient(**self._configs)
+        wanted = {each: OffsetAndMetadata(offset) for each, offset in offsets.items()}
+        return self._admin.alter_group_offsets(self._group, wanted)
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        if self._admin is not None:
+            self._admin.close()
+            self._admin = None
+
+
+def commits_of(options: ReadOptions) -> GroupCommits | None:
+    """What commits for a query; None where the option `commitGroup` is not set."""
+    if options.commit_group is None:
+        return None
+    committer = GroupCommitter(options, options.commit_group)
+    return GroupCommits(options.commit_group, committer.send, committer.close)

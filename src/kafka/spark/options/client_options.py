@@ -1,0 +1,160 @@
+"""The options with the prefix ``kafka.``: what becomes of each, and the keyword arguments of our clients. Pure.
+
+A name of Kafka's Java consumer or producer works, or has no meaning here and is told of in one warning, or is refused
+with the reason. docs/SPARK.md shows which; `scripts/spark_options.py` writes it there.
+"""
+
+import contextlib
+import dataclasses
+import enum
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from kafka.config import parse_consumer, parse_producer
+from kafka.config.java_names import Support, all_java_names, read_java_names, support_of, trimmed
+from kafka.errors import KafkaConfigurationError
+from kafka.spark.options.option_table import (
+    IDLE_READING,
+    IDLE_WRITING,
+    KAFKA_PREFIX,
+    REFUSED_READING,
+    REFUSED_WRITING,
+)
+from kafka.spark.options.token_provider import named_token_provider
+from kafka.spark.options.values import positive
+
+_OWN: dict[str, tuple[str, Callable[[str, str], Any]]] = {
+    "kafka.bootstrap.timeout.ms": ("bootstrap_timeout_ms", positive),
+    "kafka.sasl.oauth.token.provider": ("sasl_oauth_token_provider", named_token_provider),
+}
+"""Options of our clients that Java's do not have: the keyword argument, and what makes it of text."""
+
+_REFUSED = {"consumer": REFUSED_READING, "producer": REFUSED_WRITING}
+_IDLE = {"consumer": IDLE_READING, "producer": IDLE_WRITING}
+_USE = {"consumer": "a read", "producer": "a write"}
+_OTHER = {"consumer": "it is not for a read", "producer": "it is not for a write"}
+_MACHINERY = "it applies to Java clients or to brokers"
+
+
+class Effect(enum.Enum):
+    """What an option does."""
+
+    WORKS = "works"
+    IDLE = "no effect"
+    REFUSED = "refused"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Fate:
+    """What becomes of an option.
+
+    Arguments:
+        effect: what it does.
+        why: the reason, or for what values it works; "" where there is nothing to add.
+    """
+
+    effect: Effect
+    why: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.effect.value}: {self.why}" if self.why else self.effect.value
+
+
+def fate_of(option: str, client: str) -> Fate | None:
+    """What becomes of an option with the prefix ``kafka.``; None: it is unknown.
+
+    Arguments:
+        client: "consumer" for a read, "producer" for a write.
+    """
+    if option in _OWN:
+        return Fate(Effect.WORKS)
+    if option in _REFUSED[client]:
+        return Fate(Effect.REFUSED, _REFUSED[client][option])
+    if option in _IDLE[client]:
+        return Fate(Effect.IDLE, _IDLE[client][option])
+    support = support_of(option.removeprefix(KAFKA_PREFIX), client)
+    if support is None:
+        return None
+    kind, what = support
+    return {
+        Support.WORKS: Fate(Effect.WORKS),
+        Support.CLASSES: Fate(Effect.WORKS, f"only {what}, which is always the case"),
+        Support.IDLE: Fate(Effect.IDLE, _MACHINERY),
+        Support.OTHERS: Fate(Effect.IDLE, _OTHER[client]),
+        Support.REFUSED: Fate(Effect.REFUSED, what),
+    }[kind]
+
+
+def client_fates() -> dict[str, tuple[Fate, Fate]]:
+    """Every option with the prefix ``kafka.`` that a read or a write may be given: its fate there, in this order."""
+    fates = {}
+    for option in sorted({KAFKA_PREFIX + name for name in all_java_names()} | _OWN.keys()):
+        reading, writing = fate_of(option, "consumer"), fate_of(option, "producer")
+        assert reading is not None
+        assert writing is not None
+        fates[option] = reading, writing
+    return fates
+
+
+def client_configs(options: Mapping[str, str], client: str) -> tuple[dict[str, Any], list[str]]:
+    """The options with Kafka's prefix as keyword arguments of our client, checked; and what has no effect, with why.
+
+    Arguments:
+        options: as Spark hands them over, names in lower case.
+        client: "consumer" for a read, "producer" for a write.
+
+    Raises `KafkaConfigurationError`, which never shows a secret.
+    """
+    properties, idle = {}, []
+    for option, value in options.items():
+        if not option.startswith(KAFKA_PREFIX) or option in _OWN:
+            continue
+        fate = fate_of(option, client)
+        if fate is not None and option in _REFUSED[client]:
+            raise KafkaConfigurationError(f"option {option!r} is refused: {fate.why}")
+        if fate is not None and fate.effect is Effect.IDLE:
+            idle.append(f"{option} ({fate.why})")
+        else:
+            properties[option.removeprefix(KAFKA_PREFIX)] = value
+    own = {name: parse(option, options[option]) for option, (name, parse) in _OWN.items() if option in options}
+    try:
+        configs, unused = read_java_names(trimmed(properties), client)
+        configs |= own
+        parse_consumer(configs) if client == "consumer" else parse_producer(configs)
+    except KafkaConfigurationError as error:
+        raise KafkaConfigurationError(_as_given(str(error.args[0]), properties, client)) from None
+    return configs, [*idle, *unused]
+
+
+_WITHOUT_JAVA = {"sasl_plain_username": "sasl.username", "sasl_plain_password": "sasl.password"}
+"""Options that have no name of Java's but one of librdkafka's."""
+_NAMES = re.compile(r"'([a-z0-9._]+)'|\b([a-z0-9]+(?:_[a-z0-9]+)+|acks|retries)\b(?=[= ])")
+"""What may name an option of our clients in a message."""
+
+
+def _as_given(message: str, properties: Mapping[str, str], client: str) -> str:
+    """A message about our clients' options, with the names that the user has given, or else Java's."""
+    from kafka.config import option_table
+
+    names = dict(_WITHOUT_JAVA)
+    for row in option_table().values():
+        if row.java:
+            names |= {row.name: row.java, row.java: row.java}
+    for given, value in properties.items():
+        names[given] = given
+        with contextlib.suppress(KafkaConfigurationError):
+            names |= dict.fromkeys(read_java_names(trimmed({given: value}), client)[0], given)
+    named = {name: KAFKA_PREFIX + java for name, java in names.items()}
+    named |= {python: option for option, (python, _) in _OWN.items()}
+
+    def replaced(found: re.Match[str]) -> str:
+        name = found[1] or found[2]
+        return found[0].replace(name, named.get(name, name))
+
+    return _NAMES.sub(replaced, message)
+
+
+def tell_idle(idle: list[str], client: str) -> list[str]:
+    """One sentence about options without effect, or none."""
+    return [f"these options have no effect on {_USE[client]}: {', '.join(sorted(idle))}"] if idle else []

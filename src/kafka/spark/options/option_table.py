@@ -1,0 +1,447 @@
+"""The one table of options that the Spark source and sink take. Pure. docs/SPARK.md shows it; a test compares.
+
+The names, and what they mean, are those of the Kafka connector that comes with Spark, so that a query moves over by
+its format's name alone. Spark hands option names over in lower case.
+"""
+
+import dataclasses
+import enum
+from collections.abc import Callable
+from typing import Any
+
+from kafka.spark.options import values
+from kafka.spark.options.token_provider import named_token_provider
+
+
+class Use(enum.Flag):
+    """What an option is for."""
+
+    STREAM = enum.auto()
+    BATCH = enum.auto()
+    SINK = enum.auto()
+    READ = STREAM | BATCH
+    ALL = STREAM | BATCH | SINK
+
+
+NOWHERE = Use(0)
+USE_NAMES = {
+    Use.STREAM: "a streaming read",
+    Use.BATCH: "a batch read",
+    Use.READ: "a read",
+    Use.SINK: "a write",
+}
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class SparkOption:
+    """A row of the table.
+
+    Arguments:
+        name: as it is written in programs; matched without regard to case.
+        default: the default as text, "" where there is none.
+        uses: what it is for; elsewhere it is refused.
+        parse: takes name and text, gives the value or raises `KafkaConfigurationError`.
+        doc: what it does, in a sentence.
+        tolerated: where it is accepted, with a warning, though it has no effect.
+        refusal: why it is refused in places where it is not for.
+    """
+
+    name: str
+    default: str
+    uses: Use
+    parse: Callable[[str, str], Any]
+    doc: str
+    tolerated: Use = NOWHERE
+    refusal: str = ""
+
+
+_NO_END = "a stream has no end"
+_STREAM_ONLY = "it limits the batches of a stream"
+
+OPTIONS: tuple[SparkOption, ...] = (
+    SparkOption("kafka.bootstrap.servers", "", Use.ALL, values.text, "Bootstrap brokers: host:port,host:port."),
+    SparkOption(
+        "kafka.bootstrap.timeout.ms",
+        "30000",
+        Use.ALL,
+        values.positive,
+        "Maximum time to find the first broker before the query fails.",
+    ),
+    SparkOption(
+        "kafka.sasl.oauth.token.provider",
+        "",
+        Use.ALL,
+        named_token_provider,
+        "With OAUTHBEARER: module:attribute of a class or object whose token() returns a token; must be importable "
+        "in every task.",
+    ),
+    SparkOption("subscribe", "", Use.READ, values.topics, "Topics to read, separated by commas."),
+    SparkOption(
+        "subscribePattern",
+        "",
+        Use.READ,
+        values.matching,
+        "Regular expression in Java's syntax that may match anywhere in a topic's name. Internal topics are excluded.",
+    ),
+    SparkOption("assign", "", Use.READ, values.assigned, 'Partitions to read: {"topic":[0,1]}.'),
+    SparkOption(
+        "startingOffsets",
+        "latest (stream), earliest (batch)",
+        Use.READ,
+        values.offsets,
+        'Where a new query starts: earliest, latest or {"topic":{"0":42},"another":"earliest"}, with -2 for earliest '
+        "and -1 for latest.",
+    ),
+    SparkOption(
+        "startingTimestamp",
+        "",
+        Use.READ,
+        values.time_ms,
+        "Timestamp at which a new query starts, in ms since 1970 UTC or as 2026-11-01T00:00:00 (UTC, or with an "
+        "offset); takes precedence over startingOffsetsByTimestamp and startingOffsets.",
+    ),
+    SparkOption(
+        "startingOffsetsByTimestamp",
+        "",
+        Use.READ,
+        values.times_ms,
+        'Timestamp at which a new query starts, for each partition: {"topic":{"0":1735689600000,"1":-2}}; takes '
+        "precedence over startingOffsets.",
+    ),
+    SparkOption(
+        "startingOffsetsByTimestampStrategy",
+        "error",
+        Use.READ,
+        values.strategy,
+        "If no record has the timestamp or a later one: error, or latest to start at the end.",
+    ),
+    SparkOption(
+        "endingOffsets",
+        "latest",
+        Use.BATCH,
+        values.offsets,
+        'Where a batch ends (exclusive): latest or {"topic":{"0":42}} with -1 for latest.',
+        refusal=_NO_END,
+    ),
+    SparkOption(
+        "endingTimestamp",
+        "",
+        Use.BATCH,
+        values.time_ms,
+        "Timestamp at which a batch ends, as in startingTimestamp; takes precedence over endingOffsetsByTimestamp "
+        "and endingOffsets.",
+        refusal=_NO_END,
+    ),
+    SparkOption(
+        "endingOffsetsByTimestamp",
+        "",
+        Use.BATCH,
+        values.times_ms,
+        "Timestamp at which a batch ends, for each partition; takes precedence over endingOffsets.",
+        refusal=_NO_END,
+    ),
+    SparkOption(
+        "maxOffsetsPerTrigger",
+        "",
+        Use.STREAM,
+        values.positive,
+        "Maximum number of offsets in a micro-batch, divided among the partitions in proportion to their backlog.",
+        tolerated=Use.BATCH,
+        refusal=_STREAM_ONLY,
+    ),
+    SparkOption(
+        "minOffsetsPerTrigger",
+        "",
+        Use.STREAM,
+        values.positive,
+        "Minimum number of offsets that starts a micro-batch, unless maxTriggerDelay has passed.",
+        tolerated=Use.BATCH,
+        refusal=_STREAM_ONLY,
+    ),
+    SparkOption(
+        "maxTriggerDelay",
+        "15m",
+        Use.STREAM,
+        values.delay_ms,
+        "Maximum time that minOffsetsPerTrigger may delay a micro-batch.",
+        tolerated=Use.BATCH,
+        refusal=_STREAM_ONLY,
+    ),
+    SparkOption(
+        "minPartitions",
+        "",
+        Use.READ,
+        values.positive,
+        "Approximate minimum number of Spark tasks per read: large ranges are split, small ones no longer share a "
+        "task.",
+    ),
+    SparkOption(
+        "maxRecordsPerPartition",
+        "",
+        Use.READ,
+        values.positive,
+        "Maximum number of offsets per Spark task; larger ranges are split.",
+    ),
+    SparkOption(
+        "failOnDataLoss",
+        "true",
+        Use.READ,
+        values.boolean,
+        "Whether missing topics and offsets are an error or only a warning.",
+    ),
+    SparkOption(
+        "includeHeaders",
+        "false",
+        Use.ALL,
+        values.boolean,
+        "Whether a read includes the column headers; a write uses the column if it exists.",
+    ),
+    SparkOption(
+        "columns",
+        "all",
+        Use.READ,
+        values.names,
+        "Columns to read, separated by commas. A user schema does the same.",
+    ),
+    SparkOption(
+        "kafkaConsumer.pollTimeoutMs",
+        "120000",
+        Use.READ,
+        values.positive,
+        "Maximum time a task waits for records in its planned range.",
+    ),
+    SparkOption("fetchOffset.numRetries", "3", Use.READ, values.whole, "Number of retries when looking up offsets."),
+    SparkOption("fetchOffset.retryIntervalMs", "1000", Use.READ, values.whole, "Time between these retries."),
+    SparkOption(
+        "groupIdPrefix",
+        "",
+        Use.READ,
+        values.text,
+        "Accepted without effect: reading does not use a consumer group, so it needs no permissions for one.",
+    ),
+    SparkOption(
+        "commitGroup",
+        "",
+        Use.STREAM,
+        values.text,
+        "Group to which the offsets of finished micro-batches are committed, for tools that monitor lag.",
+        refusal="a batch read has no lag once it is done",
+    ),
+    SparkOption(
+        "reportLogBytes",
+        "false",
+        Use.STREAM,
+        values.boolean,
+        "Whether progress reports include the sizes of logs, which are requested once a minute in the background.",
+        refusal="a batch read has no progress reports",
+    ),
+    SparkOption(
+        "invalidTimestamp",
+        "fail",
+        Use.READ,
+        values.null_on_request,
+        "What to do with a timestamp that Spark cannot represent or that exceeds maxTimestampAhead: fail, or read "
+        "null with a warning.",
+    ),
+    SparkOption(
+        "maxTimestampAhead",
+        "",
+        Use.READ,
+        values.delay_ms,
+        "How far a record's timestamp may be in the future, such as 1h; by default, as far as Spark can represent.",
+    ),
+    SparkOption(
+        "includeTimestamp",
+        "false",
+        Use.SINK,
+        values.boolean,
+        "Whether a column `timestamp` of that type sets the records' timestamps. If false, it is ignored, as in "
+        "Spark's connector.",
+    ),
+    SparkOption(
+        "valueFormat",
+        "bytes",
+        Use.ALL,
+        values.format_of_field,
+        "Format of values: avro, json, json-schema, protobuf, string, short, int, long, float or double. The column "
+        "`value` then has the corresponding type. See Typed keys and values.",
+    ),
+    SparkOption(
+        "keyFormat",
+        "bytes",
+        Use.ALL,
+        values.format_of_field,
+        "Format of keys, as for values; the options below exist for keys too.",
+    ),
+    SparkOption(
+        "schemaRegistryUrl",
+        "",
+        Use.ALL,
+        values.text,
+        "URLs of the schema registry, separated by commas; avro, json-schema and protobuf values then start with a "
+        "schema id.",
+    ),
+    SparkOption("schemaRegistryUser", "", Use.ALL, values.text, "User name for the registry."),
+    SparkOption("schemaRegistryPassword", "", Use.ALL, values.text, "Password for the registry."),
+    SparkOption(
+        "schemaRegistryToken", "", Use.ALL, values.text, "Bearer token for the registry, instead of a user name."
+    ),
+    SparkOption(
+        "schemaRegistryWait",
+        "10m",
+        Use.ALL,
+        values.delay_ms,
+        "Maximum time that a task, or the planning of a write, waits for a registry that does not answer; it logs "
+        "warnings. Known schema ids are cached and need no registry.",
+    ),
+    *(
+        row
+        for field in ("value", "key")
+        for row in (
+            SparkOption(
+                f"{field}Schema",
+                "",
+                Use.ALL,
+                values.text,
+                "The schema: Avro, JSON Schema, the text of a .proto file, or, for json, columns in Spark's DDL or "
+                "the JSON form of a Spark type.",
+            ),
+            SparkOption(
+                f"{field}SchemaFile",
+                "",
+                Use.ALL,
+                values.text,
+                "File that contains the schema, read where the query is planned; for Protobuf, a descriptor set "
+                "works too.",
+            ),
+            SparkOption(
+                f"{field}Subject",
+                "",
+                Use.ALL,
+                values.text,
+                f"Subject of the schema; by default TOPIC-{field}.",
+            ),
+            SparkOption(
+                f"{field}Message",
+                "",
+                Use.ALL,
+                values.text,
+                "Protobuf message within the schema; by default the first one.",
+            ),
+            SparkOption(f"{field}Version", "latest", Use.ALL, values.version, "Version number within the subject."),
+            SparkOption(
+                f"{field}Errors",
+                "fail",
+                Use.READ,
+                values.errors_of_field,
+                f"What to do with a {field} that cannot be decoded: fail; null, with a warning; or column: null, with "
+                f"cause and bytes in a column {field}_error.",
+            ),
+        )
+    ),
+    SparkOption(
+        "autoRegister",
+        "true",
+        Use.SINK,
+        values.boolean,
+        "Whether a write registers its schema; if false, it only looks it up.",
+    ),
+    SparkOption("topic", "", Use.SINK, values.text, "Topic to write to; takes precedence over a column `topic`."),
+    SparkOption(
+        "exactlyOnce",
+        "false",
+        Use.SINK,
+        values.boolean,
+        "Whether to deliver each row exactly once, in transactions; if false, at least once.",
+    ),
+    SparkOption(
+        "transactionalIdPrefix",
+        "",
+        Use.SINK,
+        values.text,
+        "With exactlyOnce: prefix for this query's transactional ids and decisions in Kafka; must be unique for each "
+        "query.",
+    ),
+    SparkOption(
+        "transactionalBatchId",
+        "",
+        Use.SINK,
+        values.text,
+        "With exactlyOnce, in a batch write: id of the write; a write already committed under this id is not "
+        "repeated. No effect in foreachBatch, where micro-batches are numbered.",
+    ),
+)
+
+BY_KEY: dict[str, SparkOption] = {row.name.lower(): row for row in OPTIONS}
+"""The table by lower-case name, which is how Spark hands names over."""
+
+KAFKA_PREFIX = "kafka."
+"""Options with this prefix are the clients' own, in the spelling of Kafka's Java clients."""
+
+_BINARY = "use valueFormat and keyFormat to decode values and keys; without them, they are read as binary"
+_STRINGS = "use valueFormat and keyFormat to encode values and keys; without them, they are written unchanged"
+_CHECKPOINT = "the offsets of a query are stored in its checkpoint"
+_INTERCEPTORS = "interceptors are Java classes"
+
+REFUSED_READING = {
+    "kafka.auto.offset.reset": "set where to start with startingOffsets",
+    "kafka.key.deserializer": _BINARY,
+    "kafka.value.deserializer": _BINARY,
+    "kafka.enable.auto.commit": _CHECKPOINT,
+    "kafka.interceptor.classes": _INTERCEPTORS,
+}
+"""Client options that a read refuses, and why."""
+
+_NO_GROUP = "reading does not use a consumer group"
+
+IDLE_READING = {
+    "kafka.auto.commit.interval.ms": _CHECKPOINT,
+    **dict.fromkeys(
+        (
+            "kafka.group.id",
+            "kafka.group.instance.id",
+            "kafka.group.protocol",
+            "kafka.group.remote.assignor",
+            "kafka.heartbeat.interval.ms",
+            "kafka.max.poll.interval.ms",
+            "kafka.partition.assignment.strategy",
+            "kafka.session.timeout.ms",
+        ),
+        _NO_GROUP,
+    ),
+    "kafka.allow.auto.create.topics": "a read does not create topics",
+    "kafka.exclude.internal.topics": "a pattern never matches internal topics",
+    "kafka.max.poll.records": "whole batches are read, without poll()",
+    "kafka.partitioner.class": "it is not for a read",
+}
+"""Client options that have no meaning for a read, and why."""
+
+REFUSED_WRITING = {
+    "kafka.key.serializer": _STRINGS,
+    "kafka.value.serializer": _STRINGS,
+    "kafka.interceptor.classes": _INTERCEPTORS,
+    "kafka.partitioner.class": "partitioners are Java classes; a column `partition` chooses the partition",
+    "kafka.transactional.id": "use exactlyOnce and transactionalIdPrefix to write in transactions",
+}
+"""Client options that a write refuses, and why."""
+
+IDLE_WRITING: dict[str, str] = {}
+"""Client options that have no meaning for a write, and why."""
+
+_CREDENTIAL = (
+    "is for Databricks' own Kafka connector: authenticate with kafka.sasl.mechanism=AWS_MSK_IAM and the machine's "
+    "role, or with OAUTHBEARER and kafka.sasl.oauth.token.provider"
+)
+OTHERS = {"databricks.servicecredential": _CREDENTIAL, "databricks.servicecredential.scope": _CREDENTIAL}
+"""Options of other connectors, and what to write instead."""
+
+SPARKS_OWN = frozenset(
+    {
+        "checkpointlocation",
+        "queryname",
+        "outputmode",
+        "asyncprogresstrackingenabled",
+        "asyncprogresstrackingcheckpointintervalms",
+    }
+)
+"""Options of Spark itself that reach a source or sink beside its own."""

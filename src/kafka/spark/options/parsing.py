@@ -1,0 +1,409 @@
+"""Options of a read or a write, from Spark's text to frozen objects: unknown and contradictory ones end here. Pure."""
+
+import dataclasses
+import functools
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kafka.config import parse_producer
+from kafka.config.option import nearest
+from kafka.errors import KafkaConfigurationError
+from kafka.spark.options.client_options import client_configs, tell_idle
+from kafka.spark.options.columns import COLUMNS, HEADERS, TIMESTAMP, check_columns, check_user_schema
+from kafka.spark.options.field_options import NOTHING_TYPED, REGISTRY_PREFIX, TypedOptions, parse_typed
+from kafka.spark.options.option_table import BY_KEY, KAFKA_PREFIX, OTHERS, SPARKS_OWN, USE_NAMES, SparkOption, Use
+from kafka.spark.options.values import (
+    EARLIEST,
+    LATEST,
+    AtOffsets,
+    AtTime,
+    AtTimes,
+    Boundary,
+    Everywhere,
+    Selection,
+)
+
+log = logging.getLogger(__name__)
+
+_READER_FETCH = {
+    "fetch_max_wait_ms": 5,
+    "max_partition_fetch_bytes": 8 * 1024 * 1024,
+    "receive_message_max_bytes": 256 * 1024 * 1024,
+}
+"""Defaults of a task's consumer that differ from a consumer's.
+
+A task reads few partitions, each as fast as it can, and what it reads is there already: a broker that waits for more
+records would only keep the connection from the next task."""
+
+_told: set[str] = set()
+
+
+def tell(warnings: Sequence[str]) -> None:
+    """Log warnings about options, each once in this process."""
+    for each in warnings:
+        if each not in _told:
+            _told.add(each)
+            log.warning("%s", each)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """A read; times are in milliseconds, None means: no limit.
+
+    Arguments:
+        streaming: whether it is a stream, or else a batch.
+        columns: what the option `columns` or `includeHeaders` asks for, in order.
+        configs: keyword arguments of the consumers, sorted, so that they can name a place in a cache.
+        warnings: what to `tell` the user once, where the read is planned.
+    """
+
+    streaming: bool
+    selection: Selection
+    start: Boundary
+    end: Boundary
+    latest_if_no_match: bool
+    max_offsets: int | None
+    min_offsets: int | None
+    max_delay_ms: int
+    min_partitions: int | None
+    max_records: int | None
+    fail_on_data_loss: bool
+    columns: tuple[str, ...]
+    poll_timeout_ms: int
+    retries: int
+    retry_interval_ms: int
+    commit_group: str | None
+    report_log_bytes: bool
+    invalid_time_as_null: bool
+    max_time_ahead_ms: int | None
+    configs: tuple[tuple[str, Any], ...] = dataclasses.field(repr=False)
+    warnings: tuple[str, ...] = ()
+    typed: TypedOptions = NOTHING_TYPED
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ExactlyOnceOptions:
+    """A write in transactions.
+
+    Arguments:
+        prefix: the option `transactionalIdPrefix`.
+        batch_id: the option `transactionalBatchId`, of a batch write.
+        timeout_ms: how long a transaction may take; None: as long as the brokers allow, and 15 minutes at most.
+    """
+
+    prefix: str
+    batch_id: str | None
+    timeout_ms: int | None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class WriteOptions:
+    """A write.
+
+    Arguments:
+        topic: the option of that name; None: the column says it.
+        configs: keyword arguments of the producers, sorted, so that they can name a place in a cache.
+        warnings: what to `tell` the user once, where the write is planned.
+        timestamps: the option `includeTimestamp`.
+        exactly_once: None: at least once.
+    """
+
+    topic: str | None
+    configs: tuple[tuple[str, Any], ...] = dataclasses.field(repr=False)
+    warnings: tuple[str, ...] = ()
+    timestamps: bool = False
+    exactly_once: ExactlyOnceOptions | None = None
+    typed: TypedOptions = NOTHING_TYPED
+
+
+def check_names(options: Mapping[str, str]) -> None:
+    """Raise `KafkaConfigurationError` for an option that neither source nor sink has; it names the nearest."""
+    for key in options:
+        if key in BY_KEY or key.startswith((KAFKA_PREFIX, REGISTRY_PREFIX)) or key in SPARKS_OWN:
+            continue
+        if key == "path":
+            raise KafkaConfigurationError(
+                f"kafka_columnar takes no path, but got {options[key]!r}; name topics with the option 'subscribe' to "
+                "read and 'topic' to write"
+            )
+        if key in OTHERS:
+            raise KafkaConfigurationError(f"option {key!r} {OTHERS[key]}")
+        if key == "provider":
+            raise KafkaConfigurationError(
+                "kafka_columnar cannot be a catalog table, because Spark does not pass a table's options to Python "
+                "data sources when it reads the table; use CREATE TEMPORARY VIEW instead of CREATE TABLE"
+            )
+        known = {**{each: row.name for each, row in BY_KEY.items()}, **{each: each for each in _kafka_names()}}
+        hint = nearest(key, known)
+        for lowered, name in known.items():
+            hint = hint.replace(f"{lowered!r}", f"{name!r}")
+        raise KafkaConfigurationError(f"option {key!r} is unknown to kafka_columnar{hint}")
+
+
+@functools.cache
+def _kafka_names() -> tuple[str, ...]:
+    from kafka.config import option_table
+
+    return tuple(KAFKA_PREFIX + row.java for row in option_table().values() if row.java)
+
+
+def _parse(options: Mapping[str, str], use: Use, warnings: list[str]) -> dict[str, Any]:
+    """Each of the table's options that is given, by its name in the table, as its value."""
+    check_names(options)
+    parsed = {}
+    for key, row in BY_KEY.items():
+        if key not in options:
+            continue
+        if use in row.uses:
+            parsed[row.name] = row.parse(row.name, options[key])
+        elif use in row.tolerated:
+            warnings.append(f"option {row.name!r} has no effect on {USE_NAMES[use]}: {row.refusal}")
+        else:
+            raise _misplaced(row, use)
+    if "kafka.bootstrap.servers" not in parsed:
+        raise KafkaConfigurationError(
+            "option 'kafka.bootstrap.servers' is missing: set it to one or more brokers as host:port"
+        )
+    return parsed
+
+
+def _value(parsed: Mapping[str, Any], name: str) -> Any:
+    """An option's value, or else its default."""
+    if name in parsed:
+        return parsed[name]
+    row = BY_KEY[name.lower()]
+    return row.parse(name, row.default)
+
+
+def _misplaced(row: SparkOption, use: Use) -> KafkaConfigurationError:
+    places = " and ".join(USE_NAMES[each] for each in (row.uses if row.uses != Use.READ else [row.uses]))
+    why = row.refusal or f"it is for {places}"
+    return KafkaConfigurationError(f"option {row.name!r} cannot be used for {USE_NAMES[use]}: {why}")
+
+
+def parse_read(options: Mapping[str, str], *, streaming: bool) -> ReadOptions:
+    """Check all options of a read.
+
+    Arguments:
+        options: as Spark hands them over, names in lower case.
+        streaming: whether it is a stream, or else a batch.
+
+    Raises `KafkaConfigurationError` that names the option.
+    """
+    use = Use.STREAM if streaming else Use.BATCH
+    warnings: list[str] = []
+    parsed = _parse(options, use, warnings)
+    value = functools.partial(_value, parsed)
+    typed = _typed(parsed, options)
+    configs, idle = client_configs(options, "consumer")
+    warnings += tell_idle(idle, "consumer")
+    start, end = _boundaries(parsed, streaming, warnings)
+    if parsed.get("minOffsetsPerTrigger", 0) > parsed.get("maxOffsetsPerTrigger", 2**63):
+        raise KafkaConfigurationError(
+            f"option 'minOffsetsPerTrigger' ({parsed['minOffsetsPerTrigger']}) must not be greater than "
+            f"'maxOffsetsPerTrigger' ({parsed['maxOffsetsPerTrigger']})"
+        )
+    return ReadOptions(
+        streaming=streaming,
+        selection=_selection(parsed),
+        start=start,
+        end=end,
+        latest_if_no_match=value("startingOffsetsByTimestampStrategy") == "latest",
+        max_offsets=parsed.get("maxOffsetsPerTrigger"),
+        min_offsets=parsed.get("minOffsetsPerTrigger"),
+        max_delay_ms=value("maxTriggerDelay"),
+        min_partitions=parsed.get("minPartitions"),
+        max_records=parsed.get("maxRecordsPerPartition"),
+        fail_on_data_loss=value("failOnDataLoss"),
+        columns=_columns(parsed, typed),
+        poll_timeout_ms=value("kafkaConsumer.pollTimeoutMs"),
+        retries=value("fetchOffset.numRetries"),
+        retry_interval_ms=value("fetchOffset.retryIntervalMs"),
+        commit_group=parsed.get("commitGroup"),
+        invalid_time_as_null=value("invalidTimestamp"),
+        max_time_ahead_ms=parsed.get("maxTimestampAhead"),
+        report_log_bytes=value("reportLogBytes"),
+        configs=tuple(sorted({**_READER_FETCH, **configs}.items())),
+        warnings=tuple(warnings),
+        typed=typed,
+    )
+
+
+def _typed(parsed: Mapping[str, Any], options: Mapping[str, str]) -> TypedOptions:
+    """What is typed."""
+    return parse_typed(parsed, options, _value(parsed, "schemaRegistryWait"), _value(parsed, "autoRegister"))
+
+
+def parse_write(options: Mapping[str, str], *, streaming: bool = False) -> WriteOptions:
+    """Check all options of a write; raises `KafkaConfigurationError` that names the option.
+
+    Arguments:
+        options: as Spark hands them over, names in lower case.
+        streaming: whether it is the sink of a stream, or else a batch write.
+    """
+    warnings: list[str] = []
+    parsed = _parse(options, Use.SINK, warnings)
+    configs, idle = client_configs(options, "producer")
+    warnings += tell_idle(idle, "producer")
+    exactly_once = _exactly_once(parsed, configs, streaming=streaming)
+    return WriteOptions(
+        topic=parsed.get("topic"),
+        configs=tuple(sorted(configs.items())),
+        warnings=tuple(warnings),
+        timestamps=_value(parsed, "includeTimestamp"),
+        exactly_once=exactly_once,
+        typed=_typed(parsed, options),
+    )
+
+
+def _exactly_once(parsed: Mapping[str, Any], configs: dict[str, Any], *, streaming: bool) -> ExactlyOnceOptions | None:
+    """What a write in transactions needs; raises `KafkaConfigurationError` for options that contradict it."""
+    prefix, batch_id = parsed.get("transactionalIdPrefix"), parsed.get("transactionalBatchId")
+    if not _value(parsed, "exactlyOnce"):
+        for name, given in (("transactionalIdPrefix", prefix), ("transactionalBatchId", batch_id)):
+            if given is not None:
+                raise KafkaConfigurationError(f"option {name!r} requires 'exactlyOnce' set to true")
+        return None
+    if prefix is None:
+        raise KafkaConfigurationError(
+            "option 'exactlyOnce' requires 'transactionalIdPrefix', a name used by no other query: its transactions "
+            "and the record of what it has committed are stored in Kafka under this name"
+        )
+    if batch_id is not None and streaming:
+        raise KafkaConfigurationError(
+            "option 'transactionalBatchId' is for batch writes: the micro-batches of a stream are numbered"
+        )
+    try:
+        parse_producer({**configs, "transactional_id": prefix})
+    except KafkaConfigurationError as error:
+        raise KafkaConfigurationError(f"option 'exactlyOnce' conflicts with another one: {error.args[0]}") from None
+    return ExactlyOnceOptions(prefix, batch_id, configs.pop("transaction_timeout_ms", None))
+
+
+def _selection(parsed: Mapping[str, Any]) -> Selection:
+    given = [name for name in ("subscribe", "subscribePattern", "assign") if name in parsed]
+    if len(given) != 1:
+        raise KafkaConfigurationError(
+            "a read requires exactly one of the options 'subscribe', 'subscribePattern' and 'assign', not "
+            + (" and ".join(repr(name) for name in given) or "none")
+        )
+    selection: Selection = parsed[given[0]]
+    return selection
+
+
+def _first_given(parsed: Mapping[str, Any], names: tuple[str, ...], default: int, warnings: list[str]) -> Boundary:
+    given = [name for name in names if name in parsed]
+    warnings += [f"option {name!r} has no effect because {given[0]!r} takes precedence" for name in given[1:]]
+    return parsed[given[0]] if given else Everywhere(names[-1], default)
+
+
+def _boundaries(parsed: Mapping[str, Any], streaming: bool, warnings: list[str]) -> tuple[Boundary, Boundary]:
+    """Where the read begins and ends, in the order in which the options go before each other."""
+    starts = ("startingTimestamp", "startingOffsetsByTimestamp", "startingOffsets")
+    ends = ("endingTimestamp", "endingOffsetsByTimestamp", "endingOffsets")
+    start = _first_given(parsed, starts, LATEST if streaming else EARLIEST, warnings)
+    end = _first_given(parsed, ends, LATEST, warnings)
+    if not streaming and _uses(start, LATEST):
+        raise KafkaConfigurationError(
+            f"option {start.option!r} cannot be latest (-1) for a batch read: it would be empty"
+        )
+    if _uses(end, EARLIEST):
+        raise KafkaConfigurationError(f"option {end.option!r} cannot be earliest (-2): the read would be empty")
+    _check_order(start, end)
+    return start, end
+
+
+def _check_order(start: Boundary, end: Boundary) -> None:
+    """Raise where a batch ends before it begins, as far as that is known without asking Kafka."""
+    if isinstance(start, AtTime) and isinstance(end, AtTime) and end.timestamp_ms < start.timestamp_ms:
+        raise KafkaConfigurationError(
+            f"option {end.option!r} ({end.timestamp_ms}) is before {start.option!r} ({start.timestamp_ms})"
+        )
+    if isinstance(start, AtOffsets) and isinstance(end, AtOffsets):
+        begins, ends = start.offsets, end.offsets
+    elif isinstance(start, AtTimes) and isinstance(end, AtTimes):
+        begins, ends = start.timestamps_ms, end.timestamps_ms
+    else:
+        return
+    for partition, where in begins.items():
+        if 0 <= ends.get(partition, LATEST) < where:
+            raise KafkaConfigurationError(
+                f"option {end.option!r} ends {partition.topic}-{partition.partition} at {ends[partition]}, before "
+                f"{start.option!r} starts it at {where}"
+            )
+
+
+def _uses(boundary: Boundary, where: int) -> bool:
+    if isinstance(boundary, Everywhere):
+        return boundary.where == where
+    if isinstance(boundary, AtTime):
+        return False
+    given = boundary.offsets if isinstance(boundary, AtOffsets) else boundary.timestamps_ms
+    return where in given.values() or where in boundary.topics.values()
+
+
+def _columns(parsed: Mapping[str, Any], typed: TypedOptions) -> tuple[str, ...]:
+    headers = parsed.get("includeHeaders")
+    if "columns" in parsed:
+        columns: tuple[str, ...] = parsed["columns"]
+        check_columns("option 'columns'", columns, (*COLUMNS, *typed.error_columns))
+        if headers is not None and headers != (HEADERS in columns):
+            verb = "leaves out" if headers else "names"
+            raise KafkaConfigurationError(
+                f"option 'includeHeaders' is {str(headers).lower()}, but 'columns' {verb} {HEADERS!r}; "
+                "'columns' alone is enough"
+            )
+        return columns
+    return (*(name for name in COLUMNS if name != HEADERS or headers), *typed.error_columns)
+
+
+def _given_or_default(options: Mapping[str, str], name: str) -> Any:
+    row = BY_KEY[name.lower()]
+    return row.parse(name, options.get(name.lower(), row.default))
+
+
+def check_read(options: Mapping[str, str]) -> ReadOptions:
+    """Parse options before it is known whether it is a stream; raises `KafkaConfigurationError` where none can be."""
+    for name in options:
+        if name in BY_KEY and not (BY_KEY[name].uses | BY_KEY[name].tolerated) & Use.READ:
+            raise _misplaced(BY_KEY[name], Use.READ)
+    streaming = not any(name.startswith("ending") for name in options)
+    try:
+        return parse_read(options, streaming=streaming)
+    except KafkaConfigurationError as error:
+        try:
+            return parse_read(options, streaming=not streaming)
+        except KafkaConfigurationError:
+            raise error from None
+
+
+def read_columns(options: Mapping[str, str]) -> tuple[str, ...]:
+    """The columns that the options ask for."""
+    parsed = {row.name: row.parse(row.name, options[key]) for key, row in BY_KEY.items() if key in options}
+    return _columns(parsed, _typed(parsed, options))
+
+
+def requested_columns(
+    options: Mapping[str, str], fields: Sequence[tuple[str, str, bool]], types: Mapping[str, str] = COLUMNS
+) -> tuple[str, ...]:
+    """The columns of the schema that Spark hands to a reader: the user's own, or what `read_columns` gave.
+
+    Arguments:
+        options: of the read.
+        fields: each a name, a type in Spark's notation and whether it may be null.
+        types: of all columns that there are.
+    """
+    names = check_user_schema(fields, types)
+    declared = {name for name, _, nullable in fields if not nullable}
+    if TIMESTAMP in declared and _given_or_default(options, "invalidTimestamp"):
+        raise KafkaConfigurationError(
+            "option 'invalidTimestamp' reads invalid timestamps as null, but the schema declares 'timestamp' as not "
+            "null"
+        )
+    if "columns" in options and names != read_columns(options):
+        raise KafkaConfigurationError(
+            f"option 'columns' requests {', '.join(read_columns(options))}, but the schema {', '.join(names)}; use "
+            "only one of them"
+        )
+    return names

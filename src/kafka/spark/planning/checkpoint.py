@@ -1,0 +1,192 @@
+"""The offsets of a stream in Spark's checkpoint, and what stands beside them. Pure.
+
+The layout is that of Spark's own connector, ``{"topic":{"0":42}}``, so that a checkpoint moves between that connector
+and this one. Other keys contain blanks, which no topic's name can; Spark's connector, and earlier versions of this one,
+read them as nothing:
+
+- ``"initial offsets of topic":{"0":40}``: the end of a first batch may carry its beginning (`first_batch` says when).
+- ``"topic id Zm9v...":{}``: the id of a topic tells one that was deleted and recreated from the one before. Brokers
+  before Kafka 2.8 have no ids.
+- ``"topic leader epochs 0-1:5":{}``: the epoch of the partitions' leaders (KIP-320) when the offsets were planned. It
+  is at least that of the last record before them, and tells a log that lost its end and grew again. Brokers before
+  Kafka 2.1 have no epochs.
+- ``"topic cut back 0:31":{}``: where such a log was cut back and the query continues, the end of that micro-batch says
+  from which offset the other records are read. A replay begins there, too.
+- What waits after a micro-batch: see `backlog`.
+
+A checkpoint without ids or epochs, such as one of Spark's own connector, tells nothing about them.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from kafka.errors import KafkaConfigurationError
+from kafka.structs import TopicPartition, is_another_topic
+
+Layout = dict[str, Any]
+Offsets = dict[TopicPartition, int]
+
+_INITIAL = "initial offsets"
+"""Marks, with True, a new query's first offsets. Not a legal name of a topic, as it has a blank. Checkpoints of 0.1 may
+have the layout of the first offsets there, in the end of a first batch."""
+_INITIAL_OF = "initial offsets of "
+"""Before the name of a topic: its first offsets, in the end of the first batch."""
+_LOST_OF = "lost records of "
+"""Before the name of a topic: how many of its records the query has lost, beside the newest offsets in a report."""
+_BYTES_OF = "log bytes of "
+"""Before the name of a topic: how large the logs of its partitions are, in the same place."""
+
+
+def to_layout(offsets: Mapping[TopicPartition, int]) -> Layout:
+    """Offsets as a checkpoint keeps them; equal offsets give equal text."""
+    layout: Layout = {}
+    for topic, partition in sorted(offsets):
+        layout.setdefault(topic, {})[str(partition)] = offsets[TopicPartition(topic, partition)]
+    return layout
+
+
+def initial_layout(offsets: Mapping[TopicPartition, int]) -> Layout:
+    """A query's first offsets, as the end of its first batch carries them."""
+    return {_INITIAL_OF + topic: partitions for topic, partitions in to_layout(offsets).items()}
+
+
+def from_layout(layout: Mapping[str, Any], *, initial: bool = False) -> Offsets:
+    """The offsets of a checkpoint; raises `KafkaConfigurationError` if it is that of another source.
+
+    Arguments:
+        initial: give the first offsets that it carries along, if any, not those that it is about.
+    """
+    offsets: Offsets = {}
+    for key, partitions in _part(layout, initial):
+        if not isinstance(partitions, dict):
+            raise _foreign(layout)
+        for partition, offset in partitions.items():
+            if not partition.isdecimal() or not isinstance(offset, int):
+                raise _foreign(layout)
+            offsets[TopicPartition(key, int(partition))] = offset
+    return offsets
+
+
+def _part(layout: Mapping[str, Any], initial: bool) -> list[tuple[str, Any]]:
+    """The topics that a layout is about with their partitions, or those of the first offsets in it."""
+    if not initial:
+        return [(key, value) for key, value in layout.items() if " " not in key]
+    found = [(key.removeprefix(_INITIAL_OF), value) for key, value in layout.items() if key.startswith(_INITIAL_OF)]
+    older = layout.get(_INITIAL)
+    return found + (list(older.items()) if isinstance(older, dict) else [])
+
+
+def for_report(
+    newest: Mapping[TopicPartition, int],
+    lost: Mapping[TopicPartition, int],
+    log_bytes: Mapping[TopicPartition, int],
+) -> Layout:
+    """The newest offsets for a progress report, beside them records that were lost and sizes of logs, if any."""
+    return {
+        **to_layout(newest),
+        **{_LOST_OF + topic: counts for topic, counts in to_layout(lost).items()},
+        **{_BYTES_OF + topic: sizes for topic, sizes in to_layout(log_bytes).items()},
+    }
+
+
+def lost_records(layout: Mapping[str, Any]) -> dict[TopicPartition, int]:
+    """How many records of each partition were lost, as a progress report says."""
+    return _beside_offsets(layout, _LOST_OF)
+
+
+def log_bytes(layout: Mapping[str, Any]) -> dict[TopicPartition, int]:
+    """How large the log of each partition is, as far as a progress report says."""
+    return _beside_offsets(layout, _BYTES_OF)
+
+
+def _beside_offsets(layout: Mapping[str, Any], prefix: str) -> dict[TopicPartition, int]:
+    return from_layout({key.removeprefix(prefix): found for key, found in layout.items() if key.startswith(prefix)})
+
+
+def _foreign(layout: Mapping[str, Any]) -> KafkaConfigurationError:
+    return KafkaConfigurationError(
+        'the checkpoint holds offsets that are not those of a Kafka source: expected {"topic":{"0":42}}, not '
+        f"{dict(layout)!r}; use another checkpointLocation"
+    )
+
+
+def mark_initial(offsets: Mapping[TopicPartition, int]) -> Layout:
+    """The layout of a new query's first offsets."""
+    return {**to_layout(offsets), _INITIAL: True}
+
+
+def is_initial(layout: Mapping[str, Any]) -> bool:
+    """Whether these are a new query's first offsets."""
+    return layout.get(_INITIAL) is True
+
+
+def marked(mark: str, values: Mapping[TopicPartition, int]) -> Layout:
+    """A key for each topic, with neighbours of the same value together: "topic MARK 0-3:5,4:6"."""
+    topics: dict[str, list[list[int]]] = {}
+    for (topic, partition), value in sorted(values.items()):
+        runs = topics.setdefault(topic, [])
+        if runs and runs[-1][1:] == [partition - 1, value]:
+            runs[-1][1] = partition
+        else:
+            runs.append([partition, partition, value])
+    return {f"{topic} {mark} {','.join(map(_text, runs))}": {} for topic, runs in topics.items()}
+
+
+def _text(run: list[int]) -> str:
+    first, last, value = run
+    return f"{first}:{value}" if first == last else f"{first}-{last}:{value}"
+
+
+def found(mark: str, layout: Mapping[str, Any]) -> dict[TopicPartition, int]:
+    """The numbers that stand beside offsets under a mark."""
+    numbers: dict[TopicPartition, int] = {}
+    for topic, is_marked, runs in (key.partition(f" {mark} ") for key in layout):
+        for partitions, _, value in (run.partition(":") for run in runs.split(",") if is_marked):
+            first, _, last = partitions.partition("-")
+            both = range(int(first), int(last or first) + 1)
+            numbers |= {TopicPartition(topic, partition): int(value) for partition in both}
+    return numbers
+
+
+_MARK = " id "
+
+
+def with_topic_ids(layout: Mapping[str, Any], ids: Mapping[str, str]) -> Layout:
+    """The offsets with the ids of their topics, as far as those are known."""
+    return {**layout, **{f"{topic}{_MARK}{ids[topic]}": {} for topic in sorted(ids.keys() & layout.keys())}}
+
+
+def topic_ids(layout: Mapping[str, Any]) -> dict[str, str]:
+    """The ids that stand beside offsets, by topic."""
+    return {topic: found for topic, mark, found in (key.partition(_MARK) for key in layout) if mark}
+
+
+def made_again(before: Mapping[str, str], now: Mapping[str, str]) -> set[str]:
+    """The topics that have another id now; one whose id is not known at both times is not told to be among them."""
+    return {topic for topic, found in now.items() if is_another_topic(before.get(topic), found)}
+
+
+Epochs = dict[TopicPartition, int]
+
+_EPOCHS = "leader epochs"
+_CUT_BACK = "cut back"
+
+
+def with_leader_epochs(layout: Mapping[str, Any], epochs: Mapping[TopicPartition, int]) -> Layout:
+    """The offsets with the leader epochs of their partitions, as far as those are known."""
+    return {**layout, **marked(_EPOCHS, {each: epoch for each, epoch in epochs.items() if each.topic in layout})}
+
+
+def leader_epochs(layout: Mapping[str, Any]) -> Epochs:
+    """The epochs that stand beside offsets."""
+    return found(_EPOCHS, layout)
+
+
+def with_cut_back(layout: Mapping[str, Any], offsets: Mapping[TopicPartition, int]) -> Layout:
+    """The end of a micro-batch that begins at other offsets than the one before has ended at."""
+    return {**layout, **marked(_CUT_BACK, offsets)}
+
+
+def cut_back(layout: Mapping[str, Any]) -> Offsets:
+    """Where a micro-batch begins in the partitions whose logs were cut back, of its end."""
+    return found(_CUT_BACK, layout)

@@ -1,0 +1,269 @@
+"""The planner's view of the cluster, over the public clients: `OffsetLookup` with retries."""
+
+import logging
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from kafka.consumer.position.offset_requests import LATEST
+from kafka.errors import (
+    KafkaError,
+    KafkaTimeoutError,
+    NoBrokersAvailable,
+    UnknownTopicOrPartitionError,
+    UnsupportedVersionError,
+    for_code,
+)
+from kafka.spark.client_cache import admin_configs, make_consumer
+from kafka.spark.options.parsing import ReadOptions
+from kafka.spark.planning.checkpoint import Epochs, Offsets
+from kafka.structs import TopicPartition
+
+if TYPE_CHECKING:
+    from kafka import KafkaAdminClient, KafkaConsumer
+
+log = logging.getLogger(__name__)
+
+Answer = TypeVar("Answer")
+
+_NEW_TOPIC_PAUSE_MS = 200
+"""A new topic is not known to every broker at once: one that is missing is asked for again, so soon after."""
+_LEADER_PATIENCE_MS = (2_000, 4_000, 8_000, 16_000, 30_000)
+"""How long leaders are asked for offsets before it is looked up which of the partitions still exist, and so on."""
+
+_HINT_PATIENCE_MS = 2_000
+
+
+class ClusterLookup:
+    """Answers a planner's questions; connects at the first one. A context manager.
+
+    The first connection is looked for as long as ``bootstrap_timeout_ms`` says, once. A cluster that has answered
+    before is given as many more tries as the option `fetchOffset.numRetries` says.
+
+    Arguments:
+        options: of the read.
+        consumer: to be used, and left open; None: one is made.
+    """
+
+    def __init__(self, options: ReadOptions, consumer: "KafkaConsumer | None" = None) -> None:
+        self._options = options
+        self._lent = consumer
+        self._consumer: KafkaConsumer | None = None
+        self._admin: KafkaAdminClient | None = None
+        self._missing: set[str] = set()
+        self._ids: dict[str, str] = {}
+        self._epochs: Epochs = {}
+        self._reached = False
+
+    def __enter__(self) -> "ClusterLookup":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the connections; the next question makes new ones."""
+        clients, self._consumer, self._admin = (self._consumer, self._admin), None, None
+        for client in clients:
+            if client is not None:
+                client.close()
+
+    def topics(self) -> set[str]:
+        """The names of all topics that this user may see, but Kafka's internal ones."""
+        described = self._ask("list the topics", lambda: self._admins().describe_topics())
+        return {topic["topic"] for topic in described if not topic["is_internal"]}
+
+    def partitions(self, topics: Collection[str]) -> dict[str, set[TopicPartition]]:
+        """The partitions of each of these topics that exists.
+
+        Only a broker's word that it does not know a topic (error 3) means that it does not exist. Raises
+        `TopicAuthorizationFailedError` and whatever else a broker says of one of them.
+        """
+        found: dict[str, set[TopicPartition]] = {}
+        for attempt in range(self._options.retries + 1):
+            if attempt:
+                self._pause(min(self._options.retry_interval_ms, _NEW_TOPIC_PAUSE_MS))
+            found = self._ask("describe the topics", partial(self._describe, topics)) if topics else {}
+            if set(topics) - found.keys() <= self._missing:
+                break
+        self._missing.difference_update(found)
+        self._missing.update(set(topics) - found.keys())
+        return found
+
+    def _describe(self, topics: Collection[str]) -> dict[str, set[TopicPartition]]:
+        found: dict[str, set[TopicPartition]] = {}
+        for topic in self._admins().describe_topics(list(topics)):
+            name, error = topic["topic"], for_code(topic["error_code"])
+            if topic["partitions"] or topic["error_code"] == 0:
+                self._ids.pop(name, None)
+                if topic["topic_id"] is not None:
+                    self._ids[name] = topic["topic_id"]
+                found[name] = {TopicPartition(name, each["partition"]) for each in topic["partitions"]}
+            elif error is not UnknownTopicOrPartitionError:
+                raise error(f"topic {name!r}: {error.description}")
+        return found
+
+    def topic_ids(self, topics: Collection[str]) -> dict[str, str]:
+        """The ids of these topics, as they came with the last answers of `partitions`; brokers before 2.8 have none."""
+        return {topic: self._ids[topic] for topic in topics if topic in self._ids}
+
+    def log_bytes(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
+        """The sizes of their logs on their brokers' disks, as far as they are told; raises nothing.
+
+        It is a hint, for which nobody waits long: brokers that are silent or refuse are left out.
+        """
+        from kafka import KafkaAdminClient
+
+        configs = {**admin_configs(self._options.configs), "request_timeout_ms": _HINT_PATIENCE_MS}
+        topics: dict[str, list[int]] = {}
+        for each in partitions:
+            topics.setdefault(each.topic, []).append(each.partition)
+        found: dict[TopicPartition, int] = {}
+        try:
+            with KafkaAdminClient(**configs) as admin:
+                for broker in admin.describe_log_dirs(topics, raise_errors=False):
+                    for directory in broker["log_dirs"]:
+                        _add_sizes(found, directory)
+        except KafkaError as error:
+            log.debug("the sizes of logs are unknown: %s", error)
+        return found
+
+    def earliest(self, partitions: Collection[TopicPartition]) -> Offsets:
+        """The first offset of each that exists."""
+        return self._ask_leaders("find the first offsets", partitions, _earliest)
+
+    def latest(self, partitions: Collection[TopicPartition], at_least: Mapping[TopicPartition, int]) -> Offsets:
+        """The offset after the last of each that exists: a leader that has just changed may not know the newest yet."""
+        offsets: Offsets = {}
+        for attempt in range(self._options.retries + 1):
+            if attempt:
+                self._pause(self._options.retry_interval_ms)
+            offsets = self._ask_leaders("find the last offsets", partitions, self._latest)
+            if all(offset >= at_least.get(each, 0) for each, offset in offsets.items()):
+                break
+        return offsets
+
+    def _latest(self, consumer: "KafkaConsumer", partitions: Iterable[TopicPartition], timeout_ms: int) -> Offsets:
+        found = consumer._look_up(dict.fromkeys(partitions, LATEST), timeout_ms)
+        for each, end in found.items():
+            self._epochs.pop(each, None)
+            if end.leader_epoch is not None and end.leader_epoch >= 0:
+                self._epochs[each] = end.leader_epoch
+        return {each: end.offset for each, end in found.items()}
+
+    def leader_epochs(self, partitions: Collection[TopicPartition]) -> Epochs:
+        """The epochs of their leaders, as they came with the last answers of `latest`; brokers before 2.1 have none."""
+        return {each: self._epochs[each] for each in partitions if each in self._epochs}
+
+    def epoch_ends(self, epochs: Mapping[TopicPartition, int]) -> Offsets:
+        """Up to where the leaders have what was written in an epoch; left out where that cannot be told.
+
+        Brokers before Kafka 2.3 do not tell consumers.
+        """
+
+        def ask(consumer: "KafkaConsumer", partitions: Iterable[TopicPartition], timeout_ms: int) -> dict[Any, Any]:
+            return consumer._epoch_ends({each: epochs[each] for each in partitions}, timeout_ms)
+
+        try:
+            found = self._ask_leaders("look up where leader epochs end", epochs, ask)
+        except UnsupportedVersionError as error:
+            log.debug("cannot tell whether logs were truncated: %s", error)
+            return {}
+        return {each: end.offset for each, end in found.items() if end.offset >= 0}
+
+    def at_time(self, times_ms: Mapping[TopicPartition, int]) -> dict[TopicPartition, int | None]:
+        """The first offset at or after a time (ms since 1970-01-01 UTC); None: there is no such record."""
+
+        def ask(consumer: "KafkaConsumer", partitions: Iterable[TopicPartition], timeout_ms: int) -> dict[Any, Any]:
+            return consumer.offsets_for_times({each: times_ms[each] for each in partitions}, timeout_ms=timeout_ms)
+
+        found = self._ask_leaders("find offsets by time", times_ms, ask)
+        return {each: None if answer is None else answer.offset for each, answer in found.items()}
+
+    def _ask_leaders(
+        self,
+        what: str,
+        partitions: Collection[TopicPartition],
+        ask: "Callable[[KafkaConsumer, Iterable[TopicPartition], int], dict[TopicPartition, Answer]]",
+    ) -> dict[TopicPartition, Answer]:
+        """The answers of the partitions' leaders. Partitions that no longer exist are found out, and left out."""
+        left = set(partitions)
+        error: KafkaError | None = None
+        for timeout_ms in _LEADER_PATIENCE_MS:
+            if not left:
+                return {}
+            try:
+                return self._ask(what, lambda: ask(self._consumers(), left, timeout_ms), patient=False)  # noqa: B023
+            except NoBrokersAvailable:
+                raise
+            except (KafkaTimeoutError, UnknownTopicOrPartitionError) as raised:
+                error = raised
+            log.warning("could not %s in %d ms, trying again: %s", what, timeout_ms, error)
+            there = self.partitions({each.topic for each in left})
+            left.intersection_update(set().union(*there.values()))
+        if not left:
+            return {}
+        assert error is not None
+        raise error
+
+    def _ask(self, what: str, question: Callable[[], Answer], patient: bool = True) -> Answer:
+        """The answer; errors that may pass are tried again as `fetchOffset.numRetries` says, on new connections.
+
+        Arguments:
+            patient: whether that goes for a question that was not answered in time, too.
+        """
+        attempt = 0
+        while True:
+            if attempt:
+                self._pause(self._options.retry_interval_ms)
+            try:
+                answer = question()
+            except KafkaError as error:
+                if attempt == self._options.retries or not self._may_pass(error, patient):
+                    tries = "once" if not attempt else f"{attempt + 1} times"
+                    error.add_note(f"while trying to {what} for Spark, {tries}")
+                    raise
+                log.warning("could not %s, trying again: %s", what, error)
+                self.close()
+                attempt += 1
+            else:
+                self._reached = True
+                return answer
+
+    def _may_pass(self, error: KafkaError, patient: bool) -> bool:
+        if isinstance(error, NoBrokersAvailable):
+            return self._reached
+        if isinstance(error, KafkaTimeoutError | UnknownTopicOrPartitionError) and not patient:
+            return False
+        return error.retriable
+
+    @staticmethod
+    def _pause(pause_ms: int) -> None:
+        time.sleep(pause_ms / 1_000)
+
+    def _consumers(self) -> "KafkaConsumer":
+        if self._lent is not None:
+            return self._lent
+        if self._consumer is None:
+            self._consumer = make_consumer(dict(self._options.configs))
+        return self._consumer
+
+    def _admins(self) -> "KafkaAdminClient":
+        if self._admin is None:
+            from kafka import KafkaAdminClient
+
+            self._admin = KafkaAdminClient(**admin_configs(self._options.configs))
+        return self._admin
+
+
+def _add_sizes(found: dict[TopicPartition, int], directory: Mapping[str, Any]) -> None:
+    """The sizes of the logs in a broker's directory; of a partition's replicas the largest counts."""
+    for topic in directory["topics"]:
+        for each in topic["partitions"]:
+            partition = TopicPartition(topic["name"], each["partition_index"])
+            found[partition] = max(found.get(partition, 0), each["partition_size"])
+
+
+def _earliest(consumer: "KafkaConsumer", partitions: Iterable[TopicPartition], timeout_ms: int) -> Offsets:
+    return consumer.beginning_offsets(partitions, timeout_ms=timeout_ms)

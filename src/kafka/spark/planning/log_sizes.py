@@ -1,0 +1,88 @@
+"""The sizes of logs: they decide which ranges share a task, and appear in progress reports.
+
+Kafka tells the size of a log, not of a range. So a range is taken to have its share of its log. That is not known of
+logs which the user may not see; their ranges share tasks by numbers of offsets alone.
+"""
+
+import logging
+import threading
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from kafka.spark.planning.lookup import OffsetLookup
+from kafka.spark.planning.ranges import SHARED_TASK_BYTES, SHARED_TASK_OFFSETS, OffsetRange
+from kafka.structs import TopicPartition
+
+log = logging.getLogger(__name__)
+
+FRESH_S = 60.0
+"""Brokers look through their folders for an answer, so they are asked no more often."""
+
+Ask = Callable[[Collection[TopicPartition]], Mapping[TopicPartition, int]]
+"""Gives the bytes of each log, as far as brokers tell them."""
+
+Sizes = dict[TopicPartition, float]
+"""Average bytes of an offset."""
+
+
+def find_sizes(ranges: Sequence[OffsetRange], lookup: OffsetLookup) -> Sizes:
+    """The average sizes of the ranges that could share a task, as far as they are known and matter."""
+    return average_sizes(may_share(ranges), lookup)
+
+
+def may_share(ranges: Sequence[OffsetRange]) -> set[TopicPartition]:
+    """The partitions of the ranges that could share a task."""
+    small = {each.topic_partition for each in ranges if len(each) < SHARED_TASK_OFFSETS}
+    return small if len(small) > 1 else set()
+
+
+def average_sizes(partitions: Collection[TopicPartition], lookup: OffsetLookup) -> Sizes:
+    """The average sizes of these partitions' offsets, as far as they are known and matter."""
+    if not partitions:
+        return {}
+    logs = lookup.log_bytes(partitions)
+    if sum(logs.values()) <= SHARED_TASK_BYTES:  # all of them together are small
+        return {}
+    first = lookup.earliest(logs.keys())
+    last = lookup.latest(first.keys(), {})
+    return {each: logs[each] / (last[each] - first[each]) for each in last if last[each] > first[each]}
+
+
+class LogSizes:
+    """What brokers last said about the sizes of logs.
+
+    Arguments:
+        ask: looks them up, in a thread of its own.
+        clock: seconds that only grow.
+    """
+
+    def __init__(self, ask: Ask, clock: Callable[[], float]) -> None:
+        self._ask = ask
+        self._clock = clock
+        self._asked_at: float | None = None
+        self._thread: threading.Thread | None = None
+        self._known: Mapping[TopicPartition, int] = {}
+
+    def of(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
+        """The sizes that are known; they are looked up anew for later calls where that is due. Returns at once."""
+        now = self._clock()
+        if self._asked_at is None or now - self._asked_at >= FRESH_S:
+            self._begin(tuple(partitions), now)
+        known = self._known
+        return {each: known[each] for each in partitions if each in known}
+
+    def _begin(self, partitions: Collection[TopicPartition], now: float) -> None:
+        if self._thread is not None and self._thread.is_alive():
+            return
+        thread = threading.Thread(target=self._work, args=(partitions,), name="kafka-spark-log-sizes", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError as error:  # there are too many, or the interpreter is about to end
+            log.debug("the sizes of logs are not requested: %s", error)
+        else:
+            self._asked_at, self._thread = now, thread
+
+    def _work(self, partitions: Collection[TopicPartition]) -> None:
+        try:
+            self._known = self._ask(partitions)
+        except Exception:  # a report without sizes is a report
+            log.debug("could not request the sizes of logs", exc_info=True)

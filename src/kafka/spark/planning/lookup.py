@@ -1,0 +1,274 @@
+"""What the planner asks the cluster: a protocol, so that planning is pure. Also how boundaries become offsets."""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Protocol
+
+from kafka.config.option import nearest
+from kafka.errors import KafkaConfigurationError, KafkaError
+from kafka.spark.options.parsing import ReadOptions
+from kafka.spark.options.values import (
+    EARLIEST,
+    LATEST,
+    AtOffsets,
+    AtTime,
+    AtTimes,
+    Boundary,
+    Everywhere,
+    Matching,
+    Partitions,
+    Topics,
+)
+from kafka.spark.planning.checkpoint import Epochs, Offsets
+from kafka.spark.planning.data_loss import DataLoss
+from kafka.structs import TopicPartition
+
+
+class OffsetLookup(Protocol):
+    """Answers from the cluster; implementations try again by themselves and raise `KafkaError` in the end.
+
+    What does not exist is left out of an answer. What may not be seen is an error: it is there.
+    """
+
+    def topics(self) -> set[str]:
+        """The names of all topics but Kafka's internal ones."""
+
+    def partitions(self, topics: Collection[str]) -> dict[str, set[TopicPartition]]:
+        """The partitions of each of these topics that exists; raises `TopicAuthorizationFailedError`."""
+
+    def topic_ids(self, topics: Collection[str]) -> dict[str, str]:
+        """The ids of these topics, as they came with the last answers of `partitions`; brokers before 2.8 have none."""
+
+    def leader_epochs(self, partitions: Collection[TopicPartition]) -> Epochs:
+        """The epochs of their leaders, as they came with the last answers of `latest`; brokers before 2.1 have none."""
+
+    def epoch_ends(self, epochs: Mapping[TopicPartition, int]) -> Offsets:
+        """Up to where the leaders have what was written in an epoch; left out where that cannot be told."""
+
+    def log_bytes(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
+        """The sizes of their logs on their brokers' disks, as far as they are told; raises nothing."""
+
+    def earliest(self, partitions: Collection[TopicPartition]) -> Offsets:
+        """The first offset of each."""
+
+    def latest(self, partitions: Collection[TopicPartition], at_least: Mapping[TopicPartition, int]) -> Offsets:
+        """The offset after the last of each, asked again while one is below ``at_least`` and retries last."""
+
+    def at_time(self, times_ms: Mapping[TopicPartition, int]) -> dict[TopicPartition, int | None]:
+        """The first offset at or after a time (ms since 1970-01-01 UTC); None: there is no such record."""
+
+
+class MissingTopicError(KafkaError):
+    """A topic or partition that a read names is not in the cluster."""
+
+
+class NoOffsetForTimeError(KafkaError):
+    """No record is as late as a starting timestamp, and the strategy for that is to fail."""
+
+
+def name_partitions(partitions: Iterable[TopicPartition]) -> str:
+    """Partitions as text for a message, the first few of many."""
+    listed = [f"{each.topic}-{each.partition}" for each in sorted(partitions)]
+    return ", ".join(listed[:8]) + (f" and {len(listed) - 8} more" if len(listed) > 8 else "")
+
+
+def find_partitions(
+    options: ReadOptions,
+    lookup: OffsetLookup,
+    known: Collection[TopicPartition] = (),
+    warn: Callable[[str], None] | None = None,
+) -> set[TopicPartition]:
+    """The partitions to read.
+
+    Arguments:
+        known: the partitions that the query has read already. Whether one of them is gone is for the caller to see.
+        warn: takes a sentence about what is asked for by name and is not there; None: that is a `MissingTopicError`.
+    """
+    selection = options.selection
+    if isinstance(selection, Matching):
+        return _find_matching(selection, lookup, known)
+    if isinstance(selection, Topics):
+        names = selection.names
+    else:
+        names = tuple(sorted({each.topic for each in selection.partitions}))
+    found = lookup.partitions(names)
+    there = {each for partitions in found.values() for each in partitions}
+    if isinstance(selection, Partitions):
+        there.intersection_update(selection.partitions)
+    read = {each.topic for each in known}
+    problems = [_no_topic(name, lookup) for name in names if name not in found and name not in read]
+    if isinstance(selection, Partitions):
+        absent = set(selection.partitions) - there - set(known)
+        problems += [_no_partition(each, found) for each in sorted(absent) if each.topic in found]
+    for problem in problems:
+        if warn is None:
+            raise MissingTopicError("; ".join(problems))
+        warn(problem)
+    return there
+
+
+def _find_matching(selection: Matching, lookup: OffsetLookup, known: Collection[TopicPartition]) -> set[TopicPartition]:
+    """The partitions of all topics that match.
+
+    A list of topics leaves out what may not be seen. So topics that were read before are asked for by name.
+    """
+    pattern = re.compile(selection.expression, re.ASCII)
+    names = lookup.topics().union(each.topic for each in known)
+    found = lookup.partitions(sorted(name for name in names if pattern.search(name)))
+    return {each for partitions in found.values() for each in partitions}
+
+
+def _no_topic(name: str, lookup: OffsetLookup) -> str:
+    return f"Kafka has no topic {name!r}, which the query reads{nearest(name, sorted(lookup.topics()))}"
+
+
+def _no_partition(partition: TopicPartition, found: Mapping[str, Collection[TopicPartition]]) -> str:
+    return (
+        f"topic {partition.topic!r} has no partition {partition.partition}, which the query reads; it has "
+        f"{len(found[partition.topic])}"
+    )
+
+
+def resolve_start(
+    options: ReadOptions,
+    lookup: OffsetLookup,
+    partitions: set[TopicPartition],
+    loss: DataLoss,
+    at_end: set[TopicPartition] | None = None,
+) -> Offsets:
+    """The offsets at which reading begins, inside what the logs hold.
+
+    Arguments:
+        at_end: takes the partitions that begin at their end, as no record is as late as the time that was given.
+    """
+    boundary = options.start
+    offsets = _resolve(boundary, options, lookup, partitions, at_end)
+    if isinstance(boundary, Everywhere):
+        return offsets
+    explicit = {each for each in partitions if not isinstance(boundary, AtOffsets) or (boundary.at(each) or 0) >= 0}
+    first, last = lookup.earliest(explicit), lookup.latest(explicit, {})
+    for each in sorted(offsets.keys() & first.keys() & last.keys()):
+        if first[each] <= offsets[each] <= last[each]:
+            continue
+        what = (
+            f"{boundary.option} begins {each.topic}-{each.partition} at {offsets[each]}, but its log holds "
+            f"[{first[each]}, {last[each]})"
+        )
+        if offsets[each] > last[each] and not options.streaming:
+            raise KafkaConfigurationError(f"{what}: there is nothing to read")
+        loss.report(what)
+        offsets[each] = min(max(offsets[each], first[each]), last[each])
+    return offsets
+
+
+def resolve_end(options: ReadOptions, lookup: OffsetLookup, partitions: set[TopicPartition], loss: DataLoss) -> Offsets:
+    """The offsets before which a batch ends, none behind the end of its log."""
+    boundary = options.end
+    offsets = _resolve(boundary, options, lookup, partitions)
+    if not isinstance(boundary, AtOffsets):
+        return offsets
+    last = lookup.latest(partitions, {})
+    for each in sorted(offsets.keys() & last.keys()):
+        if offsets[each] > last[each]:
+            loss.report(
+                f"{boundary.option} ends {each.topic}-{each.partition} at {offsets[each]}, but its log ends at "
+                f"{last[each]}"
+            )
+            offsets[each] = last[each]
+    return offsets
+
+
+def check_order(
+    options: ReadOptions,
+    lookup: OffsetLookup,
+    start: Offsets,
+    end: Offsets,
+    at_end: set[TopicPartition],
+    loss: DataLoss,
+) -> None:
+    """Raise `KafkaConfigurationError` where a batch ends before it begins, as Spark's connector does.
+
+    Where the log begins behind the end that was given, that is data loss, as `failOnDataLoss` says.
+
+    Arguments:
+        at_end: as `resolve_start` gives it: those are just empty.
+    """
+    wrong = sorted(each for each in (start.keys() & end.keys()) - at_end if start[each] > end[each])
+    first = lookup.earliest(wrong) if wrong else {}
+    for each in wrong:
+        name = f"{each.topic}-{each.partition}"
+        if first.get(each) == start[each]:
+            loss.report(f"{options.end.option} ends {name} at {end[each]}, but its log begins at {first[each]}")
+            continue
+        raise KafkaConfigurationError(
+            f"option {options.end.option!r} ends {name} at offset {end[each]}, before {options.start.option!r} begins "
+            f"it at offset {start[each]}"
+        )
+
+
+def _resolve(
+    boundary: Boundary,
+    options: ReadOptions,
+    lookup: OffsetLookup,
+    partitions: set[TopicPartition],
+    at_end: set[TopicPartition] | None = None,
+) -> Offsets:
+    if isinstance(boundary, Everywhere):
+        return lookup.earliest(partitions) if boundary.where == EARLIEST else lookup.latest(partitions, {})
+    if isinstance(boundary, AtTime):
+        times_ms = dict.fromkeys(partitions, boundary.timestamp_ms)
+        return _resolve_times(boundary.option, times_ms, options, lookup, at_end)
+    _check_covers(boundary, partitions, options)
+    wanted = {each: where for each in partitions if (where := boundary.at(each)) is not None}
+    given = {each: where for each, where in wanted.items() if where >= 0}
+    if isinstance(boundary, AtOffsets):
+        offsets = given
+    else:
+        offsets = _resolve_times(boundary.option, given, options, lookup, at_end)
+    offsets |= lookup.earliest([each for each, offset in wanted.items() if offset == EARLIEST])
+    offsets |= lookup.latest([each for each, offset in wanted.items() if offset == LATEST], {})
+    return offsets
+
+
+def _check_covers(boundary: AtOffsets | AtTimes, partitions: set[TopicPartition], options: ReadOptions) -> None:
+    """Offsets have to be given for every partition that is read, as with Spark's connector; and for no other."""
+    left_out = {each for each in partitions if boundary.at(each) is None}
+    if left_out:
+        words = ["-1 stands for latest"]
+        if boundary is options.start:
+            words = ["-2 stands for earliest", *(["-1 for latest"] if options.streaming else [])]
+        raise KafkaConfigurationError(
+            f"option {boundary.option!r} must name every partition that is read, but leaves out "
+            f"{name_partitions(left_out)}; {' and '.join(words)}"
+        )
+    given = boundary.offsets if isinstance(boundary, AtOffsets) else boundary.timestamps_ms
+    unknown = name_partitions(given.keys() - partitions)
+    others = sorted(boundary.topics.keys() - {each.topic for each in partitions})
+    if (unknown or others) and options.fail_on_data_loss:
+        named = ", ".join(filter(None, [unknown, *(f"topic {each!r}" for each in others)]))
+        raise KafkaConfigurationError(
+            f"option {boundary.option!r} names {named}, which the query does not read; it reads "
+            f"{name_partitions(partitions) or 'nothing'}"
+        )
+
+
+def _resolve_times(
+    option: str,
+    times_ms: Mapping[TopicPartition, int],
+    options: ReadOptions,
+    lookup: OffsetLookup,
+    at_end: set[TopicPartition] | None,
+) -> Offsets:
+    found = lookup.at_time(times_ms)
+    offsets = {each: offset for each, offset in found.items() if offset is not None}
+    late = [each for each, offset in found.items() if offset is None]
+    if late and option.startswith("starting") and not options.latest_if_no_match:
+        raise NoOffsetForTimeError(
+            f"option {option!r}: no record of {name_partitions(late)} has a timestamp of {times_ms[late[0]]} ms or "
+            "later; with startingOffsetsByTimestampStrategy=latest, the read starts at the end there"
+        )
+    if late:
+        offsets |= lookup.latest(late, {})
+    if at_end is not None:
+        at_end.update(late)
+    return offsets

@@ -1,0 +1,322 @@
+"""How far each micro-batch of a stream goes. Pure but for the lookup and the clock it is given.
+
+`LogEnds` finds logs that lost their end since the query read it, however long they are now (KIP-320): a leader that was
+not in sync when it was elected may lack records that were read, and have others under their offsets.
+"""
+
+import logging
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+
+from kafka.spark.options.parsing import ReadOptions
+from kafka.spark.planning.backlog import Backlog
+from kafka.spark.planning.checkpoint import (
+    Epochs,
+    Layout,
+    Offsets,
+    cut_back,
+    for_report,
+    from_layout,
+    is_initial,
+    leader_epochs,
+    made_again,
+    mark_initial,
+    to_layout,
+    topic_ids,
+    with_cut_back,
+    with_leader_epochs,
+    with_topic_ids,
+)
+from kafka.spark.planning.data_loss import DataLoss
+from kafka.spark.planning.first_batch import batch_start, first_end, first_limits
+from kafka.spark.planning.log_sizes import LogSizes, Sizes, average_sizes, may_share
+from kafka.spark.planning.lookup import OffsetLookup, find_partitions, name_partitions, resolve_start
+from kafka.spark.planning.ranges import OffsetRange, Task, plan_tasks, ranges_between
+from kafka.structs import TopicPartition
+
+log = logging.getLogger(__name__)
+
+OFFSETS_FRESH_S = 0.1
+"""An idle query asks for its latest offsets more than eighty times a second; the cluster is asked no more than ten."""
+PARTITIONS_FRESH_S = 1.0
+SIZES_FRESH_S = 60.0
+
+
+class StreamPlanner:
+    """The planner of one query, alive as long as the query.
+
+    Arguments:
+        options: of the read.
+        lookup: asks the cluster.
+        clock: seconds that only grow.
+    """
+
+    def __init__(self, options: ReadOptions, lookup: OffsetLookup, clock: Callable[[], float]) -> None:
+        self._options = options
+        self._lookup = lookup
+        self._clock = clock
+        self._loss = DataLoss(options.fail_on_data_loss)
+        self._log_ends = LogEnds(lookup, self._loss)
+        self._initial: Layout | None = None
+        self._frozen: tuple[Offsets, Epochs] | None = None
+        self._partitions: tuple[float, set[TopicPartition]] | None = None
+        self._latest: tuple[float, Offsets] | None = None
+        self._last_batch: float | None = None
+        self._sizes: tuple[float, set[TopicPartition], Sizes] | None = None
+        self._lost: Offsets = {}
+        self._backlog = Backlog()
+        self._log_sizes = LogSizes(lookup.log_bytes, clock) if options.report_log_bytes else None
+
+    def initial(self) -> Layout:
+        """Where a new query begins. Spark asks more than once, so the answer of the first time stands."""
+        if self._initial is None:
+            partitions = find_partitions(self._options, self._lookup)
+            start = resolve_start(self._options, self._lookup, partitions, self._loss)
+            if self._frozen is not None:
+                frozen, _ = self._frozen
+                start = {each: min(offset, frozen[each]) for each, offset in start.items() if each in frozen}
+            self._initial = mark_initial(start)
+        return self._initial
+
+    def freeze(self) -> None:
+        """From here on nothing is newer than now: `Trigger.AvailableNow`."""
+        end = dict(self._find_latest({}))
+        self._frozen = end, self._lookup.leader_epochs(end)
+
+    def latest(
+        self, start: Mapping[str, Any], max_rows: int | None, *, everything: bool, now_ms: int | None = None
+    ) -> Layout:
+        """Where the batch that begins at ``start`` ends; ``start`` itself if there is none to make.
+
+        Arguments:
+            start: as the checkpoint has it.
+            max_rows: most offsets in the batch; None: no limit.
+            everything: take all there is, whatever limits the options set.
+            now_ms: the time since 1970, where a query may end after this batch, whatever it leaves: what waits then
+                stands beside its end (`backlog`).
+        """
+        begin = from_layout(start)
+        end = dict(self._find_latest(begin) if self._frozen is None else self._frozen[0])
+        end |= self._find_again(begin.keys() - end.keys(), begin)
+        ids = self._lookup.topic_ids({each.topic for each in end})
+        epochs = self._lookup.leader_epochs(end)
+        begin = self._leave_out_made_again(begin, topic_ids(start), ids)
+        restarted = self._log_ends.check(begin, leader_epochs(start), epochs)
+        begin |= restarted
+        self._check_loss(begin, end)
+        if self._frozen is not None:
+            epochs |= self._frozen[1]
+        newest = end
+        if is_initial(start):
+            end = first_limits(self._options.start, begin, end)
+        known = {**self._begin_of_new(begin, end), **begin}
+        end = {each: offset for each, offset in end.items() if each in known}
+        if now_ms is not None:
+            end = self._backlog.bound(start, begin, known, end, newest, now_ms)
+        if not everything:
+            if self._frozen is None and begin.keys() <= end.keys() and self._hold_back(known, end):
+                end = begin
+            elif max_rows is not None:
+                end = limit_offsets(max_rows, known, end)
+        if is_initial(start):
+            layout = first_end(self._options.start, begin, end)
+        elif end == begin:
+            return dict(start)
+        else:
+            self._count_lost(begin, end)
+            layout = with_cut_back(to_layout(end), restarted)
+        return self._backlog.beside(with_leader_epochs(with_topic_ids(layout, ids), epochs), end)
+
+    def tasks(self, start: Mapping[str, Any], end: Mapping[str, Any]) -> list[Task]:
+        """The tasks of the batch between two offsets of a checkpoint.
+
+        What they read together is the same at a replay; which ranges share a task may differ with the logs' sizes.
+        """
+        ranges = batch_ranges(self._options, start, end)
+        sizes = self._find_sizes(ranges, from_layout(end).keys())
+        return plan_tasks(ranges, self._options.min_partitions, self._options.max_records, sizes)
+
+    def _find_sizes(self, ranges: Sequence[OffsetRange], partitions: Collection[TopicPartition]) -> Sizes:
+        """The average sizes that matter for a batch. Those of all partitions are asked for, as the next has others."""
+        small, now = may_share(ranges), self._clock()
+        if not small:
+            return {}
+        if self._sizes is None or now - self._sizes[0] >= SIZES_FRESH_S or not small <= self._sizes[1]:
+            asked = small.union(partitions)
+            self._sizes = (now, asked, average_sizes(asked, self._lookup))
+        return self._sizes[2]
+
+    def newest(self) -> Layout:
+        """The ends of the logs, for progress reports; an error is logged and gives {}."""
+        try:
+            latest = self._find_latest({})
+            sizes = {} if self._log_sizes is None else self._log_sizes.of(latest.keys())
+            return for_report(latest, self._lost, sizes)
+        except Exception:
+            log.warning("could not look up the latest offsets for the progress report", exc_info=True)
+            return {}
+
+    def _find_latest(self, at_least: Offsets) -> Offsets:
+        now = self._clock()
+        if self._latest is not None and now - self._latest[0] < OFFSETS_FRESH_S:
+            known = self._latest[1]
+            if all(offset >= at_least.get(each, 0) for each, offset in known.items()):
+                return known  # else a report was told by a leader that has just changed
+        if self._partitions is None or now - self._partitions[0] >= PARTITIONS_FRESH_S:
+            self._partitions = (now, self._find_partitions(at_least.keys()))
+        offsets = self._lookup.latest(self._partitions[1], at_least)
+        self._latest = (self._clock(), offsets)
+        return offsets
+
+    def _find_partitions(self, known: Collection[TopicPartition]) -> set[TopicPartition]:
+        warn = None if self._options.fail_on_data_loss else self._loss.warn
+        return find_partitions(self._options, self._lookup, known, warn)
+
+    def _find_again(self, missed: Collection[TopicPartition], begin: Offsets) -> Offsets:
+        """The ends of partitions that were read before and are not among those that were found.
+
+        They may only be out of sight. A partition leaves the checkpoint when Kafka says of its topic by name that it is
+        gone, and for nothing else.
+        """
+        if not missed:
+            return {}
+        return self._lookup.latest(self._find_partitions(missed).intersection(missed), begin)
+
+    def _leave_out_made_again(self, begin: Offsets, before: Mapping[str, str], now: Mapping[str, str]) -> Offsets:
+        """The offsets of topics that are still the same ones; those of others belong to logs that are gone."""
+        others = made_again(before, now)
+        for topic in sorted(others):
+            self._loss.report(
+                f"topic {topic!r} was deleted and recreated without the query noticing: its id was {before[topic]} "
+                f"and is now {now[topic]}"
+            )
+        return {each: offset for each, offset in begin.items() if each.topic not in others}
+
+    def _check_loss(self, begin: Offsets, end: Offsets) -> None:
+        gone = begin.keys() - end.keys()
+        if gone:
+            self._loss.report(f"{name_partitions(gone)} no longer exists, but the query has read from it")
+        for each in sorted(begin.keys() & end.keys()):
+            if end[each] < begin[each]:
+                self._loss.report(
+                    f"{each.topic}-{each.partition} ends at {end[each]}, but the query has read up to {begin[each]}"
+                )
+
+    def _count_lost(self, begin: Offsets, end: Offsets) -> None:
+        """Count the records that were deleted before this batch could read them, where that does not end the query."""
+        if self._options.fail_on_data_loss:
+            return
+        first = self._lookup.earliest(begin.keys() & end.keys())
+        for each, offset in first.items():
+            if min(offset, end[each]) > begin[each]:
+                self._lost[each] = self._lost.get(each, 0) + min(offset, end[each]) - begin[each]
+
+    def _begin_of_new(self, begin: Offsets, end: Offsets) -> Offsets:
+        """The first offsets of partitions that are new to the query: they are read from their beginning."""
+        new = end.keys() - begin.keys()
+        if not new:
+            return {}
+        first = self._lookup.earliest(new)
+        for each in sorted(first):
+            if first[each] > 0:
+                self._loss.report(
+                    f"{each.topic}-{each.partition} is new to the query, but its log starts at {first[each]}, not at 0"
+                )
+        return first
+
+    def _hold_back(self, begin: Offsets, end: Offsets) -> bool:
+        """Whether too little is waiting for a batch, and not for too long; the first batch is never held back."""
+        least = self._options.min_offsets
+        if least is None:
+            return False
+        rows, now = count_offsets(begin, end), self._clock()
+        overdue = self._last_batch is None or (now - self._last_batch) * 1_000 >= self._options.max_delay_ms
+        if rows < least and not (rows and overdue):
+            return True
+        self._last_batch = now
+        return False
+
+
+def batch_ranges(options: ReadOptions, start: Mapping[str, Any], end: Mapping[str, Any]) -> list[OffsetRange]:
+    """The offsets of the batch between two offsets of a checkpoint, and of nothing else: a replay reads the same."""
+    ids = topic_ids(end)
+    others = made_again(topic_ids(start), ids)
+    begin = batch_start(options.start, start, end)
+    begin = {each: offset for each, offset in begin.items() if each.topic not in others}
+    return ranges_between(begin | cut_back(end), from_layout(end), leader_epochs(end), ids)
+
+
+def count_offsets(begin: Mapping[TopicPartition, int], end: Mapping[TopicPartition, int]) -> int:
+    """How many offsets lie between."""
+    return sum(max(0, stop - begin.get(each, 0)) for each, stop in end.items())
+
+
+def limit_offsets(limit: int, begin: Mapping[TopicPartition, int], end: Mapping[TopicPartition, int]) -> Offsets:
+    """Ends with about ``limit`` offsets before them, each partition in proportion to what waits there.
+
+    A share of less than one is one, so that no partition starves; others are rounded down.
+    """
+    sizes = {each: stop - begin.get(each, 0) for each, stop in end.items()}
+    total = count_offsets(begin, end)
+    limited = dict(end)
+    if total <= limit:
+        return limited
+    for each, size in sizes.items():
+        if size > 0:
+            share = limit * size // total if limit * size >= total else 1
+            limited[each] = end[each] - size + min(size, share)
+    return limited
+
+
+class LogEnds:
+    """Compares what a query has read with what leaders have.
+
+    Arguments:
+        lookup: asks them. In one epoch a log only grows, so they are asked when their epoch is another than before.
+        loss: of the query.
+    """
+
+    def __init__(self, lookup: OffsetLookup, loss: DataLoss) -> None:
+        self._lookup = lookup
+        self._loss = loss
+        self._known: dict[TopicPartition, tuple[tuple[int, int], int | None]] = {}
+        """For two epochs, the one before and that of the leader, where the earlier one ends; None: nobody can tell."""
+
+    def check(self, begin: Offsets, before: Mapping[TopicPartition, int], now: Epochs) -> Offsets:
+        """The partitions whose logs were cut back, with the offsets up to which they are still what was read.
+
+        Arguments:
+            begin: up to where the query has read.
+            before: the leader epochs that belong to that, as far as they are known.
+            now: those of today's leaders.
+
+        Raises `DataLossError` where `failOnDataLoss` says so.
+        """
+        moved = {each: (before[each], now[each]) for each in begin.keys() & before.keys() & now.keys()}
+        moved = {each: epochs for each, epochs in moved.items() if epochs[0] < epochs[1]}
+        self._find(moved)
+        found: Offsets = {}
+        for each in sorted(moved):
+            end = self._known[each][1]
+            if end is None or end >= begin[each]:
+                continue
+            self._loss.report(
+                f"the log of {each.topic}-{each.partition} was truncated to offset {end} by an unclean leader "
+                f"election, after the query had read up to {begin[each]}: records from {end} on are different (leader "
+                f"epoch {moved[each][0]} ends there; it is {moved[each][1]} now)"
+            )
+            found[each] = end
+        return found
+
+    def _find(self, moved: Mapping[TopicPartition, tuple[int, int]]) -> None:
+        new = {each: epochs for each, epochs in moved.items() if self._known.get(each, (None,))[0] != epochs}
+        if not new:
+            return
+        ends = self._lookup.epoch_ends({each: epochs[0] for each, epochs in new.items()})
+        self._known |= {each: (epochs, ends.get(each)) for each, epochs in new.items()}
+        untold = new.keys() - ends.keys()
+        if untold:
+            log.warning(
+                "cannot tell whether the logs of %s were truncated when their leaders changed: the leaders do not say",
+                name_partitions(untold),
+            )

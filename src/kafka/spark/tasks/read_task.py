@@ -1,0 +1,294 @@
+"""Reading a task's ranges: from a consumer of this process to Arrow batches, fetched ahead of Spark's pipe."""
+
+import bisect
+import logging
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from kafka.errors import KafkaTimeoutError, LogTruncationError, OffsetOutOfRangeError, UnknownTopicOrPartitionError
+from kafka.health import meanwhile
+from kafka.spark.client_cache import CONSUMERS
+from kafka.spark.options.parsing import ReadOptions
+from kafka.spark.planning.cluster_lookup import ClusterLookup
+from kafka.spark.planning.data_loss import DataLoss
+from kafka.spark.planning.lookup import OffsetLookup
+from kafka.spark.planning.ranges import OffsetRange, describe
+from kafka.spark.tasks.channel import coalesced, prefetched
+from kafka.spark.tasks.timestamps import RecordTimes
+from kafka.structs import TopicPartition, is_another_topic
+
+if TYPE_CHECKING:
+    import pyarrow
+
+    from kafka import KafkaConsumer
+    from kafka.record import Columns
+    from kafka.spark.typed.decoding import TypedRead
+
+log = logging.getLogger(__name__)
+
+SMALLEST_BATCH = 1 << 20
+"""Smaller Arrow batches are coalesced up to so many bytes: each costs Spark's JVM a fixed amount of work."""
+LARGEST_BATCH = 8 << 20
+"""More than that is cut: the JVM holds a whole batch off its heap before the first row flows."""
+BATCHES_AHEAD = 2
+_POLL_MS = 100
+"""Positions are looked at so often, as they also move over markers and gaps, which wake nobody."""
+_CHECK_AFTER_S = 1.0
+"""After so long without progress it is looked up whether the records are still there."""
+
+
+def read_task(
+    options: ReadOptions,
+    columns: Sequence[str],
+    ranges: Sequence[OffsetRange],
+    not_null: Collection[str] = (),
+    typed: "TypedRead | None" = None,
+) -> Iterator["pyarrow.RecordBatch"]:
+    """The records of the ranges, exactly, as Arrow batches of up to 8 MiB in the types that Spark asks for.
+
+    Arguments:
+        options: of the read.
+        columns: names from `schema.COLUMNS`, in order.
+        ranges: no partition twice.
+        not_null: those of the columns that the batches' schema declares so; Spark compares it with its own.
+        typed: how keys and values are decoded; None: they are bytes.
+
+    Raises `KafkaTimeoutError` where no data come in time, `DataLossError` where they are gone and `failOnDataLoss`
+    is on, `RecordTimeError` for a time that Spark cannot hold, `RecordDecodingError` for a key or value that is not of
+    its type, and what the consumer raises; each names topic,
+    partition and offset.
+    """
+    if not ranges:
+        return iter(())
+    return _read(options, tuple(columns), tuple(ranges), not_null, typed)
+
+
+def _read(
+    options: ReadOptions,
+    columns: tuple[str, ...],
+    ranges: tuple[OffsetRange, ...],
+    not_null: Collection[str],
+    typed: "TypedRead | None",
+) -> Iterator["pyarrow.RecordBatch"]:
+    times = RecordTimes(options.invalid_time_as_null, options.max_time_ahead_ms)
+    with CONSUMERS.borrow(options.configs) as consumer, ClusterLookup(options, consumer) as lookup:
+        fetch = RangeFetch(consumer, lookup, options, ranges)
+        try:
+            yield from prefetched(lambda: _batches(fetch.columns(), columns, not_null, times, typed), BATCHES_AHEAD)
+        except Exception as error:
+            error.add_note(f"while reading {describe(ranges)} of Kafka for Spark")
+            raise
+        finally:
+            consumer.assign([])
+
+
+def _batches(
+    found: Iterator["Columns"],
+    names: Sequence[str],
+    not_null: Collection[str],
+    times: RecordTimes,
+    typed: "TypedRead | None",
+) -> Iterator["pyarrow.RecordBatch"]:
+    if typed is None:
+        return to_batches(found, names, not_null, times)
+    raw = to_batches(found, typed.raw_columns(names), not_null, times)
+    return typed.decoder(names, not_null).batches(raw)
+
+
+class RangeFetch:
+    """Fetches ranges of offsets until every position has reached the end of its range.
+
+    The end is known by position, not by counting records: transaction markers and compaction leave gaps.
+
+    Arguments:
+        consumer: without a group, and raising where an offset is out of range.
+        lookup: asks the cluster where nothing comes.
+        options: of the read.
+        ranges: no partition twice.
+        clock: in seconds.
+        sleep: lets so many seconds go by.
+    """
+
+    def __init__(
+        self,
+        consumer: "KafkaConsumer",
+        lookup: OffsetLookup,
+        options: ReadOptions,
+        ranges: Sequence[OffsetRange],
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], object] = time.sleep,
+    ) -> None:
+        self._consumer = consumer
+        self._lookup = lookup
+        self._options = options
+        self._loss = DataLoss(options.fail_on_data_loss)
+        self._open = {each.topic_partition: each for each in ranges}
+        self._positions = {each.topic_partition: each.start for each in ranges}
+        self._topic_ids = {each.topic: UUID(each.topic_id) for each in ranges if each.topic_id is not None}
+        self._clock = clock
+        self._sleep = sleep
+
+    def columns(self) -> Iterator["Columns"]:
+        """What was fetched, cut to the ranges."""
+        consumer = self._consumer
+        consumer.assign(list(self._open))
+        for partition, each in self._open.items():
+            consumer.seek(partition, each.start)
+        moved = checked = self._clock()
+        while self._open:
+            found, out_of_range = self._poll()
+            self._leave_out_made_again(found)
+            for partition, columns in found.items():
+                if partition in self._open:
+                    yield from _cut(self._planned(columns, self._open[partition]))
+            if self._has_moved():
+                moved = checked = self._clock()
+            elif out_of_range or self._clock() - checked >= _CHECK_AFTER_S:
+                self._skip_lost(out_of_range)
+                checked = self._clock()
+                if self._has_moved():
+                    moved = checked
+                self._check_time(moved)
+
+    def _poll(self) -> tuple[dict[TopicPartition, "Columns"], Collection[TopicPartition]]:
+        """What was fetched, and the partitions whose offset turned out not to exist."""
+        try:
+            return self._consumer.poll_columns(timeout_ms=_POLL_MS), ()
+        except OffsetOutOfRangeError as error:
+            return {}, set(error.args[0])
+        except LogTruncationError as error:
+            divergent: Any = error.divergent_offsets
+            for each in divergent:
+                if each in self._open:
+                    self._give_up(each, f"but: {error}")
+                else:  # it is read to its end, and the error stays until a seek
+                    self._consumer.seek(each, self._consumer.position(each))
+            return {}, ()
+        except UnknownTopicOrPartitionError:  # it may be new to that broker; whether it is gone is looked up
+            self._sleep(_POLL_MS / 1_000)
+            return {}, ()
+
+    def _leave_out_made_again(self, found: dict[TopicPartition, "Columns"]) -> None:
+        """Drop what may be of another topic than that of the plan: the next micro-batch reads that from its beginning.
+
+        Kafka answers fetches by a topic's id since 3.1; before, what comes until its new id is known is taken.
+        """
+        if not self._topic_ids:
+            return
+        now = self._consumer._core.client.metadata
+        others = {topic for topic, before in self._topic_ids.items() if is_another_topic(before, now.topic_id(topic))}
+        for topic in others:
+            del self._topic_ids[topic]
+            for each in [each for each in self._open if each.topic == topic]:
+                found.pop(each, None)
+                self._give_up(each, "but its topic was deleted and recreated after the micro-batch was planned")
+
+    def _planned(self, columns: "Columns", whole: OffsetRange) -> "Columns":
+        """Those of the range. A record of a later leader epoch than that of the plan is another one in its place."""
+        count = len(columns)
+        if count and columns.offsets[count - 1] >= whole.stop:
+            columns = columns.slice(0, bisect.bisect_left(columns.offsets, whole.stop))
+        epoch = whole.leader_epoch
+        if epoch is None or columns.leader_epoch <= epoch:
+            return columns
+        later = next(((first, found) for first, _, found, _ in columns.runs() if found > epoch), None)
+        if later is None:  # what is later is no record
+            return columns
+        self._give_up(
+            whole.topic_partition,
+            f"but its log was truncated by an unclean leader election: offset {columns.offsets[later[0]]} contains a "
+            f"record of leader epoch {later[1]}, and the micro-batch was planned in leader epoch {epoch}",
+        )
+        return columns.slice(0, later[0])
+
+    def _give_up(self, partition: TopicPartition, why: str) -> None:
+        """Report a range whose rest is gone, and end it. The next micro-batch finds where its log was cut back."""
+        self._report(partition, self._positions[partition], why)
+        self._consumer.seek(partition, self._open[partition].stop)
+
+    def _has_moved(self) -> bool:
+        """Close what is finished; whether a position is another than before. Markers and gaps move one, too."""
+        before, self._positions = self._positions, {each: self._consumer.position(each) for each in self._open}
+        has_moved = self._positions != before
+        done = [each for each, position in self._positions.items() if position >= self._open[each].stop]
+        for each in done:
+            del self._open[each], self._positions[each]
+        if done and self._open:
+            self._consumer.pause(*done)
+        return has_moved
+
+    def _check_time(self, moved: float) -> None:
+        if (self._clock() - moved) * 1_000 < self._options.poll_timeout_ms:
+            return
+        waiting = ", ".join(
+            f"{each.topic}-{each.partition} at offset {self._consumer.position(each)} of {whole}"
+            for each, whole in list(self._open.items())[:8]
+        )
+        raise KafkaTimeoutError(
+            f"no records arrived for {self._options.poll_timeout_ms} ms (option kafkaConsumer.pollTimeoutMs) from "
+            f"{waiting}"
+            + (meanwhile(self._consumer.health().failing) or "; is the leader of that partition reachable?")
+        )
+
+    def _skip_lost(self, out_of_range: Collection[TopicPartition]) -> None:
+        """Where a log no longer holds what the plan says, fail or go on behind it, as `failOnDataLoss` says.
+
+        A partition that only has to wait is left alone: a seek, even to where it is, drops the answer under way.
+        """
+        partitions = list(self._open)
+        first = self._lookup.earliest(partitions)
+        last = self._lookup.latest(first.keys(), {})
+        for each in partitions:
+            whole, position = self._open[each], self._consumer.position(each)
+            if each not in first or each not in last:
+                self._report(each, position, "but it no longer exists")
+                del self._open[each]
+                self._consumer.pause(each)
+            elif position < first[each]:
+                self._report(each, position, f"but its log begins at {first[each]}")
+                self._consumer.seek(each, min(first[each], whole.stop))
+            elif whole.stop > last[each] and position >= last[each]:
+                self._report(each, position, f"up to {whole.stop}, but its log ends at {last[each]}")
+                self._consumer.seek(each, whole.stop)
+            elif each in out_of_range:
+                self._consumer.seek(each, position)
+
+    def _report(self, partition: TopicPartition, position: int, what: str) -> None:
+        self._loss.report(f"{partition.topic}-{partition.partition} was to be read from offset {position}, {what}")
+
+
+def _cut(columns: "Columns") -> Iterator["Columns"]:
+    """The same in pieces of at most `LARGEST_BATCH` bytes, a single record aside."""
+    count = len(columns)
+    if count == 0:
+        return
+    if count == 1 or columns.nbytes <= LARGEST_BATCH:
+        yield columns
+        return
+    yield from _cut(columns.slice(0, count // 2))
+    yield from _cut(columns.slice(count // 2, count))
+
+
+def to_batches(
+    found: Iterator["Columns"],
+    names: Sequence[str],
+    not_null: Collection[str] = (),
+    times: RecordTimes | None = None,
+) -> Iterator["pyarrow.RecordBatch"]:
+    """Columns as Arrow batches, small ones put together up to `SMALLEST_BATCH` bytes.
+
+    Raises `RecordTimeError` where `times` says so.
+    """
+    import pyarrow as pa
+
+    from kafka.record import arrow_schema, concat_arrow
+
+    schema = pa.schema([each.with_nullable(each.name not in not_null) for each in arrow_schema(names, "spark")])
+
+    checked = times or RecordTimes()
+    arrow = (checked.to_arrow(columns, names) for columns in found)
+    for together in coalesced(arrow, SMALLEST_BATCH):
+        yield pa.RecordBatch.from_arrays(concat_arrow(together).columns, schema=schema)

@@ -1,0 +1,216 @@
+"""The timestamps of records, checked by reads and writes.
+
+A read checks what producers wrote: times that Spark's timestamps cannot represent, or that are too far ahead. A write
+(`includeTimestamp`) reports times that Kafka refuses, or whose records it would delete at once.
+"""
+
+import datetime
+import logging
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from kafka.errors import KafkaError
+from kafka.record.times import LAST_MS, extremes, first_outside
+from kafka.spark.client_cache import Configs, admin_configs
+from kafka.spark.options.columns import TIMESTAMP
+
+if TYPE_CHECKING:
+    import pyarrow
+
+    from kafka.record import Columns
+
+log = logging.getLogger(__name__)
+
+_PLAUSIBLE_MS = (631_152_000_000, 4_102_444_800_000)
+"""1990 and 2100: what a number would mean in another unit is told if it is between them."""
+_OTHER_UNITS = ((1_000_000, "nanoseconds"), (1_000, "microseconds"))
+
+
+class RecordTimeError(KafkaError):
+    """The time of a record is none that Spark can hold, or is later than the options allow."""
+
+
+class RecordTimes:
+    """Makes Arrow batches of records, and looks at their times.
+
+    Arguments:
+        as_null: whether a wrong time is read as null, with a warning, or else ends the read.
+        max_ahead_ms: how far ahead of now a time may be; None: any time that Spark can hold.
+        now_ms: the wall clock.
+    """
+
+    def __init__(
+        self, as_null: bool = False, max_ahead_ms: int | None = None, now_ms: Callable[[], float] | None = None
+    ) -> None:
+        self._as_null = as_null
+        self._max_ahead_ms = max_ahead_ms
+        self._now_ms = now_ms or (lambda: time.time() * 1_000)
+        self._told: set[tuple[str, int]] = set()
+
+    def to_arrow(self, columns: "Columns", names: Sequence[str]) -> "pyarrow.RecordBatch":
+        """Records as a batch in Spark's schema.
+
+        Raises `RecordTimeError` that names the record whose time is wrong, unless such times are null.
+        """
+        if TIMESTAMP not in names:
+            return columns.to_arrow(names, schema="spark")
+        last = LAST_MS
+        if self._max_ahead_ms is not None:
+            last = min(last, int(self._now_ms()) + self._max_ahead_ms)
+        row = first_outside(columns.timestamps, -LAST_MS, last)
+        if row < 0:
+            return columns.to_arrow(names, schema="spark")
+        wrong = self._describe(columns, row)
+        if not self._as_null:
+            raise RecordTimeError(f"{wrong}; with the option invalidTimestamp=null, such timestamps are read as null")
+        if (columns.topic, columns.partition) not in self._told:
+            self._told.add((columns.topic, columns.partition))
+            log.warning("%s; it is read as null (invalidTimestamp=null), and so are similar ones", wrong)
+        return _with_nulls(columns, names, last)
+
+    def _describe(self, columns: "Columns", row: int) -> str:
+        number = columns.timestamps[row]
+        text = (
+            f"the record at topic {columns.topic}, partition {columns.partition}, offset {columns.offsets[row]} has "
+            f"the timestamp {number}"
+        )
+        if abs(number) > LAST_MS:
+            text += " (in ms since 1970), which Spark's timestamps, in microseconds, cannot represent"
+        else:
+            text += f" ({date_of(number)}), more than maxTimestampAhead ({self._max_ahead_ms} ms) ahead of now"
+        for factor, unit in _OTHER_UNITS:
+            if _PLAUSIBLE_MS[0] < number // factor < _PLAUSIBLE_MS[1]:
+                text += f". In {unit} it would be {date_of(number // factor)}: its producer must write milliseconds"
+        return text
+
+
+def date_of(milliseconds: int) -> str:
+    """The time in ISO 8601, UTC; past the year 9999 the year alone."""
+    try:
+        return f"{datetime.datetime.fromtimestamp(milliseconds / 1_000, datetime.UTC):%Y-%m-%dT%H:%M:%SZ}"
+    except (ValueError, OverflowError, OSError):
+        return f"the year {1970 + int(milliseconds / 31_556_952_000)}"
+
+
+def _with_nulls(columns: "Columns", names: Sequence[str], last: int) -> "pyarrow.RecordBatch":
+    """The batch, with null for each time outside the bounds."""
+    import pyarrow as pa
+    import pyarrow.compute
+
+    from kafka.record import arrow_schema
+
+    compute: Any = pyarrow.compute
+    times: Any = pa.Array.from_buffers(pa.int64(), len(columns), [None, pa.py_buffer(columns.timestamps)])
+    inside = compute.and_(compute.greater_equal(times, -LAST_MS), compute.less_equal(times, last))
+    kept = compute.if_else(inside, times, pa.scalar(None, pa.int64()))
+    schema = arrow_schema(names, "spark")
+    made = compute.multiply(kept, pa.scalar(1_000, pa.int64())).cast(schema.field(TIMESTAMP).type)
+    others = columns.to_arrow([name for name in names if name != TIMESTAMP] or ["offset"], schema="spark")
+    arrays = [made if name == TIMESTAMP else others.column(name) for name in names]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+_WORTH_ASKING_MS = 5 * 60_000
+"""A topic's retention is asked for where a time is older than that."""
+_asked: set[str] = set()
+"""The topics whose retention this process has asked for."""
+
+
+class RowTimeError(ValueError):
+    """The time of a row is none that a record can have."""
+
+
+class RowTimes:
+    """Looks at the column `timestamp` of the rows that a task writes.
+
+    Arguments:
+        retention_of: gives the `retention.ms` of a topic; None: it keeps records for ever, or it is not known.
+        now_ms: the wall clock.
+    """
+
+    def __init__(
+        self, retention_of: Callable[[str], int | None], now_ms: Callable[[], float] = lambda: time.time() * 1_000
+    ) -> None:
+        self._retention_of = retention_of
+        self._now_ms = now_ms
+        self._rows = 0
+        self._latest: tuple[int, int] | None = None
+        """The latest time so far, and the number of its row."""
+
+    def check(self, table: "pyarrow.Table") -> None:
+        """Look at the next rows of the task; raises `RowTimeError` for a time before 1970."""
+        first, self._rows = self._rows, self._rows + table.num_rows
+        times = _times_in(table)
+        earliest, latest = extremes(times)
+        if latest < 0:
+            return
+        if times[earliest] < 0:
+            raise RowTimeError(
+                f"row {first + earliest} of the task has {date_of(times[earliest])} in the column 'timestamp', and a "
+                "record's time cannot be before 1970: write null there for the time of writing, or leave out "
+                "includeTimestamp"
+            )
+        if self._latest is None or times[latest] > self._latest[0]:
+            self._latest = times[latest], first + latest
+
+    def compare_with_retention(self, topic: str, rows: "pyarrow.Table") -> None:
+        """Warn, once for each topic in a process, of times that are older than it keeps records."""
+        if topic in _asked:
+            return
+        times = _times_in(rows)
+        earliest, _ = extremes(times)
+        if earliest < 0 or self._now_ms() - times[earliest] <= _WORTH_ASKING_MS:
+            return
+        _asked.add(topic)
+        kept_ms = self._retention_of(topic)
+        if kept_ms is not None and times[earliest] < self._now_ms() - kept_ms:
+            log.warning(
+                "rows for topic %r have timestamps as early as %s in the column 'timestamp', but the topic keeps "
+                "records for %d ms (retention.ms): Kafka deletes such records soon after they are written. Without "
+                "includeTimestamp, records get the time of writing",
+                topic,
+                date_of(times[earliest]),
+                kept_ms,
+            )
+
+    def refusal(self) -> str:
+        """What to add to the word of a broker that refuses a record for its time."""
+        if self._latest is None:
+            return ""
+        return (
+            f"; the latest timestamp in the column 'timestamp' is {date_of(self._latest[0])}, in row "
+            f"{self._latest[1]} of the task: brokers reject timestamps further ahead of their clock than the topic's "
+            "message.timestamp.after.max.ms (an hour by default)"
+        )
+
+
+def _times_in(table: "pyarrow.Table") -> memoryview:
+    """Milliseconds, -1 for null; none where there is no such column."""
+    if TIMESTAMP not in table.column_names or not table.num_rows:
+        return _NO_TIMES
+    from kafka.record.arrow_input import one_array, timestamp_view
+
+    return timestamp_view(one_array(table, TIMESTAMP))
+
+
+_NO_TIMES = memoryview(b"").cast("q")
+
+
+def retention_ms(configs: Configs, topic: str) -> int | None:
+    """How long a topic keeps records; None: for ever, or it is not known."""
+    from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient
+
+    wanted = ("retention.ms", "cleanup.policy")
+    try:
+        with KafkaAdminClient(**admin_configs(configs)) as admin:
+            resource = ConfigResource(ConfigResourceType.TOPIC, topic, dict.fromkeys(wanted))
+            (answer,) = admin.describe_configs([resource])
+            values = {each["name"]: each["value"] for each in answer.results[0]["configs"]}
+    except KafkaError as error:
+        log.debug("the retention of topic %r is unknown: %s", topic, error)
+        return None
+    if "delete" not in values.get("cleanup.policy", "delete"):
+        return None
+    kept = int(values.get("retention.ms", -1))
+    return kept if kept >= 0 else None

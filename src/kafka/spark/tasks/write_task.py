@@ -1,0 +1,270 @@
+"""Writing a task's rows: from Spark's pipe to a producer of this process, encoded and sent beside the pipe."""
+
+import functools
+import itertools
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from kafka.errors import InvalidTimestampError, KafkaError, UnknownTopicOrPartitionError, error_text
+from kafka.spark.client_cache import PRODUCERS, Configs, admin_configs
+from kafka.spark.options.parsing import WriteOptions
+from kafka.spark.planning.lookup import MissingTopicError
+from kafka.spark.tasks.channel import Channel, coalesced
+from kafka.spark.tasks.timestamps import RowTimeError, RowTimes, retention_ms
+
+if TYPE_CHECKING:
+    import pyarrow
+
+    from kafka import KafkaAdminClient, KafkaProducer
+    from kafka.producer.arrow.future import ArrowResult, FutureArrowResult
+
+TOGETHER_BYTES = 4 << 20
+"""How many bytes of rows are encoded together. Spark hands over 10,000 rows at a time; spread over a topic's partitions
+these would make small record batches, which cost the broker more processor time."""
+TABLES_WAITING = 2
+"""How many tables may wait to be encoded. What the producer holds is bounded by its buffer_memory."""
+
+
+class DeliveryError(KafkaError):
+    """Rows that Kafka has not taken. Spark runs the task again, and rows that were taken are then there twice."""
+
+
+def write_task(options: WriteOptions, columns: Sequence[str], batches: Iterator["pyarrow.RecordBatch"]) -> int:
+    """Write all rows and wait until Kafka has them; gives their number.
+
+    Arguments:
+        options: of the write.
+        columns: those of the batches that are written, a selection of key, value, headers, partition and topic.
+        batches: as Spark hands them over.
+
+    Raises `DeliveryError` that names the topic and says why. A task without rows does not connect.
+    """
+    first = next((batch for batch in batches if batch.num_rows), None)
+    if first is None:
+        return 0
+    rows = (batch.select(columns) for batch in itertools.chain([first], batches) if batch.num_rows)
+    with PRODUCERS.borrow(options.configs) as producer:
+        return deliver(producer, options, rows)
+
+
+def deliver(
+    producer: "KafkaProducer",
+    options: WriteOptions,
+    batches: Iterable["pyarrow.RecordBatch"],
+    on_written: "Callable[[ArrowResult], object]" = lambda _: None,
+) -> int:
+    """Send all rows and wait until Kafka has them, as `write_task` does; gives their number.
+
+    Arguments:
+        producer: of this process.
+        options: of the write.
+        batches: the rows.
+        on_written: is told, in another thread, where rows are that Kafka has.
+
+    Raises `DeliveryError`.
+    """
+    import pyarrow as pa
+
+    times = RowTimes(functools.partial(retention_ms, options.configs))
+    delivery = Delivery(producer, options, on_written, times)
+    delivery.start()
+    try:
+        for together in coalesced(batches, TOGETHER_BYTES):
+            table = pa.Table.from_batches(together)
+            times.check(table)
+            delivery.take(table)
+    except RowTimeError as error:
+        delivery.give_up()
+        raise DeliveryError(f"could not write rows: {error_text(error)}") from error
+    except BaseException:
+        delivery.give_up()
+        raise
+    return delivery.finish()
+
+
+class Delivery:
+    """Sends tables in a thread of its own, so that Spark's pipe keeps flowing while rows are encoded.
+
+    Arguments:
+        producer: of this process.
+        options: of the write.
+        on_written: is told in that thread where rows are that Kafka has.
+        times: looks at the rows' times.
+    """
+
+    def __init__(
+        self,
+        producer: "KafkaProducer",
+        options: WriteOptions,
+        on_written: "Callable[[ArrowResult], object]",
+        times: RowTimes,
+    ) -> None:
+        self._producer = producer
+        self._topic = options.topic
+        self._configs = options.configs
+        self._on_written = on_written
+        self._times = times
+        self._waiting: Channel[pyarrow.Table] = Channel(TABLES_WAITING)
+        self._sent: list[tuple[str, FutureArrowResult]] = []
+        self._rows = 0
+        self._error: BaseException | None = None
+        self._worker = threading.Thread(target=self._work, name="kafka-spark-deliver", daemon=True)
+
+    def start(self) -> None:
+        """Begin to send what is taken."""
+        self._worker.start()
+
+    def take(self, table: "pyarrow.Table") -> None:
+        """Send a table; waits while too many are not encoded yet, and raises what went wrong with earlier ones."""
+        if not self._waiting.put(table):
+            self._worker.join()
+            assert self._error is not None
+            raise self._error
+
+    def finish(self) -> int:
+        """Wait until Kafka has all rows; gives their number."""
+        self._waiting.end()
+        self._worker.join()
+        if self._error is not None:
+            raise self._error
+        return self._rows
+
+    def give_up(self) -> None:
+        """Send no more."""
+        self._waiting.abandon()
+        self._waiting.end()
+        self._worker.join()
+
+    def _work(self) -> None:
+        try:
+            for table in self._waiting:
+                for topic, rows in split_by_topic(table, self._topic):
+                    self._send(topic, rows)
+            self._flush()
+        except BaseException as error:
+            self._error = error
+            self._waiting.abandon()
+
+    def _flush(self) -> None:
+        """Wait for all that was sent; the futures know which topic an error belongs to, the flush does not."""
+        try:
+            self._producer.flush()
+        except Exception as error:
+            self._confirm(len(self._sent))
+            raise DeliveryError(f"could not write rows: {error_text(error)}") from error
+        self._confirm(len(self._sent))
+
+    def _send(self, topic: str, rows: "pyarrow.Table") -> None:
+        self._times.compare_with_retention(topic, rows)
+        try:
+            check_topic(self._configs, topic)
+            self._sent.append((topic, self._producer.send_arrow(topic, rows)))
+        except Exception as error:
+            raise self._undelivered(topic, error) from error
+        self._rows += rows.num_rows
+        done = 0
+        while done < len(self._sent) and self._sent[done][1].is_done:
+            done += 1
+        self._confirm(done)
+
+    def _confirm(self, count: int) -> None:
+        """Wait for the oldest sends and raise what went wrong with them."""
+        confirmed, self._sent = self._sent[:count], self._sent[count:]
+        for topic, future in confirmed:
+            try:
+                self._on_written(future.get())
+            except Exception as error:
+                raise self._undelivered(topic, error) from error
+
+    def _undelivered(self, topic: str, error: Exception) -> DeliveryError:
+        more = self._times.refusal() if isinstance(error, InvalidTimestampError) else ""
+        return DeliveryError(f"could not write rows to topic {topic!r}: {error_text(error)}{more}")
+
+
+def split_by_topic(table: "pyarrow.Table", topic: str | None) -> Iterator[tuple[str, "pyarrow.Table"]]:
+    """The rows for each topic, in their order, without the column that names it.
+
+    Raises `DeliveryError` for a row without a topic.
+    """
+    if topic is not None:
+        yield topic, table
+        return
+    import pyarrow as pa
+
+    from kafka.record.arrow_rows import ArrowRows
+
+    names = table.column("topic")
+    if names.null_count:
+        raise DeliveryError(
+            f"{names.null_count} rows have no topic: their column 'topic' is null and the option 'topic' is not set"
+        )
+    by_topic = ArrowRows(table.select(["topic", "value"])).topics()
+    rows = table.drop_columns(["topic"])
+    if len(by_topic) == 1:
+        yield next(iter(by_topic)), rows
+        return
+    order = pa.py_buffer(b"".join(by_topic.values()))
+    rows = rows.combine_chunks().take(pa.Array.from_buffers(pa.int32(), len(rows), [None, order]))
+    start = 0
+    for name, numbers in by_topic.items():
+        yield name, rows.slice(start, len(numbers))
+        start += len(numbers)
+
+
+log = logging.getLogger(__name__)
+
+_TRIES = 4
+_PAUSE_S = 0.2
+"""A new topic is not known to every broker at once: one that is missing is asked for again, so soon after."""
+_AUTO_CREATE = "auto.create.topics.enable"
+_there: set[tuple[Configs, str]] = set()
+"""Topics that this process has found."""
+
+
+def check_topic(configs: Configs, topic: str, sleep: Callable[[float], object] = time.sleep) -> None:
+    """Raise `MissingTopicError` for a topic that is not there, and that no broker will make.
+
+    Where it is not known whether brokers make topics, or the topic may not be seen, nothing is raised: the producer
+    waits for it as `max_block_ms` says.
+
+    Arguments:
+        configs: keyword arguments of the producer.
+        sleep: lets so many seconds go by.
+    """
+    from kafka import KafkaAdminClient
+
+    if (configs, topic) in _there:
+        return
+    asks = dict(configs).get("allow_auto_create_topics", True)
+    try:
+        with KafkaAdminClient(**admin_configs(configs)) as admin:
+            for attempt in range(_TRIES):
+                if attempt:
+                    sleep(_PAUSE_S)
+                (found,) = admin.describe_topics([topic])
+                if found["error_code"] != UnknownTopicOrPartitionError.errno:
+                    _there.add((configs, topic))
+                    return
+                if asks and _is_made_by_brokers(admin):
+                    return
+    except KafkaError as error:
+        log.debug("cannot tell whether topic %r exists: %s", topic, error)
+        return
+    raise MissingTopicError(
+        f"Kafka has no topic {topic!r}, which the query writes to, and topics are not created automatically "
+        f"({_AUTO_CREATE if asks else 'kafka.allow.auto.create.topics'}=false): create it first"
+    )
+
+
+def _is_made_by_brokers(admin: "KafkaAdminClient") -> bool:
+    """Whether brokers make topics that are written to; True where they do not tell."""
+    from kafka.admin import ConfigResource, ConfigResourceType
+
+    broker = admin.describe_cluster()["brokers"][0]["node_id"]
+    resource = ConfigResource(ConfigResourceType.BROKER, str(broker), {_AUTO_CREATE: ""})
+    (told,) = admin.describe_configs([resource])
+    values = {each["name"]: each["value"] for each in told.results[0]["configs"]}
+    return str(values.get(_AUTO_CREATE, "true")).lower() != "false"

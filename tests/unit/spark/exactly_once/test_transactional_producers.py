@@ -1,0 +1,166 @@
+"""The producers of a process whose transactions the driver ends: which are lent again, and which are closed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kafka.errors import InvalidTransactionTimeoutError, KafkaConfigurationError, KafkaError
+from kafka.producer.transactions import TransactionIdentity
+from kafka.spark.exactly_once import task
+from kafka.spark.exactly_once.decision import slot_of
+from kafka.spark.exactly_once.driver import Plan
+from kafka.spark.exactly_once.task import TransactionalProducers
+
+pytestmark = pytest.mark.once
+CONFIGS = (("bootstrap_servers", "localhost:1"),)
+
+
+class Producer:
+    """What stands for a `KafkaProducer`; `made` has all of them."""
+
+    made: list[Producer]
+    failure: Exception | None = None
+
+    def __init__(self, **configs: Any) -> None:
+        self.configs = configs
+        self.calls: list[Any] = []
+        self.made.append(self)
+
+    def init_transactions(self) -> None:
+        self.calls.append("init")
+        if self.failure is not None:
+            raise self.failure
+
+    def begin_transaction(self) -> None:
+        self.calls.append("begin")
+
+    def close(self, timeout: float) -> None:
+        self.calls.append(("close", timeout))
+        if self.failure is not None:
+            raise KafkaError("it cannot be closed either")
+
+
+@pytest.fixture(autouse=True)
+def fakes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kafka.KafkaProducer", Producer)
+    monkeypatch.setattr(Producer, "made", [], raising=False)
+    monkeypatch.setattr(Producer, "failure", None)
+
+
+def plan(token: str, timeout_ms: int = 60_000, committed: tuple[TransactionIdentity, ...] = ()) -> Plan:
+    return Plan(token, "", timeout_ms, None, frozenset(committed), None, None, False)
+
+
+def lend(
+    producers: TransactionalProducers, token: str, prefix: str = "p", *, run: str | None = "run", **given: Any
+) -> Producer:
+    with producers.borrow(CONFIGS, prefix, plan(token, **given), run) as slot:
+        producer: Producer = slot.producer  # type: ignore[assignment]  # a fake
+        slot.transaction = identity(producer)
+        return producer
+
+
+def identity(producer: Producer) -> TransactionIdentity:
+    """Of its last transaction: each has an epoch of its own."""
+    return TransactionIdentity(producer.configs["transactional_id"], 1, producer.calls.count("begin"), 2)
+
+
+def test_a_producer_begins_a_transaction_under_a_name_of_the_process() -> None:
+    producers = TransactionalProducers()
+    first, second = lend(producers, "a"), lend(producers, "a")
+    assert first.calls == second.calls == ["init", "begin"]
+    names = [each.configs["transactional_id"] for each in (first, second)]
+    assert first.configs == {
+        "bootstrap_servers": "localhost:1",
+        "transactional_id": names[0],
+        "transaction_timeout_ms": 60_000,
+    }
+    slots = [slot_of("p", name) for name in names]
+    assert [slot and slot.rpartition(".")[2] for slot in slots] == ["0", "1"]
+    assert len({slot and slot.rpartition(".")[0] for slot in slots}) == 1
+    assert lend(TransactionalProducers(), "a").configs["transactional_id"] not in names
+
+
+def test_one_is_lent_again_to_a_later_attempt_with_the_same_settings() -> None:
+    producers = TransactionalProducers()
+    first = lend(producers, "a")
+    assert lend(producers, "a") is not first  # its transaction is of this very attempt
+    assert lend(producers, "b", "another") is not first
+    assert lend(producers, "b", timeout_ms=1) is not first
+    assert lend(producers, "b") is first
+    assert first.calls == ["init", "begin"] * 2
+
+
+@pytest.mark.parametrize("run", ["another run", None])
+def test_a_name_is_not_used_by_another_run(run: str | None) -> None:
+    """An older driver that has found its transaction open may be asleep, and abort later whatever has its name."""
+    producers = TransactionalProducers()
+    names = {lend(producers, "a").configs["transactional_id"] for _ in range(task._MOST_IDLE + 3)}
+    later = [lend(producers, "b", run=run) for _ in range(task._MOST_IDLE + 3)]
+    assert names.isdisjoint(each.configs["transactional_id"] for each in later)
+    assert all(each.calls[-1] == ("close", 0) for each in Producer.made if each not in later)  # nothing is kept of them
+
+
+def test_a_batch_write_uses_the_names_of_the_one_before_once_that_is_committed() -> None:
+    producers = TransactionalProducers()
+    committed, left = lend(producers, "a", run=None), lend(producers, "a", run=None)
+    assert lend(producers, "b", run=None, committed=(identity(committed),)) is committed
+    names = [each.configs["transactional_id"] for each in (committed, left)]
+    assert lend(producers, "b", run=None, committed=(identity(left),)).configs["transactional_id"] not in names
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, GeneratorExit])
+def test_what_fails_is_aborted_and_not_lent_again(error: type[BaseException]) -> None:
+    producers = TransactionalProducers()
+    with pytest.raises(error), producers.borrow(CONFIGS, "p", plan("a"), "run"):
+        raise error
+    assert Producer.made[0].calls == ["init", "begin", ("close", task._ABORT_S)]
+    assert lend(producers, "b") is not Producer.made[0]
+
+
+def test_a_time_that_brokers_do_not_allow_is_told_by_its_option(monkeypatch: pytest.MonkeyPatch, caplog: Any) -> None:
+    monkeypatch.setattr(Producer, "failure", InvalidTransactionTimeoutError())
+    with pytest.raises(KafkaConfigurationError, match=r"60000 ms.*'kafka\.transaction\.timeout\.ms'"):
+        lend(TransactionalProducers(), "a")
+    assert "could not be closed cleanly" in caplog.text
+
+
+def test_those_that_are_too_many_are_closed_without_an_end_of_their_transactions() -> None:
+    producers = TransactionalProducers()
+    made = [lend(producers, "a") for _ in range(task._MOST_IDLE + 1)]
+    assert [each.calls[2:] for each in made] == [[("close", 0)]] + [[]] * task._MOST_IDLE
+    producers.close()
+    producers.close()
+    assert all(each.calls[2:] == [("close", 0)] for each in made)
+    assert lend(producers, "b") not in made
+
+
+def test_attempts_with_many_tasks_use_the_same_names_again() -> None:
+    producers = TransactionalProducers()
+    count = task._MOST_IDLE * 3
+    names = {}
+    for token in ("a", "b", "c"):
+        names[token] = [lend(producers, token).configs["transactional_id"] for _ in range(count)]
+        assert len(set(names[token])) == count  # each task of an attempt has a transaction of its own
+    assert set(names["a"]) == set(names["b"]) == set(names["c"])
+    assert not {lend(producers, "d", "another").configs["transactional_id"] for _ in range(count)} & set(names["a"])
+    assert {lend(producers, "e").configs["transactional_id"] for _ in range(count)} == set(names["a"])
+
+
+def test_a_name_with_an_open_transaction_of_an_attempt_is_not_used_by_it_again_after_another_prefix() -> None:
+    producers = TransactionalProducers()
+    names: list[str] = []
+    for token, prefix in (("a", "p"), ("d", "another"), ("a", "p")):
+        names += [lend(producers, token, prefix).configs["transactional_id"] for _ in range(task._MOST_IDLE * 3)]
+    assert len(set(names)) == len(names)
+
+
+def test_a_forked_process_has_producers_and_names_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    producers = TransactionalProducers()
+    first = lend(producers, "a")
+    monkeypatch.setattr("os.getpid", lambda: -1)
+    other = lend(producers, "b")
+    assert other is not first
+    assert other.configs["transactional_id"] != first.configs["transactional_id"]

@@ -1,0 +1,187 @@
+"""Writes of exactly once on the embedded broker, step by step as Spark makes them, but without Spark."""
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+import pytest
+
+import kafka
+from kafka.broker import EmbeddedBroker
+from kafka.producer.transactions.requests import TransactionRequests
+from kafka.spark.exactly_once import driver, prefix_access
+from kafka.spark.exactly_once.decision import BATCH_WRITE
+from kafka.spark.exactly_once.prefix_access import PrefixAccess, admin_configs, ask_brokers
+from kafka.spark.exactly_once.replay_check import Write
+from kafka.spark.exactly_once.task import TransactionalProducers, write_in_transaction
+from kafka.spark.options.parsing import WriteOptions, parse_write
+
+pytestmark = pytest.mark.once
+
+
+async def die(*_: object) -> None:
+    """What a driver does no more."""
+    raise ConnectionError("it is dead")
+
+
+class Writes:
+    """A driver, and the process of a task."""
+
+    def __init__(self, broker: EmbeddedBroker, **given: str) -> None:
+        base = {"topic": "out", "exactlyOnce": "true", "transactionalIdPrefix": "p"}
+        options = {"kafka.bootstrap.servers": broker.bootstrap_servers, **base, **given}
+        self.broker = broker
+        self.options: WriteOptions = parse_write({name.lower(): value for name, value in options.items()})
+        self.producers = TransactionalProducers()
+
+    def ask(self, steps):
+        return ask_brokers(admin_configs(self.options.configs), "p", steps)
+
+    def plan(self) -> driver.Plan:
+        return self.ask(lambda access: driver.plan(access, self.options, ""))
+
+    def task(self, plan: driver.Plan, write: Write, *values: str) -> driver.TaskResult:
+        rows = iter([pa.record_batch({"value": list(values)})])
+        return write_in_transaction(self.options, ("value",), rows, plan, write, self.producers)
+
+    def commit(self, *results: driver.TaskResult) -> None:
+        self.ask(lambda access: driver.commit(access, self.options, results))
+
+    def micro_batch(self, number: int, *values: str, run: str = "run") -> None:
+        """As a foreachBatch function writes it."""
+        self.commit(self.task(self.plan(), Write("p", "query", run, number, ""), *values))
+
+    def batch_task(self, *values: str) -> driver.TaskResult:
+        plan = self.plan()
+        return self.task(plan, Write("p", BATCH_WRITE, plan.run, 0, ""), *values)
+
+    def batch(self, *values: str) -> None:
+        self.commit(self.batch_task(*values))
+
+    def committed(self) -> list[str]:
+        committed = kafka.read("out", bootstrap_servers=self.broker.bootstrap_servers, isolation_level="read_committed")
+        return sorted(record.value.decode() for record in committed)
+
+
+@pytest.fixture
+def broker() -> Iterator[EmbeddedBroker]:
+    with EmbeddedBroker() as started:
+        yield started
+
+
+def test_each_micro_batch_of_a_foreach_batch_function_is_written_though_all_have_one_batch_id(broker):
+    writes = Writes(broker, transactionalBatchId="the same for all")
+    writes.micro_batch(0, "a")
+    writes.micro_batch(1, "b")
+    writes.micro_batch(1, "b", run="after a crash")
+    assert writes.committed() == ["a", "b"]
+
+
+def test_a_batch_write_that_was_committed_under_its_name_is_not_written_again(broker):
+    writes = Writes(broker, transactionalBatchId="a night's")
+    writes.batch("a")
+    writes.batch("a")
+    assert writes.committed() == ["a"]
+
+
+def test_a_batch_write_that_was_committed_before_its_tasks_began_is_not_sent_again(broker):
+    writes = Writes(broker, transactionalBatchId="a night's")
+    writes.batch("a")
+    again = writes.batch_task("a", "b")
+    assert (again.written, again.rows) == (None, 2)
+
+
+def test_a_micro_batch_is_written_under_a_batch_id_that_an_earlier_one_was_noted_under(broker):
+    """A batch write, or the first micro-batch of a function with an earlier version."""
+    writes = Writes(broker, transactionalBatchId="the same for all")
+    writes.batch("a")
+    writes.ask(lambda access: access.forget())
+    assert writes.plan().is_marked
+    writes.micro_batch(0, "b")
+    assert writes.committed() == ["a", "b"]
+
+
+def test_a_batch_write_that_was_committed_is_not_called_lost_after_another_one_has_failed(broker):
+    first, second = (Writes(broker, transactionalBatchId=name) for name in ("first", "second"))
+    second.producers = first.producers
+    first.batch("a")
+    failed = second.batch_task("b")
+    second.ask(lambda access: driver.abort(access, [failed]))
+    first.batch("a")
+    assert first.committed() == ["a"]
+
+
+def test_it_is_not_called_lost_either_where_it_was_not_noted_as_committed(broker, monkeypatch):
+    first, second = (Writes(broker, transactionalBatchId=name) for name in ("first", "second"))
+    second.producers = first.producers
+    with monkeypatch.context() as dying:
+        dying.setattr(PrefixAccess, "note_finished", die)
+        with pytest.raises(ConnectionError):
+            first.batch("a")
+    failed = second.batch_task("b")
+    second.ask(lambda access: driver.abort(access, [failed]))
+    first.batch("a")
+    assert first.committed() == ["a"]
+
+
+def test_batch_writes_one_after_the_other_use_the_same_transactional_id(broker):
+    writes = Writes(broker)
+    results = []
+    for value in ("a", "b"):
+        results.append(writes.batch_task(value))
+        writes.commit(results[-1])
+    assert len({each.written.transaction.transactional_id for each in results}) == 1
+    assert writes.committed() == ["a", "b"]
+
+
+def test_a_batch_write_goes_on_where_its_driver_died_while_it_decided(broker, monkeypatch):
+    monkeypatch.setattr(prefix_access, "LIMIT_MS", 10_000)
+    writes = Writes(broker, transactionalBatchId="a night's")
+    with monkeypatch.context() as dying:
+        dying.setattr(TransactionRequests, "end", die)
+        with pytest.raises(ConnectionError):
+            writes.batch("a")
+    writes.batch("a")
+    assert writes.committed() == ["a"]
+
+
+def test_what_was_decided_a_moment_ago_is_not_aborted_by_the_next_task_of_its_process(broker, monkeypatch):
+    writes = Writes(broker)
+    writes.micro_batch(0, "a")
+    before = writes.ask(lambda access: access.read(stable=False))
+    with monkeypatch.context() as dying:
+        dying.setattr(driver, "_finish", die)
+        with pytest.raises(ConnectionError):
+            writes.micro_batch(1, "b")
+    read = PrefixAccess.read
+
+    async def read_behind(self, *, stable):
+        return await read(self, stable=True) if stable else before  # as long as the markers are not written
+
+    monkeypatch.setattr(PrefixAccess, "read", read_behind)
+    writes.micro_batch(1, "b", run="after a crash")
+    assert writes.committed() == ["a", "b"]
+
+
+@pytest.mark.slow
+def test_batches_of_many_tasks_in_one_process_are_committed_under_the_same_transactional_ids(broker):
+    writes = Writes(broker)
+    names = set()
+    for number in range(3):
+        plan = writes.plan()
+        write = Write("p", "query", "run", number, "")
+        results = [writes.task(plan, write, f"{number}.{each}") for each in range(12)]
+        writes.commit(*results)
+        names |= {result.written.transaction.transactional_id for result in results}
+    assert writes.committed() == sorted(f"{number}.{each}" for number in range(3) for each in range(12))
+    assert len(names) == 12
+
+
+def test_what_was_left_open_is_aborted_where_brokers_allow_short_transactions_only():
+    with EmbeddedBroker(transaction_max_timeout_ms=30_000) as broker:
+        writes = Writes(broker, **{"kafka.transaction.timeout.ms": "20000"})
+        plan = writes.plan()
+        for _ in range(2):
+            writes.task(plan, Write("p", "query", "run", 0, ""), "of a task that was given up")
+        writes.producers = TransactionalProducers()  # of another process
+        writes.micro_batch(0, "a")
+        assert writes.committed() == ["a"]

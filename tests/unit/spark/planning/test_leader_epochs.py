@@ -1,0 +1,193 @@
+"""Logs that an unclean leader election has cut back between two micro-batches, and that may have grown again."""
+
+import logging
+
+import pytest
+
+from kafka.spark.planning.checkpoint import (
+    Layout,
+    cut_back,
+    from_layout,
+    leader_epochs,
+    topic_ids,
+    with_cut_back,
+    with_leader_epochs,
+)
+from kafka.spark.planning.data_loss import DataLossError
+from kafka.spark.planning.ranges import OffsetRange
+from kafka.structs import TopicPartition
+
+from .fake_cluster import FakeCluster
+from .planned_query import Query
+
+pytestmark = pytest.mark.once
+
+T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
+
+
+def read_up_to(end: int, **options: str) -> tuple[Query, Layout]:
+    """A query that has read partition 0 in leader epoch 3, and partition 1, whose leader stays."""
+    query = Query({T0: (0, end), T1: (0, 7)}, startingOffsets="earliest", **options)
+    query.cluster.epochs = {T0: 3, T1: 8}
+    return query, query.latest(query.initial())
+
+
+def elect(query: Query, cut_at: int | None, end: int) -> None:
+    """Partition 0 gets another leader, whose log has epoch 3 up to an offset (None: it does not tell)."""
+    query.cluster.epochs[T0] = 5
+    query.cluster.logs.update(FakeCluster({T0: (0, end)}).logs)
+    if cut_at is not None:
+        query.cluster.ends_of_epochs[T0, 3] = cut_at
+
+
+def test_epochs_stand_beside_offsets_and_are_nothing_to_whoever_does_not_know_them():
+    epochs = {T0: 3, T1: 3, TopicPartition("t", 2): 4, TopicPartition("t", 5): 4, TopicPartition("u", 0): 0}
+    offsets = {"t": {"0": 1, "1": 1, "2": 1, "5": 1}, "u": {"0": 9}}
+    layout = with_cut_back(with_leader_epochs(offsets, epochs), {T1: 5})
+    assert layout == offsets | {"t leader epochs 0-1:3,2:4,5:4": {}, "u leader epochs 0:0": {}, "t cut back 1:5": {}}
+    assert leader_epochs(layout) == epochs
+    assert cut_back(layout) == {T1: 5}
+    assert from_layout(layout) == from_layout(offsets)
+    assert topic_ids(layout) == {}
+
+
+def test_epochs_of_topics_that_are_not_read_stay_out_of_the_checkpoint():
+    assert with_leader_epochs({"t": {"0": 1}}, {T0: 2, TopicPartition("u", 0): 1}) == {
+        "t": {"0": 1},
+        "t leader epochs 0:2": {},
+    }
+
+
+@pytest.mark.parametrize("end", [31, 45, 50, 80], ids=["cut", "shorter", "as long", "longer"])
+def test_a_log_that_was_cut_back_ends_the_query_however_long_it_is_now(end):
+    query, done = read_up_to(50)
+    assert leader_epochs(done) == {T0: 3, T1: 8}
+    elect(query, cut_at=31, end=end)
+    query.restart()
+    with pytest.raises(DataLossError, match=r"log of t-0 was truncated to offset 31 .* had read up to 50: .* epoch 3"):
+        query.latest(done)
+
+
+@pytest.mark.parametrize("end", [45, 50, 80], ids=["shorter", "as long", "longer"])
+def test_where_loss_is_allowed_what_came_instead_is_read_once(end, caplog):
+    query, done = read_up_to(50, failOnDataLoss="false")
+    elect(query, cut_at=31, end=end)
+    later = query.latest(done)
+    ranges = [OffsetRange("t", 0, 31, end, leader_epoch=5)]
+    assert query.ranges(done, later) == ranges
+    assert "t-0 was truncated to offset 31" in caplog.text
+    query.restart()
+    assert query.ranges(done, later) == ranges, "a replay reads the same"
+    query.produce(0, 5)
+    last = query.latest(later)
+    assert query.ranges(later, last) == [OffsetRange("t", 0, end, end + 5, leader_epoch=5)]
+    assert cut_back(last) == {}
+
+
+def test_what_came_instead_is_waited_for_where_there_is_nothing_yet():
+    query, done = read_up_to(50, failOnDataLoss="false")
+    elect(query, cut_at=31, end=31)
+    assert query.latest(done) == done
+    query.produce(0, 2)
+    assert query.ranges(done, query.latest(done)) == [OffsetRange("t", 0, 31, 33, leader_epoch=5)]
+
+
+def test_limits_hold_for_what_came_instead():
+    query, done = read_up_to(50, failOnDataLoss="false", maxOffsetsPerTrigger="10")
+    while from_layout(done)[T0] < 50:
+        done = query.latest(done, 10)
+    elect(query, cut_at=31, end=60)
+    first = query.latest(done, 10)
+    assert query.ranges(done, first) == [OffsetRange("t", 0, 31, 41, leader_epoch=5)]
+    assert query.ranges(first, query.latest(first, 10)) == [OffsetRange("t", 0, 41, 51, leader_epoch=5)]
+
+
+def test_a_leader_that_has_everything_is_asked_once():
+    query, done = read_up_to(50)
+    elect(query, cut_at=55, end=80)
+    later = query.latest(done)
+    assert query.ranges(done, later) == [OffsetRange("t", 0, 50, 80, leader_epoch=5)]
+    assert query.latest(done) == later
+    assert query.cluster.asked_epochs == [{T0: 3}]
+    assert leader_epochs(later) == {T0: 5, T1: 8}
+
+
+def test_a_log_that_was_cut_back_to_where_the_query_is_has_lost_nothing_of_it():
+    query, done = read_up_to(50)
+    elect(query, cut_at=50, end=80)
+    assert query.ranges(done, query.latest(done)) == [OffsetRange("t", 0, 50, 80, leader_epoch=5)]
+
+
+def test_each_leader_is_asked_where_the_epoch_before_it_ends():
+    query, done = read_up_to(50)
+    elect(query, cut_at=50, end=80)
+    done = query.latest(done)
+    query.cluster.epochs[T0] = 6
+    query.cluster.ends_of_epochs[T0, 5] = 70
+    with pytest.raises(DataLossError, match="t-0 was truncated to offset 70"):
+        query.latest(done)
+
+
+def test_nobody_is_asked_while_leaders_stay():
+    query, done = read_up_to(50)
+    for _ in range(3):
+        query.produce(0, 1)
+        done = query.latest(done)
+    query.restart()
+    query.latest(done)
+    assert query.cluster.asked_epochs == []
+
+
+def test_a_query_of_what_is_there_now_keeps_the_epochs_of_its_beginning():
+    query, done = read_up_to(50)
+    query.produce(0, 30)
+    query.now += 2.0
+    query.planner.freeze()
+    elect(query, cut_at=60, end=90)
+    last = query.latest(done)
+    assert (from_layout(last)[T0], leader_epochs(last)[T0]) == (80, 3)
+    query.restart()
+    with pytest.raises(DataLossError, match="t-0 was truncated to offset 60"):
+        query.latest(last)
+
+
+def test_a_checkpoint_without_epochs_goes_on_and_gets_them():
+    query, _ = read_up_to(50)
+    elect(query, cut_at=31, end=80)
+    query.restart()
+    assert leader_epochs(query.latest({"t": {"0": 50, "1": 7}})) == {T0: 5, T1: 8}
+    assert query.cluster.asked_epochs == []
+
+
+def test_brokers_without_epochs_are_not_asked():
+    query, done = read_up_to(50)
+    query.cluster.epochs.clear()
+    query.produce(0, 1)
+    assert query.latest(done) == {"t": {"0": 51, "1": 7}}
+
+
+def test_a_leader_that_does_not_tell_is_no_loss(caplog):
+    query, done = read_up_to(50)
+    elect(query, cut_at=None, end=80)
+    with caplog.at_level(logging.WARNING):
+        assert query.ranges(done, query.latest(done)) == [OffsetRange("t", 0, 50, 80, leader_epoch=5)]
+    assert "whether the logs of t-0 were truncated" in caplog.text
+
+
+def test_a_broker_that_lags_behind_is_not_asked_about_epochs_that_it_has_not_seen():
+    query, done = read_up_to(50)
+    query.cluster.epochs[T0] = 2
+    query.produce(0, 1)
+    query.latest(done)
+    assert query.cluster.asked_epochs == []
+
+
+def test_a_topic_that_was_made_again_is_told_as_that():
+    query, done = read_up_to(50)
+    query.cluster.ids["t"] = "one"
+    query.produce(0, 1)
+    done = query.latest(done)
+    query.cluster.ids["t"] = "two"
+    elect(query, cut_at=31, end=80)
+    with pytest.raises(DataLossError, match="deleted and recreated"):
+        query.latest(done)

@@ -1,0 +1,196 @@
+"""Rows of small micro-batches, read where they are planned: when, and how Spark takes them."""
+
+import io
+import json
+import pickle
+from types import SimpleNamespace
+
+import pyarrow as pa
+import pytest
+from pyspark import cloudpickle
+from pyspark.serializers import SpecialLengths, read_int
+from pyspark.sql.datasource import DataSourceStreamReader
+from pyspark.sql.streaming import python_streaming_source_runner as runner
+from pyspark.sql.types import BinaryType, StructField, StructType
+
+from kafka.spark.options.parsing import parse_read
+from kafka.spark.planning.ranges import OffsetRange
+from kafka.spark.stream import KafkaStreamReader
+from kafka.spark.tasks.planned_rows import AGAIN_AFTER_S, MOST_BYTES, MOST_OFFSETS, SPARKS_READER, PlannedRows
+
+BASE = {"kafka.bootstrap.servers": "h:1", "subscribe": "t"}
+SCHEMA = StructType([StructField("value", BinaryType())])
+SMALL = (OffsetRange("t", 0, 5, 8), OffsetRange("t", 1, 0, 2))
+
+
+def values(*rows: bytes) -> pa.RecordBatch:
+    return pa.record_batch([pa.array(rows, pa.binary())], names=["value"])
+
+
+class Reads:
+    """Stands for `read_task`: gives batches, or raises; remembers what was asked, and how much of it was taken."""
+
+    def __init__(self, *batches: pa.RecordBatch | BaseException) -> None:
+        self.batches = batches
+        self.asked: list[tuple] = []
+        self.taken = 0
+        self.patience_ms = 0
+
+    def __call__(self, options, columns, ranges, not_null):
+        self.asked.append((tuple(columns), tuple(ranges), not_null))
+        self.patience_ms = options.poll_timeout_ms
+        for each in self.batches:
+            if isinstance(each, BaseException):
+                raise each
+            self.taken += 1
+            yield each
+
+
+def planned(reads: Reads, columns=("value",), clock=lambda: 0.0, **options: str) -> PlannedRows:
+    return PlannedRows(parse_read({**BASE, **options}, streaming=True), columns, frozenset(), clock, reads)
+
+
+def test_a_plan_is_read_when_it_is_asked_for_where_no_thread_can_begin(monkeypatch):
+    def refuse(self):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr("threading.Thread.start", refuse)
+    rows = planned(Reads(values(b"a")))
+    rows.begin([SMALL])
+    assert rows.of([SMALL]) == [values(b"a")]
+
+
+def test_a_small_plan_of_one_task_is_read():
+    reads = Reads(values(b"a", b"b"), values(b"c"))
+    assert planned(reads).of([SMALL]) == [values(b"a", b"b"), values(b"c")]
+    assert reads.asked == [(("value",), SMALL, frozenset())]
+
+
+@pytest.mark.parametrize(
+    "tasks",
+    [
+        [],
+        [()],
+        [SMALL, (OffsetRange("t", 2, 0, 1),)],
+        [(OffsetRange("t", 0, 0, MOST_OFFSETS), OffsetRange("t", 1, 0, 1))],
+    ],
+)
+def test_a_plan_of_several_tasks_of_none_or_of_many_offsets_is_for_tasks(tasks):
+    reads = Reads(values(b"a"))
+    assert planned(reads).of(tasks) is None
+    assert reads.asked == []
+
+
+def test_headers_are_for_tasks():
+    reads = Reads(values(b"a"))
+    assert planned(reads, columns=("value", "headers")).of([SMALL]) is None
+    assert reads.asked == []
+
+
+def test_a_plan_without_records_is_for_a_task():
+    assert planned(Reads()).of([SMALL]) is None
+
+
+def test_large_records_are_for_tasks_and_are_not_tried_again():
+    reads = Reads(values(b"a" * MOST_BYTES), values(b"b"))
+    found = planned(reads)
+    assert found.of([SMALL]) is None
+    assert reads.taken == 1
+    assert found.of([SMALL]) is None
+    assert len(reads.asked) == 1
+    reads.batches = (values(b"a" * (MOST_BYTES // 5)),)
+    assert found.of([(OffsetRange("t", 0, 0, 1),)]) is not None  # fewer of them are within the bound
+
+
+def test_after_a_failure_tasks_read_for_a_while():
+    now = [100.0]
+    reads = Reads(OSError("no way there"))
+    found = planned(reads, clock=lambda: now[0])
+    assert found.of([SMALL]) is None
+    now[0] += AGAIN_AFTER_S - 1
+    assert found.of([SMALL]) is None
+    assert len(reads.asked) == 1
+    now[0] += 1
+    reads.batches = (values(b"a"),)
+    assert found.of([SMALL]) == [values(b"a")]
+
+
+def test_the_planner_is_less_patient_than_a_task():
+    reads = Reads(values(b"a"))
+    planned(reads, **{"kafkaconsumer.polltimeoutms": "8000"}).of([SMALL])
+    assert reads.patience_ms == 2_000
+
+
+def test_what_was_begun_is_not_read_again_and_another_plan_is():
+    reads = Reads(values(b"a"))
+    found = planned(reads)
+    found.begin([SMALL])
+    assert found.of([SMALL]) == [values(b"a")]
+    assert len(reads.asked) == 1
+    other = (OffsetRange("t", 0, 8, 9),)
+    by_ranges = PlannedRows(
+        parse_read(BASE, streaming=True),
+        ("value",),
+        frozenset(),
+        lambda: 0.0,
+        lambda options, columns, ranges, not_null: (values(b"%d" % each.start) for each in ranges),
+    )
+    by_ranges.begin([SMALL])
+    assert by_ranges.of([other]) == [values(b"8")]
+    assert by_ranges.of([SMALL]) == [values(b"5"), values(b"0")]
+
+
+def test_an_interrupt_of_what_was_begun_reaches_who_waits_for_it():
+    reads = Reads(KeyboardInterrupt())
+    found = planned(reads)
+    found.begin([SMALL])
+    with pytest.raises(KeyboardInterrupt):
+        found.of([SMALL])
+
+
+def reader_with(plan: list, reads: Reads) -> KafkaStreamReader:
+    reader = KafkaStreamReader(BASE, SCHEMA)
+    reader._planner = SimpleNamespace(tasks=lambda start, end: plan)  # type: ignore[assignment]
+    reader._planned = planned(reads)
+    return reader
+
+
+def what_spark_gets(reader: KafkaStreamReader) -> tuple[list, list[pa.RecordBatch] | None]:
+    """Have Spark's own code plan a batch: the ranges of each task, and the rows if there are some."""
+    given = io.BytesIO()
+    for _ in range(2):
+        offset = json.dumps({"t": {"0": 1}}).encode()
+        given.write(len(offset).to_bytes(4, "big") + offset)
+    given.seek(0)
+    taken = io.BytesIO()
+    runner.partitions_func(reader, None, SCHEMA, 1_000, given, taken)  # type: ignore[arg-type]
+    taken.seek(0)
+    tasks = [pickle.loads(taken.read(read_int(taken))).value for _ in range(read_int(taken))]
+    status = read_int(taken)
+    if status == runner.PREFETCHED_RECORDS_NOT_FOUND:
+        return tasks, None
+    assert (status, read_int(taken)) == (runner.NON_EMPTY_PYARROW_RECORD_BATCHES, SpecialLengths.START_ARROW_STREAM)
+    with pa.ipc.open_stream(taken) as stream:
+        return tasks, list(stream)
+
+
+def test_spark_takes_the_rows_with_the_plan_and_can_still_run_its_task():
+    reader = reader_with([SMALL], Reads(values(b"a", b"b")))
+    assert what_spark_gets(reader) == ([SMALL], [values(b"a", b"b")])
+    reader = reader_with([SMALL, SMALL], Reads())
+    assert what_spark_gets(reader) == ([SMALL, SMALL], None)
+
+
+def test_a_reader_is_what_spark_wraps_others_in_only_while_it_has_rows():
+    reader = reader_with([SMALL], Reads(values(b"a")))
+    assert SPARKS_READER is not None
+    assert not isinstance(reader, SPARKS_READER)
+    reader.partitions({}, {})
+    assert isinstance(reader, SPARKS_READER)
+    assert isinstance(reader, DataSourceStreamReader)
+    assert not isinstance(pickle.loads(cloudpickle.dumps(reader)), SPARKS_READER)
+    rows = reader.getCache({}, {})
+    assert rows is not None
+    assert list(rows) == [values(b"a")]
+    assert not isinstance(reader, SPARKS_READER)
+    assert reader.getCache({}, {}) is None

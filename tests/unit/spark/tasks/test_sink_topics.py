@@ -1,0 +1,58 @@
+"""A write to a topic that is not there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kafka.admin import KafkaAdminClient, NewTopic
+from kafka.broker import EmbeddedBroker
+from kafka.errors import ClusterAuthorizationFailedError
+from kafka.spark.client_cache import Configs
+from kafka.spark.planning.lookup import MissingTopicError
+from kafka.spark.tasks import write_task
+from kafka.spark.tasks.write_task import check_topic
+
+pytestmark = pytest.mark.once
+
+
+@pytest.fixture(autouse=True)
+def nothing_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(write_task, "_there", set())
+
+
+def configs_of(broker: EmbeddedBroker) -> Configs:
+    return (("bootstrap_servers", broker.bootstrap_servers),)
+
+
+def test_a_topic_that_nobody_makes_is_told_at_once_and_one_that_is_made_meanwhile_is_found() -> None:
+    pauses: list[float] = []
+    with EmbeddedBroker(auto_create_topics=False) as broker:
+        with pytest.raises(MissingTopicError, match=r"no topic 't', which the query writes to, .*: create it first"):
+            check_topic(configs_of(broker), "t", pauses.append)
+        assert sum(pauses) < 1.0
+
+        def make(_: float) -> None:
+            with KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers) as admin:
+                admin.create_topics([NewTopic("t", 1, 1)])
+
+        configs = configs_of(broker)
+        check_topic(configs, "t", make)
+    check_topic(configs, "t")  # it is remembered: the broker is gone
+
+
+def test_a_topic_that_brokers_make_is_left_to_the_producer_unless_it_does_not_ask_for_that() -> None:
+    with EmbeddedBroker() as broker:
+        check_topic(configs_of(broker), "t")
+        with pytest.raises(MissingTopicError, match="no topic 't'"):
+            check_topic((("allow_auto_create_topics", False), *configs_of(broker)), "t", lambda _: None)
+
+
+def test_it_is_left_to_the_producer_where_brokers_do_not_tell(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise ClusterAuthorizationFailedError("no")
+
+    with EmbeddedBroker(auto_create_topics=False) as broker:
+        monkeypatch.setattr(KafkaAdminClient, "describe_configs", refuse)
+        check_topic(configs_of(broker), "t")
