@@ -11,12 +11,11 @@ from collections.abc import Callable, Iterable
 from typing import Protocol, TypeVar
 
 from kafka._loop_services import wall_clock_ns
-from kafka.cluster import Backoff, ClusterAccess, ClusterClient, RetryPolicy, anything_unexpected
+from kafka.cluster import Backoff, ClusterAccess, RetryPolicy, anything_unexpected
+from kafka.cluster.client_core import ClientCore
 from kafka.cluster.client_health import ClientHealth
 from kafka.cluster.metadata import ClusterMetadata
 from kafka.cluster.telemetry.identity import Identity
-from kafka.cluster.telemetry.telemetry import Telemetry
-from kafka.cluster.troubles import Troubles
 from kafka.config import ConsumerConfig
 from kafka.config.table import values_of
 from kafka.consumer.background_events import BackgroundEvents
@@ -115,12 +114,17 @@ class ConsumerCore:
         self.config = config
         self._statistics = ConsumerMetrics(config, loop, runner.callback_runner)
         self.metrics = self._statistics.all
-        self._troubles = troubles = Troubles(loop.time, client_id=config.connection.client_id)
-        self.client: ClusterAccess = (
-            client
-            if client is not None
-            else ClusterClient(config.connection, config.security, traffic=self._statistics.traffic, troubles=troubles)
+        self._client_core = ClientCore(
+            config.connection,
+            config.security,
+            loop,
+            self._statistics.traffic,
+            self.metrics,
+            Identity("consumer", config.consumer.metric_group_prefix, self._labels),
+            self._statistics.submit,
+            client,
         )
+        self.client, self.telemetry = self._client_core.cluster, self._client_core.telemetry
         self.subscription = SubscriptionState()
         self.clock = PollClock(loop.time(), self.metrics.window)
         self.closed = False
@@ -142,21 +146,13 @@ class ConsumerCore:
             (config.connection, config.fetch, config.group, config.consumer),
         )
         self.interceptors = ConsumerInterceptors(given, values_of(*slices)) if given else None
-        connection = config.connection
-        self._make_parts(Backoff(connection.retry_backoff_ms, connection.retry_backoff_max_ms, troubles=troubles))
-        common = ClientHealth(connection.client_id, loop, troubles, self.client)
-        runner.on_loop_death(common, ClientHealth.loop_failed)
-        self.health = ConsumerHealth(common, self.config.fetch, self.subscription, self.fetcher, self.membership)
+        self._make_parts(self._client_core.backoff)
+        runner.on_loop_death(self._client_core.health, ClientHealth.loop_failed)
+        self.health = ConsumerHealth(
+            self._client_core.health, self.config.fetch, self.subscription, self.fetcher, self.membership
+        )
         self._statistics.show(self.fetcher, self.buffer, self.subscription, self.commits, self.rebalance, self.clock)
         self._statistics.report_by_runner()
-        self.telemetry = Telemetry(
-            connection,
-            self.client,
-            self.metrics,
-            Identity("consumer", config.consumer.metric_group_prefix, self._labels),
-            loop,
-            self._statistics.submit,
-        )
 
     def _make_parts(self, backoff: Backoff) -> None:
         fetch, group, submit = self.config.fetch, self.config.group, self._runner.submit
@@ -253,9 +249,8 @@ class ConsumerCore:
 
     async def start(self, *, in_background: bool = False) -> None:
         """Find the cluster; raises `NoBrokersAvailable`, but not ``in_background``, see `ClusterClient.start`."""
-        await self.client.start(in_background=in_background)
+        await self._client_core.start(in_background=in_background)
         self.client.on_metadata(self._metadata_changed)
-        self.telemetry.start()
         self.commits.start()
 
     async def close(self, timeout_ms: float) -> None:
@@ -277,12 +272,9 @@ class ConsumerCore:
                 await self.membership.close(min(max(left_ms, 100.0), LEAVE_TIMEOUT_MS))
         finally:
             try:
-                await self.telemetry.close(deadline - self._loop.time())
+                await self._client_core.close(deadline - self._loop.time())
             finally:
-                try:
-                    await self.client.close()
-                finally:
-                    await self._statistics.close(deadline)
+                await self._statistics.close(deadline)
 
     def drop_fetched(self) -> None:
         """Give back the memory of what was fetched and not handed out; after `close`, where nobody polls."""
@@ -304,7 +296,7 @@ class ConsumerCore:
         except TimeoutError:
             raise KafkaTimeoutError(
                 f"the position of partition {tp.partition} of topic {tp.topic!r} was not found within {timeout_ms} ms"
-                + meanwhile(self._troubles.failing())
+                + meanwhile(self._client_core.troubles.failing())
             ) from None
         finally:
             self._positions_wanted = self.events.pending = True  # poll() goes on looking, whatever the outcome was

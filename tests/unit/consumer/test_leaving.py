@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from fakes.cluster import SILENCE, FakeCluster
+from kafka.cluster import client_core
 from kafka.consumer import AsyncKafkaConsumer
-from kafka.consumer import core as consumer_core
 from kafka.wire.api.heartbeat import HeartbeatResponse
 from kafka.wire.api.leave_group import LeaveGroupResponse
 from unit.consumer.bench import T0, T1, Bench, commit_answer
@@ -55,7 +55,7 @@ def play(monkeypatch: pytest.MonkeyPatch, scenario: Callable[[Scene], Awaitable[
         cluster.serve("Heartbeat", lambda call: HeartbeatResponse())
         cluster.serve("LeaveGroup", lambda call: LeaveGroupResponse())
         cluster.serve("OffsetFetch", still_loading)
-        monkeypatch.setattr(consumer_core, "ClusterClient", lambda *arguments, **options: cluster)
+        monkeypatch.setattr(client_core, "ClusterClient", lambda *arguments, **options: cluster)
         consumer = AsyncKafkaConsumer(group_id="g", auto_commit_interval_ms=3_600_000, **options)
         await consumer.start()
         await scenario(Scene(cluster, consumer))

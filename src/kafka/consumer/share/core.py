@@ -11,12 +11,11 @@ from collections import deque
 from collections.abc import Callable
 from uuid import UUID
 
-from kafka.cluster import Backoff, ClusterAccess, ClusterClient, LogLimiter
+from kafka.cluster import ClusterAccess, LogLimiter
+from kafka.cluster.client_core import ClientCore
 from kafka.cluster.client_health import STALLED_S, ClientHealth, Observed
 from kafka.cluster.metadata import ClusterMetadata
 from kafka.cluster.telemetry.identity import Identity
-from kafka.cluster.telemetry.telemetry import Telemetry
-from kafka.cluster.troubles import Troubles
 from kafka.config import ShareConfig
 from kafka.config.table import values_of
 from kafka.consumer.background_events import BackgroundEvents
@@ -68,12 +67,18 @@ class ShareCore:
         assert options.group_id is not None
         self._statistics = ShareMetrics(config, loop, runner.callback_runner)
         self.metrics = self._statistics.all
-        troubles = Troubles(loop.time, client_id=config.connection.client_id)
-        self.client: ClusterAccess = client or ClusterClient(
-            config.connection, config.security, traffic=self._statistics.traffic, troubles=troubles
+        self._client_core = ClientCore(
+            config.connection,
+            config.security,
+            loop,
+            self._statistics.traffic,
+            self.metrics,
+            Identity("consumer", options.metric_group_prefix, self._labels),
+            self._statistics.submit,
+            client,
         )
-        self._health = ClientHealth(config.connection.client_id, loop, troubles, self.client)
-        runner.on_loop_death(self._health, ClientHealth.loop_failed)
+        self.client, self.telemetry = self._client_core.cluster, self._client_core.telemetry
+        runner.on_loop_death(self._client_core.health, ClientHealth.loop_failed)
         self.subscription = SubscriptionState()
         self.clock = PollClock(loop.time(), self.metrics.window)
         self.events = BackgroundEvents(runner.notify)
@@ -88,9 +93,7 @@ class ShareCore:
         self._expired = LogLimiter(log)
         self._refusal: Exception | None = None
         self._told_of_more = False
-        connection = config.connection
-        backoff = Backoff(connection.retry_backoff_ms, connection.retry_backoff_max_ms, troubles=troubles)
-        timeout_ms = config.connection.request_timeout_ms
+        backoff, timeout_ms = self._client_core.backoff, config.connection.request_timeout_ms
         self.membership = ShareMembership(
             self.client,
             options.group_id,
@@ -107,19 +110,15 @@ class ShareCore:
         self.topics = TopicWatch(self.client, self.subscription, True, self.events.failed)
         self._statistics.show(self.fetcher, self.membership, self.clock)
         self._statistics.report_by_runner()
-        labels = {
+
+    def _labels(self) -> dict[str, str | None]:
+        """This consumer's labels in telemetry."""
+        options = self.config.share
+        return {
             "client_rack": options.client_rack,
             "group_id": options.group_id,
             "group_member_id": self.membership.member_id,
         }
-        self.telemetry = Telemetry(
-            connection,
-            self.client,
-            self.metrics,
-            Identity("consumer", options.metric_group_prefix, lambda: labels),
-            loop,
-            self._statistics.submit,
-        )
 
     def health(self) -> Health:
         """How the consumer is. In any thread."""
@@ -133,15 +132,14 @@ class ShareCore:
             self._refusal,
             standing.name,
         )
-        return self._health.report(seen, self.closed)
+        return self._client_core.health.report(seen, self.closed)
 
     # The loop's side --------------------------------------------------------------------------------------------------
 
     async def start(self, *, in_background: bool = False) -> None:
         """Find the cluster; raises `NoBrokersAvailable`, but not ``in_background``."""
-        await self.client.start(in_background=in_background)
+        await self._client_core.start(in_background=in_background)
         self.client.on_metadata(self._metadata_changed)
-        self.telemetry.start()
 
     def _metadata_changed(self, metadata: ClusterMetadata) -> None:
         self.topics.metadata_changed(metadata)
@@ -180,12 +178,9 @@ class ShareCore:
                 await self.membership.close(min(max(left_ms, 100.0), LEAVE_TIMEOUT_MS))
         finally:
             try:
-                await self.telemetry.close(deadline - self._loop.time())
+                await self._client_core.close(deadline - self._loop.time())
             finally:
-                try:
-                    await self.client.close()
-                finally:
-                    await self._statistics.close(deadline)
+                await self._statistics.close(deadline)
 
     # The caller's side ------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,84 @@
+"""`ClientCore`: what producers, consumers, share consumers and admin clients have in common on their loop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from kafka._loop_services import loop_random
+from kafka.cluster.backoff import Backoff
+from kafka.cluster.client import ClusterClient
+from kafka.cluster.client_health import ClientHealth
+from kafka.cluster.protocols import ClusterAccess
+from kafka.cluster.telemetry.identity import Identity
+from kafka.cluster.telemetry.telemetry import Telemetry
+from kafka.cluster.troubles import Troubles
+from kafka.config import ConnectionOptions, SecurityOptions
+from kafka.metrics.client_metrics import ClientMetrics
+from kafka.net.statistics import NetworkTraffic
+
+
+class ClientCore:
+    """The cluster, retries, health and telemetry of one client. Created in any thread; its coroutines run on the loop.
+
+    A client's own core creates one, and its parts from these attributes.
+
+    Arguments:
+        connection, security: the client's options.
+        loop: the event loop that the client runs on.
+        traffic: counts the bytes and requests of its connections.
+        metrics: all of the client's metrics, which telemetry pushes to brokers (KIP-714).
+        identity: the client's name and labels in telemetry.
+        submit: runs a user's function, such as a metric's, where user code may run.
+        cluster: the cluster to use; None: connect as the options say.
+
+    Attributes:
+        cluster: metadata, and connections to brokers.
+        troubles: what currently fails and is retried.
+        backoff: the pauses between retries, as in the options.
+        health: creates the reports of `health()`.
+        telemetry: pushes metrics to brokers that subscribe to them.
+    """
+
+    def __init__(
+        self,
+        connection: ConnectionOptions,
+        security: SecurityOptions,
+        loop: asyncio.AbstractEventLoop,
+        traffic: NetworkTraffic,
+        metrics: ClientMetrics,
+        identity: Identity,
+        submit: Callable[[Callable[[], object]], object],
+        cluster: ClusterAccess | None = None,
+    ) -> None:
+        self.troubles = Troubles(loop.time, client_id=connection.client_id)
+        if cluster is None:
+            cluster = ClusterClient(connection, security, traffic=traffic, troubles=self.troubles)
+        self.cluster: ClusterAccess = cluster
+        self.backoff = Backoff(
+            connection.retry_backoff_ms, connection.retry_backoff_max_ms, loop_random(loop), self.troubles
+        )
+        self.health = ClientHealth(connection.client_id, loop, self.troubles, cluster)
+        self.telemetry = Telemetry(connection, cluster, metrics, identity, loop, submit)
+
+    async def start(self, *, in_background: bool = False) -> None:
+        """Find the cluster, and begin to push metrics.
+
+        Arguments:
+            in_background: return at once; the search continues on the loop, see `ClusterClient.start`.
+
+        Raises `NoBrokersAvailable` and the like, but not ``in_background``.
+        """
+        await self.cluster.start(in_background=in_background)
+        self.telemetry.start()
+
+    async def close(self, timeout_s: float | None = None) -> None:
+        """Push metrics for the last time, and close all connections.
+
+        Arguments:
+            timeout_s: how long the last push may take; None: `LAST_PUSH_S` of `kafka.cluster.telemetry.telemetry`.
+        """
+        try:
+            await self.telemetry.close(timeout_s)
+        finally:
+            await self.cluster.close()
