@@ -123,63 +123,28 @@ _SERDE_NAMES = {
     },
 }
 
+_CONSUMER = ("calls", "offset_calls", "poll_loop")
+_CONSUMER_NAMES = {
+    "AsyncBoundedRead": "BoundedRead",
+    "AsyncConsumerCalls": "ConsumerCalls",
+    "AsyncKafkaConsumer": "KafkaConsumer",
+    "AsyncKafkaShareConsumer": "KafkaShareConsumer",
+    "AsyncOffsetCalls": "OffsetCalls",
+    "AsyncPollLoop": "PollLoop",
+    "AsyncShareCalls": "ShareCalls",
+    "LoopRunner": "ThreadRunner",
+    "_async": "_sync",
+    "async_consumer": "kafka_consumer",
+    "loop_runner": "thread_runner",
+    "read_async": "read",
+    "settled_async": "settled",
+}
+
 TWINS: tuple[Twin, ...] = (
     *(Twin(f"admin/async_calls/{name}.py", f"admin/calls/{name}.py", _ADMIN_NAMES) for name in _ADMIN_SUBJECTS),
-    Twin(
-        "consumer/async_calls.py",
-        "consumer/calls.py",
-        {
-            "AsyncConsumerCalls": "ConsumerCalls",
-            "AsyncDriver": "SyncDriver",
-            "AsyncKafkaConsumer": "KafkaConsumer",
-            "AsyncOffsetCalls": "OffsetCalls",
-            "async_driver": "sync_driver",
-            "async_offset_calls": "offset_calls",
-            "settled_async": "settled",
-        },
-    ),
-    Twin(
-        "consumer/async_offset_calls.py",
-        "consumer/offset_calls.py",
-        {
-            "AsyncDriver": "SyncDriver",
-            "AsyncKafkaConsumer": "KafkaConsumer",
-            "AsyncOffsetCalls": "OffsetCalls",
-            "async_driver": "sync_driver",
-        },
-    ),
-    Twin(
-        "consumer/bounded/async_ranges.py",
-        "consumer/bounded/sync_ranges.py",
-        {"AsyncKafkaConsumer": "KafkaConsumer", "async_consumer": "kafka_consumer"},
-    ),
-    Twin(
-        "consumer/bounded/async_read.py",
-        "consumer/bounded/sync_read.py",
-        {
-            "async_ranges": "sync_ranges",
-            "AsyncBoundedRead": "BoundedRead",
-            "AsyncKafkaConsumer": "KafkaConsumer",
-            "async_consumer": "kafka_consumer",
-            "read_async": "read",
-            "settled_async": "settled",
-        },
-    ),
-    Twin(
-        "consumer/runners/async_driver.py",
-        "consumer/runners/sync_driver.py",
-        {"AsyncDriver": "SyncDriver", "LoopRunner": "ThreadRunner", "loop_runner": "thread_runner"},
-    ),
-    Twin(
-        "consumer/share/async_calls.py",
-        "consumer/share/calls.py",
-        {
-            "AsyncKafkaShareConsumer": "KafkaShareConsumer",
-            "AsyncShareCalls": "ShareCalls",
-            "LoopRunner": "ThreadRunner",
-            "loop_runner": "thread_runner",
-        },
-    ),
+    *(Twin(f"consumer/_async/{name}.py", f"consumer/_sync/{name}.py", _CONSUMER_NAMES) for name in _CONSUMER),
+    Twin("consumer/bounded/_async/read.py", "consumer/bounded/_sync/read.py", _CONSUMER_NAMES),
+    Twin("consumer/share/_async/calls.py", "consumer/share/_sync/calls.py", _CONSUMER_NAMES),
     *(Twin(f"formats/registry/async_{name}.py", f"formats/registry/{name}.py", _REGISTRY_NAMES) for name in _REGISTRY),
     Twin("schema_registry/async_lookup.py", "schema_registry/lookup.py", _SERDE_NAMES),
     *(Twin(f"schema_registry/async_{name}.py", f"schema_registry/sync_{name}.py", _SERDE_NAMES) for name in _SERDES),

@@ -65,7 +65,7 @@ def poll_until(condition: Callable[[], bool], *consumers: KafkaConsumer, patienc
 
 def when_it_waits(consumer: Any, call: Callable[[], object]) -> threading.Thread:
     """Make a call in a thread of its own once the consumer's caller waits; the thread ends with it."""
-    runner = consumer._driver.runner
+    runner = consumer._poll_loop.runner
     wait, waiting = runner.wait, threading.Event()
 
     def noted(timeout_s: float) -> Any:

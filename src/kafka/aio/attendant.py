@@ -10,7 +10,7 @@ from collections.abc import Collection
 from typing import Any
 
 from kafka.aio.abc import ConsumerRebalanceListener
-from kafka.consumer.runners.async_driver import AsyncDriver
+from kafka.consumer._async.poll_loop import AsyncPollLoop
 from kafka.consumer.subscription.subscription_state import AsyncConsumerRebalanceListener
 from kafka.structs import TopicPartition
 
@@ -55,7 +55,7 @@ class Attendant:
         driver: of the consumer, which is started.
     """
 
-    def __init__(self, driver: AsyncDriver) -> None:
+    def __init__(self, driver: AsyncPollLoop) -> None:
         self._driver = driver
         self._core = driver.core
         self._max_idle_s = self._core.config.group.max_poll_interval_ms / 1000

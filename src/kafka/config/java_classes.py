@@ -1,6 +1,7 @@
 """Java classes that properties of Java clients name, and what stands for them here."""
 
 from collections.abc import Collection
+from importlib import import_module
 from typing import Any
 
 from kafka.config.secrecy import shown
@@ -21,12 +22,6 @@ _CONVERSIONS: dict[str, Any] = {
     "StringSerializer": _to_bytes,
     "StringDeserializer": _to_text,
 }
-_ASSIGNORS = {
-    "RangeAssignor": "range",
-    "RoundRobinAssignor": "roundrobin",
-    "StickyAssignor": "sticky",
-    "CooperativeStickyAssignor": "cooperative-sticky",
-}
 _CALLABLE = "a Python function or object as the keyword argument"
 
 
@@ -36,8 +31,10 @@ def conversion(name: str, value: str) -> Any:
 
 
 def assignors(name: str, value: str) -> tuple[str, ...]:
-    """The names of the assignors of these classes."""
-    return tuple(_ASSIGNORS[_known(name, each, _ASSIGNORS, _CALLABLE)] for each in value.split(",") if each.strip())
+    """The names of the assignors of these classes, as the assignors declare them."""
+    listed = import_module("kafka.coordinator.assignors").ASSIGNORS  # of a higher layer: loaded only for such options
+    names: dict[str, str] = {assignor.java_name: assignor.name for assignor in listed if assignor.java_name is not None}
+    return tuple(names[_known(name, each, names, _CALLABLE)] for each in value.split(",") if each.strip())
 
 
 def allow(name: str, value: str, allowed: Collection[str], instead: str) -> None:

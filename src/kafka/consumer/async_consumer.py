@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 from kafka.config import ConsumerConfigs, parse_consumer, with_options
 from kafka.config.settings_given import refuse_settings
 from kafka.config.table import with_class_defaults
-from kafka.consumer.async_calls import AsyncConsumerCalls
+from kafka.consumer._async.calls import AsyncConsumerCalls
 from kafka.consumer.subscription.subscription_state import AsyncConsumerRebalanceListener, ConsumerRebalanceListener
 from kafka.errors import IllegalStateError
 from kafka.record.type_variables import Key, Value
@@ -40,7 +40,7 @@ class AsyncKafkaConsumer(AsyncConsumerCalls[Key, Value]):
         """Find the cluster, and subscribe to the topics given; raises `NoBrokersAvailable`."""
         if self._started:
             raise IllegalStateError("the consumer has been started already")
-        self._make_driver(self._parsed)
+        self._make_poll_loop(self._parsed)
         try:
             await self._core.start()
             if self._topics:
@@ -63,6 +63,6 @@ class AsyncKafkaConsumer(AsyncConsumerCalls[Key, Value]):
     if not TYPE_CHECKING:  # a checker would take it to allow every name
 
         def __getattr__(self, name: str) -> Any:
-            if name in ("_clock", "_core", "_driver", "_events"):
+            if name in ("_clock", "_core", "_poll_loop", "_events"):
                 raise IllegalStateError("the consumer has not been started: await start(), or use 'async with'")
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")

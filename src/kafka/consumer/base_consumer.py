@@ -29,8 +29,8 @@ from kafka.structs import (
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from kafka.consumer.runners.async_driver import AsyncDriver
-    from kafka.consumer.runners.sync_driver import SyncDriver
+    from kafka.consumer._async.poll_loop import AsyncPollLoop
+    from kafka.consumer._sync.poll_loop import PollLoop
     from kafka.metrics.kafka_metric import KafkaMetric
 
 ASSIGNMENT_WAIT_MS = 5_000
@@ -49,7 +49,7 @@ def found_or_none(
     return {tp: each if each.offset >= 0 else None for tp, each in found.items()}
 
 
-class ConsumerFace:
+class BaseConsumer:
     """The methods that do not wait. All but `wakeup`, `health` and `metrics` belong to the thread that polls."""
 
     DEFAULT_CONFIG: ClassVar[dict[str, Any]] = {
@@ -59,7 +59,7 @@ class ConsumerFace:
     """Whether it is closed, for programs that ask kafka-python's consumer."""
     _listener_types: ClassVar[tuple[type, ...]]
     _core: ConsumerCore
-    _driver: "SyncDriver | AsyncDriver"
+    _poll_loop: "PollLoop | AsyncPollLoop"
     _servers_given: Any
     _parsed: ConsumerConfig
     _api_timeout_ms: float
@@ -67,7 +67,7 @@ class ConsumerFace:
 
     @property
     def _started(self) -> bool:
-        return "_driver" in self.__dict__
+        return "_poll_loop" in self.__dict__
 
     @property
     def config(self) -> dict[str, Any]:
@@ -312,12 +312,12 @@ class ConsumerFace:
         Arguments:
             timeout_ms: how long the topics may be looked up, where the call may wait; None: `default_api_timeout_ms`.
         """
-        if not self._driver.one_caller.is_polling:
+        if not self._poll_loop.poll_guard.is_polling:
             self._core.take_ahead()
 
     def _topics_unknown(self) -> bool:
         """Whether topics are to be looked up, once for each subscription, so that `_take_ahead` can take them."""
-        return not self._driver.one_caller.is_polling and self._core.topics_unknown()
+        return not self._poll_loop.poll_guard.is_polling and self._core.topics_unknown()
 
     def _assigned(self, tp: TopicPartition) -> PartitionState:
         self._check_open()

@@ -23,7 +23,7 @@ from kafka.consumer.buffer.fetch_buffer import FetchBuffer
 from kafka.consumer.buffer.partition_state import FetchPosition, PartitionState
 from kafka.consumer.commit.commits import Commits, Offsets
 from kafka.consumer.fetch.fetcher import Fetcher
-from kafka.consumer.metadata_queries import ClusterView
+from kafka.consumer.metadata_queries import MetadataQueries
 from kafka.consumer.monitoring import ConsumerHealth, ConsumerMetrics
 from kafka.consumer.position.offset_requests import EARLIEST, LATEST, EpochEnds, ListOffsets, reset_timestamp
 from kafka.consumer.position.offset_search import OffsetsForTimes
@@ -182,7 +182,7 @@ class ConsumerCore:
             self.history.is_believed,
         )
         timeout_ms = self.config.connection.request_timeout_ms
-        self.cluster = ClusterView(self.client)
+        self.cluster = MetadataQueries(self.client)
         offsets_of = ListOffsets(self.client, fetch.isolation_level, timeout_ms)
         # Who calls is told of errors; what goes on in the background tells the log.
         told = RetryPolicy(backoff, log, level=logging.DEBUG, fatal=anything_unexpected)

@@ -11,7 +11,7 @@ from kafka.config.given import GivenConfigs
 from kafka.config.settings_given import refuse_settings
 from kafka.config.table import with_class_defaults
 from kafka.consumer import kafka_python_0_9
-from kafka.consumer.calls import ConsumerCalls
+from kafka.consumer._sync.calls import ConsumerCalls
 from kafka.consumer.runners.thread_runner import close_at_exit
 from kafka.consumer.subscription.subscription_state import ConsumerRebalanceListener, SubscriptionState
 from kafka.errors import IterationTimeout
@@ -56,14 +56,14 @@ class KafkaConsumer(kafka_python_0_9.OldMethods, ConsumerCalls[Key, Value], HasP
         self._given = (topics, GivenConfigs(configs))
         self._servers_given = options.get("bootstrap_servers", self.DEFAULT_CONFIG["bootstrap_servers"])
         self._make_parts(config)
-        self._make_driver(config)
+        self._make_poll_loop(config)
         try:
-            self._driver.run(self._core.start(in_background=config.connection.api_version is not None))
-            close_at_exit(self._core, self._driver.runner, config.group.group_id)
+            self._poll_loop.run(self._core.start(in_background=config.connection.api_version is not None))
+            close_at_exit(self._core, self._poll_loop.runner, config.group.group_id)
             if topics:
                 self.subscribe(topics)
         except BaseException:
-            self._driver.abandon()
+            self._poll_loop.abandon()
             raise
 
     _consumer_timeout = math.inf
@@ -115,7 +115,7 @@ class KafkaConsumer(kafka_python_0_9.OldMethods, ConsumerCalls[Key, Value], HasP
         super()._take_ahead()
         if self._topics_unknown():
             limit = self._api_timeout_ms if timeout_ms is None else min(timeout_ms, self._api_timeout_ms)
-            self._driver.run(self._core.look_up_topics(limit), self._api_timeout_ms)
+            self._poll_loop.run(self._core.look_up_topics(limit), self._api_timeout_ms)
             super()._take_ahead()
 
     def _options_given(self) -> dict[str, Any]:

@@ -32,7 +32,7 @@ _OPTIONS = frozenset(
 )
 
 
-_OPENED = ("_core", "_cursor", "_driver", "_events")
+_OPENED = ("_core", "_cursor", "_poll_loop", "_events")
 
 
 def wants_0_9(topics: tuple[Any, ...], configs: Mapping[str, Any]) -> bool:

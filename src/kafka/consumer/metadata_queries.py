@@ -7,7 +7,7 @@ from kafka.wire.api.metadata import MetadataRequest, MetadataResponse
 _INTERNAL = ("__consumer_offsets", "__transaction_state")
 
 
-class ClusterView:
+class MetadataQueries:
     """Runs on the loop.
 
     Arguments:

@@ -140,10 +140,10 @@ class ConsumerHealth:
 
     def report(self, closed: bool) -> Health:
         """How the consumer is now."""
-        standing = self._membership.standing()
+        status = self._membership.status()
         states = self._subscription.states()
         since = self._fetcher.waiting_since()
-        waits_for = [] if standing is None or not standing.waits_for else [standing.waits_for]
+        waits_for = [] if status is None or not status.waits_for else [status.waits_for]
         without = [place(state.tp) for state in states if state.position is None and not state.paused]
         if without:
             more = ", ..." if len(without) > _NAMED else ""
@@ -154,10 +154,9 @@ class ConsumerHealth:
             since,
             self._limit_s,
             tuple(waits_for),
-            bool(standing is not None and standing.is_lost)
-            or any(each.fetching.failures >= _UNUSUAL for each in states),
-            None if standing is None else standing.fatal,
-            None if standing is None else standing.name,
+            bool(status is not None and status.is_lost) or any(each.fetching.failures >= _UNUSUAL for each in states),
+            None if status is None else status.fatal,
+            None if status is None else status.name,
             self._lag(states),
         )
         return self._common.report(seen, closed)

@@ -73,7 +73,7 @@ class Step(NamedTuple):
     turn: int
 
 
-class Standing(NamedTuple):
+class MemberStatus(NamedTuple):
     """Where a member stands, for `health()`.
 
     Arguments:
@@ -122,7 +122,7 @@ class Membership(Protocol):
         May be read from any thread.
         """
 
-    def standing(self) -> Standing | None:
+    def status(self) -> MemberStatus | None:
         """Where the member stands; None without a group. In any thread."""
 
     def commit_generation(self) -> Generation:

@@ -44,7 +44,7 @@ class UngroupedMembership:
         self._host = host
         self._turns = itertools.count()
 
-    def standing(self) -> None:
+    def status(self) -> None:
         """There is no group."""
 
     def commit_generation(self) -> Generation:

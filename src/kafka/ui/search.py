@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kafka.consumer.bounded.async_read import read_async
+from kafka.consumer.bounded._async.read import read_async
 from kafka.consumer.bounded.bounds import NOT_FOR_READS
 from kafka.consumer.bounded.losses import SKIP_ADVICE
 from kafka.errors import OffsetOutOfRangeError

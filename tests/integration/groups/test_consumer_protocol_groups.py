@@ -150,11 +150,11 @@ def test_a_member_that_dies_makes_room_and_finds_out_that_it_is_out(
     produce(broker.bootstrap_servers, topic, next(iter(dies.held)).partition, [b"x"])
     poll_until(lambda: one.position(next(iter(dies.held))) == 1, one)
     membership: Any = one._core.membership
-    one._driver.runner.submit(membership._heartbeat.stop)
+    one._poll_loop.runner.submit(membership._heartbeat.stop)
     poll_until(lambda: len(two.assignment()) == 2, two)
     with pytest.raises(CommitFailedError):
         one.commit()
-    one._driver.runner.submit(membership._heartbeat.start)
+    one._poll_loop.runner.submit(membership._heartbeat.start)
     poll_until(lambda: "lost" in [how for how, _ in dies.told], one)
     poll_until(shared_out(2, one, two), one, two)
 

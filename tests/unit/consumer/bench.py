@@ -8,7 +8,7 @@ from typing import Any
 
 from fakes.cluster import Call, FakeCluster
 from kafka.config import parse_consumer
-from kafka.consumer.runners.async_driver import AsyncDriver
+from kafka.consumer._async.poll_loop import AsyncPollLoop
 from kafka.structs import TopicPartition
 from kafka.wire.api.fetch import FetchableTopicResponse, FetchResponse, PartitionData
 from kafka.wire.api.offset_commit import (
@@ -34,7 +34,7 @@ class Bench:
         self.cluster.serve("Fetch", self._fetch)
         self.cluster.serve("OffsetCommit", commit_answer)
         configs = {"auto_offset_reset": "earliest", **options}
-        self.driver = AsyncDriver(parse_consumer(configs), self.cluster)
+        self.driver = AsyncPollLoop(parse_consumer(configs), self.cluster)
         self.core = self.driver.core
 
     async def poll(self, timeout_ms: float = 0, most: int = 500) -> dict[int, list[int]]:
@@ -43,9 +43,9 @@ class Bench:
         def take() -> Any:
             return self.core.buffer.take(most)
 
-        with await self.driver.wait_for(timeout_ms, take) as hand_out:
-            read = {piece.state.tp.partition: list(piece.columns.offsets) for piece in hand_out.pieces}
-        hand_out.commit()
+        with await self.driver.wait_for(timeout_ms, take) as polled:
+            read = {piece.state.tp.partition: list(piece.columns.offsets) for piece in polled.pieces}
+        polled.commit()
         return read
 
     @staticmethod

@@ -253,10 +253,10 @@ class Bench:
             while len(records) < count:
                 self.data.clear()
                 before = len(records)
-                with self.buffer.take(count - len(records)) as hand_out:
-                    for piece in hand_out.pieces:
+                with self.buffer.take(count - len(records)) as polled:
+                    for piece in polled.pieces:
                         records += [(piece.state.tp.partition, offset) for offset in piece.columns.offsets]
-                hand_out.commit()
+                polled.commit()
                 if len(records) == before:
                     await self.data.wait()
         return records

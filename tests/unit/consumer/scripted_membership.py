@@ -10,9 +10,9 @@ import pytest
 from fakes.cluster import Call, FakeCluster
 from kafka.cluster.metadata import ClusterMetadata
 from kafka.config import parse_consumer
+from kafka.consumer._async.poll_loop import AsyncPollLoop
 from kafka.consumer.buffer.partition_state import FetchPosition
-from kafka.consumer.buffer.polled_batch import HandOut
-from kafka.consumer.runners.async_driver import AsyncDriver
+from kafka.consumer.buffer.polled_batch import PolledBatch
 from kafka.consumer.subscription.subscription_state import ConsumerRebalanceListener
 from kafka.coordinator.classic import membership as classic
 from kafka.coordinator.membership import NO_GENERATION, Generation, Membership, Partitions, Step, StepKind, step_towards
@@ -56,7 +56,7 @@ class ScriptedMembership:
 
     # The protocol
 
-    def standing(self) -> None:
+    def status(self) -> None:
         """There is nothing to show."""
 
     @property
@@ -104,7 +104,7 @@ _fits: type[Membership] = ScriptedMembership
 class Scene(ConsumerRebalanceListener):
     """A consumer over a scripted membership, and its listener."""
 
-    def __init__(self, driver: AsyncDriver, cluster: FakeCluster) -> None:
+    def __init__(self, driver: AsyncPollLoop, cluster: FakeCluster) -> None:
         self.driver = driver
         self.core = driver.core
         self.cluster = cluster
@@ -133,7 +133,7 @@ class Scene(ConsumerRebalanceListener):
 
     async def poll(self, timeout_ms: float = 0) -> None:
         """What `poll()` does before it takes records."""
-        await self.driver.wait_for(timeout_ms, lambda: HandOut(lambda piece: None))
+        await self.driver.wait_for(timeout_ms, lambda: PolledBatch(lambda piece: None))
 
     @property
     def held(self) -> set[TopicPartition]:
@@ -170,7 +170,7 @@ def play(monkeypatch: pytest.MonkeyPatch, scenario: Callable[[Scene], Awaitable[
 
     async def main() -> None:
         config = parse_consumer({"group_id": "g", "bootstrap_servers": "nowhere:1", **options})
-        driver = AsyncDriver(config, cluster)  # type: ignore[arg-type]
+        driver = AsyncPollLoop(config, cluster)  # type: ignore[arg-type]
         driver.core.fetcher.close()
         await driver.core.start()
         await scenario(Scene(driver, cluster))

@@ -227,7 +227,7 @@ async def test_a_wakeup_from_another_thread_ends_a_poll_that_waits(scene: Scene)
     consumer = await scene.face.open()
     await consumer.assign([scene.first])
     await consumer.seek(scene.first, 10)
-    runner = consumer.consumer._driver.runner
+    runner = consumer.consumer._poll_loop.runner
     waits, waiting = runner.wait, threading.Event()
 
     def wait(timeout_s: float) -> Any:

@@ -16,7 +16,7 @@ from kafka.config import parse_consumer
 from kafka.consumer.buffer import decode_ahead, fetch_buffer
 from kafka.consumer.buffer.decode_ahead import DecodeAhead
 from kafka.consumer.buffer.fetch_buffer import FetchBuffer
-from kafka.consumer.buffer.partition_response import DecodeOptions, Fetched, SharedFrame
+from kafka.consumer.buffer.partition_response import DecodeOptions, PartitionResponse, SharedFrame
 from kafka.consumer.buffer.partition_state import FetchPosition, PartitionState
 from kafka.errors import TopicAuthorizationFailedError
 from kafka.net import interruptible, parallel
@@ -53,8 +53,8 @@ def packed(start: int, count: int = COUNT) -> bytes:
     return bytes(builder.build(base_offset=start))
 
 
-def fetched(state: PartitionState, data: bytes, frame: SharedFrame | None = None) -> Fetched:
-    return Fetched(state.tp, state.generation, 0, memoryview(data), len(data), frame)
+def fetched(state: PartitionState, data: bytes, frame: SharedFrame | None = None) -> PartitionResponse:
+    return PartitionResponse(state.tp, state.generation, 0, memoryview(data), len(data), frame)
 
 
 class Bench:
@@ -72,20 +72,20 @@ class Bench:
     def put(self, number: int, start: int, count: int = COUNT) -> None:
         state = self.states[number]
         data = b"".join(packed(first, min(10, start + count - first)) for first in range(start, start + count, 10))
-        assert self.buffer.put(state, Fetched(state.tp, state.generation, start, memoryview(data), len(data)))
+        assert self.buffer.put(state, PartitionResponse(state.tp, state.generation, start, memoryview(data), len(data)))
 
     def take(self, **limits: Any) -> list[tuple[int, int]]:
         """Partition and offset of each record; the values have to be those of the offsets."""
         found = []
-        hand_out = self.buffer.take(limits.pop("most", 10_000), **{"max_bytes": BOUND} | limits)
-        for piece in hand_out.pieces:
+        polled = self.buffer.take(limits.pop("most", 10_000), **{"max_bytes": BOUND} | limits)
+        for piece in polled.pieces:
             values = map(piece.columns.value, range(len(piece.columns)))
             for offset, value in zip(piece.columns.offsets, values, strict=True):
                 assert value is not None
                 assert value.startswith(b"%08d" % offset)
                 assert len(value) == SIZE + 8
                 found.append((piece.state.tp.partition, offset))
-        hand_out.commit()
+        polled.commit()
         return found
 
     def rest(self) -> list[tuple[int, int]]:
@@ -228,7 +228,7 @@ def test_an_error_of_one_partition_does_not_lose_the_one_that_is_being_decoded(h
     bench.put(1, 0)
     assert bench.take() == offsets(0, 0, COUNT)
     refused = bench.states[2]
-    bench.buffer.put(refused, Fetched(refused.tp, 0, 0, error=TopicAuthorizationFailedError("no")))
+    bench.buffer.put(refused, PartitionResponse(refused.tp, 0, 0, error=TopicAuthorizationFailedError("no")))
     with pytest.raises(TopicAuthorizationFailedError):
         bench.take()
     held.set()
@@ -261,7 +261,7 @@ def test_a_paused_partition_keeps_what_has_been_decoded(held: threading.Event) -
     assert bench.take() == offsets(1, 0, COUNT)
 
 
-def one_in_hand(item: Fetched) -> DecodeAhead:
+def one_in_hand(item: PartitionResponse) -> DecodeAhead:
     """An aid that has begun with an item."""
     state = PartitionState(item.tp)
     state.buffer.items.append(item)
@@ -316,7 +316,7 @@ def test_what_decoding_raises_is_raised_where_it_is_taken(monkeypatch: pytest.Mo
         def part(self, max_bytes: int) -> Any:
             raise MemoryError("no room")
 
-    monkeypatch.setattr(Fetched, "_begin", lambda *given: Decoder(memoryview(b""), topic="t", partition=0))
+    monkeypatch.setattr(PartitionResponse, "_begin", lambda *given: Decoder(memoryview(b""), topic="t", partition=0))
     item = fetched(PartitionState(TopicPartition("t", 0)), packed(0))
     aid = one_in_hand(item)
     with pytest.raises(MemoryError, match="no room"):
@@ -393,7 +393,7 @@ def test_an_interrupt_while_a_part_is_awaited_has_the_partition_fetched_again(
 def test_wherever_taking_a_part_is_interrupted_nothing_stays_locked(every: int) -> None:
     data = packed(0)
 
-    def claimed() -> tuple[DecodeAhead, Fetched]:
+    def claimed() -> tuple[DecodeAhead, PartitionResponse]:
         item = fetched(PartitionState(TopicPartition("t", 0)), data)
         return one_in_hand(item), item
 
@@ -412,7 +412,7 @@ def test_wherever_taking_a_part_is_interrupted_nothing_stays_locked(every: int) 
 def test_a_handler_of_a_signal_may_abandon_a_part_wherever_it_is_being_taken(every: int) -> None:
     data = packed(0)
 
-    def claimed() -> tuple[DecodeAhead, Fetched]:
+    def claimed() -> tuple[DecodeAhead, PartitionResponse]:
         item = fetched(PartitionState(TopicPartition("t", 0)), data)
         return one_in_hand(item), item
 
@@ -517,7 +517,7 @@ def test_a_corrupt_batch_is_told_after_those_before_it() -> None:
     bench.put(0, 0)
     state, data = bench.states[1], bytearray(packed(0) + packed(COUNT))
     data[-1] ^= 1
-    bench.buffer.put(state, Fetched(state.tp, state.generation, 0, memoryview(data), len(data)))
+    bench.buffer.put(state, PartitionResponse(state.tp, state.generation, 0, memoryview(data), len(data)))
     assert bench.take() == offsets(0, 0, COUNT)
     assert bench.take() == offsets(1, 0, COUNT)
     with pytest.raises(Exception, match=f"{COUNT}"):

@@ -10,7 +10,7 @@ from kafka.config import parse_consumer
 from kafka.consumer.base_consumer import COLUMNS_BYTES
 from kafka.consumer.buffer import fetch_buffer
 from kafka.consumer.buffer.fetch_buffer import FetchBuffer
-from kafka.consumer.buffer.partition_response import Fetched, SharedFrame
+from kafka.consumer.buffer.partition_response import PartitionResponse, SharedFrame
 from kafka.consumer.buffer.partition_state import FetchPosition, PartitionState
 from kafka.errors import CorruptRecordError, OffsetOutOfRangeError, TopicAuthorizationFailedError
 from kafka.structs import TopicPartition
@@ -37,13 +37,13 @@ class Bench:
 
     def put(self, state: PartitionState, start: int, stop: int) -> bool:
         data = numbered(start, stop)
-        return self.buffer.put(state, Fetched(state.tp, state.generation, start, memoryview(data), len(data)))
+        return self.buffer.put(state, PartitionResponse(state.tp, state.generation, start, memoryview(data), len(data)))
 
     def take(self, most: int = 1_000, **limits: Any) -> list[tuple[int, list[int]]]:
         """Take, and move the positions; partition and offsets of each slice."""
-        with self.buffer.take(most, **limits) as hand_out:
-            taken = [(piece.state.tp.partition, list(piece.columns.offsets)) for piece in hand_out.pieces]
-        hand_out.commit()
+        with self.buffer.take(most, **limits) as polled:
+            taken = [(piece.state.tp.partition, list(piece.columns.offsets)) for piece in polled.pieces]
+        polled.commit()
         return taken
 
 
@@ -53,7 +53,7 @@ def test_a_wrong_checksum_counts_where_checksums_are_checked(check: bool) -> Non
     state = bench.state()
     data = bytearray(numbered(0, 3))
     data[17] ^= 1  # of the batch's CRC
-    bench.buffer.put(state, Fetched(state.tp, state.generation, 0, memoryview(data), len(data)))
+    bench.buffer.put(state, PartitionResponse(state.tp, state.generation, 0, memoryview(data), len(data)))
     if check:
         with pytest.raises(CorruptRecordError, match=r"t-0 with offset 0.*checksum"):
             bench.take()
@@ -125,8 +125,8 @@ def test_the_limits_of_a_partition_and_of_all_hold_together() -> None:
         bench.put(state, 0, 4)
     assert bench.take(3, max_each=2) == [(0, [0, 1]), (1, [0])]
     assert bench.take(1, max_each=2) == [(1, [1])], "what was begun comes first, and those that had enough last"
-    with bench.buffer.take(10, max_each=2) as hand_out:
-        hand_out.roll_back()
+    with bench.buffer.take(10, max_each=2) as polled:
+        polled.roll_back()
     assert [at(state) for state in states] == [2, 2]
     assert sorted(bench.take(10, max_each=2)) == [(0, [2, 3]), (1, [2, 3])]
 
@@ -157,7 +157,7 @@ def test_a_seek_drops_what_is_here_and_what_is_on_its_way() -> None:
     bench = Bench()
     state = bench.state()
     bench.put(state, 0, 5)
-    late = Fetched(state.tp, state.generation, 5, memoryview(numbered(5, 9)), 100)
+    late = PartitionResponse(state.tp, state.generation, 5, memoryview(numbered(5, 9)), 100)
     taken = bench.buffer.take(2)
     bench.buffer.discard(state, FetchPosition(100))
     assert not bench.buffer.put(state, late)
@@ -185,11 +185,11 @@ def test_what_was_taken_and_not_used_comes_again_in_its_place() -> None:
     bench.put(state, 0, 4)
     bench.put(state, 4, 8)
     bench.put(other, 0, 1)
-    with bench.buffer.take(6) as hand_out:
-        pieces = hand_out.pieces
+    with bench.buffer.take(6) as polled:
+        pieces = polled.pieces
         assert [list(piece.columns.offsets) for piece in pieces] == [[0, 1, 2, 3], [0], [4]]
-        hand_out.end_at(pieces[0], 2)
-    hand_out.commit()
+        polled.end_at(pieces[0], 2)
+    polled.commit()
     assert at(state) == 2
     assert at(other) == 0
     taken = bench.take()
@@ -217,7 +217,7 @@ def test_a_partition_is_let_go_below_its_bound_and_not_at_it() -> None:
     state = bench.state()
     for start, nbytes in ((0, 100), (2, 50), (4, 100)):
         data = memoryview(numbered(start, start + 2))
-        bench.buffer.put(state, Fetched(state.tp, state.generation, start, data, nbytes))
+        bench.buffer.put(state, PartitionResponse(state.tp, state.generation, start, data, nbytes))
     for left, blocked in ((250, True), (150, True), (100, False)):
         assert (bench.buffer.nbytes, bench.unblocked) == (left, [] if blocked else [state])
         assert bench.buffer.is_full(state) is blocked
@@ -250,11 +250,11 @@ def test_positions_move_over_what_holds_no_records() -> None:
     bench = Bench()
     state = bench.state(position=5)
     data = numbered(0, 5)  # all of it before the offset asked for, as a control batch would be
-    bench.buffer.put(state, Fetched(state.tp, 0, 5, memoryview(data), len(data)))
+    bench.buffer.put(state, PartitionResponse(state.tp, 0, 5, memoryview(data), len(data)))
     assert bench.take() == []
     assert at(state) == 5
     bench.put(state, 5, 6)
-    bench.buffer.put(state, Fetched(state.tp, 0, 9, memoryview(data), len(data)))
+    bench.buffer.put(state, PartitionResponse(state.tp, 0, 9, memoryview(data), len(data)))
     assert bench.take() == [(0, [5])]
     assert at(state) == 9
 
@@ -268,7 +268,7 @@ def test_an_answer_that_a_seek_has_made_useless_gives_its_bytes_back() -> None:
     state = bench.state()
     released: list[str] = []
     data = numbered(0, 2)
-    item = Fetched(state.tp, 0, 0, memoryview(data), len(data), SharedFrame(lambda: released.append("frame")))
+    item = PartitionResponse(state.tp, 0, 0, memoryview(data), len(data), SharedFrame(lambda: released.append("frame")))
     bench.buffer.discard(state, FetchPosition(7))
     assert not bench.buffer.put(state, item)
     assert (released, item.records, bench.buffer.nbytes) == (["frame"], None, 0)
@@ -278,7 +278,7 @@ def test_an_error_waits_until_what_came_before_has_been_taken() -> None:
     bench = Bench()
     state = bench.state()
     bench.put(state, 0, 2)
-    bench.buffer.put(state, Fetched(state.tp, 0, 2, error=TopicAuthorizationFailedError({"t"})))
+    bench.buffer.put(state, PartitionResponse(state.tp, 0, 2, error=TopicAuthorizationFailedError({"t"})))
     bench.put(state, 2, 4)
     assert bench.take() == [(0, [0, 1])]
     with pytest.raises(TopicAuthorizationFailedError):
@@ -293,7 +293,7 @@ def test_a_corrupt_batch_stands_until_a_seek_and_does_not_hold_up_others() -> No
     broken = bytearray(numbered(2, 4))
     broken[-1] ^= 1
     data = numbered(0, 2) + bytes(broken)
-    bench.buffer.put(state, Fetched(state.tp, 0, 0, memoryview(data), len(data)))
+    bench.buffer.put(state, PartitionResponse(state.tp, 0, 0, memoryview(data), len(data)))
     bench.put(other, 0, 1)
     assert sorted(bench.take()) == [(0, [0, 1]), (1, [0])]
     for _ in range(2):
@@ -316,13 +316,13 @@ def test_a_corrupt_batch_stands_until_a_seek_and_does_not_hold_up_others() -> No
 def test_an_offset_out_of_range_follows_the_policy_or_stands() -> None:
     bench = Bench(auto_offset_reset="earliest")
     state = bench.state(position=7)
-    bench.buffer.put(state, Fetched(state.tp, 0, 7, error=OffsetOutOfRangeError({state.tp: 7}), sticky=True))
+    bench.buffer.put(state, PartitionResponse(state.tp, 0, 7, error=OffsetOutOfRangeError({state.tp: 7}), sticky=True))
     assert bench.take() == []
     assert bench.reset == [state]
 
     bench = Bench(auto_offset_reset="none")
     state = bench.state(position=7)
-    bench.buffer.put(state, Fetched(state.tp, 0, 7, error=OffsetOutOfRangeError({state.tp: 7}), sticky=True))
+    bench.buffer.put(state, PartitionResponse(state.tp, 0, 7, error=OffsetOutOfRangeError({state.tp: 7}), sticky=True))
     for _ in range(2):
         with pytest.raises(OffsetOutOfRangeError):
             bench.take()
@@ -346,7 +346,7 @@ def test_columns_are_made_up_to_a_bound_and_what_was_begun_goes_on_first() -> No
     bench = Bench()
     one, two = bench.state(1), bench.state(2)
     data = b"".join(numbered(start, start + 10) for start in range(0, 40, 10))
-    bench.buffer.put(one, Fetched(one.tp, 0, 0, memoryview(data), len(data)))
+    bench.buffer.put(one, PartitionResponse(one.tp, 0, 0, memoryview(data), len(data)))
     bench.put(two, 0, 10)
     assert bench.take(max_bytes=1) == [(1, list(range(10)))]
     assert bench.buffer.nbytes == len(data) + len(numbered(0, 10))
@@ -375,7 +375,7 @@ def test_a_seek_away_from_what_is_half_decoded_lets_go_of_it() -> None:
     bench = Bench()
     state = bench.state()
     data = numbered(0, 10) + numbered(10, 20)
-    item = Fetched(state.tp, 0, 0, memoryview(data), len(data))
+    item = PartitionResponse(state.tp, 0, 0, memoryview(data), len(data))
     bench.buffer.put(state, item)
     bench.take(max_bytes=1)
     assert not item.is_decoded

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from kafka.consumer.buffer.fetch_buffer import NO_LIMIT
-from kafka.consumer.buffer.partition_response import DecodeOptions, Fetched, SharedFrame
+from kafka.consumer.buffer.partition_response import DecodeOptions, PartitionResponse, SharedFrame
 from kafka.errors import CorruptRecordError, UnsupportedCompressionTypeError
 from kafka.record import BatchBuilder, Compression, whole_batches
 from kafka.structs import TopicPartition
@@ -16,8 +16,8 @@ from unit.consumer.batches import batch, numbered
 DECODING = DecodeOptions(check_crcs=True, read_committed=False, max_decompressed_size=1 << 30)
 
 
-def fetched(data: bytes, offset: int = 0) -> Fetched:
-    return Fetched(TopicPartition("t", 0), 0, offset, memoryview(data), len(data))
+def fetched(data: bytes, offset: int = 0) -> PartitionResponse:
+    return PartitionResponse(TopicPartition("t", 0), 0, offset, memoryview(data), len(data))
 
 
 @pytest.mark.parametrize("magic", [0, 1, 2])

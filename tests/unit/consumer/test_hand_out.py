@@ -12,9 +12,9 @@ import pytest
 from kafka.config import parse_consumer
 from kafka.consumer.buffer import fetch_buffer
 from kafka.consumer.buffer.fetch_buffer import FetchBuffer
-from kafka.consumer.buffer.partition_response import Fetched
+from kafka.consumer.buffer.partition_response import PartitionResponse
 from kafka.consumer.buffer.partition_state import FetchPosition, PartitionState
-from kafka.consumer.buffer.polled_batch import HandOut, Slice
+from kafka.consumer.buffer.polled_batch import PolledBatch, Slice
 from kafka.consumer.records.build_records import Materializer
 from kafka.consumer.records.iteration import RecordCursor
 from kafka.record import BatchDecoder, decode_batches
@@ -40,7 +40,9 @@ class Desk:
     def put(self, number: int, start: int, stop: int, begin: int | None = None) -> None:
         """Put in what a fetch from offset `begin` gave."""
         state, data = self.states[number], numbered(start, stop)
-        item = Fetched(state.tp, state.generation, start if begin is None else begin, memoryview(data), len(data))
+        item = PartitionResponse(
+            state.tp, state.generation, start if begin is None else begin, memoryview(data), len(data)
+        )
         assert self.buffer.put(state, item)
 
     def put_control(self, number: int, before: int, at: int) -> None:
@@ -48,17 +50,17 @@ class Desk:
         self.put(number, before, at, begin=at)
 
     def read(self, most: int = 100) -> Offsets:
-        with self.buffer.take(most) as hand_out:
-            read = offsets(hand_out.pieces)
-        hand_out.commit()
+        with self.buffer.take(most) as polled:
+            read = offsets(polled.pieces)
+        polled.commit()
         return read
 
     def interrupt(self, most: int = 100, within: Callable[[], object] = list) -> Offsets:
         """Take, and be interrupted before it is done; what was taken."""
         taken: Offsets = []
         try:
-            with self.buffer.take(most) as hand_out:
-                taken += offsets(hand_out.pieces)
+            with self.buffer.take(most) as polled:
+                taken += offsets(polled.pieces)
                 within()
                 raise KeyboardInterrupt
         except KeyboardInterrupt:
@@ -105,9 +107,9 @@ def test_what_is_rolled_back_comes_before_partitions_whose_turn_it_would_be() ->
     desk = Desk(0, 0, 0)
     for number in range(3):
         desk.put(number, 0, 4)
-    hand_out = desk.buffer.take(6)
-    first = offsets(hand_out.pieces)
-    hand_out.roll_back()
+    polled = desk.buffer.take(6)
+    first = offsets(polled.pieces)
+    polled.roll_back()
     assert desk.read(6) == first
 
 
@@ -143,9 +145,9 @@ def test_a_hand_out_that_ends_early_gives_back_the_rest_of_all_partitions() -> N
     desk = Desk(0, 0)
     desk.put(0, 0, 5)
     desk.put(1, 0, 3)
-    with desk.buffer.take(100) as hand_out:
-        hand_out.end_at(hand_out.pieces[0], 2)
-    hand_out.commit()
+    with desk.buffer.take(100) as polled:
+        polled.end_at(polled.pieces[0], 2)
+    polled.commit()
     assert desk.positions() == [2, 0]
     assert desk.read() == of(0, 2, 5) + of(1, 0, 3)
 
@@ -172,18 +174,18 @@ def test_a_commit_that_is_interrupted_moves_nothing(monkeypatch: pytest.MonkeyPa
 def test_a_hand_out_that_ended_early_can_still_be_rolled_back() -> None:
     desk = Desk(0)
     desk.put(0, 0, 5)
-    hand_out = desk.buffer.take(100)
-    hand_out.end_at(hand_out.pieces[0], 2)
-    assert offsets(hand_out.pieces) == of(0, 0, 2)
-    hand_out.roll_back()
+    polled = desk.buffer.take(100)
+    polled.end_at(polled.pieces[0], 2)
+    assert offsets(polled.pieces) == of(0, 0, 2)
+    polled.roll_back()
     assert desk.read() == of(0, 0, 5)
 
 
-GivingBack = Callable[[Desk, HandOut], object]
+GivingBack = Callable[[Desk, PolledBatch], object]
 GIVING_BACK: dict[str, GivingBack] = {
-    "roll_back": lambda desk, hand_out: hand_out.roll_back(),
-    "withdraw": lambda desk, hand_out: hand_out.withdraw(desk.states[0]),
-    "end_at": lambda desk, hand_out: hand_out.end_at(hand_out.slices[0], 2),
+    "roll_back": lambda desk, polled: polled.roll_back(),
+    "withdraw": lambda desk, polled: polled.withdraw(desk.states[0]),
+    "end_at": lambda desk, polled: polled.end_at(polled.slices[0], 2),
 }
 
 
@@ -196,7 +198,7 @@ GIVING_BACK: dict[str, GivingBack] = {
 )
 @pytest.mark.parametrize("every", EVERY)
 def test_slices_are_given_back_once_wherever_an_interrupt_comes(give_back: GivingBack, every: int) -> None:
-    def taken() -> tuple[Desk, HandOut]:
+    def taken() -> tuple[Desk, PolledBatch]:
         desk = Desk(0, 0)
         for start in (0, 3, 6):
             desk.put(0, start, start + 3)
@@ -204,9 +206,9 @@ def test_slices_are_given_back_once_wherever_an_interrupt_comes(give_back: Givin
         return desk, desk.buffer.take(100)
 
     for interrupt in interrupts(lambda: give_back(*taken()), FOLDER, every=every):
-        desk, hand_out = taken()
+        desk, polled = taken()
         with suppress(KeyboardInterrupt), interrupt:
-            give_back(desk, hand_out)
+            give_back(desk, polled)
         read = desk.read()
         assert sorted(read) == of(0, 0, 9) + of(1, 0, 2), interrupt.where
         assert [offset for number, offset in read if number == 0] == list(range(9))
@@ -225,29 +227,29 @@ def test_iteration_goes_on_without_a_repetition_wherever_giving_back_is_interrup
             rows.append((record.partition, record.offset))
         return rows
 
-    def begun() -> tuple[Desk, HandOut, RecordCursor, Offsets]:
+    def begun() -> tuple[Desk, PolledBatch, RecordCursor, Offsets]:
         desk, cursor = Desk(0, 0), RecordCursor(Materializer(None, None))
         for start in (0, 3, 6):
             desk.put(0, start, start + 3)
         desk.put(1, 0, 2)
-        hand_out = desk.buffer.take(100)
-        cursor.begin(hand_out)
+        polled = desk.buffer.take(100)
+        cursor.begin(polled)
         assert cursor.load()
         record = next(cursor.rest)
         cursor.state.last_record = record
-        return desk, hand_out, cursor, [(record.partition, record.offset)]
+        return desk, polled, cursor, [(record.partition, record.offset)]
 
     for interrupt in interrupts(lambda: give_back(*begun()[:2]), FOLDER, every=every):
-        desk, hand_out, cursor, read = begun()
+        desk, polled, cursor, read = begun()
         with suppress(KeyboardInterrupt), interrupt:
-            give_back(desk, hand_out)
+            give_back(desk, polled)
         while True:
             read += iterate(cursor)
             if not cursor.load():
-                hand_out = desk.buffer.take(100)
-                if not hand_out:
+                polled = desk.buffer.take(100)
+                if not polled:
                     break
-                cursor.begin(hand_out)
+                cursor.begin(polled)
         assert sorted(read) == of(0, 0, 9) + of(1, 0, 2), interrupt.where
 
 
@@ -255,9 +257,9 @@ def test_a_seek_within_a_hand_out_stands() -> None:
     desk = Desk(0, 0)
     desk.put(0, 0, 5)
     desk.put(1, 0, 3)
-    hand_out = desk.buffer.take(100)
+    polled = desk.buffer.take(100)
     desk.buffer.discard(desk.states[0], FetchPosition(50))
-    hand_out.commit()
+    polled.commit()
     assert desk.positions() == [50, 3]
     desk.put(1, 3, 4)
     desk.interrupt(within=lambda: desk.buffer.discard(desk.states[1], FetchPosition(60)))
@@ -320,7 +322,7 @@ def test_a_take_ends_when_it_has_made_as_much_as_one_batch_may_hold(monkeypatch:
 def test_records_behind_a_slice_without_any_are_made() -> None:
     gap, full = PartitionState(TopicPartition("t", 0)), PartitionState(TopicPartition("t", 1))
     columns = decode_batches(numbered(0, 3))
-    hand_out = HandOut(lambda *_: None)
-    hand_out.slices += [Slice(gap, 0, columns, 0, 5, 0), Slice(full, 0, columns, 3, 3, 0)]
-    made = Materializer(None, None).batch(hand_out)
+    polled = PolledBatch(lambda *_: None)
+    polled.slices += [Slice(gap, 0, columns, 0, 5, 0), Slice(full, 0, columns, 3, 3, 0)]
+    made = Materializer(None, None).batch(polled)
     assert {tp.partition: [record.offset for record in records] for tp, records in made.items()} == {1: [0, 1, 2]}

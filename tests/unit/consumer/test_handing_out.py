@@ -12,7 +12,7 @@ import pytest
 
 from kafka.config import parse_consumer
 from kafka.consumer.buffer.fetch_buffer import FetchBuffer
-from kafka.consumer.buffer.partition_response import Fetched
+from kafka.consumer.buffer.partition_response import PartitionResponse
 from kafka.consumer.buffer.partition_state import FetchPosition, PartitionState
 from kafka.consumer.commit.commit_future import CommittedOffset
 from kafka.consumer.records.build_records import ConsumerRecords, Materializer
@@ -97,16 +97,18 @@ class Desk:
             self.put(batch(values), 0)
 
     def put(self, data: bytes, offset: int) -> None:
-        self.buffer.put(self.state, Fetched(self.state.tp, self.state.generation, offset, memoryview(data), len(data)))
+        self.buffer.put(
+            self.state, PartitionResponse(self.state.tp, self.state.generation, offset, memoryview(data), len(data))
+        )
 
     def cursor(self, materializer: Materializer | None = None) -> RecordCursor:
         return RecordCursor(materializer or Materializer(None, None))
 
     def rest(self) -> list[int]:
         """Take what is left; the offsets."""
-        with self.buffer.take(100) as hand_out:
-            offsets = [offset for piece in hand_out.pieces for offset in piece.columns.offsets]
-        hand_out.commit()
+        with self.buffer.take(100) as polled:
+            offsets = [offset for piece in polled.pieces for offset in piece.columns.offsets]
+        polled.commit()
         return offsets
 
     def iterate(self, materializer: Materializer | None = None) -> Iterator[ConsumerRecord]:
@@ -120,10 +122,10 @@ class Desk:
             else:
                 if cursor.load():
                     continue
-                hand_out = self.buffer.take(3)
-                if not hand_out:
+                polled = self.buffer.take(3)
+                if not polled:
                     return
-                cursor.begin(hand_out)
+                cursor.begin(polled)
 
 
 def to_int(topic: str, data: bytes | None, headers: Any) -> int:
@@ -140,13 +142,13 @@ def fail_on_key_2(topic: str, data: bytes | None, headers: Any) -> bytes | None:
 def test_records_before_one_that_fails_are_handed_out_and_the_rest_goes_back() -> None:
     desk = Desk(b"0", b"1", b"two", b"3")
     materializer = Materializer(None, to_int)
-    with desk.buffer.take(10) as hand_out:
-        gathered = materializer.batch(hand_out)
-    hand_out.commit()
+    with desk.buffer.take(10) as polled:
+        gathered = materializer.batch(polled)
+    polled.commit()
     assert [record.value for record in gathered[desk.state.tp]] == [0, 1]
     assert at(desk.state) == 2
-    with pytest.raises(RecordDeserializationError) as caught, desk.buffer.take(10) as hand_out:
-        materializer.batch(hand_out)
+    with pytest.raises(RecordDeserializationError) as caught, desk.buffer.take(10) as polled:
+        materializer.batch(polled)
     assert (caught.value.topic_partition, caught.value.offset) == (TopicPartition("t", 0), 2)
     assert "the value of the record at offset 2 of partition 0 of topic 't'" in str(caught.value)
     assert isinstance(caught.value.__cause__, ValueError)
@@ -163,9 +165,9 @@ def test_what_cannot_be_read_is_left_out_where_that_is_wanted(
     if iterating:
         assert [record.value for record in desk.iterate(materializer)] == [0, 2]
     else:
-        with desk.buffer.take(10) as hand_out:
-            assert [record.value for record in materializer.batch(hand_out)[desk.state.tp]] == [0, 2]
-        hand_out.commit()
+        with desk.buffer.take(10) as polled:
+            assert [record.value for record in materializer.batch(polled)[desk.state.tp]] == [0, 2]
+        polled.commit()
     assert at(desk.state) == 4
     told = [record.getMessage() for record in caplog.records]
     assert len(told) == 2
@@ -175,9 +177,9 @@ def test_what_cannot_be_read_is_left_out_where_that_is_wanted(
 
 def test_a_slice_of_which_nothing_can_be_read_is_passed() -> None:
     desk = Desk(b"x", b"y")
-    with desk.buffer.take(10) as hand_out:
-        assert Materializer(None, to_int, "skip").batch(hand_out) == {}
-    hand_out.commit()
+    with desk.buffer.take(10) as polled:
+        assert Materializer(None, to_int, "skip").batch(polled) == {}
+    polled.commit()
     assert at(desk.state) == 2
 
 
@@ -211,11 +213,11 @@ def test_what_the_function_raises_comes_where_the_record_would(iterating: bool) 
         with pytest.raises(Halt):
             next(records)
     else:
-        with desk.buffer.take(10) as hand_out:
-            assert [record.value for record in materializer.batch(hand_out)[desk.state.tp]] == [0]
-        hand_out.commit()
-        with pytest.raises(Halt), desk.buffer.take(10) as hand_out:
-            materializer.batch(hand_out)
+        with desk.buffer.take(10) as polled:
+            assert [record.value for record in materializer.batch(polled)[desk.state.tp]] == [0]
+        polled.commit()
+        with pytest.raises(Halt), desk.buffer.take(10) as polled:
+            materializer.batch(polled)
     assert at(desk.state) == 1
 
 
@@ -274,14 +276,14 @@ def test_a_registry_that_is_down_is_no_fault_of_a_record_and_is_asked_once(on_er
         return data
 
     desk = Desk(b"0", b"1", b"unknown", b"3")
-    with desk.buffer.take(10) as hand_out:
-        gathered = Materializer(of_registry, of_registry, on_error).batch(hand_out)
-    hand_out.commit()
+    with desk.buffer.take(10) as polled:
+        gathered = Materializer(of_registry, of_registry, on_error).batch(polled)
+    polled.commit()
     assert [record.value for record in gathered[desk.state.tp]] == [b"0", b"1"]
     assert len(asked) == 1
     for count in (2, 3):
-        with desk.buffer.take(10) as hand_out, pytest.raises(SchemaRegistryConnectionError) as caught:
-            Materializer(of_registry, of_registry, on_error).batch(hand_out)
+        with desk.buffer.take(10) as polled, pytest.raises(SchemaRegistryConnectionError) as caught:
+            Materializer(of_registry, of_registry, on_error).batch(polled)
         assert caught.value is down
         assert at(desk.state) == 2
         assert len(asked) == count
@@ -306,9 +308,9 @@ def test_a_deserializer_of_kafka_python_3_gets_the_headers() -> None:
 def test_what_comes_behind_a_record_that_fails_is_not_handed_out_with_what_comes_before() -> None:
     desk = Desk(b"0", b"1", b"two")
     desk.put(batch([b"3", b"4"], 3), 3)
-    with desk.buffer.take(10) as hand_out:
-        gathered = Materializer(None, to_int).batch(hand_out)
-    hand_out.commit()
+    with desk.buffer.take(10) as polled:
+        gathered = Materializer(None, to_int).batch(polled)
+    polled.commit()
     assert [record.value for record in gathered[desk.state.tp]] == [0, 1]
     assert at(desk.state) == 2
     assert desk.rest() == [2, 3, 4]
@@ -345,9 +347,9 @@ def test_what_iteration_has_not_returned_is_handed_out_by_whatever_takes_next() 
     desk = Desk(*[b"%d" % n for n in range(7)])
     run = desk.iterate()
     assert [next(run).offset for _ in range(2)] == [0, 1]
-    with desk.buffer.take(3) as hand_out:
-        assert [list(piece.columns.offsets) for piece in hand_out.pieces] == [[2], [3, 4]]
-    hand_out.commit()
+    with desk.buffer.take(3) as polled:
+        assert [list(piece.columns.offsets) for piece in polled.pieces] == [[2], [3, 4]]
+    polled.commit()
     assert next(run).offset == 5
     assert at(desk.state) == 6
     assert desk.buffer.records_taken == 6 + 1  # the last is in the hands of the iteration

@@ -13,13 +13,13 @@ import pytest
 
 import kafka.consumer
 from kafka.config import parse_consumer
-from kafka.consumer.buffer.decode_ahead import NextAnswer
+from kafka.consumer._sync.calls import ConsumerCalls
+from kafka.consumer.buffer.decode_ahead import ResponseOpener
 from kafka.consumer.buffer.fetch_buffer import FetchBuffer
-from kafka.consumer.buffer.partition_response import Fetched
+from kafka.consumer.buffer.partition_response import PartitionResponse
 from kafka.consumer.buffer.partition_state import FetchPosition, PartitionState
-from kafka.consumer.calls import ConsumerCalls
 from kafka.consumer.runners import thread_runner
-from kafka.consumer.runners.thread_runner import SingleCaller
+from kafka.consumer.runners.thread_runner import PollGuard
 from kafka.errors import IllegalStateError, RecordDeserializationError
 from kafka.net import LoopThread
 from kafka.record import Columns
@@ -59,7 +59,7 @@ class Desk:
         calls._core = SimpleNamespace(
             config=config, buffer=buffer, closed=False, check_wanted=lambda: None, interceptors=None
         )
-        calls._driver = SimpleNamespace(one_caller=SingleCaller(), wait_for=lambda timeout_ms, take: take())
+        calls._poll_loop = SimpleNamespace(poll_guard=PollGuard(), wait_for=lambda timeout_ms, take: take())
 
     def _fetch(self, state: PartitionState) -> None:
         """What a broker would give from the position on."""
@@ -69,7 +69,7 @@ class Desk:
 
     def _put(self, state: PartitionState, begin: int, end: int) -> None:
         data = numbered(begin, end)
-        self._buffer.put(state, Fetched(state.tp, state.generation, begin, memoryview(data), len(data)))
+        self._buffer.put(state, PartitionResponse(state.tp, state.generation, begin, memoryview(data), len(data)))
 
     def fetch_more(self, offset: int) -> None:
         """A record for the first partition has come."""
@@ -174,7 +174,7 @@ def test_no_partition_that_is_passed_over_is_lost_to_an_interrupt(monkeypatch: p
     """As one is whose answer is being decoded ahead, while another has records."""
     read, rows = CALLS["poll"]
     awaited: list[PartitionState] = []
-    monkeypatch.setattr(NextAnswer, "is_awaited", lambda self, state: state in awaited)
+    monkeypatch.setattr(ResponseOpener, "is_awaited", lambda self, state: state in awaited)
 
     def awaiting() -> Desk:
         desk = Desk(ends=(1, 1))
@@ -245,7 +245,7 @@ def test_partitions_that_wait_for_room_are_fetched_again_after_an_interrupted_se
 
 @pytest.mark.parametrize("nested", [False, True])
 def test_an_interrupt_leaves_no_thread_inside(nested: bool) -> None:
-    caller = SingleCaller()
+    caller = PollGuard()
 
     def work() -> None:
         with caller, caller if nested else contextlib.nullcontext():
@@ -364,10 +364,10 @@ def test_a_deserializer_that_polls_is_told_off() -> None:
 
 
 class Window:
-    """A `SingleCaller` that lets another thread poll as soon as the first is out."""
+    """A `PollGuard` that lets another thread poll as soon as the first is out."""
 
     def __init__(self, calls: Any, poll: Callable[[Any], Any]) -> None:
-        self._caller = SingleCaller()
+        self._caller = PollGuard()
         self._calls = calls
         self._poll = poll
         self.got: list[Any] = []
@@ -389,7 +389,7 @@ def test_a_thread_that_polls_as_another_returns_gets_other_records(
 ) -> None:
     desk = Desk(max_poll_records=1)
     calls = desk.calls
-    window = calls._driver.one_caller = Window(calls, lambda calls: calls.poll(0))
+    window = calls._poll_loop.poll_guard = Window(calls, lambda calls: calls.poll(0))
     got: Rows = []
     while more := rows(call(calls)):
         got += more

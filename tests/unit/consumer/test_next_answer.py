@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from kafka.consumer.buffer.decode_ahead import DecodeAhead, NextAnswer
-from kafka.consumer.buffer.partition_response import DecodeOptions, Fetched
+from kafka.consumer.buffer.decode_ahead import DecodeAhead, ResponseOpener
+from kafka.consumer.buffer.partition_response import DecodeOptions, PartitionResponse
 from kafka.consumer.buffer.partition_state import PartitionState
 from kafka.errors import OffsetOutOfRangeError, TopicAuthorizationFailedError
 from kafka.structs import TopicPartition
@@ -33,22 +33,22 @@ class HandledLock:
         self._lock.release()
 
 
-def state_of(*items: Fetched) -> PartitionState:
+def state_of(*items: PartitionResponse) -> PartitionState:
     state = PartitionState(TopicPartition("t", 0))
     state.buffer.items.extend(items)
     return state
 
 
-def answer(error: Exception | None = None, sticky: bool = False) -> Fetched:
+def answer(error: Exception | None = None, sticky: bool = False) -> PartitionResponse:
     data = None if error is not None else memoryview(numbered(0, 3))
-    return Fetched(TopicPartition("t", 0), 0, 0, data, error=error, sticky=sticky)
+    return PartitionResponse(TopicPartition("t", 0), 0, 0, data, error=error, sticky=sticky)
 
 
 def opener(
     lock: Any, resets: bool = False, out_of_range: Callable[[PartitionState], None] = lambda state: None
-) -> NextAnswer:
+) -> ResponseOpener:
     waiting: Iterable[PartitionState] = ()
-    return NextAnswer(DECODING, DecodeAhead(DECODING, waiting, threading.RLock()), lock, resets, out_of_range)
+    return ResponseOpener(DECODING, DecodeAhead(DECODING, waiting, threading.RLock()), lock, resets, out_of_range)
 
 
 @pytest.mark.parametrize(("sticky", "left"), [(False, 1), (True, 2)])
@@ -86,7 +86,7 @@ def test_an_offset_out_of_range_of_a_deleted_topic_gives_way_to_the_topic_create
     waiting: Iterable[PartitionState] = ()
     lock = threading.RLock()
     ahead = DecodeAhead(DECODING, waiting, lock)
-    opening = NextAnswer(DECODING, ahead, lock, resets, out_of_range.append, replaced.append, lambda _: True)
+    opening = ResponseOpener(DECODING, ahead, lock, resets, out_of_range.append, replaced.append, lambda _: True)
     state = state_of(answer(OffsetOutOfRangeError({}), sticky=True))
     assert opening.open(state, 1, 0, has_before=False) is None
     assert replaced == [state]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 from kafka.consumer.buffer.fetch_buffer import ReadyQueue
-from kafka.consumer.buffer.partition_response import DecodedFetch, Fetched
+from kafka.consumer.buffer.partition_response import DecodedFetch, PartitionResponse
 from kafka.consumer.buffer.partition_state import PartitionState
 from kafka.structs import TopicPartition
 
@@ -19,7 +19,7 @@ def queue_of(*states: PartitionState) -> ReadyQueue:
 
 def state(number: int, items: int = 1) -> PartitionState:
     made = PartitionState(TopicPartition("t", number))
-    made.buffer.items.extend(Fetched(made.tp, 0, 0) for _ in range(items))
+    made.buffer.items.extend(PartitionResponse(made.tp, 0, 0) for _ in range(items))
     return made
 
 
@@ -122,7 +122,7 @@ class Compared(PartitionState):
 def test_partitions_that_were_served_are_not_looked_for_among_all_that_wait() -> None:
     states = [Compared(TopicPartition("t", number)) for number in range(200)]
     for each in states:
-        each.buffer.items.append(Fetched(each.tp, 0, 0))
+        each.buffer.items.append(PartitionResponse(each.tp, 0, 0))
     ready = queue_of(*states)
     for _ in range(100):
         served = ready.next()

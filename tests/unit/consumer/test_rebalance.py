@@ -635,8 +635,8 @@ def test_who_polls_beside_a_slow_listener_gets_nothing_when_the_time_is_up(
         await asyncio.sleep(1)
         loop = asyncio.get_running_loop()
         begun = loop.time()
-        hand_out = await scene.driver.wait_for(timeout_ms, lambda: taken.append("records") or scene.core.buffer.take(1))
-        assert not hand_out
+        polled = await scene.driver.wait_for(timeout_ms, lambda: taken.append("records") or scene.core.buffer.take(1))
+        assert not polled
         assert loop.time() - begun == pytest.approx(timeout_ms / 1000)
         assert not taken, "the listener may seek before anything is handed out"
         assert not first.done()

@@ -8,13 +8,13 @@ import threading
 import pytest
 
 from kafka.consumer.runners import thread_runner
-from kafka.consumer.runners.thread_runner import SingleCaller
+from kafka.consumer.runners.thread_runner import PollGuard
 from kafka.errors import IllegalStateError
 
 PATIENCE_S = 10.0
 
 
-def enter_in(caller: SingleCaller, name: str) -> str | None:
+def enter_in(caller: PollGuard, name: str) -> str | None:
     """Enter in a thread of that name: what is raised, None if nothing is. It must not wait."""
     told: list[str | None] = []
 
@@ -33,7 +33,7 @@ def enter_in(caller: SingleCaller, name: str) -> str | None:
 
 
 def test_a_second_thread_is_refused_at_once_and_told_who_is_inside() -> None:
-    caller = SingleCaller()
+    caller = PollGuard()
     with caller:
         for _ in range(2):
             told = enter_in(caller, "the-second")
@@ -47,7 +47,7 @@ def test_a_thread_that_has_ended_is_told_by_its_number() -> None:
 
 
 def test_a_thread_may_enter_again_unless_it_is_polling_and_is_refused_without_losing_its_place() -> None:
-    caller = SingleCaller()
+    caller = PollGuard()
     assert not caller.is_polling_here
     with caller:
         with caller:
@@ -62,7 +62,7 @@ def test_a_thread_may_enter_again_unless_it_is_polling_and_is_refused_without_lo
 
 
 def test_only_the_thread_inside_is_the_one_that_polls() -> None:
-    caller = SingleCaller()
+    caller = PollGuard()
     seen: list[bool] = []
     with caller:
         caller.is_polling = True
@@ -74,7 +74,7 @@ def test_only_the_thread_inside_is_the_one_that_polls() -> None:
 
 
 def test_what_is_raised_inside_lets_others_in() -> None:
-    caller = SingleCaller()
+    caller = PollGuard()
     with contextlib.suppress(ZeroDivisionError), caller:
         raise ZeroDivisionError
     assert enter_in(caller, "the-second") is None

@@ -175,16 +175,16 @@ def test_a_function_of_the_callers_may_poll_and_what_was_before_is_so_again(thre
     seen: list[tuple[bool, bool]] = []
 
     def function() -> None:
-        seen.append((caller.is_in_a_call, caller.one_caller.is_polling))
+        seen.append((caller.is_in_a_call, caller.poll_guard.is_polling))
         raise ZeroDivisionError
 
-    with caller.one_caller:
-        caller.one_caller.is_polling = polling
+    with caller.poll_guard:
+        caller.poll_guard.is_polling = polling
         with pytest.raises(ZeroDivisionError):
             caller.call(function)
         assert seen == [(True, False)]
-        assert (caller.is_in_a_call, caller.one_caller.is_polling) == (False, polling)
-        caller.one_caller.is_polling = False
+        assert (caller.is_in_a_call, caller.poll_guard.is_polling) == (False, polling)
+        caller.poll_guard.is_polling = False
 
 
 def test_who_closes_in_another_thread_waits_until_it_is_closed_or_its_time_is_up(

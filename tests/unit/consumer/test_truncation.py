@@ -14,7 +14,7 @@ from crc32c import crc32c
 from fakes.cluster import Call
 from kafka.config import parse_consumer
 from kafka.consumer.buffer.fetch_buffer import FetchBuffer
-from kafka.consumer.buffer.partition_response import Fetched
+from kafka.consumer.buffer.partition_response import PartitionResponse
 from kafka.consumer.buffer.partition_state import FetchPosition, PartitionState
 from kafka.consumer.fetch.position_validation import Divergence
 from kafka.consumer.position.truncation import Truncations
@@ -275,7 +275,7 @@ def desk(data: memoryview) -> tuple[FetchBuffer, PartitionState]:
     buffer = FetchBuffer(parse_consumer({}).fetch, lambda _: None, lambda _: None)
     state = PartitionState(T0)
     state.locate(0, FetchPosition(0))
-    buffer.put(state, Fetched(T0, 0, 0, data, len(data)))
+    buffer.put(state, PartitionResponse(T0, 0, 0, data, len(data)))
     return buffer, state
 
 

@@ -21,8 +21,8 @@ from kafka.broker.transactions.coordinator import Producer, TransactionCoordinat
 from kafka.broker.transactions.endings import Endings
 from kafka.broker.transactions.metadata import TransactionMetadata
 from kafka.consumer import AsyncKafkaConsumer
+from kafka.consumer._async.poll_loop import AsyncPollLoop
 from kafka.consumer.commit.commits import Commits
-from kafka.consumer.runners.async_driver import AsyncDriver
 from kafka.consumer.share.async_share_consumer import AsyncKafkaShareConsumer
 from kafka.consumer.share.share_fetcher import ShareFetcher
 from kafka.consumer.subscription.subscription_state import SubscriptionState
@@ -92,7 +92,7 @@ def callbacks_of_commits_are_forgotten(patch: pytest.MonkeyPatch) -> None:
 
 
 def the_listener_is_forgotten(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(AsyncDriver, "_tell_listener", nothing)
+    patch.setattr(AsyncPollLoop, "_tell_listener", nothing)
 
 
 class _PollsAmiss(AsyncKafkaConsumer):

@@ -13,12 +13,12 @@ from kafka.aio.offsets import as_offsets
 from kafka.aio.options import AIOConsumerConfigs, consumer_options
 from kafka.aio.starting import start
 from kafka.cluster.inner_names import InnerName
+from kafka.consumer._async.poll_loop import AsyncPollLoop
 from kafka.consumer.arguments import check_offset
 from kafka.consumer.async_consumer import AsyncKafkaConsumer
 from kafka.consumer.buffer.fetch_buffer import NO_LIMIT
 from kafka.consumer.buffer.partition_state import FetchPosition, PartitionState
 from kafka.consumer.core import ConsumerCore
-from kafka.consumer.runners.async_driver import AsyncDriver
 from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.errors import IllegalStateError, RecordDeserializationError
 from kafka.record import ConsumerRecord
@@ -32,9 +32,9 @@ class _Consumer(AsyncKafkaConsumer[Key, Value]):
     """The consumer below, with its inside for `AIOKafkaConsumer`."""
 
     @property
-    def driver(self) -> AsyncDriver:
+    def driver(self) -> AsyncPollLoop:
         """Its driver, once it is started."""
-        return self._driver
+        return self._poll_loop
 
     @property
     def core(self) -> ConsumerCore:

@@ -17,7 +17,7 @@ from kafka.structs import OffsetAndMetadata, TopicPartition
 
 if TYPE_CHECKING:
     from kafka.consumer import KafkaConsumer
-    from kafka.consumer.bounded.sync_read import BoundedRead
+    from kafka.consumer.bounded._sync.read import BoundedRead
     from kafka.record import Columns
 
 POLL_MS = 200

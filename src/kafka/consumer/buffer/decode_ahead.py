@@ -1,7 +1,7 @@
 """Decodes fetched responses: in the caller's thread, or ahead of it in a separate one.
 
 `DecodeAhead` decodes the next partitions, part by part, while the caller decodes another or processes its records.
-`NextAnswer` opens the next response of a partition, either way.
+`ResponseOpener` opens the next response of a partition, either way.
 
 Most of the time goes into decompressing, which releases the GIL. The thread decodes one item after the other. It ends
 after some milliseconds, when enough lies ready or nothing is left. So there is no thread to stop when a consumer is
@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from kafka.consumer.buffer.partition_response import DecodedFetch, DecodeOptions, Fetched, TopicReplaced
+from kafka.consumer.buffer.partition_response import DecodedFetch, DecodeOptions, PartitionResponse, TopicReplaced
 from kafka.consumer.buffer.partition_state import PartitionState
 from kafka.errors import OffsetOutOfRangeError
 from kafka.net import interruptible, parallel
@@ -60,7 +60,7 @@ class _Task:
 
     __slots__ = ("_frame", "abandoned", "item", "parts", "state")
 
-    def __init__(self, state: PartitionState, item: Fetched) -> None:
+    def __init__(self, state: PartitionState, item: PartitionResponse) -> None:
         self.state = state
         self.item = item
         self.parts: deque[_Part] = deque()
@@ -157,8 +157,8 @@ class DecodeAhead:
                     self._worker = None
             raise
 
-    def take(self, item: Fetched) -> DecodedFetch | None:
-        """The next part of a claimed item, as `Fetched.decode` gives it; waits until it is done.
+    def take(self, item: PartitionResponse) -> DecodedFetch | None:
+        """The next part of a claimed item, as `PartitionResponse.decode` gives it; waits until it is done.
 
         None where a signal's handler has abandoned it meanwhile.
         """
@@ -204,7 +204,11 @@ class DecodeAhead:
             for state in self._next_waiting():
                 buffer = state.buffer
                 item = buffer.items[0] if buffer.current is None and buffer.items and not state.paused else None
-                if isinstance(item, Fetched) and item.packed_bytes >= _WORTH_BYTES and item not in self._tasks:
+                if (
+                    isinstance(item, PartitionResponse)
+                    and item.packed_bytes >= _WORTH_BYTES
+                    and item not in self._tasks
+                ):
                     task = self._tasks[item] = self._unfinished = _Task(state, item)
                     return task
         return None
@@ -267,7 +271,7 @@ class DecodeAhead:
             self._news.release()
 
 
-class NextAnswer:
+class ResponseOpener:
     """Belongs to the caller's thread.
 
     Arguments:
@@ -300,7 +304,7 @@ class NextAnswer:
         self._out_of_range = out_of_range
         self._replaced = replaced
         self._is_replaced = is_replaced
-        self.opening: Fetched | DecodedFetch | None = None
+        self.opening: PartitionResponse | DecodedFetch | None = None
 
     def is_awaited(self, state: PartitionState) -> bool:
         """Whether it is being decoded ahead, and no part of it is ready."""
@@ -323,10 +327,10 @@ class NextAnswer:
             return None
         item = self.opening = buffer.items[0]  # no call since: nothing comes in between
         try:
-            if isinstance(item, Fetched) and item.error is not None:
+            if isinstance(item, PartitionResponse) and item.error is not None:
                 return item.error if has_before else self._open_error(state, item, item.error)
             opened = self._columns_of(item, max_bytes, ahead_bytes)
-            is_read = not isinstance(item, Fetched) or item.is_decoded
+            is_read = not isinstance(item, PartitionResponse) or item.is_decoded
             with self._lock:
                 is_useful = buffer.items[0] is item if buffer.items else False  # no call up to popleft(), as above
                 if is_useful:
@@ -335,11 +339,13 @@ class NextAnswer:
                         buffer.items.popleft()
         finally:
             self.opening = None
-        if not is_useful and isinstance(item, Fetched):
+        if not is_useful and isinstance(item, PartitionResponse):
             item.drop()
         return None
 
-    def _columns_of(self, item: Fetched | DecodedFetch, max_bytes: int, ahead_bytes: int) -> DecodedFetch | None:
+    def _columns_of(
+        self, item: PartitionResponse | DecodedFetch, max_bytes: int, ahead_bytes: int
+    ) -> DecodedFetch | None:
         if isinstance(item, DecodedFetch):
             return item
         if self._ahead.has(item):
@@ -348,7 +354,7 @@ class NextAnswer:
             self._ahead.offer(ahead_bytes)
         return item.decode(self._decoding, max_bytes)
 
-    def _open_error(self, state: PartitionState, item: Fetched, error: Exception) -> Exception | None:
+    def _open_error(self, state: PartitionState, item: PartitionResponse, error: Exception) -> Exception | None:
         """What the broker said about a partition, unless there is a policy for it."""
         out_of_range = isinstance(error, OffsetOutOfRangeError)
         if isinstance(error, TopicReplaced) or (out_of_range and self._is_replaced(state)):

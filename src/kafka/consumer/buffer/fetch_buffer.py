@@ -10,11 +10,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from uuid import UUID
 
 from kafka.config import FetchOptions
-from kafka.consumer.buffer.decode_ahead import DecodeAhead, NextAnswer
+from kafka.consumer.buffer.decode_ahead import DecodeAhead, ResponseOpener
 from kafka.consumer.buffer.fetch_statistics import FetchStatistics
-from kafka.consumer.buffer.partition_response import DecodedFetch, DecodeOptions, Fetched
+from kafka.consumer.buffer.partition_response import DecodedFetch, DecodeOptions, PartitionResponse
 from kafka.consumer.buffer.partition_state import FetchPosition, PartitionState
-from kafka.consumer.buffer.polled_batch import HandOut, Slice
+from kafka.consumer.buffer.polled_batch import PolledBatch, Slice
 from kafka.net.loop_lock import loop_lock
 from kafka.structs import TopicPartition
 
@@ -67,15 +67,15 @@ class FetchBuffer:
         self._waiting_for_room: dict[PartitionState, None] = {}
         self._freed: list[PartitionState] = []
         """Those that may be fetched again, until the loop has been told."""
-        self._dropped: list[Fetched | DecodedFetch] = []
+        self._dropped: list[PartitionResponse | DecodedFetch] = []
         """What was taken out and is not needed any more, until its bytes are let go of."""
         decoding = DecodeOptions(
             options.check_crcs, options.isolation_level == "read_committed", options.max_decompressed_bytes
         )
         self._ahead = DecodeAhead(decoding, self._ready, self._lock)
         resets = options.auto_offset_reset != "none"
-        self._next = NextAnswer(decoding, self._ahead, self._lock, resets, out_of_range, replaced, is_replaced)
-        self._hand_out = HandOut(self._put_back)
+        self._next = ResponseOpener(decoding, self._ahead, self._lock, resets, out_of_range, replaced, is_replaced)
+        self._polled = PolledBatch(self._put_back)
         self.records_taken = 0
 
     @property
@@ -85,7 +85,7 @@ class FetchBuffer:
 
     # The loop's side --------------------------------------------------------------------------------------------------
 
-    def put(self, state: PartitionState, item: Fetched) -> bool:
+    def put(self, state: PartitionState, item: PartitionResponse) -> bool:
         """Take in an answer; False if a seek or a rebalance has made it useless."""
         with self._lock:
             if item.generation == state.generation:
@@ -137,7 +137,7 @@ class FetchBuffer:
         one_each: bool = False,
         wanted: Collection[TopicPartition] | None = None,
         max_each: int = NO_LIMIT,
-    ) -> HandOut:
+    ) -> PolledBatch:
         """Up to ``max_records`` records, a slice a partition mostly, to be committed. Rolls back an earlier hand-out.
 
         Raises what the broker or the decoder had to say about a partition, once what comes before has been taken.
@@ -149,36 +149,36 @@ class FetchBuffer:
             wanted: only these partitions; None: all.
             max_each: up to so many records of each partition; those with more come after the others the next time.
         """
-        if self._hand_out.slices or self._hand_out.returning:
-            self._hand_out.roll_back()
+        if self._polled.slices or self._polled.returning:
+            self._polled.roll_back()
         ready = self._ready
         if self._freed or ready.passed_over or ready.served:  # an interrupt came before this was done
             self._tell_freed()
             ready.give_back_aside()
-        hand_out = self._hand_out = HandOut(self._put_back)
+        polled = self._polled = PolledBatch(self._put_back)
         try:
-            hand_out.is_being_read = True  # a handler that pauses leaves it as it is
-            told = self._fill(hand_out, max_records, max_bytes, one_each, wanted, max_each)
+            polled.is_being_read = True  # a handler that pauses leaves it as it is
+            told = self._fill(polled, max_records, max_bytes, one_each, wanted, max_each)
         except BaseException:
-            hand_out.roll_back()
+            polled.roll_back()
             if ready.at is not None:
                 self._start_over(ready.at)
             raise
         finally:
-            hand_out.is_being_read = False
+            polled.is_being_read = False
             if ready.passed_over or ready.served:
                 ready.give_back_aside()
-        if hand_out.slices and not hand_out.count:
-            hand_out.commit()  # control records and gaps, and nothing before them that could be handed out
+        if polled.slices and not polled.count:
+            polled.commit()  # control records and gaps, and nothing before them that could be handed out
         if told is not None:
             raise told
         if max_bytes < NO_LIMIT:
             self._ahead.offer(DECODED_BYTES)
-        return hand_out
+        return polled
 
-    def nothing(self) -> HandOut:
+    def nothing(self) -> PolledBatch:
         """A hand-out without records."""
-        return HandOut(self._put_back)
+        return PolledBatch(self._put_back)
 
     def resume(self, state: PartitionState) -> None:
         """Hand out again what a pause held back."""
@@ -189,8 +189,8 @@ class FetchBuffer:
     def pause(self, state: PartitionState) -> None:
         """Hand out nothing of a partition until `resume`, but what is being made for the caller; keep the rest."""
         state.paused = True
-        if not self._hand_out.is_being_read:
-            self._hand_out.withdraw(state)
+        if not self._polled.is_being_read:
+            self._polled.withdraw(state)
 
     def discard(self, state: PartitionState, position: FetchPosition | None = None, reset: int | None = None) -> None:
         """Drop all of a partition, and what is on its way: it is read from elsewhere, or not at all.
@@ -220,7 +220,7 @@ class FetchBuffer:
             self._empty(state)
             self._waiting_for_room.pop(state, None)
             self._free()
-        self._hand_out.withdraw(state)
+        self._polled.withdraw(state)
         self._drop()
         self._tell_freed()
 
@@ -235,7 +235,7 @@ class FetchBuffer:
     def _drop(self) -> None:
         while self._dropped:
             item = self._dropped[-1]
-            if isinstance(item, Fetched):
+            if isinstance(item, PartitionResponse):
                 self._ahead.abandon(item)
                 if item is not self._next.opening:
                     item.drop()
@@ -243,7 +243,7 @@ class FetchBuffer:
 
     def _fill(
         self,
-        hand_out: HandOut,
+        polled: PolledBatch,
         max_records: int,
         max_bytes: int,
         one_each: bool,
@@ -257,35 +257,35 @@ class FetchBuffer:
         taken: dict[PartitionState, int] = {}
         if ahead:
             self._put_first_what_is_decoded()
-        while hand_out.count < max_records and made < bound:
+        while polled.count < max_records and made < bound:
             state = self._ready.next()
             if state is not None and (
                 (wanted is not None and state.tp not in wanted) or state in seen or self._next.is_awaited(state)
             ):
                 passed_over.append(state)
                 continue
-            if state is None and passed_over and not hand_out.count:
+            if state is None and passed_over and not polled.count:
                 state = self._ready.take_passed_over(wanted)  # there is nothing else: wait until it is decoded
             if state is None:
                 break
             if state.buffer.current is None:
                 error = self._next.open(
-                    state, min(bound - made, DECODED_BYTES), DECODED_BYTES if ahead else 0, hand_out.count > 0
+                    state, min(bound - made, DECODED_BYTES), DECODED_BYTES if ahead else 0, polled.count > 0
                 )
                 if error is not None:
                     self._ready.give_back(state)
-                    return None if hand_out.count else error
+                    return None if polled.count else error
                 made += _memory(state.buffer.current)
-            before = hand_out.count
-            self._take_slice(state, min(max_records - before, max_each - taken.get(state, 0)), hand_out)
-            taken[state] = taken.get(state, 0) + hand_out.count - before
+            before = polled.count
+            self._take_slice(state, min(max_records - before, max_each - taken.get(state, 0)), polled)
+            taken[state] = taken.get(state, 0) + polled.count - before
             if taken[state] >= max_each:
                 self._ready.served.append(state)
             else:
                 self._ready.give_back(state)
             if one_each:
                 seen.add(state)
-            elif ahead and hand_out.slices:
+            elif ahead and polled.slices:
                 bound = max_bytes // _JOINED_PART
         return None
 
@@ -296,7 +296,7 @@ class FetchBuffer:
                 if state.buffer.queued:
                     self._ready.put_first(state)
 
-    def _take_slice(self, state: PartitionState, most: int, hand_out: HandOut) -> None:
+    def _take_slice(self, state: PartitionState, most: int, polled: PolledBatch) -> None:
         generation, current = state.generation, state.buffer.current
         if current is None:
             return
@@ -306,7 +306,7 @@ class FetchBuffer:
         columns = current.columns if start == 0 and ends else current.columns.slice(start, stop)
         next_offset = current.next_offset if ends else current.columns.offsets[stop - 1] + 1
         leader_epoch = current.leader_epoch if ends else columns.leader_epoch
-        hand_out.add(Slice(state, generation, columns, count, next_offset, leader_epoch))
+        polled.add(Slice(state, generation, columns, count, next_offset, leader_epoch))
         self.records_taken += count
         current.start = stop
         if self._statistics is not None and count:
@@ -324,7 +324,9 @@ class FetchBuffer:
             buffer.nbytes -= current.nbytes
             self._bytes -= current.nbytes
             if current.error is not None:
-                failed = Fetched(state.tp, state.generation, current.next_offset, error=current.error, sticky=True)
+                failed = PartitionResponse(
+                    state.tp, state.generation, current.next_offset, error=current.error, sticky=True
+                )
                 buffer.items.appendleft(failed)
             self._free()
             if buffer.blocked and buffer.nbytes < self._partition_bound and state not in self._freed:

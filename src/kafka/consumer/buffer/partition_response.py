@@ -52,7 +52,7 @@ class SharedFrame:
             self._release()
 
 
-class Fetched:
+class PartitionResponse:
     """The answer for one partition: records as bytes, or an error to raise when the caller gets there.
 
     Arguments:
@@ -217,7 +217,7 @@ class PartitionBuffer:
 
     def __init__(self) -> None:
         self.current: DecodedFetch | None = None
-        self.items: deque[Fetched | DecodedFetch] = deque()
+        self.items: deque[PartitionResponse | DecodedFetch] = deque()
         self.nbytes = 0
         self.queued = False
         self.blocked = False
@@ -226,7 +226,7 @@ class PartitionBuffer:
     def is_begun(self) -> bool:
         """Whether some of an answer has been handed out, and some has not."""
         first = self.items[0] if self.items else None
-        return self.current is not None or (isinstance(first, Fetched) and first.is_begun)
+        return self.current is not None or (isinstance(first, PartitionResponse) and first.is_begun)
 
     def put_back(self, piece: DecodedFetch) -> None:
         """Hand out ``piece`` before everything else. Doing it again after an interrupt has no effect."""

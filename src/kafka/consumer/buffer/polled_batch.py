@@ -1,16 +1,16 @@
-"""What one call hands out to the caller: slices of columns. Positions move past them only if the caller gets them.
+"""What one call returns to the caller: slices of columns. Positions move past them only if the caller gets them.
 
-A hand-out is a context manager. If anything is raised within its block, it is rolled back: positions stay, and the same
-records are handed out again. If an interrupt comes before it is either committed or rolled back, it is rolled back when
-the next one is made.
+A polled batch is a context manager. If anything is raised within its block, it is rolled back: positions stay, and the
+same records are returned again. If an interrupt comes before it is either committed or rolled back, it is rolled back
+when the next one is made.
 
-`HandOut.commit` moves the positions while no other thread may poll. If an interrupt comes between that and the return
-to the caller, `HandOut.undo` moves them back: the caller has the records, or gets them again. CPython checks for an
-interrupt where a function is entered, where a loop goes back, and where a function written in C has returned; there is
-none of that in a plain return. Where the caller is itself written in C, such as `next`, an interrupt that comes as it
+`PolledBatch.commit` moves the positions while no other thread may poll. If an interrupt comes between that and the
+return to the caller, `PolledBatch.undo` moves them back: the caller has the records, or gets them again. CPython checks
+for an interrupt where a function is entered, where a loop goes back, and where a function written in C has returned; a
+plain return does none of that. If the caller is itself written in C, such as `next`, an interrupt that comes as it
 returns loses that record.
 
-Giving slices back may be interrupted too. `HandOut.settle` goes on from there, and nothing is put back twice.
+Giving slices back may be interrupted too. `PolledBatch.settle` continues from there, and nothing is put back twice.
 """
 
 from bisect import bisect_left
@@ -89,7 +89,7 @@ class Slice:
         return Slice(self.state, self.generation, rest, self.count - first, self.next_offset, self.leader_epoch)
 
 
-class HandOut:
+class PolledBatch:
     """See the module. Belongs to the caller's thread.
 
     Arguments:
@@ -120,7 +120,7 @@ class HandOut:
     def __bool__(self) -> bool:
         return self.count > 0
 
-    def __enter__(self) -> "HandOut":
+    def __enter__(self) -> "PolledBatch":
         self.is_being_read = True
         return self
 

@@ -11,12 +11,12 @@ from kafka.cluster.retry import nothing
 from kafka.config import FetchOptions
 from kafka.consumer.buffer.fetch_buffer import FetchBuffer
 from kafka.consumer.buffer.fetch_statistics import FetchStatistics
-from kafka.consumer.buffer.partition_response import Fetched, SharedFrame, TopicReplaced
+from kafka.consumer.buffer.partition_response import PartitionResponse, SharedFrame, TopicReplaced
 from kafka.consumer.buffer.partition_state import PartitionState
 from kafka.consumer.fetch.broker_fetcher import BrokerFetcher
 from kafka.consumer.fetch.fetch_session import FetchTarget
 from kafka.consumer.fetch.position_validation import Divergence, PositionValidation
-from kafka.consumer.fetch.response_handler import PartitionAnswers, PreferredReplicas
+from kafka.consumer.fetch.response_handler import PreferredReplicas, ResponseHandler
 from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.errors import BrokerResponseError, SaslAuthenticationFailedError, UnsupportedVersionError
 from kafka.structs import TopicPartition, is_another_topic
@@ -82,7 +82,7 @@ class Fetcher:
         self._validation = PositionValidation(
             client, backoff, self.refresh, self._back_off, self._refused, metadata_stale, diverged
         )
-        self._partitions = PartitionAnswers(
+        self._partitions = ResponseHandler(
             options,
             client,
             buffer,
@@ -251,7 +251,7 @@ class Fetcher:
             fetching.leader_epoch = -1
             return True
         assert fetching.offset is not None
-        end = Fetched(state.tp, fetching.generation, fetching.offset, error=TopicReplaced(), sticky=True)
+        end = PartitionResponse(state.tp, fetching.generation, fetching.offset, error=TopicReplaced(), sticky=True)
         fetching.offset = None
         if self._buffer.put(state, end):
             self._on_data()

@@ -15,7 +15,7 @@ from kafka.cluster.protocols import BrokerRequests
 from kafka.cluster.retry import nothing
 from kafka.consumer.buffer.partition_state import FetchPosition, PartitionState
 from kafka.consumer.fetch.fetch_session import FetchTarget
-from kafka.consumer.position.offset_requests import FOR_CONSUMERS_SINCE, AskedEpoch, epoch_answers, epoch_request
+from kafka.consumer.position.offset_requests import FOR_CONSUMERS_SINCE, EpochQuery, epoch_answers, epoch_request
 from kafka.errors import BrokerResponseError, UnknownTopicOrPartitionError, UnsupportedVersionError, for_code
 
 log = logging.getLogger(__name__)
@@ -142,7 +142,7 @@ class PositionValidation:
     async def _ask(self, leader: int, targets: list[FetchTarget]) -> None:
         what = f"checking positions on broker {leader}"
         try:
-            request = epoch_request(AskedEpoch(each.state.tp, each.leader_epoch, each.last_epoch) for each in targets)
+            request = epoch_request(EpochQuery(each.state.tp, each.leader_epoch, each.last_epoch) for each in targets)
             response = await self._client.send(leader, request, min_version=FOR_CONSUMERS_SINCE)
             answers = epoch_answers(response)
         except UnsupportedVersionError:

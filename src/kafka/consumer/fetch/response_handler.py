@@ -13,7 +13,7 @@ from kafka.cluster.metadata import ClusterMetadata
 from kafka.cluster.protocols import BrokerConnections
 from kafka.config import FetchOptions
 from kafka.consumer.buffer.fetch_buffer import FetchBuffer
-from kafka.consumer.buffer.partition_response import Fetched, SharedFrame
+from kafka.consumer.buffer.partition_response import PartitionResponse, SharedFrame
 from kafka.consumer.buffer.partition_state import PartitionState
 from kafka.consumer.fetch.fetch_session import FetchTarget
 from kafka.errors import (
@@ -127,7 +127,7 @@ class PreferredReplicas:
         return affected
 
 
-class PartitionAnswers:
+class ResponseHandler:
     """Belongs to the loop.
 
     Arguments:
@@ -213,7 +213,7 @@ class PartitionAnswers:
         aborted = [(each.producer_id, each.first_offset) for each in answer.aborted_transactions or ()]
         state.fetching.offset, state.fetching.leader_epoch = next_offset, leader_epoch
         state.fetching.checked_epoch = target.leader_epoch
-        item = Fetched(state.tp, target.generation, target.offset, records[:size], size, frame, aborted)
+        item = PartitionResponse(state.tp, target.generation, target.offset, records[:size], size, frame, aborted)
         filed = self._buffer.put(state, item)
         self._refresh(state)
         return filed
@@ -255,7 +255,9 @@ class PartitionAnswers:
         state, tp = target.state, target.state.tp
         self._back_off(state)
         if error is TopicAuthorizationFailedError:
-            return self._buffer.put(state, Fetched(tp, target.generation, target.offset, error=error({tp.topic})))
+            return self._buffer.put(
+                state, PartitionResponse(tp, target.generation, target.offset, error=error({tp.topic}))
+            )
         if error.invalid_metadata or error.retriable or issubclass(error, UnknownError):
             self._failures.failed(state, target.offset, error)
             if error.invalid_metadata:
@@ -264,7 +266,7 @@ class PartitionAnswers:
                     self._client.note_leader(tp, leader.leader_id, leader.leader_epoch)
             return False
         failed = error(f"fetching {place(tp)} at offset {target.offset}")
-        return self._buffer.put(state, Fetched(tp, target.generation, target.offset, error=failed))
+        return self._buffer.put(state, PartitionResponse(tp, target.generation, target.offset, error=failed))
 
     def refused(self, target: FetchTarget, error: type[BrokerResponseError]) -> None:
         """A leader that was asked whether a position is valid has answered with an error."""
@@ -339,7 +341,9 @@ class PartitionAnswers:
     def _fail(self, target: FetchTarget, error: KafkaError) -> bool:
         """Hand an error to the caller that stands until a seek, and fetch no further till then."""
         state = target.state
-        filed = self._buffer.put(state, Fetched(state.tp, target.generation, target.offset, error=error, sticky=True))
+        filed = self._buffer.put(
+            state, PartitionResponse(state.tp, target.generation, target.offset, error=error, sticky=True)
+        )
         if filed:  # else it is read from elsewhere by now
             state.fetching.offset = None
         self._refresh(state)

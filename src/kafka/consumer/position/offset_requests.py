@@ -70,7 +70,7 @@ class Answers(NamedTuple):
     errors: dict[TopicPartition, Exception]
 
 
-class LeaderQuestion:
+class LeaderRequests:
     """Asks brokers, one a call, and tells which to ask.
 
     Arguments:
@@ -126,7 +126,7 @@ _CONSUMER = -1
 """Replica id of those who are no replica."""
 
 
-class ListOffsets(LeaderQuestion):
+class ListOffsets(LeaderRequests):
     """Asks for the first record of each partition at or after a time, or for the start or the end of its log.
 
     The answer's offset is -1 where there is no such record.
@@ -209,7 +209,7 @@ _CONSUMER = -1
 """Replica id of those who are no replica."""
 
 
-class AskedEpoch(NamedTuple):
+class EpochQuery(NamedTuple):
     """A question about a partition.
 
     Arguments:
@@ -223,7 +223,7 @@ class AskedEpoch(NamedTuple):
     epoch: int
 
 
-def epoch_request(questions: Iterable[AskedEpoch]) -> OffsetForLeaderEpochRequest:
+def epoch_request(questions: Iterable[EpochQuery]) -> OffsetForLeaderEpochRequest:
     """The request to the leader of these partitions."""
     topics: dict[str, OffsetForLeaderTopic] = {}
     for tp, current, epoch in questions:
@@ -239,7 +239,7 @@ def epoch_answers(response: OffsetForLeaderEpochResponse) -> Mapping[TopicPartit
     return {TopicPartition(topic.topic, each.partition): each for topic in response.topics for each in topic.partitions}
 
 
-class EpochEnds(LeaderQuestion):
+class EpochEnds(LeaderRequests):
     """Asks leaders where epochs end: of each partition, the end of the newest epoch up to the one asked for.
 
     The answer's offset is -1 where the leader cannot tell.
@@ -254,7 +254,7 @@ class EpochEnds(LeaderQuestion):
             wanted: the epoch of each.
         """
         epoch_of = self._client.metadata.leader_epoch
-        request = epoch_request(AskedEpoch(tp, epoch_of(tp), epoch) for tp, epoch in wanted.items())
+        request = epoch_request(EpochQuery(tp, epoch_of(tp), epoch) for tp, epoch in wanted.items())
         try:
             response = await self._client.send(
                 leader, request, timeout_ms=self._request_timeout_ms, min_version=FOR_CONSUMERS_SINCE

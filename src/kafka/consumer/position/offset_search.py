@@ -9,12 +9,12 @@ from collections.abc import Coroutine, Mapping
 from typing import Protocol
 
 from kafka.cluster import RetryPolicy
-from kafka.consumer.position.offset_requests import Answers, LeaderQuestion
+from kafka.consumer.position.offset_requests import Answers, LeaderRequests
 from kafka.errors import KafkaError, KafkaTimeoutError
 from kafka.structs import OffsetAndTimestamp, TopicPartition
 
 
-class Seeker(Protocol):
+class SearchListener(Protocol):
     """Who wants offsets."""
 
     def wants(self, tp: TopicPartition) -> bool:
@@ -38,12 +38,12 @@ class OffsetSearch:
         policy: what is fatal, pauses, log lines.
     """
 
-    def __init__(self, requests: LeaderQuestion, policy: RetryPolicy) -> None:
+    def __init__(self, requests: LeaderRequests, policy: RetryPolicy) -> None:
         self._requests = requests
         self._policy = policy
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def begin(self, timestamps: Mapping[TopicPartition, int], seeker: Seeker, failures: int = 0) -> None:
+    def begin(self, timestamps: Mapping[TopicPartition, int], seeker: SearchListener, failures: int = 0) -> None:
         """Look for the offset of each partition, and tell ``seeker``.
 
         Arguments:
@@ -64,7 +64,9 @@ class OffsetSearch:
         for task in self._tasks:
             task.cancel()
 
-    async def _ask(self, leader: int, timestamps: Mapping[TopicPartition, int], seeker: Seeker, failures: int) -> None:
+    async def _ask(
+        self, leader: int, timestamps: Mapping[TopicPartition, int], seeker: SearchListener, failures: int
+    ) -> None:
         answers = await self._requests.ask(leader, timestamps)
         for tp, offset in answers.offsets.items():
             if seeker.wants(tp):
@@ -77,7 +79,7 @@ class OffsetSearch:
         elif not answers.errors:
             self._policy.tell_success(what)
 
-    async def _again(self, timestamps: Mapping[TopicPartition, int], seeker: Seeker, failures: int) -> None:
+    async def _again(self, timestamps: Mapping[TopicPartition, int], seeker: SearchListener, failures: int) -> None:
         """Ask after a pause, and with newer metadata."""
         await asyncio.sleep(self._policy.pause_s(failures))
         try:
@@ -95,7 +97,7 @@ class OffsetSearch:
                 self._spawn(self._again(left, seeker, failures + 1))
 
     def _left(
-        self, timestamps: Mapping[TopicPartition, int], answers: Answers, seeker: Seeker
+        self, timestamps: Mapping[TopicPartition, int], answers: Answers, seeker: SearchListener
     ) -> dict[TopicPartition, int]:
         """Tell of the errors; what to ask for again."""
         left: dict[TopicPartition, int] = {}
@@ -123,7 +125,7 @@ class OffsetsForTimes:
         policy: what is fatal, pauses, log lines.
     """
 
-    def __init__(self, requests: LeaderQuestion, policy: RetryPolicy) -> None:
+    def __init__(self, requests: LeaderRequests, policy: RetryPolicy) -> None:
         self._requests = requests
         self._policy = policy
 
@@ -153,7 +155,7 @@ class OffsetsForTimes:
 
 
 class _Waiting:
-    """The `Seeker` of one call."""
+    """The `SearchListener` of one call."""
 
     def __init__(self, wanted: Mapping[TopicPartition, int]) -> None:
         self._missing: dict[TopicPartition, Exception | None] = dict.fromkeys(wanted)

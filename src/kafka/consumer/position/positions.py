@@ -228,7 +228,7 @@ def _concerned(partitions: list[TopicPartition], error: Exception) -> list[Topic
 
 
 class _Lookup:
-    """Partitions looked up together, each under the generation that it had: the `Seeker` of a search."""
+    """Partitions looked up together, each under the generation that it had: the `SearchListener` of a search."""
 
     def __init__(self, resolver: PositionResolver, states: Iterable[PartitionState]) -> None:
         self._resolver = resolver

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from kafka.cluster import LogLimiter
 from kafka.consumer.buffer.fetch_buffer import FetchBuffer
-from kafka.consumer.buffer.partition_response import Fetched
+from kafka.consumer.buffer.partition_response import PartitionResponse
 from kafka.consumer.buffer.partition_state import FetchPosition, PartitionState
 from kafka.consumer.fetch.position_validation import Divergence
 from kafka.consumer.fetch.response_handler import place
@@ -87,7 +87,9 @@ class Truncations:
             f"{_text(divergence)}; there is no reset policy (auto_offset_reset='none'): seek() to where to read on",
             positions={state.tp: OffsetAndMetadata(position.offset, "", position.leader_epoch)},
         )
-        self._buffer.put(state, Fetched(state.tp, divergence.generation, position.offset, error=error, sticky=True))
+        self._buffer.put(
+            state, PartitionResponse(state.tp, divergence.generation, position.offset, error=error, sticky=True)
+        )
 
 
 def _text(divergence: Divergence) -> str:

@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Generic, NamedTuple
 
-from kafka.consumer.buffer.polled_batch import HandOut, Slice
+from kafka.consumer.buffer.polled_batch import PolledBatch, Slice
 from kafka.errors import KafkaError, RecordDeserializationError
 from kafka.record import Columns, ConsumerRecord
 from kafka.record.materialize import Deserialize
@@ -214,13 +214,13 @@ class Materializer:
             records += more
         return records, None
 
-    def batch(self, hand_out: HandOut) -> dict[TopicPartition, list[ConsumerRecord]]:
+    def batch(self, polled: PolledBatch) -> dict[TopicPartition, list[ConsumerRecord]]:
         """The records of a hand-out by partition.
 
         A record that cannot be deserialized ends the hand-out. If it is the very first, its error is raised.
         """
         gathered: dict[TopicPartition, list[ConsumerRecord]] = {}
-        for piece in hand_out.slices:
+        for piece in polled.slices:
             if not piece.count:
                 continue
             records, failure = self.records(piece)
@@ -231,7 +231,7 @@ class Materializer:
             if failure is not None:
                 if not gathered:
                     raise failure.error
-                hand_out.end_at(piece, failure.offset)
+                polled.end_at(piece, failure.offset)
                 break
         return gathered
 

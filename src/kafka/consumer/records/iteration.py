@@ -7,7 +7,7 @@ the buffer and not returned go back there when `poll()` or `pause()` comes in be
 from collections.abc import Callable, Iterator
 
 from kafka.consumer.buffer.partition_state import PartitionState
-from kafka.consumer.buffer.polled_batch import HandOut, Slice
+from kafka.consumer.buffer.polled_batch import PolledBatch, Slice
 from kafka.consumer.records.build_records import Failure, Materializer
 from kafka.record import ConsumerRecord
 from kafka.structs import TopicPartition
@@ -31,49 +31,49 @@ class RecordCursor:
         on_consume: what interceptors make of records by partition; None: there are none.
     """
 
-    __slots__ = ("_failure", "_hand_out", "_loaded", "_materializer", "on_consume", "rest", "state")
+    __slots__ = ("_failure", "_loaded", "_materializer", "_polled", "on_consume", "rest", "state")
 
     def __init__(self, materializer: Materializer) -> None:
         self._materializer = materializer
         self.on_consume: OnConsume | None = None
-        self._hand_out: HandOut | None = None
+        self._polled: PolledBatch | None = None
         self._loaded: Slice | None = None
         self._failure: Failure | None = None
         self.rest: Iterator[ConsumerRecord] = iter(())
         self.state = _NOWHERE
 
-    def begin(self, hand_out: HandOut) -> None:
-        """Go on with the records of ``hand_out``."""
+    def begin(self, polled: PolledBatch) -> None:
+        """Go on with the records of ``polled``."""
         self._stop()
-        hand_out.on_change = self._stop
-        self._hand_out = hand_out
+        polled.on_change = self._stop
+        self._polled = polled
 
     def load(self) -> bool:
         """Fill `rest`, which is at its end, from the next slice; False if there is none.
 
         Raises the error of a record that cannot be deserialized.
         """
-        hand_out = self._hand_out
-        if hand_out is None:
+        polled = self._polled
+        if polled is None:
             return False
-        hand_out.settle()
+        polled.settle()
         failure, self._failure = self._failure, None
         if failure is not None:
-            hand_out.roll_back()
+            polled.roll_back()
             raise failure.error
         if self._loaded is not None:
             self._loaded = None
-            hand_out.commit_first()
-        while hand_out.slices:
-            piece = hand_out.slices[0]
+            polled.commit_first()
+        while polled.slices:
+            piece = polled.slices[0]
             records, failure = self._materializer.records(piece.unread())
             if self.on_consume is not None and records:
                 records = self.on_consume({piece.state.tp: list(records)}).get(piece.state.tp, [])
             rest = iter(records)
-            if hand_out.slices and hand_out.slices[0] is piece:  # or a deserializer has paused it, or has sought
+            if polled.slices and polled.slices[0] is piece:  # or a deserializer has paused it, or has sought
                 self.rest, self.state, self._loaded, self._failure = rest, piece.state, piece, failure
                 return True
-        self._hand_out = None
+        self._polled = None
         return False
 
     def _stop(self) -> None:

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kafka.consumer.buffer.polled_batch import HandOut
+from kafka.consumer.buffer.polled_batch import PolledBatch
 from kafka.consumer.records.build_records import ErrorHandler, skip
 from kafka.errors import RecordDeserializationError
 from kafka.formats.bad_values import BadValue, error_column
@@ -80,14 +80,14 @@ class TypedColumns:
             return batch, None
         return self._without_bad(batch, pieces, bad) if any(bad.values()) else (batch, None)
 
-    def of_hand_out(self, hand_out: HandOut) -> Any:
+    def of_hand_out(self, polled: PolledBatch) -> Any:
         """One batch of what is handed out; raises the error of the very first record, and `SchemaNeeded`."""
-        pieces = hand_out.pieces
+        pieces = polled.pieces
         batch, stop = self.of([piece.columns for piece in pieces])
         if stop is not None:
             if not batch.num_rows:
                 raise stop.error
-            hand_out.end_at(pieces[stop.piece], stop.offset)
+            polled.end_at(pieces[stop.piece], stop.offset)
         return batch
 
     def _without_bad(self, batch: Any, pieces: Sequence[Columns], bad: Bad) -> tuple[Any, Stop | None]:

@@ -39,7 +39,7 @@ _innermost: contextvars.ContextVar[_Call | None] = contextvars.ContextVar("kafka
 
 
 class AnyCaller(contextlib.nullcontext[None]):
-    """What stands for `SingleCaller` here: several tasks may poll, and share the records out."""
+    """What stands for `PollGuard` here: several tasks may poll, and share the records out."""
 
     is_polling = False
 
@@ -59,7 +59,7 @@ class LoopRunner(OwnLoop):
         self._news = asyncio.Event()
         self.clear: Callable[[], None] = self._news.clear
         """Forget earlier news; the caller looks at everything after this and before `wait`."""
-        self.one_caller = AnyCaller()
+        self.poll_guard = AnyCaller()
         self._attendant: asyncio.Event | None = None
         self._turn = asyncio.Lock()
         self._closing: asyncio.Task[None] | None = None
@@ -111,7 +111,7 @@ class LoopRunner(OwnLoop):
         finally:
             timer.cancel()
 
-    async def give_way(self) -> None:
+    async def yield_to_loop(self) -> None:
         """Let the loop run before a call returns empty-handed: who polls in a loop would stop it else."""
         await asyncio.sleep(0)
 

@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 _WITHOUT_WAITING = (False,)
 
 
-class SingleCaller:
+class PollGuard:
     """A context manager that lets one thread at a time poll a consumer.
 
     Two threads would split its records between them at random. A thread cannot poll within a `poll()` of its own,
@@ -112,7 +112,7 @@ class ThreadRunner:
         self._pid = os.getpid()
         self._calls: deque[tuple[Callable[..., object], tuple[object, ...]]] = deque()
         self._calling = False
-        self.one_caller = SingleCaller()
+        self.poll_guard = PollGuard()
         self.is_in_a_call = False
         """Whether the caller is in a function of the user's."""
         self.last_call: LoopCall[None] | None = None
@@ -178,7 +178,7 @@ class ThreadRunner:
         interruptible.acquire(self._gate, timeout_s)
         self._thread.check()
 
-    def give_way(self) -> None:
+    def yield_to_loop(self) -> None:
         """Let the loop run before a call returns empty-handed: here it has a thread of its own."""
 
     def run(self, coroutine: Coroutine[Any, Any, Result], timeout_ms: float | None = None) -> Result:
@@ -192,24 +192,24 @@ class ThreadRunner:
 
     def call(self, function: Callable[..., object], *args: Any, **kwargs: Any) -> None:
         """Call a function of the user's."""
-        before, polling = self.is_in_a_call, self.one_caller.is_polling_here
+        before, polling = self.is_in_a_call, self.poll_guard.is_polling_here
         try:
             self.is_in_a_call = True
             if polling:
-                self.one_caller.is_polling = False
+                self.poll_guard.is_polling = False
             function(*args, **kwargs)
         finally:
             self.is_in_a_call = before
             if polling:
-                self.one_caller.is_polling = True
+                self.poll_guard.is_polling = True
 
     def if_alone(self, function: Callable[[], object]) -> None:
         """Call a function of ours that nothing of the caller's side may be beside; not while another thread polls."""
-        with contextlib.suppress(IllegalStateError), self.one_caller:
+        with contextlib.suppress(IllegalStateError), self.poll_guard:
             function()
 
     def begin_turn(self, timeout_s: float | None = None) -> bool:
-        """Nothing: `one_caller` lets no other thread come here."""
+        """Nothing: `poll_guard` lets no other thread come here."""
         return True
 
     def end_turn(self) -> None:

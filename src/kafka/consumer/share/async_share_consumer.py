@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from kafka.config import ShareConfigs, parse_share, with_options
 from kafka.config.settings_given import refuse_settings
-from kafka.consumer.share.async_calls import AsyncShareCalls
+from kafka.consumer.share._async.calls import AsyncShareCalls
 from kafka.errors import IllegalStateError
 
 
@@ -33,7 +33,7 @@ class AsyncKafkaShareConsumer(AsyncShareCalls):
         """Find the cluster, and subscribe to the topics given; raises `NoBrokersAvailable`."""
         if self._started:
             raise IllegalStateError("the consumer has been started already")
-        self._make_driver(self._config)
+        self._make_poll_loop(self._config)
         try:
             await self._core.start()
             if self._topics:

@@ -27,7 +27,7 @@ CommitCallback = Callable[[dict[TopicPartition, set[int]], Exception | None], An
 """Called with the offsets by partition, and why acknowledging them has failed; None: it has not."""
 
 
-class ShareFace:
+class BaseShareConsumer:
     """The methods that do not wait. All but `wakeup` and `metrics` belong to the thread that polls."""
 
     DEFAULT_CONFIG: ClassVar[dict[str, Any]] = {

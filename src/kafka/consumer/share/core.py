@@ -122,15 +122,15 @@ class ShareCore:
 
     def health(self) -> Health:
         """How the consumer is. In any thread."""
-        standing, since = self.membership.standing(), self.fetcher.waiting_since()
+        status, since = self.membership.status(), self.fetcher.waiting_since()
         waits_for = ("records of its share group",) if since is not None else ()
         seen = Observed(
             since,
             STALLED_S + self.config.share.fetch_max_wait_ms / 1000,
-            (*filter(None, (standing.waits_for,)), *waits_for),
-            standing.is_lost,
+            (*filter(None, (status.waits_for,)), *waits_for),
+            status.is_lost,
             self._refusal,
-            standing.name,
+            status.name,
         )
         return self._client_core.health.report(seen, self.closed)
 

@@ -5,7 +5,7 @@ from typing import Self, Unpack
 from kafka.config import ShareConfigs, parse_share, with_options
 from kafka.config.settings_given import refuse_settings
 from kafka.consumer.runners.thread_runner import close_at_exit
-from kafka.consumer.share.calls import ShareCalls
+from kafka.consumer.share._sync.calls import ShareCalls
 
 
 @with_options("share consumer")
@@ -33,7 +33,7 @@ class KafkaShareConsumer(ShareCalls):
         config = parse_share(configs)
         self._servers_given = configs.get("bootstrap_servers", self.DEFAULT_CONFIG["bootstrap_servers"])
         self._make_parts(config)
-        self._make_driver(config)
+        self._make_poll_loop(config)
         try:
             self._runner.run(self._core.start(in_background=config.connection.api_version is not None))
             close_at_exit(self._core, self._runner, config.share.group_id)

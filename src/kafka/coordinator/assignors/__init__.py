@@ -3,6 +3,19 @@
 from typing import Any
 
 from kafka import _old_names
+from kafka.coordinator.assignors.abstract import AbstractPartitionAssignor
+from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
+from kafka.coordinator.assignors.range import RangePartitionAssignor
+from kafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
+from kafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitionAssignor
+
+ASSIGNORS: tuple[type[AbstractPartitionAssignor], ...] = (
+    RangePartitionAssignor,
+    RoundRobinPartitionAssignor,
+    StickyPartitionAssignor,
+    CooperativeStickyAssignor,
+)
+"""The assignors of this package, which users may name. Those offered by default are in order of preference."""
 
 
 def __getattr__(name: str) -> Any:

@@ -6,7 +6,7 @@ import abc
 import dataclasses
 import enum
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 from kafka.structs import TopicPartition
 from kafka.wire.api.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription
@@ -59,9 +59,18 @@ class AbstractPartitionAssignor(abc.ABC):
 
     Members of one group agree on an assignor by its ``name``, also across clients in other languages, so assignors of
     one name have to assign alike. Methods may be class methods; both classes and instances are accepted as
-    ``partition_assignment_strategy``. A user's methods run in a thread of their own and
-    may block; only the assignors of this package run on the client's loop.
+    ``partition_assignment_strategy``. A user's methods run in a thread of their own and may block.
+
+    An assignor of this package is a module here, and listed in `kafka.coordinator.assignors.ASSIGNORS`. It declares
+    `java_name`, `on_loop` and `by_default`; other assignors do not.
     """
+
+    java_name: ClassVar[str | None] = None
+    """Simple name of the Java class that assigns alike, for properties of Java clients."""
+    on_loop: ClassVar[bool] = False
+    """Whether this class itself, but no subclass, runs on the client's loop: it passes over its input once."""
+    by_default: ClassVar[bool] = False
+    """Whether a consumer offers it if it was given no assignors."""
 
     @property
     @abc.abstractmethod

@@ -34,6 +34,7 @@ class CooperativeStickyAssignor(StickyPartitionAssignor):
 
     name = "cooperative-sticky"
     version = 1
+    java_name = "CooperativeStickyAssignor"
 
     @classmethod
     def assign(

@@ -1,13 +1,14 @@
 """The assignors of a member: those it offers when it joins, and the one it runs if it leads the group.
 
 Assignors run in a thread: on the client's loop a slow one, such as an assignor of the user's or a sticky one of a large
-group, would hold up heartbeats, those of other clients too. Range and round robin are quick and run on the loop.
+group, would delay heartbeats, including those of other clients. Those that declare `on_loop` run on the loop.
 """
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
+from kafka.coordinator.assignors import ASSIGNORS
 from kafka.coordinator.assignors.abstract import (
     AbstractPartitionAssignor,
     MemberId,
@@ -17,9 +18,6 @@ from kafka.coordinator.assignors.abstract import (
     one_by_one,
 )
 from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
-from kafka.coordinator.assignors.range import RangePartitionAssignor
-from kafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
-from kafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitionAssignor
 from kafka.coordinator.consumer_protocol import (
     assigned_partitions,
     decode_assignment,
@@ -39,13 +37,7 @@ from kafka.wire.api.join_group import JoinGroupRequestProtocol, JoinGroupRespons
 Assignor = AbstractPartitionAssignor | type[AbstractPartitionAssignor]
 Result = TypeVar("Result")
 
-_DEFAULTS = (RangePartitionAssignor, RoundRobinPartitionAssignor)
-"""What a consumer offers that was given no assignors."""
-_QUICK = frozenset(_DEFAULTS)
-"""Those that run on the loop: they pass over members and partitions once."""
-_BY_NAME: dict[str, type[AbstractPartitionAssignor]] = {
-    assignor.name: assignor for assignor in (*_DEFAULTS, StickyPartitionAssignor, CooperativeStickyAssignor)
-}
+_BY_NAME: dict[Any, type[AbstractPartitionAssignor]] = {assignor.name: assignor for assignor in ASSIGNORS}
 
 
 class AssignorFailed(Exception):
@@ -82,7 +74,7 @@ class Assignors:
 
     def __init__(self, configured: Sequence[Any] | None) -> None:
         self._by_name: dict[str, AbstractPartitionAssignor] = {}
-        for each in configured or _DEFAULTS:
+        for each in configured or [assignor for assignor in ASSIGNORS if assignor.by_default]:
             given = _BY_NAME.get(each, each) if isinstance(each, str) else each
             assignor: Any = given() if inspect.isclass(given) else given
             name = getattr(assignor, "name", None)
@@ -213,7 +205,7 @@ async def _call(assignor: AbstractPartitionAssignor, function: Callable[..., Res
         except BaseException as error:  # sys.exit() of the user's code must not end the loop
             return None, error
 
-    if type(assignor) in _QUICK:
+    if type(assignor) in ASSIGNORS and assignor.on_loop:  # no subclass of one: a user's code may block
         result, error = guarded()
     else:
         result, error = await run_blocking(guarded)

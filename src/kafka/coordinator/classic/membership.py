@@ -32,7 +32,15 @@ from kafka.coordinator.classic.state import (
 )
 from kafka.coordinator.consumer_protocol import assigned_partitions
 from kafka.coordinator.group_metrics import GroupStatistics, PollClock
-from kafka.coordinator.membership import NO_GENERATION, Generation, MembershipHost, Partitions, Standing, Step, StepKind
+from kafka.coordinator.membership import (
+    NO_GENERATION,
+    Generation,
+    MembershipHost,
+    MemberStatus,
+    Partitions,
+    Step,
+    StepKind,
+)
 from kafka.errors import (
     CommitFailedError,
     CoordinatorLoadInProgressError,
@@ -112,12 +120,12 @@ class ClassicMembership:
         generation = self.generation
         return generation if generation.is_valid else self._lost_generation
 
-    def standing(self) -> Standing:
+    def status(self) -> MemberStatus:
         """See `Membership`."""
         state = self.state
         waits_for = "" if state in (MemberState.STABLE, MemberState.CLOSED) else f"its group: {state.value}"
         is_lost = state is MemberState.UNJOINED and self._lost_generation.is_valid
-        return Standing(state.name, waits_for, is_lost, self._view.fenced)
+        return MemberStatus(state.name, waits_for, is_lost, self._view.fenced)
 
     # The caller's side ------------------------------------------------------------------------------------------------
 

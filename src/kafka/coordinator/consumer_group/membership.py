@@ -29,8 +29,8 @@ from kafka.coordinator.membership import (
     NO_GENERATION,
     Generation,
     MembershipHost,
+    MemberStatus,
     Partitions,
-    Standing,
     Step,
     StepKind,
     step_towards,
@@ -117,12 +117,12 @@ class ConsumerGroupMembership:
         """The present state; may be read from any thread."""
         return self._machine.state
 
-    def standing(self) -> Standing:
+    def status(self) -> MemberStatus:
         """See `Membership`."""
         state = self.state
         waits_for = "" if state is MemberState.STABLE else f"its group: {state.value}"
         is_lost = state in (MemberState.FENCED, MemberState.STALE)
-        return Standing(state.name, waits_for, is_lost, self._view.fatal)
+        return MemberStatus(state.name, waits_for, is_lost, self._view.fatal)
 
     # The caller's side ------------------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from uuid import UUID
 from kafka._loop_services import new_uuid
 from kafka.cluster import Backoff, CoordinatorRequests, RetryPolicy
 from kafka.coordinator.group_metrics import PollClock
-from kafka.coordinator.membership import Standing
+from kafka.coordinator.membership import MemberStatus
 from kafka.coordinator.share.state import ShareMemberState, check_move
 from kafka.errors import (
     CoordinatorLoadInProgressError,
@@ -102,11 +102,11 @@ class ShareMembership:
         self._news = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
-    def standing(self) -> Standing:
+    def status(self) -> MemberStatus:
         """Where the member stands. In any thread."""
         state = self.state
         waits_for = f"its group: {state.value}" if state in (ShareMemberState.JOINING, ShareMemberState.STALE) else ""
-        return Standing(state.name, waits_for, state is ShareMemberState.STALE)
+        return MemberStatus(state.name, waits_for, state is ShareMemberState.STALE)
 
     # What the caller wants --------------------------------------------------------------------------------------------
 

@@ -37,7 +37,7 @@ _RESETS = {"largest": LATEST, "latest": LATEST, "smallest": EARLIEST, "earliest"
 _GROUPS = ("fetch", "commit", "task_done", "highwater")
 
 
-_OF_TODAY = ("_core", "_cursor", "_driver", "_events")
+_OF_TODAY = ("_core", "_cursor", "_poll_loop", "_events")
 
 
 class _Client(SimpleClient):

@@ -1,4 +1,3 @@
-# Written by scripts/twins.py from kafka/consumer/async_calls.py: change that file, not this one.
 """The consumer's calls that wait, or that run the user's listeners and callbacks."""
 
 import functools
@@ -10,16 +9,16 @@ from typing import TYPE_CHECKING, Generic, Self, TypeVar
 from uuid import UUID
 
 from kafka.config import ConsumerConfig
+from kafka.consumer._async.offset_calls import AsyncOffsetCalls
+from kafka.consumer._async.poll_loop import AsyncPollLoop
 from kafka.consumer.arguments import check_max_records, check_partitions, check_timeout, check_topic_name
 from kafka.consumer.base_consumer import CLOSE_TIMEOUT_MS, COLUMNS_BYTES
 from kafka.consumer.buffer.fetch_buffer import NO_LIMIT
-from kafka.consumer.buffer.polled_batch import HandOut
+from kafka.consumer.buffer.polled_batch import PolledBatch
 from kafka.consumer.core import LEAVE_WAIT_MS
-from kafka.consumer.offset_calls import OffsetCalls
 from kafka.consumer.records.build_records import ConsumerRecords, Deserializers, Materializer
 from kafka.consumer.records.iteration import RecordCursor
-from kafka.consumer.records.typed_columns import ReadAs, TypedColumns, settled
-from kafka.consumer.runners.sync_driver import SyncDriver
+from kafka.consumer.records.typed_columns import ReadAs, TypedColumns, settled_async
 from kafka.errors import OffsetOutOfRangeError
 from kafka.formats.rows import SchemaNeeded
 from kafka.interceptor.chain import ConsumerInterceptors
@@ -35,8 +34,8 @@ Result = TypeVar("Result")
 RecordMap = dict[TopicPartition, list[ConsumerRecord]]
 
 
-class ConsumerCalls(OffsetCalls, Generic[Key, Value]):
-    """The part of `KafkaConsumer` that is a step by step counterpart of another consumer's; see the module."""
+class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
+    """The part of `AsyncKafkaConsumer` that is a step by step counterpart of another consumer's; see the module."""
 
     def _make_parts(self, config: ConsumerConfig) -> None:
         options = config.consumer
@@ -49,19 +48,19 @@ class ConsumerCalls(OffsetCalls, Generic[Key, Value]):
         self._api_timeout_ms: float = options.default_api_timeout_ms
         self._look_up_timeout_ms: float = config.look_up_timeout_ms
 
-    def _make_driver(self, config: ConsumerConfig) -> None:
-        self._driver = SyncDriver(config)
-        self._core = self._driver.core
+    def _make_poll_loop(self, config: ConsumerConfig) -> None:
+        self._poll_loop = AsyncPollLoop(config)
+        self._core = self._poll_loop.core
         self._events = self._core.events
         if self._core.interceptors is not None:
             self._cursor.on_consume = self._core.interceptors.on_consume
         self._clock = self._core.clock
         self._finish = functools.partial(_close_parts, self._core.interceptors, self._deserializers)
-        weakref.finalize(self, self._driver.abandon).atexit = False
+        weakref.finalize(self, self._poll_loop.abandon).atexit = False
 
     # Records ----------------------------------------------------------------------------------------------------------
 
-    def poll(
+    async def poll(
         self,
         timeout_ms: float = 0,
         max_records: int | None = None,
@@ -90,13 +89,13 @@ class ConsumerCalls(OffsetCalls, Generic[Key, Value]):
         """
         most = check_max_records(max_records, self._core.config.consumer.max_poll_records)
 
-        def records(hand_out: HandOut) -> ConsumerRecords[Key, Value]:
-            made = ConsumerRecords(self._intercepted(self._materializer.batch(hand_out)))
+        def records(polled: PolledBatch) -> ConsumerRecords[Key, Value]:
+            made = ConsumerRecords(self._intercepted(self._materializer.batch(polled)))
             if not update_offsets:
-                hand_out.roll_back()
+                polled.roll_back()
             return made
 
-        return self._hand_over(records, timeout_ms, most, max_each=_max_each(max_records_per_partition))
+        return await self._hand_over(records, timeout_ms, most, max_each=_max_each(max_records_per_partition))
 
     def _intercepted(
         self, records: dict[TopicPartition, list[ConsumerRecord]]
@@ -105,7 +104,7 @@ class ConsumerCalls(OffsetCalls, Generic[Key, Value]):
         interceptors = self._core.interceptors
         return interceptors.on_consume(records) if interceptors is not None and records else records
 
-    def getmany(
+    async def getmany(
         self,
         *partitions: TopicPartition,
         timeout_ms: float = 0,
@@ -121,31 +120,31 @@ class ConsumerCalls(OffsetCalls, Generic[Key, Value]):
             max_records_per_partition: at most so many of each partition, as of `poll`.
         """
         if not partitions:
-            return self.poll(timeout_ms, max_records, max_records_per_partition=max_records_per_partition)
+            return await self.poll(timeout_ms, max_records, max_records_per_partition=max_records_per_partition)
         most = check_max_records(max_records, self._core.config.consumer.max_poll_records)
         wanted = {self._assigned(tp).tp for tp in partitions}
 
-        def records(hand_out: HandOut) -> ConsumerRecords[Key, Value]:
-            return ConsumerRecords(self._intercepted(self._materializer.batch(hand_out)))
+        def records(polled: PolledBatch) -> ConsumerRecords[Key, Value]:
+            return ConsumerRecords(self._intercepted(self._materializer.batch(polled)))
 
         max_each = _max_each(max_records_per_partition)
-        return self._hand_over(records, timeout_ms, most, wanted=wanted, max_each=max_each)
+        return await self._hand_over(records, timeout_ms, most, wanted=wanted, max_each=max_each)
 
-    def getone(self, *partitions: TopicPartition) -> ConsumerRecord[Key, Value]:
+    async def getone(self, *partitions: TopicPartition) -> ConsumerRecord[Key, Value]:
         """The next record, however long that takes.
 
         Arguments:
             partitions: as of `getmany`.
         """
         while partitions:
-            for records in (self.getmany(*partitions, timeout_ms=math.inf, max_records=1)).values():
+            for records in (await self.getmany(*partitions, timeout_ms=math.inf, max_records=1)).values():
                 return records[0]
         while True:
-            for record in self:
+            async for record in self:
                 return record
             self._check_open()
 
-    def poll_columns(
+    async def poll_columns(
         self, timeout_ms: float = 0, max_records: int | None = None, *, max_records_per_partition: int | None = None
     ) -> dict[TopicPartition, Columns]:
         """As `poll`, but columns instead of records; positions move past them.
@@ -157,13 +156,13 @@ class ConsumerCalls(OffsetCalls, Generic[Key, Value]):
         """
         most = check_max_records(max_records, NO_LIMIT)
 
-        def columns(hand_out: HandOut) -> dict[TopicPartition, Columns]:
-            return {piece.state.tp: piece.columns for piece in hand_out.pieces}
+        def columns(polled: PolledBatch) -> dict[TopicPartition, Columns]:
+            return {piece.state.tp: piece.columns for piece in polled.pieces}
 
         max_each = _max_each(max_records_per_partition)
-        return self._hand_over(columns, timeout_ms, most, COLUMNS_BYTES, one_each=True, max_each=max_each)
+        return await self._hand_over(columns, timeout_ms, most, COLUMNS_BYTES, one_each=True, max_each=max_each)
 
-    def poll_arrow(
+    async def poll_arrow(
         self,
         timeout_ms: float = 0,
         max_records: int | None = None,
@@ -196,51 +195,51 @@ class ConsumerCalls(OffsetCalls, Generic[Key, Value]):
         typed = TypedColumns(key, value, error_columns, self._parsed.consumer.on_deserialization_error)
         while True:
             try:
-                batch: "pyarrow.RecordBatch" = self._hand_over(
+                batch: "pyarrow.RecordBatch" = await self._hand_over(
                     typed.of_hand_out, timeout_ms, most, COLUMNS_BYTES, max_each=max_each
                 )
             except SchemaNeeded as needed:
-                settled(needed.look_up())
+                await settled_async(needed.look_up())
             else:
                 return batch
 
-    def __iter__(self) -> Self:
+    def __aiter__(self) -> Self:
         """Records one by one, for ever, or until there has been none for ``consumer_timeout_ms``."""
         self._check_open()
         return self
 
-    def __next__(self) -> ConsumerRecord[Key, Value]:
-        """The next record; raises `StopIteration` when there was none for ``consumer_timeout_ms``, or when the
+    async def __anext__(self) -> ConsumerRecord[Key, Value]:
+        """The next record; raises `StopAsyncIteration` when there was none for ``consumer_timeout_ms``, or when the
         consumer is closed, and `IllegalStateError` where nothing is subscribed to or assigned."""
         cursor = self._cursor
-        if self._events.pending and not self._see_to_events():
-            raise StopIteration
+        if self._events.pending and not await self._see_to_events():
+            raise StopAsyncIteration
         while True:
             for record in cursor.rest:
                 cursor.state.last_record = record
                 self._clock.progressed = True
                 return record
-            if not self._load():
-                raise StopIteration
+            if not await self._load():
+                raise StopAsyncIteration
 
-    def _see_to_events(self) -> bool:
+    async def _see_to_events(self) -> bool:
         """Do what has to be done before the next record; False: there is none, as the consumer is closed."""
-        caller = self._driver.one_caller
+        caller = self._poll_loop.poll_guard
         with caller:
             try:
                 caller.is_polling = True
                 if self._core.closed:
                     return False
                 self._core.check_wanted()
-                self._driver.process_events()
+                await self._poll_loop.process_events()
                 return True
             finally:
                 caller.is_polling = False
 
-    def _load(self) -> bool:
+    async def _load(self) -> bool:
         """Take more records for the cursor, whose are used up; False: there are none, or the consumer is closed."""
         core, cursor, options = self._core, self._cursor, self._core.config.consumer
-        caller = self._driver.one_caller
+        caller = self._poll_loop.poll_guard
         with caller:
             try:
                 caller.is_polling = True
@@ -250,17 +249,17 @@ class ConsumerCalls(OffsetCalls, Generic[Key, Value]):
                     core.check_wanted()
                     if cursor.load():
                         return True
-                    hand_out = self._take(options.consumer_timeout_ms, options.max_poll_records)
-                    if not hand_out.count:
+                    polled = await self._take(options.consumer_timeout_ms, options.max_poll_records)
+                    if not polled.count:
                         return False
-                    cursor.begin(hand_out)
+                    cursor.begin(polled)
             finally:
                 caller.is_polling = False
         return False
 
-    def _hand_over(
+    async def _hand_over(
         self,
-        make: Callable[[HandOut], Result],
+        make: Callable[[PolledBatch], Result],
         timeout_ms: float,
         max_records: int,
         max_bytes: int = NO_LIMIT,
@@ -269,25 +268,25 @@ class ConsumerCalls(OffsetCalls, Generic[Key, Value]):
         max_each: int = NO_LIMIT,
     ) -> Result:
         """What ``make`` makes of the next hand-out. The positions move if it is returned, and not before it is made."""
-        hand_out: HandOut | None = None
-        caller = self._driver.one_caller
+        polled: PolledBatch | None = None
+        caller = self._poll_loop.poll_guard
         try:
             with caller:
                 try:
                     caller.is_polling = True
-                    with self._take(timeout_ms, max_records, max_bytes, one_each, wanted, max_each) as hand_out:
-                        made = make(hand_out)
-                        hand_out.commit()  # here, or another thread could get the same records
+                    with await self._take(timeout_ms, max_records, max_bytes, one_each, wanted, max_each) as polled:
+                        made = make(polled)
+                        polled.commit()  # here, or another thread could get the same records
                 finally:
                     caller.is_polling = False
         except BaseException:
-            if hand_out is not None:
-                hand_out.undo()
+            if polled is not None:
+                polled.undo()
             raise
-        hand_out.before_commit = None  # from here on no interrupt comes before the return; see `HandOut`
+        polled.before_commit = None  # from here on no interrupt comes before the return; see `PolledBatch`
         return made
 
-    def _take(
+    async def _take(
         self,
         timeout_ms: float,
         max_records: int,
@@ -295,32 +294,32 @@ class ConsumerCalls(OffsetCalls, Generic[Key, Value]):
         one_each: bool = False,
         wanted: Collection[TopicPartition] | None = None,
         max_each: int = NO_LIMIT,
-    ) -> HandOut:
+    ) -> PolledBatch:
         take = functools.partial(self._core.buffer.take, max_records, max_bytes, one_each, wanted, max_each)
         try:
-            return self._driver.wait_for(check_timeout(timeout_ms), take)
+            return await self._poll_loop.wait_for(check_timeout(timeout_ms), take)
         except OffsetOutOfRangeError as error:
-            self._driver.run(self._core.find_ranges(error))
+            await self._poll_loop.run(self._core.find_ranges(error))
             raise
 
     # The cluster ------------------------------------------------------------------------------------------------------
 
-    def partitions_for_topic(self, topic: str) -> set[int]:
+    async def partitions_for_topic(self, topic: str) -> set[int]:
         """The numbers of a topic's partitions, asking the cluster if need be; none: there is no such topic."""
         self._check_open()
         name = check_topic_name(topic)
-        return self._driver.run(self._core.cluster.partitions_for_topic(name), self._api_timeout_ms)
+        return await self._poll_loop.run(self._core.cluster.partitions_for_topic(name), self._api_timeout_ms)
 
-    def topics(self) -> set[str]:
+    async def topics(self) -> set[str]:
         """All topics that the cluster lets this client see, without internal ones."""
         self._check_open()
-        return self._driver.run(self._core.cluster.all_topics(), self._api_timeout_ms)
+        return await self._poll_loop.run(self._core.cluster.all_topics(), self._api_timeout_ms)
 
-    def bootstrap_connected(self) -> bool:
+    async def bootstrap_connected(self) -> bool:
         """Whether a broker is connected."""
-        return self._driver.run(self._core.cluster.is_connected())
+        return await self._poll_loop.run(self._core.cluster.is_connected())
 
-    def bootstrap(self, timeout_ms: float | None = None, refresh: bool = False) -> None:
+    async def bootstrap(self, timeout_ms: float | None = None, refresh: bool = False) -> None:
         """Wait until the cluster is found, which goes on in the background where ``api_version`` is given.
 
         Arguments:
@@ -331,9 +330,9 @@ class ConsumerCalls(OffsetCalls, Generic[Key, Value]):
         """
         self._check_open()
         limit_ms = None if timeout_ms is None else check_timeout(timeout_ms)
-        self._driver.run(self._core.cluster.find(limit_ms, refresh))
+        await self._poll_loop.run(self._core.cluster.find(limit_ms, refresh))
 
-    def client_instance_id(self, timeout_ms: float | None = None) -> UUID:
+    async def client_instance_id(self, timeout_ms: float | None = None) -> UUID:
         """The id that brokers have given this consumer for its metrics, the same for its life (KIP-714, Kafka 3.7).
 
         Arguments:
@@ -344,22 +343,22 @@ class ConsumerCalls(OffsetCalls, Generic[Key, Value]):
         """
         self._check_open()
         limit_ms = self._limit(timeout_ms)
-        return self._driver.run(self._core.telemetry.client_instance_id(limit_ms), limit_ms)
+        return await self._poll_loop.run(self._core.telemetry.client_instance_id(limit_ms), limit_ms)
 
     # Life -------------------------------------------------------------------------------------------------------------
 
-    def unsubscribe(self) -> None:
+    async def unsubscribe(self) -> None:
         """Give up all topics and partitions, and leave the group.
 
         Waits for an automatic commit for 5 seconds at most, and for the coordinator to hear of it for one; both go on
         in the background after that, and `close` waits for them.
         """
         self._check_open()
-        self._driver.give_up_partitions(self._api_timeout_ms)
+        await self._poll_loop.give_up_partitions(self._api_timeout_ms)
         self._core.unsubscribe()
-        self._driver.run(self._core.leave_group(), LEAVE_WAIT_MS)
+        await self._poll_loop.run(self._core.leave_group(), LEAVE_WAIT_MS)
 
-    def assign(self, partitions: Iterable[TopicPartition]) -> None:
+    async def assign(self, partitions: Iterable[TopicPartition]) -> None:
         """Read exactly these partitions, without the group's assignment; partitions kept keep their positions.
 
         An automatic commit of the positions so far is waited for as in `unsubscribe`.
@@ -369,10 +368,10 @@ class ConsumerCalls(OffsetCalls, Generic[Key, Value]):
         self._check_open()
         self._core.subscription.check_unsubscribed()  # before the listener hears that it gives partitions up
         wanted = check_partitions(partitions)
-        self._driver.give_up_partitions(self._api_timeout_ms)
+        await self._poll_loop.give_up_partitions(self._api_timeout_ms)
         self._core.assign(wanted)
 
-    def close(self, autocommit: bool = True, timeout_ms: float | None = None) -> None:
+    async def close(self, autocommit: bool = True, timeout_ms: float | None = None) -> None:
         """Commit if that is automatic, wait for `commit_async`, leave the group, close connections and deserializers.
 
         The second call does nothing. One from another thread or task waits for the first, unless the first waits for
@@ -386,13 +385,13 @@ class ConsumerCalls(OffsetCalls, Generic[Key, Value]):
         """
         limit = CLOSE_TIMEOUT_MS if timeout_ms is None else check_timeout(timeout_ms)
         if self._started:
-            self._driver.close(autocommit, limit, self._finish)
+            await self._poll_loop.close(autocommit, limit, self._finish)
 
-    def __exit__(
+    async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Close; after an error without an automatic commit: what was being worked on will be read again."""
-        self.close(autocommit=kind is None)
+        await self.close(autocommit=kind is None)
 
 
 def _max_each(given: int | None) -> int:

@@ -12,7 +12,7 @@ from kafka.consumer.arguments import check_max_records, check_timeout, check_top
 from kafka.consumer.core import LEAVE_WAIT_MS
 from kafka.consumer.records.build_records import ConsumerRecords
 from kafka.consumer.runners.loop_runner import LoopRunner
-from kafka.consumer.share.base_share_consumer import CLOSE_TIMEOUT_MS, ShareFace
+from kafka.consumer.share.base_share_consumer import CLOSE_TIMEOUT_MS, BaseShareConsumer
 from kafka.consumer.share.core import ShareCore
 from kafka.consumer.share.materializer import ShareConsumerRecord, to_arrow
 from kafka.consumer.share.piece import Piece
@@ -30,10 +30,10 @@ _NO_LIMIT = 2**31 - 1
 _ABANDONED_CLOSE_MS = 1_000
 
 
-class AsyncShareCalls(ShareFace):
+class AsyncShareCalls(BaseShareConsumer):
     """The part of `AsyncKafkaShareConsumer` that is a step by step counterpart of another one's; see the module."""
 
-    def _make_driver(self, config: ShareConfig) -> None:
+    def _make_poll_loop(self, config: ShareConfig) -> None:
         runner = LoopRunner()
         runner.owner = type(self).__name__
         self._core = ShareCore(config, runner, runner.loop)
@@ -174,7 +174,7 @@ class AsyncShareCalls(ShareFace):
         self._check_mine()
         before: list[Piece] | None = None
         try:
-            with self._runner.one_caller:
+            with self._runner.poll_guard:
                 try:
                     self._in_a_call = True
                     self._stop_iteration()
@@ -218,7 +218,7 @@ class AsyncShareCalls(ShareFace):
                 await self._run_callback()
                 left = deadline - runner.time() if timeout_ms else 0.0
                 if left <= 0:
-                    await runner.give_way()
+                    await runner.yield_to_loop()
                     return []
                 if not asks:
                     runner.submit(core.fetcher.fetch, max_records)

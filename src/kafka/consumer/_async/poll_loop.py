@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from kafka.cluster import ClusterAccess
 from kafka.config import ConsumerConfig
-from kafka.consumer.buffer.polled_batch import HandOut
+from kafka.consumer.buffer.polled_batch import PolledBatch
 from kafka.consumer.core import RELEASE_WAIT_MS, ConsumerCore
 from kafka.consumer.runners.loop_runner import LoopRunner
 from kafka.consumer.subscription.rebalance import Step, StepKind
@@ -20,7 +20,7 @@ _COMMIT_WAIT_MS = 100
 """How long a commit before a rebalance is waited for in any case, also by `poll(0)`."""
 
 
-class AsyncDriver:
+class AsyncPollLoop:
     """See the module. Belongs to the caller; only `close` and `abandon` may be called from other threads.
 
     Arguments:
@@ -30,14 +30,14 @@ class AsyncDriver:
 
     def __init__(self, config: ConsumerConfig, client: ClusterAccess | None = None) -> None:
         self.runner = LoopRunner()
-        self.one_caller = self.runner.one_caller
+        self.poll_guard = self.runner.poll_guard
         self.core = ConsumerCore(config, self.runner, self.runner.loop, client)
 
     async def run(self, coroutine: Coroutine[Any, Any, Result], timeout_ms: float | None = None) -> Result:
         """Run a coroutine of the core, which keeps to ``timeout_ms`` by itself, and wait for it."""
         return await self.runner.run(coroutine, timeout_ms)
 
-    async def wait_for(self, timeout_ms: float, take: Callable[[], HandOut]) -> HandOut:
+    async def wait_for(self, timeout_ms: float, take: Callable[[], PolledBatch]) -> PolledBatch:
         """What ``take`` gives, called again as news come, until it gives something or the time is up.
 
         Raises `WakeupError` after a `wakeup()`, before anything is taken.
@@ -59,7 +59,7 @@ class AsyncDriver:
                 left = deadline - runner.time() if timeout_ms else 0.0
                 if left <= 0:
                     core.warn_if_idle()
-                    await runner.give_way()
+                    await runner.yield_to_loop()
                     return taken
                 await runner.wait(left)
         finally:

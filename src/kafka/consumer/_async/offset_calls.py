@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import overload
 
+from kafka.consumer._async.poll_loop import AsyncPollLoop
 from kafka.consumer.arguments import (
     check_offsets,
     check_partition,
@@ -11,17 +12,16 @@ from kafka.consumer.arguments import (
     check_times,
     is_several,
 )
-from kafka.consumer.base_consumer import ConsumerFace, found_or_none
+from kafka.consumer.base_consumer import BaseConsumer, found_or_none
 from kafka.consumer.commit.commit_future import CommittedOffset
 from kafka.consumer.position.offset_requests import EARLIEST, LATEST
-from kafka.consumer.runners.async_driver import AsyncDriver
 from kafka.structs import OffsetAndMetadata, OffsetAndTimestamp, TopicPartition
 
 
-class AsyncOffsetCalls(ConsumerFace):
+class AsyncOffsetCalls(BaseConsumer):
     """The part of `AsyncKafkaConsumer` that is about offsets; see the module."""
 
-    _driver: AsyncDriver
+    _poll_loop: AsyncPollLoop
 
     async def commit(
         self, offsets: Mapping[TopicPartition, OffsetAndMetadata] | None = None, timeout_ms: float | None = None
@@ -40,10 +40,10 @@ class AsyncOffsetCalls(ConsumerFace):
         self._check_open()
         chosen = self._core.consumed_offsets() if offsets is None else self._core.given_offsets(check_offsets(offsets))
         limit = self._limit(timeout_ms)
-        await self._driver.run(self._core.commits.commit(chosen, limit), limit)
+        await self._poll_loop.run(self._core.commits.commit(chosen, limit), limit)
         if chosen and self._core.interceptors is not None:
             self._core.interceptors.on_commit(chosen)
-        await self._driver.run_callbacks()
+        await self._poll_loop.run_callbacks()
 
     @overload
     async def committed(
@@ -74,7 +74,7 @@ class AsyncOffsetCalls(ConsumerFace):
         several = is_several(partition)
         wanted = check_partitions(partition) if several else [check_partition(partition)]
         limit = self._limit(timeout_ms)
-        there = await self._driver.run(self._core.commits.committed(wanted, limit), limit)
+        there = await self._poll_loop.run(self._core.commits.committed(wanted, limit), limit)
         found = {
             tp: None if each is None else each if metadata else CommittedOffset(each)
             for tp, each in ((tp, there.get(tp)) for tp in wanted)
@@ -91,7 +91,7 @@ class AsyncOffsetCalls(ConsumerFace):
         if state.position is not None:
             return state.position.offset
         limit = self._limit(timeout_ms)
-        return await self._driver.run(self._core.position(state.tp, limit), limit)
+        return await self._poll_loop.run(self._core.position(state.tp, limit), limit)
 
     async def beginning_offsets(
         self, partitions: Iterable[TopicPartition], timeout_ms: float | None = None
@@ -136,14 +136,14 @@ class AsyncOffsetCalls(ConsumerFace):
     ) -> dict[TopicPartition, OffsetAndTimestamp]:
         self._check_open()
         limit = self._look_up_timeout_ms if timeout_ms is None else check_timeout(timeout_ms)
-        return await self._driver.run(self._core.offsets_for_times.find(timestamps, limit), limit)
+        return await self._poll_loop.run(self._core.offsets_for_times.find(timestamps, limit), limit)
 
     async def _epoch_ends(
         self, epochs: Mapping[TopicPartition, int], timeout_ms: float
     ) -> dict[TopicPartition, OffsetAndTimestamp]:
         """Up to where the leaders have what was written in leader epochs (KIP-320), -1 where they cannot tell."""
         self._check_open()
-        return await self._driver.run(self._core.epoch_ends.find(epochs, timeout_ms), timeout_ms)
+        return await self._poll_loop.run(self._core.epoch_ends.find(epochs, timeout_ms), timeout_ms)
 
     def _limit(self, timeout_ms: float | None) -> float:
         return self._api_timeout_ms if timeout_ms is None else check_timeout(timeout_ms)

@@ -1,4 +1,4 @@
-"""Reads what topics hold at the moment of the call, and then ends."""
+"""Reads what topics hold at the moment of the call, and then ends. `find_ranges` finds the offsets to read."""
 
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
@@ -10,12 +10,16 @@ from uuid import UUID
 from kafka._loop_services import wall_clock_ns
 from kafka.cluster.metadata import ClusterMetadata
 from kafka.config import ConsumerConfigs
+from kafka.config.option import nearest
 from kafka.consumer.arguments import check_timeout
 from kafka.consumer.async_consumer import AsyncKafkaConsumer
-from kafka.consumer.bounded.async_ranges import find_ranges
 from kafka.consumer.bounded.bounds import (
+    WHERE_TOPICS_ARE,
     Bound,
+    Edge,
     OffsetRange,
+    Parsed,
+    Time,
     Topics,
     before,
     check_options,
@@ -28,7 +32,13 @@ from kafka.consumer.bounded.frames import check_installed, exact_frame
 from kafka.consumer.bounded.losses import Losses, OnMissing, parse_on_missing
 from kafka.consumer.records.typed_columns import Stop, TypedColumns, settled_async
 from kafka.display.progress import ProgressReport, Tell
-from kafka.errors import IllegalStateError, KafkaTimeoutError, OffsetOutOfRangeError
+from kafka.errors import (
+    IllegalArgumentError,
+    IllegalStateError,
+    KafkaTimeoutError,
+    OffsetOutOfRangeError,
+    UnknownTopicOrPartitionError,
+)
 from kafka.formats.rows import ReadAs, SchemaNeeded
 from kafka.record import Columns, ConsumerRecord
 from kafka.structs import TopicPartition
@@ -402,3 +412,54 @@ class AsyncBoundedRead:
             raise described from error
         for tp, each in gone.items():
             consumer.seek(tp, each.end)
+
+
+async def find_ranges(
+    consumer: AsyncKafkaConsumer, topics: list[str | TopicPartition], start: Parsed, end: Parsed
+) -> dict[TopicPartition, OffsetRange]:
+    """What is to be read of each partition."""
+    partitions = []
+    for each in topics:
+        name = each if isinstance(each, str) else each.topic
+        there = await consumer.partitions_for_topic(name)
+        if not there:
+            hint = nearest(name, sorted(await consumer.topics())) or f"; {WHERE_TOPICS_ARE}"
+            raise UnknownTopicOrPartitionError(f"there is no topic {name!r} to read{hint}")
+        if isinstance(each, str):
+            partitions += [TopicPartition(name, number) for number in sorted(there)]
+        elif each.partition in there:
+            partitions.append(each)
+        else:
+            raise UnknownTopicOrPartitionError(
+                f"topic {name!r} has the partitions {', '.join(map(str, sorted(there)))}, but not {each.partition}"
+            )
+    partitions = list(dict.fromkeys(partitions))
+    first, last = await consumer.beginning_offsets(partitions), await consumer.end_offsets(partitions)
+    starts = await _offsets(consumer, "start", start, first, last, first)
+    ends = await _offsets(consumer, "end", end, first, last, last)
+    return {tp: OffsetRange(starts[tp], max(starts[tp], ends[tp])) for tp in partitions}
+
+
+async def _offsets(
+    consumer: AsyncKafkaConsumer,
+    name: str,
+    bound: Parsed,
+    first: Mapping[TopicPartition, int],
+    last: Mapping[TopicPartition, int],
+    default: Mapping[TopicPartition, int],
+) -> dict[TopicPartition, int]:
+    """The offset of a bound in each partition, within its log."""
+    if bound is Edge.EARLIEST or bound is Edge.LATEST:
+        return dict(first if bound is Edge.EARLIEST else last)
+    if isinstance(bound, Time):
+        found = await consumer.offsets_for_times(dict.fromkeys(first, bound.timestamp_ms))
+        wanted = {tp: last[tp] if each is None else each.offset for tp, each in found.items()}
+    elif isinstance(bound, dict):
+        strangers = [tp for tp in bound if tp not in first]
+        if strangers:
+            raise IllegalArgumentError(f"{name} has {strangers[0]!r}, which is not among the partitions to read")
+        wanted = {tp: bound.get(tp, default[tp]) for tp in first}
+    else:
+        assert isinstance(bound, int)
+        wanted = dict.fromkeys(first, bound)
+    return {tp: max(first[tp], min(offset, last[tp])) for tp, offset in wanted.items()}

@@ -1,4 +1,4 @@
-# Written by scripts/twins.py from kafka/consumer/share/async_calls.py: change that file, not this one.
+# Written by scripts/twins.py from kafka/consumer/share/_async/calls.py: change that file, not this one.
 """The share consumer's calls that wait, or that run the user's callback."""
 
 import functools
@@ -13,7 +13,7 @@ from kafka.consumer.arguments import check_max_records, check_timeout, check_top
 from kafka.consumer.core import LEAVE_WAIT_MS
 from kafka.consumer.records.build_records import ConsumerRecords
 from kafka.consumer.runners.thread_runner import ThreadRunner
-from kafka.consumer.share.base_share_consumer import CLOSE_TIMEOUT_MS, ShareFace
+from kafka.consumer.share.base_share_consumer import CLOSE_TIMEOUT_MS, BaseShareConsumer
 from kafka.consumer.share.core import ShareCore
 from kafka.consumer.share.materializer import ShareConsumerRecord, to_arrow
 from kafka.consumer.share.piece import Piece
@@ -31,10 +31,10 @@ _NO_LIMIT = 2**31 - 1
 _ABANDONED_CLOSE_MS = 1_000
 
 
-class ShareCalls(ShareFace):
+class ShareCalls(BaseShareConsumer):
     """The part of `KafkaShareConsumer` that is a step by step counterpart of another one's; see the module."""
 
-    def _make_driver(self, config: ShareConfig) -> None:
+    def _make_poll_loop(self, config: ShareConfig) -> None:
         runner = ThreadRunner()
         runner.owner = type(self).__name__
         self._core = ShareCore(config, runner, runner.loop)
@@ -175,7 +175,7 @@ class ShareCalls(ShareFace):
         self._check_mine()
         before: list[Piece] | None = None
         try:
-            with self._runner.one_caller:
+            with self._runner.poll_guard:
                 try:
                     self._in_a_call = True
                     self._stop_iteration()
@@ -219,7 +219,7 @@ class ShareCalls(ShareFace):
                 self._run_callback()
                 left = deadline - runner.time() if timeout_ms else 0.0
                 if left <= 0:
-                    runner.give_way()
+                    runner.yield_to_loop()
                     return []
                 if not asks:
                     runner.submit(core.fetcher.fetch, max_records)

@@ -1,4 +1,4 @@
-# Written by scripts/twins.py from kafka/consumer/runners/async_driver.py: change that file, not this one.
+# Written by scripts/twins.py from kafka/consumer/_async/poll_loop.py: change that file, not this one.
 """Drives a core for its caller: waits for records, calls listeners and callbacks, and closes."""
 
 import functools
@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from kafka.cluster import ClusterAccess
 from kafka.config import ConsumerConfig
-from kafka.consumer.buffer.polled_batch import HandOut
+from kafka.consumer.buffer.polled_batch import PolledBatch
 from kafka.consumer.core import RELEASE_WAIT_MS, ConsumerCore
 from kafka.consumer.runners.thread_runner import ThreadRunner
 from kafka.consumer.subscription.rebalance import Step, StepKind
@@ -21,7 +21,7 @@ _COMMIT_WAIT_MS = 100
 """How long a commit before a rebalance is waited for in any case, also by `poll(0)`."""
 
 
-class SyncDriver:
+class PollLoop:
     """See the module. Belongs to the caller; only `close` and `abandon` may be called from other threads.
 
     Arguments:
@@ -31,14 +31,14 @@ class SyncDriver:
 
     def __init__(self, config: ConsumerConfig, client: ClusterAccess | None = None) -> None:
         self.runner = ThreadRunner()
-        self.one_caller = self.runner.one_caller
+        self.poll_guard = self.runner.poll_guard
         self.core = ConsumerCore(config, self.runner, self.runner.loop, client)
 
     def run(self, coroutine: Coroutine[Any, Any, Result], timeout_ms: float | None = None) -> Result:
         """Run a coroutine of the core, which keeps to ``timeout_ms`` by itself, and wait for it."""
         return self.runner.run(coroutine, timeout_ms)
 
-    def wait_for(self, timeout_ms: float, take: Callable[[], HandOut]) -> HandOut:
+    def wait_for(self, timeout_ms: float, take: Callable[[], PolledBatch]) -> PolledBatch:
         """What ``take`` gives, called again as news come, until it gives something or the time is up.
 
         Raises `WakeupError` after a `wakeup()`, before anything is taken.
@@ -60,7 +60,7 @@ class SyncDriver:
                 left = deadline - runner.time() if timeout_ms else 0.0
                 if left <= 0:
                     core.warn_if_idle()
-                    runner.give_way()
+                    runner.yield_to_loop()
                     return taken
                 runner.wait(left)
         finally:
@@ -162,7 +162,7 @@ class SyncDriver:
             self._tell_listener(step)
 
     def close(self, autocommit: bool, timeout_ms: float, finish: Callable[[], object] = lambda: None) -> None:
-        """Close the core, once; see `AsyncKafkaConsumer.close`. Then call ``finish``."""
+        """Close the core, once; see `KafkaConsumer.close`. Then call ``finish``."""
         self.runner.close_once(functools.partial(self._close, autocommit, timeout_ms, finish), timeout_ms)
 
     def _close(self, autocommit: bool, timeout_ms: float, finish: Callable[[], object]) -> None:

@@ -1,9 +1,10 @@
-# Written by scripts/twins.py from kafka/consumer/async_offset_calls.py: change that file, not this one.
+# Written by scripts/twins.py from kafka/consumer/_async/offset_calls.py: change that file, not this one.
 """The consumer's calls about offsets that wait: commits, committed offsets, positions, and look-ups in the log."""
 
 from collections.abc import Iterable, Mapping
 from typing import overload
 
+from kafka.consumer._sync.poll_loop import PollLoop
 from kafka.consumer.arguments import (
     check_offsets,
     check_partition,
@@ -12,17 +13,16 @@ from kafka.consumer.arguments import (
     check_times,
     is_several,
 )
-from kafka.consumer.base_consumer import ConsumerFace, found_or_none
+from kafka.consumer.base_consumer import BaseConsumer, found_or_none
 from kafka.consumer.commit.commit_future import CommittedOffset
 from kafka.consumer.position.offset_requests import EARLIEST, LATEST
-from kafka.consumer.runners.sync_driver import SyncDriver
 from kafka.structs import OffsetAndMetadata, OffsetAndTimestamp, TopicPartition
 
 
-class OffsetCalls(ConsumerFace):
+class OffsetCalls(BaseConsumer):
     """The part of `KafkaConsumer` that is about offsets; see the module."""
 
-    _driver: SyncDriver
+    _poll_loop: PollLoop
 
     def commit(
         self, offsets: Mapping[TopicPartition, OffsetAndMetadata] | None = None, timeout_ms: float | None = None
@@ -41,10 +41,10 @@ class OffsetCalls(ConsumerFace):
         self._check_open()
         chosen = self._core.consumed_offsets() if offsets is None else self._core.given_offsets(check_offsets(offsets))
         limit = self._limit(timeout_ms)
-        self._driver.run(self._core.commits.commit(chosen, limit), limit)
+        self._poll_loop.run(self._core.commits.commit(chosen, limit), limit)
         if chosen and self._core.interceptors is not None:
             self._core.interceptors.on_commit(chosen)
-        self._driver.run_callbacks()
+        self._poll_loop.run_callbacks()
 
     @overload
     def committed(
@@ -75,7 +75,7 @@ class OffsetCalls(ConsumerFace):
         several = is_several(partition)
         wanted = check_partitions(partition) if several else [check_partition(partition)]
         limit = self._limit(timeout_ms)
-        there = self._driver.run(self._core.commits.committed(wanted, limit), limit)
+        there = self._poll_loop.run(self._core.commits.committed(wanted, limit), limit)
         found = {
             tp: None if each is None else each if metadata else CommittedOffset(each)
             for tp, each in ((tp, there.get(tp)) for tp in wanted)
@@ -92,7 +92,7 @@ class OffsetCalls(ConsumerFace):
         if state.position is not None:
             return state.position.offset
         limit = self._limit(timeout_ms)
-        return self._driver.run(self._core.position(state.tp, limit), limit)
+        return self._poll_loop.run(self._core.position(state.tp, limit), limit)
 
     def beginning_offsets(
         self, partitions: Iterable[TopicPartition], timeout_ms: float | None = None
@@ -137,14 +137,14 @@ class OffsetCalls(ConsumerFace):
     ) -> dict[TopicPartition, OffsetAndTimestamp]:
         self._check_open()
         limit = self._look_up_timeout_ms if timeout_ms is None else check_timeout(timeout_ms)
-        return self._driver.run(self._core.offsets_for_times.find(timestamps, limit), limit)
+        return self._poll_loop.run(self._core.offsets_for_times.find(timestamps, limit), limit)
 
     def _epoch_ends(
         self, epochs: Mapping[TopicPartition, int], timeout_ms: float
     ) -> dict[TopicPartition, OffsetAndTimestamp]:
         """Up to where the leaders have what was written in leader epochs (KIP-320), -1 where they cannot tell."""
         self._check_open()
-        return self._driver.run(self._core.epoch_ends.find(epochs, timeout_ms), timeout_ms)
+        return self._poll_loop.run(self._core.epoch_ends.find(epochs, timeout_ms), timeout_ms)
 
     def _limit(self, timeout_ms: float | None) -> float:
         return self._api_timeout_ms if timeout_ms is None else check_timeout(timeout_ms)
