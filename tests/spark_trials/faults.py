@@ -260,12 +260,12 @@ def programs() -> Iterator[Program]:
         yield Program(
             f"fault: a topic made again, longer{text}",
             functools.partial(_made_again, count=12, **given),
-            differs="a topic that was made again is noticed",
+            differs="a recreated topic is detected",
         )
         yield Program(
             f"fault: a topic deleted between two runs{text}",
             functools.partial(_deleted, **given),
-            differs="its other topics go on" if given else "",
+            differs="the query continues with its other topics" if given else "",
             fails=True,
         )
         yield Program(

@@ -159,7 +159,7 @@ FAILS = {
     "no tasks",
     "tasks without records",
 }
-DIFFERS = {"a partition that does not exist": "it is refused, where Spark's connector reads the others"}
+DIFFERS = {"a partition that does not exist": "it is refused; Spark's connector reads the others"}
 QUICK = {"a topic with headers", "between offsets", "from a time", "committed transactions", "from behind the end"}
 
 
@@ -249,7 +249,7 @@ def programs() -> Iterator[Program]:
             f"read: a hot partition split by {text}",
             functools.partial(_ranges, **given),
             # Its batch reads do not look at it while there are at least minPartitions partitions.
-            differs="Spark's connector does not heed maxRecordsPerPartition" if text.startswith("maxRec") else "",
+            differs="Spark's connector ignores maxRecordsPerPartition" if text.startswith("maxRec") else "",
             quick="21" in text,
         )
     yield Program(
@@ -267,17 +267,17 @@ def programs() -> Iterator[Program]:
     yield Program(
         "read: a schema of the user's",
         _schema,
-        differs="it chooses columns, where Spark's connector refuses",
+        differs="it selects columns; Spark's connector refuses it",
         fails=True,
     )
-    yield Program("read: a path", _path, differs="it is refused, where Spark's connector ignores it")
+    yield Program("read: a path", _path, differs="it is refused; Spark's connector ignores it")
     yield Program(
         "read: columns",
         functools.partial(_read, subscribe="<one>", columns="value"),
-        differs="an option of ours, which Spark's connector ignores",
+        differs="an option of this package; Spark's connector ignores it",
     )
     yield Program(
         "read: a misspelt option",
         functools.partial(_read, subscribe="<one>", startingOfsets="earliest"),
-        differs="it is refused by name, where Spark's connector ignores it",
+        differs="it is refused by name; Spark's connector ignores it",
     )

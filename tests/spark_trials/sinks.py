@@ -201,7 +201,7 @@ def programs() -> Iterator[Program]:
     yield Program(
         "write: a column timestamp with includeTimestamp",
         _kept_times,
-        differs="it becomes the records' time, an option of ours",
+        differs="it sets the records' timestamps, an option of this package",
     )
     yield Program("write: a stream in append mode", functools.partial(_stream, mode="append"), quick=True)
     yield Program("write: a stream in complete mode", functools.partial(_stream, mode="complete"))

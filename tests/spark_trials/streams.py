@@ -73,7 +73,7 @@ FAILS = {
     "an end",
     "limits that contradict each other",
 }
-DIFFERS = {"a limit of nothing": "it is refused, where Spark's connector reads nothing for ever"}
+DIFFERS = {"a limit of nothing": "it is refused; Spark's connector never reads anything"}
 QUICK = {"batches of a limited size", "from offsets"}
 
 
