@@ -12,9 +12,8 @@ from kafka.config.connection import ConnectionOptions
 from kafka.config.consumer import ConsumerOptions, FetchOptions, GroupOptions
 from kafka.config.option import Option
 from kafka.config.producer import ProducerOptions
-from kafka.config.proxy import ProxyOptions
 from kafka.config.sasl import OAuthBearerOptions, SaslOptions
-from kafka.config.security import SecurityOptions
+from kafka.config.security import ProxyOptions, SecurityOptions
 from kafka.config.share import ShareOptions
 from kafka.config.table import option_table
 from kafka.config.text import default_text

@@ -20,11 +20,11 @@ from kafka.admin.async_calls.tokens import AsyncTokenCalls
 from kafka.admin.async_calls.topics import AsyncTopicCalls
 from kafka.admin.async_calls.transactions import AsyncTransactionCalls
 from kafka.admin.face import AdminFace, close_parts
-from kafka.cluster.inner_names import InnerName
+from kafka.cluster.polled_client import InnerName
 from kafka.config import AdminConfigs, with_options
 from kafka.config.settings_given import refuse_positions
 from kafka.errors import IllegalStateError
-from kafka.net.callback_runner import LoopCallbacks
+from kafka.net.callback_thread import LoopCallbacks
 from kafka.net.own_loop import OwnLoop
 
 T = TypeVar("T")

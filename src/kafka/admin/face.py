@@ -6,18 +6,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, overload
 
 from kafka.admin.requests import AdminRequests
 from kafka.cluster import ClusterAccess, ClusterClient
-from kafka.cluster.client_display import client_html
-from kafka.cluster.client_health import ClientHealth, Observed, not_started
-from kafka.cluster.telemetry.identity import Identity
+from kafka.cluster.client_health import ClientHealth, Observed, client_html, not_started
+from kafka.cluster.telemetry.collector import Identity
 from kafka.cluster.telemetry.telemetry import Telemetry
 from kafka.cluster.troubles import Troubles
 from kafka.config import AdminConfig, option_table, parse_admin
-from kafka.config.given import GivenConfigs
+from kafka.config.secrecy import GivenConfigs
 from kafka.config.table import values_of, with_class_defaults
 from kafka.errors import IllegalStateError
 from kafka.health import Health
 from kafka.metrics.client_metrics import ClientMetrics
-from kafka.net.callback_runner import CallbackRunner
+from kafka.net.callback_thread import CallbackRunner
 from kafka.net.statistics import NetworkTraffic
 
 if TYPE_CHECKING:

@@ -54,7 +54,7 @@ def parse_duration(text: str) -> datetime.timedelta | None:
     if match := _AGO.fullmatch(text):
         return datetime.timedelta(**{_UNITS[match[2]]: float(match[1])})
     if text[:1].upper() == "P" or text[:2].upper() == "-P":
-        from kafka.config.durations import milliseconds
+        from kafka.config.consumer import milliseconds
 
         found = milliseconds(text)
         return None if found is None else datetime.timedelta(milliseconds=found)

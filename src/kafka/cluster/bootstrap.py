@@ -20,9 +20,7 @@ from kafka.errors import (
     NoBrokersAvailable,
 )
 from kafka.net import Connection, open_connection
-from kafka.net.causes import in_brief
-from kafka.net.dial import DialError
-from kafka.net.hang_up import HungUpOn
+from kafka.net.dial import DialError, HungUpOn, in_brief
 from kafka.net.listener import wrong_listener
 from kafka.net.statistics import NetworkTraffic
 

@@ -10,7 +10,7 @@ from kafka.cluster.backoff import Backoff
 from kafka.cluster.client import ClusterClient
 from kafka.cluster.client_health import ClientHealth
 from kafka.cluster.protocols import ClusterAccess
-from kafka.cluster.telemetry.identity import Identity
+from kafka.cluster.telemetry.collector import Identity
 from kafka.cluster.telemetry.telemetry import Telemetry
 from kafka.cluster.troubles import Troubles
 from kafka.config import ConnectionOptions, SecurityOptions

@@ -1,13 +1,15 @@
-"""Puts together what `health()` of a client gives."""
+"""What a client reports about itself: the result of `health()`, and its table in a notebook. Neither asks a broker."""
 
 import asyncio
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from kafka._addresses import format_address
 from kafka.cluster.protocols import ClusterAccess
 from kafka.cluster.troubles import Troubles
+from kafka.config import ConnectionOptions
 from kafka.errors import ForkedClientError
 from kafka.health import Failure, Health, HealthState
 from kafka.structs import TopicPartition
@@ -114,3 +116,37 @@ class ClientHealth:
 def not_started(client_id: str | None) -> Health:
     """How a client is that was not started yet."""
     return Health(HealthState.STARTING, client_id or "")
+
+
+def client_html(
+    kind: str, health: Health, options: ConnectionOptions, more: Iterable[tuple[str, object]] = (), below: str = ""
+) -> str:
+    """A table of how a client is. Options that may be secret are not among it.
+
+    Arguments:
+        kind: the client's class.
+        health: what its `health()` gives.
+        options: of its connections.
+        more: what a kind of client adds: names and values.
+        below: HTML that follows.
+    """
+    from kafka.display import tables
+    from kafka.display.markup import Html
+
+    servers = [format_address(*each) for each in options.bootstrap_servers]
+    pairs = (
+        ("state", health.state.value),
+        ("client id", health.client_id),
+        ("bootstrap servers", ", ".join(servers)),
+        ("connected brokers", ", ".join(map(str, health.connected_brokers))),
+        *more,
+        ("waits for", "; ".join(health.waits_for)),
+        ("fails", "; ".join(map(_told, health.failing))),
+        ("last error", "" if health.last_error is None else _told(health.last_error)),
+    )
+    return tables.titled(kind, tables.facts(pairs), Html(below))
+
+
+def _told(failure: Failure) -> str:
+    what = f"{failure.what}: " if failure.what else ""
+    return f"{what}{failure.error}: {failure.text}"

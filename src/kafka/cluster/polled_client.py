@@ -6,12 +6,26 @@ They read the cluster there (`admin._client.cluster.brokers()`), and send reques
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from kafka import _old_names
-from kafka.cluster.inner_names import InnerName
 from kafka.errors import IllegalStateError
+
+
+class InnerName:
+    """An attribute that is worked out when it is read. A derived class, and each object, may set one of its own.
+
+    Arguments:
+        read: takes the client.
+    """
+
+    def __init__(self, read: Callable[[Any], Any]) -> None:
+        self._read = read
+
+    def __get__(self, owner: Any, kind: type[Any] | None = None) -> Any:
+        return self if owner is None else self._read(owner)
+
 
 _HOMES = {"KafkaClient": "kafka.legacy.client_async.client"}
 

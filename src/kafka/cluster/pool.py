@@ -11,9 +11,9 @@ from kafka.cluster.troubles import Troubles
 from kafka.config import ConnectionOptions, SecurityOptions
 from kafka.errors import IllegalStateError, KafkaConnectionError, KafkaError, StaleMetadata
 from kafka.net import ApiVersions, Connection, open_connection
-from kafka.net.releases import release_of
 from kafka.net.statistics import NetworkTraffic
-from kafka.net.tls_failures import TlsRefusedError
+from kafka.net.tls import TlsRefusedError
+from kafka.net.versions import release_of
 
 log = logging.getLogger(__name__)
 

@@ -28,7 +28,7 @@ from kafka.cluster.backoff import Backoff
 from kafka.cluster.log_limiter import LogLimiter
 from kafka.errors import KafkaError, KafkaTimeoutError, NotControllerError, RetriableError
 from kafka.health import meanwhile
-from kafka.net.causes import in_brief
+from kafka.net.dial import in_brief
 
 T = TypeVar("T")
 IsFatal = Callable[[Exception], bool]

@@ -1,7 +1,8 @@
-"""What may be shown of the values of options: in errors, in the text form of a client's ``config``."""
+"""What may be shown of the values of options: in errors, and in the text form of a client's ``config``."""
 
 import os
 import re
+from typing import Any
 
 _SECRETS = ("password", "passphrase", "token", "secret", "jaas", "proxy", "keystore_key", "keystore.key", "key.pem")
 """Parts of names of options whose values are never shown."""
@@ -73,3 +74,14 @@ def _is_harmless(value: object) -> bool:
     if isinstance(value, list | tuple | set | frozenset):
         return all(map(_is_harmless, value))
     return value is None or isinstance(value, bool | int | float | type)
+
+
+class GivenConfigs(dict[str, Any]):
+    """A client's ``config``: a dictionary with all values, of whose secrets its text form shows the type alone."""
+
+    def __repr__(self) -> str:
+        pairs = (
+            f"{name!r}: {f'<{shown(name, value)}>' if is_secret(name) and value is not None else repr(value)}"
+            for name, value in self.items()
+        )
+        return f"{{{', '.join(pairs)}}}"

@@ -1,11 +1,88 @@
-"""Options of how a client is let in: the protocol, TLS, SASL, and the proxy on the way."""
+"""Security options of a connection: the protocol, TLS, SASL, and the proxy."""
 
 import dataclasses
+import urllib.parse
+from typing import Any
 
-from kafka.config.option import choice, option
-from kafka.config.proxy import ProxyOptions
+from kafka.config.option import Parser, choice, invalid, option
 from kafka.config.sasl import OAuthBearerOptions, SaslOptions
 from kafka.config.tls import TlsOptions
+from kafka.errors import KafkaConfigurationError
+
+_SCHEMES = ("socks5", "socks5h", "http")
+_EXPECTED = "'socks5://host:port', 'socks5h://host:port' or 'http://host:port', with 'user:password@' before the host"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ProxyAddress:
+    """A proxy.
+
+    Arguments:
+        scheme: "socks5", "socks5h" (the proxy looks up the brokers' names) or "http".
+    """
+
+    scheme: str
+    host: str
+    port: int
+    username: str | None = dataclasses.field(default=None, repr=False)
+    password: str | None = dataclasses.field(default=None, repr=False)
+
+
+def proxy_address(name: str, url: str) -> ProxyAddress:
+    """What a URL says; raises `KafkaConfigurationError`, which does not show it: there may be a password in it."""
+    try:
+        parts = urllib.parse.urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        raise _wrong(name) from None
+    if parts.scheme not in _SCHEMES or not host or not port or parts.path not in ("", "/") or parts.query:
+        raise _wrong(name)
+    user, password = parts.username, parts.password
+    if user is None:
+        return ProxyAddress(parts.scheme, host, port)
+    return ProxyAddress(parts.scheme, host, port, urllib.parse.unquote(user), urllib.parse.unquote(password or ""))
+
+
+def _wrong(name: str) -> KafkaConfigurationError:
+    return KafkaConfigurationError(f"option {name!r} expects {_EXPECTED}; the value is not shown")
+
+
+def _parse(name: str, value: Any) -> str | None:
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise invalid(name, _EXPECTED, value)
+    proxy_address(name, value)
+    return value
+
+
+_URL = Parser(_parse, "str | None")
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class ProxyOptions:
+    """The proxy through which brokers are connected."""
+
+    socks5_proxy: str | None = option(
+        None,
+        _URL,
+        "URL of a SOCKS5 proxy: 'socks5://user:password@host:port'; with socks5h, the proxy resolves host names.",
+    )
+    proxy_url: str | None = option(None, _URL, "URL of a proxy: socks5, socks5h or http (CONNECT).")
+
+    @property
+    def proxy(self) -> ProxyAddress | None:
+        """The proxy to go through; None: brokers are connected directly."""
+        url = self.proxy_url if self.proxy_url is not None else self.socks5_proxy
+        return None if url is None else proxy_address("proxy_url", url)
+
+
+def check_proxy(options: ProxyOptions) -> None:
+    """Raise `KafkaConfigurationError` for two proxies, and for one that is not what its option says."""
+    if options.proxy_url is not None and options.socks5_proxy not in (None, options.proxy_url):
+        raise KafkaConfigurationError("'proxy_url' and 'socks5_proxy' name different proxies: use only one of them")
+    if options.socks5_proxy is not None and proxy_address("socks5_proxy", options.socks5_proxy).scheme == "http":
+        raise KafkaConfigurationError("'socks5_proxy' expects a SOCKS5 proxy; use 'proxy_url' for an HTTP proxy")
 
 
 @dataclasses.dataclass(frozen=True, repr=False)

@@ -8,14 +8,12 @@ from typing import Any, TypeVar
 
 from kafka.config.connection import ConnectionOptions
 from kafka.config.consumer import ConsumerOptions, FetchOptions, GroupOptions
-from kafka.config.idempotence import check_idempotence
 from kafka.config.librdkafka_table import whose
 from kafka.config.option import Option, nearest
-from kafka.config.producer import ProducerOptions
-from kafka.config.proxy import check_proxy
+from kafka.config.producer import ProducerOptions, check_idempotence
 from kafka.config.sasl_mechanisms import find_mechanism, mechanism_names
 from kafka.config.secrecy import shown_name
-from kafka.config.security import SecurityOptions
+from kafka.config.security import SecurityOptions, check_proxy
 from kafka.config.share import NOT_FOR_SHARES, ShareOptions
 from kafka.config.tls import check_tls
 from kafka.errors import KafkaConfigurationError

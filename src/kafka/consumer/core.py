@@ -15,7 +15,7 @@ from kafka.cluster import Backoff, ClusterAccess, RetryPolicy, anything_unexpect
 from kafka.cluster.client_core import ClientCore
 from kafka.cluster.client_health import ClientHealth
 from kafka.cluster.metadata import ClusterMetadata
-from kafka.cluster.telemetry.identity import Identity
+from kafka.cluster.telemetry.collector import Identity
 from kafka.config import ConsumerConfig
 from kafka.config.table import values_of
 from kafka.consumer.background_events import BackgroundEvents
@@ -48,7 +48,7 @@ from kafka.errors import (
 )
 from kafka.health import meanwhile
 from kafka.interceptor.chain import ConsumerInterceptors
-from kafka.net.callback_runner import CallbackRunner
+from kafka.net.callback_thread import CallbackRunner
 from kafka.structs import TopicPartition, is_another_topic
 
 log = logging.getLogger(__name__)

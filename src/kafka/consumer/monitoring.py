@@ -4,8 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import Callable
 
-from kafka.cluster.client_display import client_html
-from kafka.cluster.client_health import STALLED_S, ClientHealth, Observed
+from kafka.cluster.client_health import STALLED_S, ClientHealth, Observed, client_html
 from kafka.config import ConnectionOptions, ConsumerConfig, FetchOptions
 from kafka.config.table import values_of
 from kafka.consumer.buffer.fetch_buffer import FetchBuffer
@@ -20,7 +19,7 @@ from kafka.coordinator.group_metrics import GROUP_METRICS, POLL_METRICS, GroupSt
 from kafka.coordinator.membership import Membership
 from kafka.health import Health
 from kafka.metrics.client_metrics import ClientMetrics, Metric
-from kafka.net.callback_runner import CallbackRunner
+from kafka.net.callback_thread import CallbackRunner
 from kafka.net.statistics import NetworkTraffic
 from kafka.structs import TopicPartition
 

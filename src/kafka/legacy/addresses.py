@@ -61,7 +61,7 @@ ADDRESSES: dict[str, Address] = {
         "kafka-python's import path of `KafkaClient`, from 1.0 to 2.x.",
         names="""
             kafka.legacy.client_async.client KafkaClient
-            kafka.legacy.client_async.delayed_tasks DelayedTaskQueue
+            kafka.legacy.client_async.client DelayedTaskQueue
         """,
         apart="selectors",
     ),
@@ -90,7 +90,7 @@ ADDRESSES: dict[str, Address] = {
             kafka.legacy.connection.hosts SASL_QOP_AUTH_INT collect_hosts dns_lookup get_ip_port_afi is_inet_4_or_6
             kafka.legacy.connection.hosts ssl_available
             kafka.legacy.connection.socket_connection DEFAULT_SOCKET_TIMEOUT_SECONDS KafkaConnection
-            kafka.legacy.connection.states ConnectionStates InFlightRequest
+            kafka.legacy.connection.broker_connection ConnectionStates InFlightRequest
         """,
     ),
     "kafka.consumer.aio": Address(
@@ -119,7 +119,7 @@ ADDRESSES: dict[str, Address] = {
         names="""
             kafka.legacy.consumer.marked_consumer KafkaConsumer
             kafka.legacy.consumer.marked_fetching OffsetsStruct
-            kafka.legacy.consumer.options DEFAULT_CONSUMER_CONFIG DEPRECATED_CONFIG_KEYS
+            kafka.legacy.consumer.marked_consumer DEFAULT_CONSUMER_CONFIG DEPRECATED_CONFIG_KEYS
         """,
     ),
     "kafka.consumer.multiprocess": Address(
@@ -129,7 +129,7 @@ ADDRESSES: dict[str, Address] = {
     "kafka.consumer.simple": Address(
         "kafka-python's import path of `SimpleConsumer`, from 0.9 to 1.4.",
         names="""
-            kafka.legacy.consumer.fetch_context FetchContext
+            kafka.legacy.consumer.simple FetchContext
             kafka.legacy.consumer.simple SimpleConsumer
         """,
     ),
@@ -151,14 +151,14 @@ ADDRESSES: dict[str, Address] = {
         names="""
             kafka.legacy.coordinator.base BaseCoordinator
             kafka.legacy.coordinator.metrics GroupCoordinatorMetrics
-            kafka.legacy.coordinator.states Generation MemberState UnjoinedGroupException
-            kafka.legacy.coordinator.tasks HeartbeatTask HeartbeatThread
+            kafka.legacy.coordinator.member Generation MemberState UnjoinedGroupException
+            kafka.legacy.coordinator.base HeartbeatTask HeartbeatThread
         """,
     ),
     "kafka.coordinator.consumer": Address(
         "kafka-python's import path of `ConsumerCoordinator`, from 1.0 to 2.x.",
         names="""
-            kafka.legacy.coordinator.auto_commit AutoCommitTask
+            kafka.legacy.coordinator.offset_calls AutoCommitTask
             kafka.legacy.coordinator.consumer ConsumerCoordinator
             kafka.legacy.coordinator.metrics ConsumerCoordinatorMetrics
         """,
@@ -187,21 +187,21 @@ ADDRESSES: dict[str, Address] = {
     "kafka.metrics.stats": Address(
         "kafka-python's import path of the quantities that sensors feed, and of `Sensor` itself.",
         names="""
-            kafka.legacy.metrics.avg Avg
-            kafka.legacy.metrics.count Count
-            kafka.legacy.metrics.histogram Histogram
-            kafka.legacy.metrics.max_stat Max
-            kafka.legacy.metrics.min_stat Min
-            kafka.legacy.metrics.percentile Percentile
+            kafka.legacy.metrics.sampled_stat Avg
+            kafka.legacy.metrics.sampled_stat Count
+            kafka.legacy.metrics.percentiles Histogram
+            kafka.legacy.metrics.sampled_stat Max
+            kafka.legacy.metrics.sampled_stat Min
+            kafka.legacy.metrics.percentiles Percentile
             kafka.legacy.metrics.percentiles Percentiles
-            kafka.legacy.metrics.rate Rate
+            kafka.legacy.metrics.sampled_stat Rate
             kafka.metrics.sensor Sensor
             kafka.metrics.total Total
         """,
     ),
     "kafka.metrics.stats.avg": Address(
         "kafka-python's import path of `Avg`.",
-        names="kafka.legacy.metrics.avg Avg",
+        names="kafka.legacy.metrics.sampled_stat Avg",
         apart="""
             kafka.metrics.metric_config MetricConfig
             kafka.legacy.metrics.sampled_stat AbstractSampledStat
@@ -209,7 +209,7 @@ ADDRESSES: dict[str, Address] = {
     ),
     "kafka.metrics.stats.count": Address(
         "kafka-python's import path of `Count`.",
-        names="kafka.legacy.metrics.count Count",
+        names="kafka.legacy.metrics.sampled_stat Count",
         apart="""
             kafka.metrics.metric_config MetricConfig
             kafka.legacy.metrics.sampled_stat AbstractSampledStat
@@ -217,11 +217,11 @@ ADDRESSES: dict[str, Address] = {
     ),
     "kafka.metrics.stats.histogram": Address(
         "kafka-python's import path of `BinScheme` and `Histogram`.",
-        names="kafka.legacy.metrics.histogram BinScheme Histogram",
+        names="kafka.legacy.metrics.percentiles BinScheme Histogram",
     ),
     "kafka.metrics.stats.max_stat": Address(
         "kafka-python's import path of `Max`.",
-        names="kafka.legacy.metrics.max_stat Max",
+        names="kafka.legacy.metrics.sampled_stat Max",
         apart="""
             kafka.metrics.metric_config MetricConfig
             kafka.legacy.metrics.sampled_stat AbstractSampledStat
@@ -229,7 +229,7 @@ ADDRESSES: dict[str, Address] = {
     ),
     "kafka.metrics.stats.min_stat": Address(
         "kafka-python's import path of `Min`.",
-        names="kafka.legacy.metrics.min_stat Min",
+        names="kafka.legacy.metrics.sampled_stat Min",
         apart="""
             kafka.metrics.metric_config MetricConfig
             kafka.legacy.metrics.sampled_stat AbstractSampledStat
@@ -237,7 +237,7 @@ ADDRESSES: dict[str, Address] = {
     ),
     "kafka.metrics.stats.percentile": Address(
         "kafka-python's import path of `Percentile`.",
-        names="kafka.legacy.metrics.percentile Percentile",
+        names="kafka.legacy.metrics.percentiles Percentile",
         apart="kafka.metrics.metric_name MetricName",
     ),
     "kafka.metrics.stats.percentiles": Address(
@@ -247,14 +247,14 @@ ADDRESSES: dict[str, Address] = {
             kafka.metrics.compound_stat AbstractCompoundStat NamedMeasurable
             kafka.metrics.measurable AnonMeasurable
             kafka.metrics.metric_config MetricConfig
-            kafka.legacy.metrics.histogram BinScheme Histogram
-            kafka.legacy.metrics.percentile Percentile
+            kafka.legacy.metrics.percentiles BinScheme Histogram
+            kafka.legacy.metrics.percentiles Percentile
             kafka.legacy.metrics.sampled_stat AbstractSampledStat
         """,
     ),
     "kafka.metrics.stats.rate": Address(
         "kafka-python's import path of `TimeUnit`, `SampledTotal` and `Rate`.",
-        names="kafka.legacy.metrics.rate TimeUnit SampledTotal Rate",
+        names="kafka.legacy.metrics.sampled_stat TimeUnit SampledTotal Rate",
         apart="""
             kafka.metrics.measurable_stat AbstractMeasurableStat
             kafka.metrics.metric_config MetricConfig
@@ -319,11 +319,11 @@ ADDRESSES: dict[str, Address] = {
     ),
     "kafka.producer.keyed": Address(
         "kafka-python's import path of `KeyedProducer`, from 0.9 to 1.4.",
-        names="kafka.legacy.producers.keyed KeyedProducer",
+        names="kafka.legacy.producers.base KeyedProducer",
     ),
     "kafka.producer.simple": Address(
         "kafka-python's import path of `SimpleProducer`, from 0.9 to 1.4.",
-        names="kafka.legacy.producers.simple SimpleProducer",
+        names="kafka.legacy.producers.base SimpleProducer",
     ),
     "kafka.protocol": Address(
         "kafka-python's import path of messages, by payload tuples (0.9 and 1.x) and as classes (its submodules).",
@@ -372,7 +372,7 @@ ADDRESSES: dict[str, Address] = {
     "kafka.protocol.find_coordinator": _OF_2,
     "kafka.protocol.frame": Address(
         "kafka-python's import path of `KafkaBytes`.",
-        names="kafka.legacy.protocol.frame KafkaBytes",
+        names="kafka.legacy.protocol.parser KafkaBytes",
     ),
     "kafka.protocol.group": _OF_2,
     "kafka.protocol.init_producer_id": _OF_2,
@@ -498,8 +498,8 @@ ADDRESSES: dict[str, Address] = {
     "kafka.protocol.types": Address(
         "kafka-python's import path of the types of schemas.",
         names="""
-            kafka.legacy.protocol.compact CompactArray CompactBytes CompactString TaggedFields UnsignedVarInt32 VarInt32
-            kafka.legacy.protocol.compact VarInt64
+            kafka.legacy.protocol.types CompactArray CompactBytes CompactString TaggedFields UnsignedVarInt32 VarInt32
+            kafka.legacy.protocol.types VarInt64
             kafka.legacy.protocol.types AbstractType Array BitField Boolean Bytes Float64 Int8 Int16 Int32 Int64 Schema
             kafka.legacy.protocol.types String _pack _unpack
         """,
@@ -507,7 +507,7 @@ ADDRESSES: dict[str, Address] = {
     "kafka.record.default_records": Address(
         "kafka-python's import path of batches of magic 2.",
         names="""
-            kafka.legacy.record.default_base DefaultRecordBase
+            kafka.legacy.record.default_record DefaultRecordBase
             kafka.legacy.record.default_batch DefaultRecordBatch
             kafka.legacy.record.default_builder DefaultRecordBatchBuilder
             kafka.legacy.record.default_record ControlRecord DefaultRecord DefaultRecordMetadata
@@ -516,7 +516,7 @@ ADDRESSES: dict[str, Address] = {
     "kafka.record.legacy_records": Address(
         "kafka-python's import path of messages of magic 0 and 1.",
         names="""
-            kafka.legacy.record.legacy_base LegacyRecordBase
+            kafka.legacy.record.legacy_builder LegacyRecordBase
             kafka.legacy.record.legacy_batch LegacyRecord LegacyRecordBatch
             kafka.legacy.record.legacy_builder LegacyRecordBatchBuilder LegacyRecordMetadata
         """,
@@ -546,12 +546,13 @@ ADDRESSES: dict[str, Address] = {
             kafka.coordinator.offset_arguments LEGAL_TOPIC_NAME LEGAL_TOPIC_NAME:TOPIC_LEGAL_CHARS
             kafka.coordinator.offset_arguments LONGEST_TOPIC_NAME LONGEST_TOPIC_NAME:TOPIC_MAX_LENGTH
             kafka.coordinator.offset_arguments check_topic_name check_topic_name:ensure_valid_topic_name
-            kafka.legacy.byte_strings MAX_INT TO_SIGNED crc32 kafka_bytestring read_int_string read_short_string
-            kafka.legacy.byte_strings relative_unpack write_int_string write_short_string
-            kafka.legacy.declarations EnumHelper classproperty synchronized
+            kafka.legacy.kafka_util MAX_INT TO_SIGNED crc32 kafka_bytestring read_int_string read_short_string
+            kafka.legacy.kafka_util relative_unpack write_int_string write_short_string
+            kafka.admin.enum_names EnumHelper
+            kafka.legacy.kafka_util classproperty synchronized
             kafka.legacy.payloads group_by_topic_and_partition
-            kafka.legacy.timers ReentrantTimer Timer
-            kafka.legacy.weak_references Dict WeakMethod try_method_on_system_exit
+            kafka.legacy.kafka_util ReentrantTimer Timer
+            kafka.legacy.kafka_util Dict WeakMethod try_method_on_system_exit
         """,
     ),
     "kafka.vendor": Address(

@@ -10,7 +10,7 @@ import mmap
 import sys
 from typing import TypeAlias
 
-from kafka.net.loop_lock import loop_lock
+from kafka.net.interruptible import loop_lock
 
 _ROUND_UP = 64 * 1024
 _MAX_BUFFERS = 32

@@ -1,4 +1,7 @@
-"""A daemon thread that runs functions one after the other; a producer runs its user's callbacks in one."""
+"""Where a client runs the functions of its user that it calls by itself, such as callbacks and metrics reporters.
+
+That is a thread of the client's own (`WorkerThread`), or the loop of an asyncio program (`LoopCallbacks`).
+"""
 
 import asyncio
 import atexit
@@ -8,7 +11,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 from kafka.net.fork import after_fork
 
@@ -18,6 +21,58 @@ EXIT_TIMEOUT_S = 5.0
 """How long the interpreter's exit waits for functions that have not run yet."""
 
 Function = Callable[[], object]
+
+
+class CallbackRunner(Protocol):
+    """Runs functions in order."""
+
+    def submit(self, function: Callable[[], object], /) -> object:
+        """Run a function after all that were given before; returns at once."""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether all functions that were given have run."""
+
+    async def idle(self) -> None:
+        """Wait until all functions that were given before have run."""
+
+    def finish(self) -> None:
+        """There will be nothing more to run."""
+
+
+class LoopCallbacks:
+    """Runs callbacks on the caller's loop, as asyncio's own futures do.
+
+    Arguments:
+        loop: the loop.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._left = 0
+
+    def submit(self, function: Callable[[], object], /) -> None:
+        """Run a function in the loop's next turn."""
+        self._left += 1
+        self._loop.call_soon(self._run, function)
+
+    def _run(self, function: Callable[[], object]) -> None:
+        self._left -= 1
+        function()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether all functions that were given have run."""
+        return not self._left
+
+    async def idle(self) -> None:
+        """Let everything run whose turn comes before the caller's."""
+        reached = self._loop.create_future()
+        self._loop.call_soon(_arrive, reached)
+        await reached
+
+    def finish(self) -> None:
+        """Nothing to end."""
 
 
 class WorkerThread:

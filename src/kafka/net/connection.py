@@ -25,8 +25,7 @@ from kafka.net.outbox import Outbox, Outgoing
 from kafka.net.receiver import Receiver
 from kafka.net.statistics import NetworkTraffic, NodeTraffic
 from kafka.net.stream import Stream
-from kafka.net.tls import tls_context
-from kafka.net.tls_failures import TlsRefusedError, is_alert
+from kafka.net.tls import TlsRefusedError, is_alert, tls_context
 from kafka.net.versions import ApiVersions
 from kafka.wire.framing import encode_request
 

@@ -1,22 +1,35 @@
 """Opens the stream to one broker: tries the addresses of its host name, and remembers why each of them failed."""
 
 import asyncio
+import enum
 import errno
 import os
 import socket
 import ssl
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from kafka._addresses import format_address
 from kafka.config import ConnectionOptions
-from kafka.config.proxy import ProxyAddress
+from kafka.config.security import ProxyAddress
 from kafka.errors import KafkaConfigurationError, KafkaConnectionError, KafkaError
-from kafka.net.causes import in_brief
-from kafka.net.hang_up import HungUpOn
 from kafka.net.proxy import connect_through
 from kafka.net.stream import Stream
-from kafka.net.tls_failures import describe_tls_failure
+from kafka.net.tls import describe_tls_failure
+
+E = TypeVar("E", bound=BaseException)
+
+
+class HungUpOn(enum.Enum):
+    """When a listener hung up, which hints at what it is."""
+
+    TLS = enum.auto()
+    """The handshake of TLS."""
+    GREETING = enum.auto()
+    """The first request, which asks for versions."""
+    REQUEST = enum.auto()
+    """The first request behind that."""
+
 
 _STAGGER_S = 0.25
 """Head start of an address before the next one is tried beside it (RFC 8305)."""
@@ -261,3 +274,18 @@ def _set_socket_options(stream: Stream, options: ConnectionOptions) -> None:
             raise KafkaConfigurationError(
                 f"'socket_options' has ({level!r}, {name!r}, {value!r}), which this system refuses: {error}"
             ) from error
+
+
+def in_brief(error: E) -> E:
+    """The error as the cause of another one, which says all of it: where it was raised, in here, is left out.
+
+    An error of another kind than the network's and Kafka's keeps its traceback, as it may be a fault of the code.
+    Errors that are raised again may be each other's contexts, in a circle.
+    """
+    each: BaseException | None = error
+    seen: set[int] = set()
+    while isinstance(each, KafkaError | OSError | asyncio.TimeoutError) and id(each) not in seen:
+        seen.add(id(each))
+        each.__traceback__ = None
+        each = each.__cause__ if each.__suppress_context__ else each.__cause__ or each.__context__
+    return error

@@ -15,15 +15,14 @@ from collections.abc import Callable
 from kafka._addresses import format_address
 from kafka.config import ConnectionOptions, SecurityOptions
 from kafka.errors import KafkaConnectionError, KafkaError, UnsupportedVersionError, check_error
-from kafka.net.blocking import run_blocking
-from kafka.net.causes import in_brief
 from kafka.net.connection import Connection
-from kafka.net.hang_up import HungUpOn
+from kafka.net.dial import HungUpOn, in_brief
+from kafka.net.helper_threads import run_blocking
 from kafka.net.old_brokers import OldBrokerError, look_whether_foreign, look_whether_old, unless_old
 from kafka.net.proxy import check_proxy_library
 from kafka.net.sasl import SaslSession, check_mechanism
 from kafka.net.statistics import NodeTraffic
-from kafka.net.tls_failures import TlsRefusedError
+from kafka.net.tls import TlsRefusedError
 from kafka.net.versions import CAN_BE_ASKED_SINCE, ApiVersions
 from kafka.version import DISTRIBUTION_VERSION
 from kafka.wire.api.api_versions import ApiVersionsRequest, ApiVersionsResponse

@@ -1,21 +1,69 @@
 """Waiting for other threads in a way that an interrupt (Ctrl-C) ends, and that no interrupt breaks.
 
-`threading.Condition`, and with it `threading.Event` and futures, is Python code: an interrupt that comes while a thread
-enters it leaves it locked for ever, and the next who needs it, such as the loop of all clients, hangs. So threads wait
-for bare locks here, which are got and released in one step.
+`threading.Condition`, and with it `threading.Event` and futures, is Python code: an interrupt that arrives while a
+thread enters it leaves it locked forever, and the next thread that needs it, such as the loop of all clients, hangs. So
+threads wait for bare locks here, which are acquired and released in one step.
 
-Waits are made in slices. On Windows an interrupt is noticed only when a wait is over, so that they are short there.
-Elsewhere a signal ends the wait; but one that comes in the instant before the wait begins, after Python has looked for
-signals, is noticed with the end of the slice.
+Waits are made in slices. On Windows an interrupt is noticed only when a wait is over, so slices are short there.
+Elsewhere a signal ends the wait; but one that arrives in the instant before the wait begins, after Python has checked
+for signals, is noticed at the end of the slice.
+
+`loop_lock` makes locks that the loop also takes, and that a thread may hold when a signal handler, or a finalizer,
+begins in it. Such a function may wait for the loop, as `close()` does, while the loop waits for the lock: a deadlock
+for all clients of the process. So waiting threads release these locks meanwhile. They are re-entrant: wherever a
+handler may begin, the data that they guard must be safe to change.
 """
 
 import os
 import threading
 import time
+import weakref
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol, TypeAlias
 
-from kafka.net.loop_lock import let_go, take_again
+from kafka.net.fork import after_fork
+
+_Held: TypeAlias = list[tuple[Any, Any]]
+
+_locks: "dict[weakref.ref[threading.RLock], None]" = {}
+
+
+def loop_lock() -> threading.RLock:
+    """A new one. In a forked child nobody has it: the thread that had it may have stayed in the parent."""
+    lock = threading.RLock()
+    _locks[weakref.ref(lock, _forget)] = None
+    return lock
+
+
+def let_go() -> _Held:
+    """Release what this thread has of them, for `take_again`."""
+    held: _Held = []
+    for reference in list(_locks):  # in one step: other threads make locks
+        lock: Any = reference()  # threading's own conditions call these methods too
+        if lock is not None and lock._is_owned():
+            held.append((lock, lock._release_save()))
+    return held
+
+
+def take_again(held: _Held) -> None:
+    """Have again what `let_go` has released, as often as before."""
+    for lock, state in held:
+        lock._acquire_restore(state)
+
+
+def _forget(reference: "weakref.ref[threading.RLock]") -> None:
+    _locks.pop(reference, None)
+
+
+def _in_child() -> None:
+    for reference in list(_locks):
+        lock: Any = reference()
+        if lock is not None and not lock._is_owned():
+            lock._at_fork_reinit()
+
+
+after_fork(_in_child)
+
 
 SLICE_S = 0.1 if os.name == "nt" else 1.0
 """How long a slice is."""

@@ -11,10 +11,9 @@ import ssl
 from kafka.config import ConnectionOptions, SecurityOptions
 from kafka.errors import IllegalSaslStateError, KafkaConnectionError, KafkaError, UnsupportedSaslMechanismError
 from kafka.net.connection import Connection
-from kafka.net.dial import dial
-from kafka.net.hang_up import HungUpOn
+from kafka.net.dial import HungUpOn, dial
 from kafka.net.stream import Stream
-from kafka.net.tls_failures import speaks_no_tls
+from kafka.net.tls import speaks_no_tls
 from kafka.wire.api.api_versions import ApiVersionsRequest
 from kafka.wire.api.sasl_handshake import SaslHandshakeRequest
 

@@ -12,12 +12,11 @@ from collections.abc import Callable, Coroutine
 from typing import Any, ClassVar, TypeVar
 
 from kafka.errors import Cancelled, IllegalStateError
-from kafka.net.blocking import run_blocking
 from kafka.net.fork import after_fork, forked_client_error, keep_alive, owners_on
-from kafka.net.green_threads import selector_for_loop
+from kafka.net.helper_threads import run_blocking
+from kafka.net.interruptible import loop_lock
 from kafka.net.loop_call import LoopCall, LoopExchange, LoopResult
-from kafka.net.loop_lock import loop_lock
-from kafka.net.loop_times import TimedSelector
+from kafka.net.loop_selector import TimedSelector, selector_for_loop
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +27,7 @@ _TASKS_TIMEOUT_S = 0.5
 
 
 class _ClientLoop(asyncio.SelectorEventLoop):
-    """An event loop whose name look-ups do not hold up the interpreter's exit, see `kafka.net.blocking`."""
+    """An event loop whose name look-ups do not hold up the interpreter's exit, see `kafka.net.helper_threads`."""
 
     def __init__(self) -> None:
         selector = selector_for_loop()

@@ -4,7 +4,7 @@ import asyncio
 import socket
 
 from kafka._addresses import format_address
-from kafka.config.proxy import ProxyAddress
+from kafka.config.security import ProxyAddress
 from kafka.errors import KafkaConfigurationError, KafkaConnectionError
 from kafka.net.foreign_text import shown_text
 

@@ -1,19 +1,218 @@
-"""Receives answers: matches each frame to its request by correlation id, reads it, and gives it to the caller."""
+"""Receives answers: matches each frame to its request by correlation id, decodes it, and passes it to the caller.
+
+An answer with many bytes is decoded in a thread.
+"""
 
 import asyncio
+import gc
 import logging
-from typing import Any, Protocol
+import math
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Protocol
 
-from kafka.errors import CorrelationIdError, InvalidReceiveError, KafkaConnectionError, KafkaError, WireFormatError
-from kafka.net.answer_reader import AnswerReader
+from kafka.errors import (
+    Cancelled,
+    CorrelationIdError,
+    InvalidReceiveError,
+    KafkaConnectionError,
+    KafkaError,
+    WireFormatError,
+)
 from kafka.net.buffers import FrameBuffer
-from kafka.net.inflight import InFlight, InFlightTable
+from kafka.net.fork import after_fork
+from kafka.net.helper_threads import run_blocking
+from kafka.net.inflight import InFlight, InFlightTable, Reply
 from kafka.net.outbox import Outbox
 from kafka.net.statistics import NodeTraffic
-from kafka.net.throttle import ThrottleLog
-from kafka.wire.framing import correlation_id
+from kafka.wire.framing import correlation_id, decode_response
+
+if TYPE_CHECKING:
+    from kafka.wire import Request
 
 log = logging.getLogger(__name__)
+
+
+_LINE_EVERY_S = 30.0
+_SINCE = {
+    0: 6,
+    1: 8,
+    2: 3,
+    3: 6,
+    8: 4,
+    9: 4,
+    10: 2,
+    11: 3,
+    12: 2,
+    13: 2,
+    14: 2,
+    15: 2,
+    16: 2,
+    18: 2,
+    19: 3,
+    20: 2,
+    **dict.fromkeys((21, 22, 24, 25, 26, 27, 28, 29, 30, 31, 33, 34, 35, 37, 38, 39, 40, 41, 42), 1),
+    23: 3,
+    32: 2,
+    36: 1,
+}
+"""API key to the first version after which the client has to wait. Before it, a broker waited itself and then answered.
+APIs that are not listed came later than KIP-219."""
+
+
+def throttle_s(request: "type[Request[Any]]", version: int, asked_ms: int) -> float:
+    """For how many seconds nothing may be sent to a broker whose response has this ``throttle_time_ms``."""
+    if asked_ms <= 0 or version < _SINCE.get(request.API_KEY, 0):
+        return 0.0
+    return asked_ms / 1000
+
+
+class ThrottleLog:
+    """Tells of the throttling of one connection: at once, and then rarely."""
+
+    __slots__ = ("_told_at",)
+
+    def __init__(self) -> None:
+        self._told_at = -math.inf
+
+    def tell(self, now: float, broker: str, request: str, seconds: float) -> None:
+        """A broker has asked for a pause; ``now`` is the loop's time in seconds."""
+        again = now < self._told_at + _LINE_EVERY_S
+        level = logging.DEBUG if again else logging.WARNING
+        log.log(level, "%s throttles this client: %g s after a %s, because of its quota", broker, seconds, request)
+        if not again:
+            self._told_at = now
+
+
+class _Pauses:
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew."""
+        self.lock = threading.RLock()  # a finalizer may run within it
+        self.running = 0
+        self.was_on = False
+
+
+_pauses = _Pauses()
+
+
+@contextmanager
+def no_collections() -> Iterator[None]:
+    """Keep the cyclic collector from running while very many objects are made, none of them garbage.
+
+    It would traverse all of them again and again, each time for longer, and hold up every thread. For a fraction of a
+    second at most.
+    """
+    with _pauses.lock:
+        if not _pauses.running:
+            _pauses.was_on = gc.isenabled()
+        _pauses.running += 1  # before the collector is off: a child forked in between has it switched on again
+        if _pauses.running == 1:
+            gc.disable()
+    try:
+        yield
+    finally:
+        with _pauses.lock:
+            if _pauses.running == 1 and _pauses.was_on:
+                gc.enable()
+            _pauses.running -= 1
+
+
+def _in_child() -> None:
+    """The threads that paused it are gone."""
+    if _pauses.running and _pauses.was_on:
+        gc.enable()
+    _pauses.forget()
+
+
+after_fork(_in_child)
+
+
+_API_VERSIONS = 18
+_UNSUPPORTED_VERSION = (35).to_bytes(2, "big")
+_READ_BESIDE = 128 * 1024
+"""An answer without records of so many bytes takes the loop longer to read than others should wait."""
+
+
+class AnswerReader:
+    """Reads the answers of one connection.
+
+    Arguments:
+        give: takes a request whose answer is still awaited, for how many seconds the broker asks for silence, the
+            response (or what the request's ``digest`` makes of it), and the pooled frame that it came in. Where there
+            are neither seconds nor a frame, the request has its answer without it.
+        unreadable: takes a request, and why its answer could not be read.
+    """
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        give: Callable[[InFlight, float, Any, FrameBuffer | None], None],
+        unreadable: Callable[[InFlight, Exception], None],
+    ) -> None:
+        self._loop = loop
+        self._give = give
+        self._unreadable = unreadable
+        self._beside: set[asyncio.Task[None]] = set()
+
+    def read(self, entry: InFlight, view: memoryview, buffer: FrameBuffer | None) -> bool:
+        """Read an answer, or begin to; False if it could not be read. Without a buffer the bytes last for the call."""
+        # Records are views of the frame: it has to live on with them.
+        has_records = entry.request.RESPONSE.HAS_RECORDS
+        frame = bytes(view) if has_records and buffer is None else view
+        version = entry.version
+        if entry.request.API_KEY == _API_VERSIONS and bytes(view[4:6]) == _UNSUPPORTED_VERSION:
+            version = 0  # the refusal of an ApiVersions version is always in the oldest one (KIP-511)
+        if buffer is not None and not has_records and len(view) >= _READ_BESIDE:
+            task = self._loop.create_task(self._read_beside(entry, version, view, buffer))
+            self._beside.add(task)
+            task.add_done_callback(self._beside.discard)
+            return True
+        try:
+            response = decode_response(entry.request, version, frame)
+            asked = getattr(response, "throttle_time_ms", 0)
+            quiet_s = throttle_s(entry.request, version, asked) if asked else 0.0
+            if entry.digest is not None:
+                response = entry.digest(response)
+        except Exception as error:
+            self._unreadable(entry, error)
+            return False
+        if buffer is None and not quiet_s:
+            entry.future.set_result(response)
+        else:
+            self._give(entry, quiet_s, response, buffer)
+        return True
+
+    async def _read_beside(self, entry: InFlight, version: int, view: memoryview, buffer: FrameBuffer) -> None:
+        """Read in a thread: a large answer is many objects, and the loop has others to serve meanwhile."""
+        try:
+            quiet_s, response = await run_blocking(_read_large, entry, version, view)
+        except Exception as error:
+            self._unreadable(entry, error)
+        except BaseException:  # the loop ends
+            if not entry.future.done():
+                entry.future.set_exception(Cancelled("the process ends, and its connections with it"))
+            raise
+        else:
+            if entry.future.done():  # the caller has given up meanwhile
+                entry.future = _UNWANTED
+            self._give(entry, quiet_s, response, buffer)
+
+
+_UNWANTED: Reply[Any] = Reply(lambda response, error: None)
+_UNWANTED.cancel()
+
+
+def _read_large(entry: InFlight, version: int, frame: memoryview) -> tuple[float, Any]:
+    """For how many seconds the broker asks for silence, and what the caller is given."""
+    with no_collections():
+        response = decode_response(entry.request, version, frame)
+        quiet_s = throttle_s(entry.request, version, getattr(response, "throttle_time_ms", 0))
+        return quiet_s, response if entry.digest is None else entry.digest(response)
+
 
 _SHORTEST_FRAME = 4
 _SIZE_BYTES = 4
@@ -57,7 +256,7 @@ class Receiver:
         self.raw: asyncio.Future[bytes] | None = None
 
     def take(self, view: memoryview, buffer: FrameBuffer | None) -> bool:
-        """Take a frame, see `kafka.net.framing.FrameSink`; False if the connection was closed because of it."""
+        """Take a frame, see `kafka.net.stream.FrameSink`; False if the connection was closed because of it."""
         if self.raw is not None:
             if not self.raw.done():
                 self.raw.set_result(bytes(view))

@@ -11,7 +11,7 @@ from kafka._loop_services import loop_random, wall_clock_ns
 from kafka.cluster import Backoff, ClusterClient
 from kafka.cluster.client_health import ClientHealth
 from kafka.cluster.protocols import ClusterAccess
-from kafka.cluster.telemetry.identity import Identity
+from kafka.cluster.telemetry.collector import Identity
 from kafka.cluster.telemetry.telemetry import Telemetry
 from kafka.cluster.troubles import Troubles
 from kafka.config import ProducerConfig
@@ -19,7 +19,7 @@ from kafka.config.table import values_of
 from kafka.errors import AssertedStateError, IllegalStateError, KafkaError, KafkaTimeoutError
 from kafka.health import Health
 from kafka.metrics.client_metrics import ClientMetrics
-from kafka.net.callback_runner import CallbackRunner, LoopCallbacks
+from kafka.net.callback_thread import CallbackRunner, LoopCallbacks
 from kafka.net.statistics import NetworkTraffic
 from kafka.partitioner.adapt import adapt_partitioner, partitioner_name
 from kafka.producer.batch.producer_batch import ProducerBatch

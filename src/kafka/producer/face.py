@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from kafka.cluster.client_display import client_html
-from kafka.cluster.client_health import not_started
-from kafka.cluster.inner_names import InnerName
+from kafka.cluster.client_health import client_html, not_started
+from kafka.cluster.polled_client import InnerName
 from kafka.config import ProducerConfig, option_table, parse_producer
 from kafka.config.table import values_of, with_class_defaults
 from kafka.health import Health

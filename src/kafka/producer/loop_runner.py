@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine
 from typing import Any, ParamSpec, TypeVar
 
-from kafka.net.blocking import run_blocking
+from kafka.net.helper_threads import run_blocking
 from kafka.net.own_loop import OwnLoop
 from kafka.producer.batch.memory_pool import Reservation
 from kafka.producer.core import ProducerCore

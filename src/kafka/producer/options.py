@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kafka.config import ConnectionOptions, ProducerOptions
-from kafka.config.idempotence import FIRST_WITH_IDEMPOTENCE, MOST_IN_FLIGHT
+from kafka.config.producer import FIRST_WITH_IDEMPOTENCE, MOST_IN_FLIGHT
 from kafka.producer.send.readiness import SenderOptions
 
 _numbers = itertools.count(1)

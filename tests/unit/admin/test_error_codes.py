@@ -17,7 +17,7 @@ from fakes.cluster import Call, FakeCluster
 from kafka.admin import AsyncKafkaAdminClient
 from kafka.admin.acls import MatchedACL
 from kafka.admin.requests import AdminRequests
-from kafka.cluster.telemetry.identity import Identity
+from kafka.cluster.telemetry.collector import Identity
 from kafka.cluster.telemetry.telemetry import Telemetry
 from kafka.errors import (
     BrokerResponseError,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafka.cluster.answer_checks import MOST_PARTITIONS, remove_impossible
+from kafka.cluster.metadata_requests import MOST_PARTITIONS, remove_impossible
 from kafka.wire.api.metadata import (
     MetadataResponse,
     MetadataResponseBroker,

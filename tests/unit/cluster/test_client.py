@@ -145,7 +145,7 @@ async def test_a_large_answer_is_read_beside_the_loop(cluster, make_client, monk
     import threading
 
     from kafka.cluster.metadata import ClusterMetadata
-    from kafka.net import answer_reader
+    from kafka.net import receiver
 
     seen = []
 
@@ -159,7 +159,7 @@ async def test_a_large_answer_is_read_beside_the_loop(cluster, make_client, monk
     cluster.leaders["many"] = [(1, 0)] * 6_000
     client = make_client(cluster)
     await client.start()
-    monkeypatch.setattr(answer_reader, "decode_response", note(answer_reader.decode_response))
+    monkeypatch.setattr(receiver, "decode_response", note(receiver.decode_response))
     monkeypatch.setattr(ClusterMetadata, "updated", note(ClusterMetadata.updated))
     metadata = await client.refresh_metadata(["many"])
     assert len(metadata.partitions_for_topic("many")) == 6_000

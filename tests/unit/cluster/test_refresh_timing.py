@@ -5,7 +5,7 @@ import gc
 
 import pytest
 
-from kafka.cluster.refresh_timing import MetadataRefresher
+from kafka.cluster.metadata_updater import MetadataRefresher
 from kafka.errors import IllegalStateError, KafkaConnectionError, KafkaError
 from unit.virtual_loop import simulate
 

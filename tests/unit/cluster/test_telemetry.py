@@ -13,9 +13,8 @@ import pytest
 from opentelemetry.proto.metrics.v1 import metrics_pb2
 
 from fakes.cluster import SILENCE, FakeCluster
-from kafka.cluster.telemetry.identity import Identity
-from kafka.cluster.telemetry.state import TRANSITIONS, TelemetryState, check_move
-from kafka.cluster.telemetry.telemetry import LAST_PUSH_S, Telemetry
+from kafka.cluster.telemetry.collector import Identity
+from kafka.cluster.telemetry.telemetry import LAST_PUSH_S, TRANSITIONS, Telemetry, TelemetryState, check_move
 from kafka.config import parse_admin
 from kafka.errors import (
     ClusterAuthorizationFailedError,

@@ -9,8 +9,7 @@ from uuid import UUID
 import pytest
 from opentelemetry.proto.metrics.v1 import metrics_pb2
 
-from kafka.cluster.telemetry.collector import MetricsCollector
-from kafka.cluster.telemetry.identity import Identity
+from kafka.cluster.telemetry.collector import Identity, MetricsCollector
 from kafka.cluster.telemetry.subscription import Subscription
 from kafka.config import parse_producer
 from kafka.metrics.client_metrics import ClientMetrics, Metric, Point

@@ -24,8 +24,8 @@ from kafka.config import (
     parse_consumer,
     parse_producer,
 )
-from kafka.config.given import GivenConfigs
 from kafka.config.java_names import from_text
+from kafka.config.secrecy import GivenConfigs
 from kafka.errors import KafkaConfigurationError
 
 pytestmark = pytest.mark.once

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kafka.config import parse_consumer
-from kafka.config.durations import milliseconds
+from kafka.config.consumer import milliseconds
 from kafka.consumer.position.offset_requests import EARLIEST, LATEST, reset_timestamp
 from kafka.errors import KafkaConfigurationError
 

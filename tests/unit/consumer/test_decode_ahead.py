@@ -19,7 +19,7 @@ from kafka.consumer.buffer.fetch_buffer import FetchBuffer
 from kafka.consumer.buffer.partition_response import DecodeOptions, PartitionResponse, SharedFrame
 from kafka.consumer.buffer.partition_state import FetchPosition, PartitionState
 from kafka.errors import TopicAuthorizationFailedError
-from kafka.net import interruptible, parallel
+from kafka.net import helper_threads, interruptible
 from kafka.record import BatchBuilder, BatchDecoder, Compression
 from kafka.structs import TopicPartition
 from unit.consumer.batches import at
@@ -36,7 +36,7 @@ DECODING = DecodeOptions(check_crcs=True, read_committed=False, max_decompressed
 @pytest.fixture(autouse=True)
 def two_processors(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """As if there were two, and no thread left behind."""
-    monkeypatch.setattr(parallel, "processors", lambda: 2)
+    monkeypatch.setattr(helper_threads, "processors", lambda: 2)
     yield
     for thread in threading.enumerate():
         if thread.name == "kafka-decode":
@@ -143,7 +143,7 @@ def test_what_is_not_compressed_or_small_or_for_single_records_is_left_to_the_ca
 
 
 def test_with_one_processor_the_caller_decodes_everything(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parallel, "processors", lambda: 1)
+    monkeypatch.setattr(helper_threads, "processors", lambda: 1)
     monkeypatch.setattr(DecodeAhead, "_run", None)
     bench = Bench()
     bench.put(0, 0)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import kafka
-from kafka.legacy.python2_hash import python2_hash
+from kafka.legacy.partitioners import python2_hash
 from kafka.partitioner import HashedPartitioner, LegacyPartitioner, Murmur2Partitioner, RoundRobinPartitioner
 from kafka.partitioner.adapt import adapt_partitioner
 from kafka.partitioner.base import Partitioner

@@ -33,7 +33,7 @@ from kafka.common import (
 from kafka.conn import get_ip_port_afi
 from kafka.legacy.simple import client as client_module
 from kafka.legacy.simple import requests
-from kafka.legacy.simple.offsets import offsets_before
+from kafka.legacy.simple.requests import offsets_before
 from kafka.net import Connection
 from kafka.protocol.commit import GroupCoordinatorRequest, OffsetCommitRequest
 from kafka.protocol.metadata import MetadataResponse

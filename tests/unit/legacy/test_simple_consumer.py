@@ -377,7 +377,7 @@ def test_a_lost_answer_is_asked_for_again(broker: EmbeddedBroker, client: Simple
 def test_answers_that_never_come_end_a_call(
     client: SimpleClient, make: MakeConsumer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kafka.legacy.consumer.fetching.NO_MESSAGES_WAIT_TIME_SECONDS", 0)
+    monkeypatch.setattr("kafka.legacy.consumer.simple.NO_MESSAGES_WAIT_TIME_SECONDS", 0)
     answering(client, monkeypatch, [FailedPayloadsError] * 6)
     consumer = make()
     assert consumer.get_messages(1, block=False) == []

@@ -5,10 +5,10 @@ import asyncio
 import pytest
 
 from kafka.errors import Cancelled
-from kafka.net import answer_reader as module
-from kafka.net.answer_reader import AnswerReader
+from kafka.net import receiver as module
 from kafka.net.buffers import BufferPool
 from kafka.net.inflight import InFlight
+from kafka.net.receiver import AnswerReader
 from kafka.wire.api.list_groups import ListedGroup, ListGroupsRequest, ListGroupsResponse
 from kafka.wire.framing import encode_response
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 
-from kafka.net.callback_runner import LoopCallbacks
+from kafka.net.callback_thread import LoopCallbacks
 from kafka.producer.outcome.waiter import LoopWaiter
 
 

@@ -14,8 +14,7 @@ from kafka.errors import (
     WireFormatError,
 )
 from kafka.net import BufferPool
-from kafka.net.framing import SHARED_BYTES
-from kafka.net.stream import Stream
+from kafka.net.stream import SHARED_BYTES, Stream
 from kafka.wire.api.fetch import FetchRequest
 from kafka.wire.api.heartbeat import HeartbeatResponse
 from unit.net.connections import connect, fetched, heartbeat
@@ -160,7 +159,7 @@ async def test_an_answer_that_fails_to_be_read_unexpectedly_fails_its_request(br
         raise RecursionError("too deep")
 
     connection = await connect(broker)
-    monkeypatch.setattr("kafka.net.answer_reader.decode_response", broken)
+    monkeypatch.setattr("kafka.net.receiver.decode_response", broken)
     with pytest.raises(WireFormatError, match="too deep"):
         await connection.send(heartbeat())
     assert connection.closed

@@ -12,8 +12,7 @@ import pytest
 
 from kafka.config import parse_admin
 from kafka.net import dial as module
-from kafka.net.dial import DialError, describe_failure, dial
-from kafka.net.hang_up import HungUpOn
+from kafka.net.dial import DialError, HungUpOn, describe_failure, dial
 from kafka.net.stream import Stream
 from unit.virtual_loop import simulate
 

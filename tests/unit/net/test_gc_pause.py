@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from kafka.net import gc_pause
-from kafka.net.gc_pause import no_collections
+from kafka.net import receiver
+from kafka.net.receiver import no_collections
 
 
 @pytest.fixture(autouse=True)
@@ -70,11 +70,11 @@ def test_a_child_that_is_forked_as_a_pause_begins_or_ends_collects(monkeypatch, 
 
     def enable():
         if moment == "ends":
-            monkeypatch.setattr(gc_pause, "gc", gc)
+            monkeypatch.setattr(receiver, "gc", gc)
             fork()
         gc.enable()
 
-    monkeypatch.setattr(gc_pause, "gc", SimpleNamespace(disable=disable, enable=enable, isenabled=gc.isenabled))
+    monkeypatch.setattr(receiver, "gc", SimpleNamespace(disable=disable, enable=enable, isenabled=gc.isenabled))
     with no_collections():
         pass
     assert outcomes[0] == 0

@@ -310,7 +310,7 @@ def test_the_interpreter_exits_at_once_and_silently_whatever_still_runs():
         """
         import asyncio, sys, time
         from kafka.net.loop import LoopThread
-        from kafka.net.blocking import run_blocking
+        from kafka.net.helper_threads import run_blocking
         thread = LoopThread.shared()
         async def hang():
             await asyncio.Event().wait()
@@ -325,7 +325,7 @@ def test_the_interpreter_exits_at_once_and_silently_whatever_still_runs():
 
 
 async def test_a_blocking_call_runs_on_the_loop_where_no_thread_can_be_had(monkeypatch):
-    from kafka.net.blocking import run_blocking
+    from kafka.net.helper_threads import run_blocking
 
     def refuse(thread):
         raise RuntimeError("can't create new thread at interpreter shutdown")
@@ -337,7 +337,7 @@ async def test_a_blocking_call_runs_on_the_loop_where_no_thread_can_be_had(monke
 
 
 async def test_a_blocking_call_runs_beside_the_loop_and_hands_over_its_error():
-    from kafka.net.blocking import run_blocking
+    from kafka.net.helper_threads import run_blocking
 
     assert await run_blocking(lambda: threading.current_thread().daemon) is True
     with pytest.raises(ZeroDivisionError):

@@ -6,8 +6,7 @@ import threading
 import pytest
 
 from kafka.net.buffers import BufferPool
-from kafka.net.interruptible import Latch
-from kafka.net.loop_lock import loop_lock
+from kafka.net.interruptible import Latch, loop_lock
 
 
 def test_who_waits_lets_go_of_them_and_has_them_again_afterwards() -> None:

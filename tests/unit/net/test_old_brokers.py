@@ -6,7 +6,7 @@ import pytest
 
 from kafka.errors import KafkaConnectionError, KafkaTimeoutError
 from kafka.net.old_brokers import _SECOND_SILENCE_S, _SILENCE_S
-from kafka.net.releases import release_of
+from kafka.net.versions import release_of
 from kafka.wire.api.metadata import MetadataResponse
 from unit.net.connections import connect, heartbeat
 from unit.net.scripted import HANG_UP, SILENCE

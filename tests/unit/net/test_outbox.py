@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from kafka.net.check_timer import CheckTimer
+from kafka.net.deadlines import CheckTimer
 from kafka.net.inflight import InFlight, InFlightTable, Reply
 from kafka.net.outbox import Outbox, Outgoing
 from kafka.wire.api.heartbeat import HeartbeatRequest

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from kafka.net.parallel import processors, results_in_order
+from kafka.net.helper_threads import processors, results_in_order
 
 
 @pytest.mark.parametrize("helpers", [0, 1, 3])

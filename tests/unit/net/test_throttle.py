@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from kafka.net.throttle import ThrottleLog, throttle_s
+from kafka.net.receiver import ThrottleLog, throttle_s
 from kafka.wire import message_class
 
 SINCE = {
@@ -64,7 +64,7 @@ def test_no_time_is_no_wait(asked_ms):
 
 def test_it_is_told_at_once_and_again_after_half_a_minute(caplog):
     log = ThrottleLog()
-    with caplog.at_level(logging.DEBUG, "kafka.net.throttle"):
+    with caplog.at_level(logging.DEBUG, "kafka.net.receiver"):
         for now in (0.0, 29.9, 30.0, 59.9):
             log.tell(now, "b:1", "Fetch", 1.0)
     assert [record.levelname for record in caplog.records] == ["WARNING", "DEBUG", "WARNING", "DEBUG"]

@@ -17,7 +17,7 @@ from kafka.errors import (
     NotLeaderForPartitionError,
     TopicAuthorizationFailedError,
 )
-from kafka.net import parallel
+from kafka.net import helper_threads
 from kafka.partitioner import murmur2
 from kafka.producer.arrow.encoder import ArrowEncoder
 from kafka.producer.arrow.future import OffsetRange
@@ -48,7 +48,7 @@ async def test_rows_arrive_by_key_in_order_and_the_result_says_where() -> None:
 async def test_rows_that_several_threads_encode_stay_in_their_order(
     codec: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parallel, "processors", lambda: 3)
+    monkeypatch.setattr(helper_threads, "processors", lambda: 3)
     encoders: set[str] = set()
     encode = ArrowEncoder.encode
 

@@ -12,7 +12,7 @@ from kafka.aio.errors import ConsumerStoppedError, IllegalOperation
 from kafka.aio.offsets import as_offsets
 from kafka.aio.options import AIOConsumerConfigs, consumer_options
 from kafka.aio.starting import start
-from kafka.cluster.inner_names import InnerName
+from kafka.cluster.polled_client import InnerName
 from kafka.consumer._async.poll_loop import AsyncPollLoop
 from kafka.consumer.arguments import check_offset
 from kafka.consumer.async_consumer import AsyncKafkaConsumer

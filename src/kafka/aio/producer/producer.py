@@ -12,7 +12,7 @@ from kafka.aio.options import NOT_GIVEN, AIOProducerConfigs, producer_options
 from kafka.aio.producer.message_accumulator import BatchBuilder
 from kafka.aio.starting import start
 from kafka.aio.structs import RecordMetadata
-from kafka.cluster.inner_names import InnerName
+from kafka.cluster.polled_client import InnerName
 from kafka.errors import AssertedArgumentError, TransactionAbortedError
 from kafka.producer.async_producer import AsyncKafkaProducer
 from kafka.producer.outcome.future import FutureRecordMetadata

@@ -1,4 +1,4 @@
-"""Gathers what a broker has subscribed to: names it as KIP-714 does, and counts sums from one push to the next."""
+"""Collects the metrics that a broker subscribed to: names them as KIP-714 does, and computes sums between pushes."""
 
 from __future__ import annotations
 
@@ -6,10 +6,24 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
-from kafka.cluster.telemetry.identity import Identity
 from kafka.cluster.telemetry.otlp import Measured, encode
 from kafka.cluster.telemetry.subscription import Subscription
 from kafka.metrics.client_metrics import ClientMetrics, Point
+
+
+class Identity(NamedTuple):
+    """What a client is called in telemetry.
+
+    Arguments:
+        kind: the names of its metrics begin with it: "producer", "consumer" or "admin-client".
+        prefix: the names of its groups of metrics begin with this instead.
+        labels: gives what is said of the client as a whole, such as ``group_id``; what is None or empty is left out.
+    """
+
+    kind: str
+    prefix: str
+    labels: Callable[[], Mapping[str, str | None]] = dict
+
 
 _DOMAIN = "org.apache.kafka"
 _NOT_SENT = "client_id"

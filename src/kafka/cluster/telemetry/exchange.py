@@ -17,7 +17,7 @@ from kafka.errors import (
     UnsupportedCompressionTypeError,
     check_error,
 )
-from kafka.net.blocking import run_blocking
+from kafka.net.helper_threads import run_blocking
 from kafka.record.codecs import compress
 from kafka.record.types import Compression
 from kafka.wire import NO_UUID

@@ -7,6 +7,7 @@ open anyway and opens none.
 from __future__ import annotations
 
 import asyncio
+import enum
 import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -15,8 +16,7 @@ from uuid import UUID
 from kafka._loop_services import loop_random, wall_clock_ns
 from kafka.cluster.pool import BOOTSTRAP_NODE
 from kafka.cluster.protocols import BrokerConnection, ClusterAccess
-from kafka.cluster.telemetry.identity import Identity
-from kafka.cluster.telemetry.state import TelemetryState, check_move
+from kafka.cluster.telemetry.collector import Identity
 from kafka.config import ConnectionOptions
 from kafka.errors import IllegalStateError, KafkaError, KafkaTimeoutError, UnsupportedVersionError
 from kafka.metrics.client_metrics import ClientMetrics
@@ -28,6 +28,39 @@ if TYPE_CHECKING:
     from kafka.metrics.kafka_metric import KafkaMetric
 
 log = logging.getLogger(__name__)
+
+
+class TelemetryState(enum.Enum):
+    """The states of a client's telemetry; Java: ``ClientTelemetryState``."""
+
+    SUBSCRIPTION_NEEDED = "a broker is to be asked what it wants, when that is due"
+    SUBSCRIPTION_IN_PROGRESS = "it was asked"
+    PUSH_NEEDED = "metrics are to be pushed, when that is due"
+    PUSH_IN_PROGRESS = "they were sent"
+    TERMINATING_PUSH_IN_PROGRESS = "the client is being closed: the last ones were sent"
+    DISABLED = "a broker refuses for good what this client sends: nothing more is sent"
+    TERMINATED = "the client is closed"
+
+
+_S = TelemetryState
+TRANSITIONS: dict[TelemetryState, frozenset[TelemetryState]] = {
+    _S.SUBSCRIPTION_NEEDED: frozenset({_S.SUBSCRIPTION_IN_PROGRESS, _S.TERMINATED}),
+    _S.SUBSCRIPTION_IN_PROGRESS: frozenset({_S.PUSH_NEEDED, _S.SUBSCRIPTION_NEEDED, _S.DISABLED, _S.TERMINATED}),
+    _S.PUSH_NEEDED: frozenset({_S.PUSH_IN_PROGRESS, _S.TERMINATING_PUSH_IN_PROGRESS, _S.TERMINATED}),
+    _S.PUSH_IN_PROGRESS: frozenset(
+        {_S.PUSH_NEEDED, _S.SUBSCRIPTION_NEEDED, _S.DISABLED, _S.TERMINATING_PUSH_IN_PROGRESS, _S.TERMINATED}
+    ),
+    _S.TERMINATING_PUSH_IN_PROGRESS: frozenset({_S.TERMINATED}),
+    _S.DISABLED: frozenset({_S.TERMINATED}),
+    _S.TERMINATED: frozenset(),
+}
+
+
+def check_move(before: TelemetryState, after: TelemetryState) -> None:
+    """Raise `IllegalStateError` for a move that is not in the table."""
+    if after not in TRANSITIONS[before]:
+        raise IllegalStateError(f"telemetry cannot become {after.name} while it is {before.name}")
+
 
 LAST_PUSH_S = 1.0
 """How long closing a client waits at most for its last push."""

@@ -19,8 +19,8 @@ from typing import NamedTuple
 from kafka.consumer.buffer.partition_response import DecodedFetch, DecodeOptions, PartitionResponse, TopicReplaced
 from kafka.consumer.buffer.partition_state import PartitionState
 from kafka.errors import OffsetOutOfRangeError
-from kafka.net import interruptible, parallel
-from kafka.net.loop_lock import loop_lock
+from kafka.net import helper_threads, interruptible
+from kafka.net.interruptible import loop_lock
 from kafka.record import Columns
 
 log = logging.getLogger(__name__)
@@ -103,7 +103,7 @@ class DecodeAhead:
         self._options = options
         self._waiting = waiting
         self._waiting_lock = lock
-        self._usable = parallel.processors() > 1  # with one there is nothing to win
+        self._usable = helper_threads.processors() > 1  # with one there is nothing to win
         self._max_bytes = 0
         self._tasks: dict[object, _Task] = {}
         self._unfinished: _Task | None = None

@@ -15,7 +15,7 @@ from kafka.consumer.buffer.fetch_statistics import FetchStatistics
 from kafka.consumer.buffer.partition_response import DecodedFetch, DecodeOptions, PartitionResponse
 from kafka.consumer.buffer.partition_state import FetchPosition, PartitionState
 from kafka.consumer.buffer.polled_batch import PolledBatch, Slice
-from kafka.net.loop_lock import loop_lock
+from kafka.net.interruptible import loop_lock
 from kafka.structs import TopicPartition
 
 NO_LIMIT = 2**62

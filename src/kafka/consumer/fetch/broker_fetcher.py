@@ -17,7 +17,7 @@ from kafka.errors import (
     for_code,
 )
 from kafka.net import Reply
-from kafka.net.throttle import throttle_s
+from kafka.net.receiver import throttle_s
 from kafka.wire.api.fetch import FetchRequest, FetchResponse
 
 log = logging.getLogger(__name__)

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, NamedTuple
 
 from kafka.cluster import BrokerRequests
-from kafka.config.consumer import BY_DURATION
-from kafka.config.durations import milliseconds
+from kafka.config.consumer import BY_DURATION, milliseconds
 from kafka.errors import (
     InvalidTopicError,
     LeaderNotAvailableError,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Coroutine, Iterator
 from typing import Any, TypeVar
 
 from kafka.errors import KafkaTimeoutError
-from kafka.net.callback_runner import CallbackRunner, LoopCallbacks
+from kafka.net.callback_thread import CallbackRunner, LoopCallbacks
 from kafka.net.own_loop import OwnLoop
 
 Owner = TypeVar("Owner")

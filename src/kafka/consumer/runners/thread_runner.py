@@ -17,8 +17,7 @@ from typing import Any, Protocol, TypeVar
 
 from kafka.errors import IllegalStateError, KafkaError, KafkaTimeoutError
 from kafka.net import LoopCall, LoopThread, interruptible
-from kafka.net.callback_runner import CallbackRunner
-from kafka.net.callback_thread import WorkerThread
+from kafka.net.callback_thread import CallbackRunner, WorkerThread
 from kafka.net.fork import after_fork
 
 log = logging.getLogger(__name__)

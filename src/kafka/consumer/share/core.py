@@ -15,7 +15,7 @@ from kafka.cluster import ClusterAccess, LogLimiter
 from kafka.cluster.client_core import ClientCore
 from kafka.cluster.client_health import STALLED_S, ClientHealth, Observed
 from kafka.cluster.metadata import ClusterMetadata
-from kafka.cluster.telemetry.identity import Identity
+from kafka.cluster.telemetry.collector import Identity
 from kafka.config import ShareConfig
 from kafka.config.table import values_of
 from kafka.consumer.background_events import BackgroundEvents
@@ -32,7 +32,7 @@ from kafka.coordinator.share.state import ShareMemberState
 from kafka.errors import IllegalStateError, WakeupError
 from kafka.health import Health
 from kafka.metrics.client_metrics import ClientMetrics, Metric
-from kafka.net.callback_runner import CallbackRunner
+from kafka.net.callback_thread import CallbackRunner
 from kafka.net.statistics import NetworkTraffic
 
 log = logging.getLogger(__name__)

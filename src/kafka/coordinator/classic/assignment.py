@@ -28,7 +28,7 @@ from kafka.coordinator.consumer_protocol import (
 )
 from kafka.coordinator.membership import Partitions
 from kafka.errors import InconsistentGroupProtocolError, KafkaConfigurationError, KafkaError
-from kafka.net.blocking import run_blocking
+from kafka.net.helper_threads import run_blocking
 from kafka.structs import TopicPartition
 from kafka.wire.api import consumer_protocol
 from kafka.wire.api.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription

@@ -11,7 +11,7 @@ from kafka.config import SecurityOptions
 from kafka.errors import KafkaConfigurationError
 from kafka.formats.registry.azure_tokens import AzureTokenEndpoint
 from kafka.formats.registry.options import BearerOptions, RegistryOptions, RegistryUrl
-from kafka.net.blocking import run_blocking
+from kafka.net.helper_threads import run_blocking
 from kafka.net.sasl.tokens import EndpointTokens
 
 

@@ -1,8 +1,10 @@
-"""`KafkaClient`: see the package."""
+"""`KafkaClient`, and the tasks that run in a later `poll()`: see the package."""
 
 from __future__ import annotations
 
 import contextlib
+import heapq
+import itertools
 import sys
 import time
 from collections.abc import Callable, Iterable
@@ -10,10 +12,11 @@ from typing import Any, ClassVar
 
 from kafka.cluster import ClusterClient
 from kafka.config import option_table, parse_admin
-from kafka.config.given import GivenConfigs
+from kafka.config.secrecy import GivenConfigs
 from kafka.config.table import given_options, with_defaults
 from kafka.consumer.arguments import check_topic_name
 from kafka.errors import (
+    Cancelled,
     KafkaConnectionError,
     KafkaError,
     KafkaTimeoutError,
@@ -21,16 +24,65 @@ from kafka.errors import (
     NodeNotReadyError,
 )
 from kafka.legacy.client_async.cluster_metadata import ClusterMetadata
-from kafka.legacy.client_async.completions import Completions
-from kafka.legacy.client_async.delayed_tasks import DelayedTaskQueue
-from kafka.legacy.client_async.node_connections import NodeConnections, NodeId
-from kafka.legacy.client_async.node_states import NodeStates
-from kafka.legacy.connection.traffic import traffic_in
+from kafka.legacy.client_async.node_connections import Completions, NodeConnections, NodeId, NodeStates
+from kafka.legacy.connection.link import traffic_in
 from kafka.legacy.deprecation import warn_deprecated
 from kafka.legacy.future import Future
 from kafka.legacy.simple.client import SimpleClient
 from kafka.net import ApiVersions, LoopThread
-from kafka.net.releases import release_of
+from kafka.net.versions import release_of
+
+_NEVER_S = 9999999999
+
+
+class DelayedTaskQueue:
+    """Callables with the time, in seconds since 1970, from which on each is ready. A task is there once at the most."""
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[float, int, Callable[..., Any]]] = []
+        self._entries: dict[Callable[..., Any], tuple[int, Future]] = {}
+        self._numbers = itertools.count()
+
+    def add(self, task: Callable[..., Any], at: float) -> Future:
+        """Add a task, in the place of the same one; gives the future for what it returns."""
+        if task in self._entries:
+            self.remove(task)
+        number, future = next(self._numbers), Future()
+        self._entries[task] = number, future
+        heapq.heappush(self._heap, (at, number, task))
+        return future
+
+    def remove(self, task: Callable[..., Any]) -> None:
+        """Remove a task, whose future fails with `Cancelled`. `KeyError` if it is not there."""
+        self._entries.pop(task)[1].failure(Cancelled())
+
+    def next_at(self) -> float:
+        """In how many seconds the next task is ready."""
+        self._drop_removed()
+        return max(self._heap[0][0] - time.time(), 0.0) if self._heap else _NEVER_S
+
+    def pop_ready(self) -> list[tuple[Callable[..., Any], Future]]:
+        """Take out the tasks that are ready, each with its future."""
+        ready = []
+        while self._heap and self.next_at() <= 0 and self._heap:
+            task = heapq.heappop(self._heap)[2]
+            ready.append((task, self._entries.pop(task)[1]))
+        return ready
+
+    def run_ready(self) -> None:
+        """Run the tasks that are ready, and complete their futures."""
+        for task, future in self.pop_ready():
+            try:
+                result = task()
+            except Exception as error:
+                future.failure(error)
+            else:
+                future.success(result)
+
+    def _drop_removed(self) -> None:
+        while self._heap and self._entries.get(self._heap[0][2], (None,))[0] != self._heap[0][1]:
+            heapq.heappop(self._heap)
+
 
 _FIRST_CHECK_MS = 2000
 _CLOSE_TIMEOUT_S = 5.0

@@ -1,7 +1,9 @@
-"""The loop's side of a `KafkaClient`: connections by node id, and requests on them."""
+"""The loop's side of a `KafkaClient`: connections by node id, requests on them, and the states of nodes."""
 
 from __future__ import annotations
 
+import queue
+import random
 import time
 from collections.abc import Callable, Coroutine
 from functools import partial
@@ -9,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from kafka.cluster import Backoff, ClusterClient
 from kafka.config import ConnectionOptions
-from kafka.errors import IllegalStateError, KafkaConnectionError, KafkaError
-from kafka.legacy.client_async.completions import Completions
+from kafka.errors import IllegalStateError, IncompatibleBrokerVersion, KafkaConnectionError, KafkaError
+from kafka.legacy.client_async.cluster_metadata import ClusterMetadata
 from kafka.legacy.future import Future
 from kafka.legacy.protocol.translation import translate
 from kafka.net import LoopThread
@@ -18,6 +20,46 @@ from kafka.wire import Request
 
 if TYPE_CHECKING:
     from kafka.net import Connection
+
+
+Event = Callable[[], Any]
+"""Completes a future, or the like, in the thread that polls; gives the response, None if it is not about one."""
+
+
+class Completions:
+    """A queue of events; any thread may add to it.
+
+    Attributes:
+        notify: called after each event, in the thread that adds it, where somebody else's waiting is to end too.
+    """
+
+    def __init__(self) -> None:
+        self._queue: queue.SimpleQueue[Event] = queue.SimpleQueue()
+        self.notify: Callable[[], object] | None = None
+
+    def put(self, event: Event) -> None:
+        """Add an event."""
+        self._queue.put(event)
+        if self.notify is not None:
+            self.notify()
+
+    def wake(self) -> None:
+        """Let whoever waits look at the world anew."""
+        self.put(lambda: None)
+
+    def take(self, timeout_s: float) -> list[Any]:
+        """Wait for an event, carry out all that are there, and give the responses among them."""
+        responses = []
+        try:
+            event = self._queue.get(timeout=timeout_s) if timeout_s > 0 else self._queue.get_nowait()
+            while True:
+                response = event()
+                if response is not None:
+                    responses.append(response)
+                event = self._queue.get_nowait()
+        except queue.Empty:
+            return responses
+
 
 NodeId = int | str
 """A broker's id; "bootstrap-0" and the like for any broker, "coordinator-1" for a connection of its own to broker 1."""
@@ -167,3 +209,114 @@ class NodeConnections:
         node = self.nodes.pop(node_id, None)
         if node is not None and node.connection is not None:
             self._loop_thread.spawn(node.connection.close())
+
+
+class NodeStates:
+    """The methods of a client that look at nodes."""
+
+    cluster: ClusterMetadata
+    check_version: Callable[..., tuple[int, ...]]
+    _api_versions: dict[int, tuple[int, int]]
+    _nodes: NodeConnections
+    _core: ClusterClient
+    _loop_thread: LoopThread
+    _max_in_flight: int
+    _refreshing: bool
+
+    def _node(self, node_id: NodeId) -> Node:
+        return self._nodes.nodes.get(node_id) or Node()
+
+    def maybe_connect(self, node_id: NodeId, wakeup: bool = True) -> bool:
+        """Begin to connect to a node; False if there is no such node, or it failed a moment ago."""
+        return self.cluster.broker_metadata(node_id) is not None and self._nodes.connect(node_id)
+
+    def ready(self, node_id: NodeId, metadata_priority: bool = True) -> bool:
+        """Whether a node takes requests; if not, connecting to it has begun, and `poll` waits for that."""
+        self.maybe_connect(node_id)
+        return self.is_ready(node_id, metadata_priority)
+
+    def is_ready(self, node_id: NodeId, metadata_priority: bool = True) -> bool:
+        """Whether a node takes requests: it is connected, has room, and no metadata are due."""
+        if metadata_priority and (self._refreshing or self.cluster.ttl() <= 0):
+            return False
+        return self._can_send(self._node(node_id))
+
+    def _is_connecting(self, names: tuple[Any, ...]) -> bool:
+        """Whether a node with one of these names is being connected."""
+        return any(node.connecting for node_id, node in list(self._nodes.nodes.items()) if str(node_id) in names)
+
+    def _can_send(self, node: Node) -> bool:
+        return node.is_connected and node.in_flight < self._max_in_flight
+
+    def connected(self, node_id: NodeId) -> bool:
+        """Whether a node is connected."""
+        return self._node(node_id).is_connected
+
+    def is_disconnected(self, node_id: NodeId) -> bool:
+        """Whether a node was to be connected, and is not."""
+        node = self._nodes.nodes.get(node_id)
+        return node is not None and not node.is_connected and not node.connecting
+
+    def connection_failed(self, node_id: NodeId) -> bool:
+        """Whether the last attempt to connect to a node failed."""
+        return self.is_disconnected(node_id) and self._node(node_id).failures > 0
+
+    def connection_delay(self, node_id: NodeId) -> float:
+        """In how many milliseconds a node that failed may be tried again."""
+        return self._node(node_id).delay_s * 1000
+
+    def throttle_delay(self, node_id: NodeId) -> int:
+        """Always 0: connections keep requests back by themselves while a broker throttles."""
+        return 0
+
+    def least_loaded_node(self) -> Any:
+        """The id of the connected node with the least in flight, or else of any that may be tried; None: of none."""
+        found = [broker.nodeId for broker in self.cluster.brokers()]
+        random.shuffle(found)
+        nodes = [(self._node(node_id), node_id) for node_id in found]
+        usable = [(not node.is_connected, node.in_flight, node_id) for node, node_id in nodes if node.delay_s <= 0]
+        return min(usable, key=lambda each: each[:2])[2] if usable else None
+
+    def least_loaded_node_refresh_ms(self) -> float:
+        """In how many milliseconds there is a node to try."""
+        return min((self.connection_delay(broker.nodeId) for broker in self.cluster.brokers()), default=0.0)
+
+    def in_flight_request_count(self, node_id: NodeId | None = None) -> int:
+        """How many requests to a node, or to all, have no answer yet."""
+        nodes = list(self._nodes.nodes.values()) if node_id is None else [self._node(node_id)]
+        return sum(node.in_flight for node in nodes)
+
+    def bootstrap_connected(self) -> bool:
+        """Whether a broker is connected."""
+
+        async def look() -> bool:
+            brokers = self._core.metadata.brokers()
+            return any(self._core.ready_connection(each.nodeId) is not None for each in brokers)
+
+        return self._loop_thread.run(look())
+
+    def get_api_versions(self) -> dict[int, tuple[int, int]]:
+        """API key to lowest and highest version, of the broker that was asked last; one is asked if none was yet."""
+        if not self._api_versions:
+            self.check_version()
+        return self._api_versions
+
+    def api_version(self, operation: Any, max_version: int | None = None) -> int:
+        """The newest version of a request that the broker serves, and `operation` has.
+
+        Arguments:
+            operation: the classes of a request by version, as in `kafka.protocol`.
+
+        Raises `IncompatibleBrokerVersion` if there is none.
+        """
+        newest = len(operation) - 1 if max_version is None else min(len(operation) - 1, max_version)
+        name = operation[0].__name__
+        versions = self.get_api_versions()
+        if operation[0].API_KEY not in versions:
+            raise IncompatibleBrokerVersion(f"Kafka broker does not support the '{name}' Kafka protocol.")
+        oldest, served = versions[operation[0].API_KEY]
+        if min(newest, served) < oldest:
+            raise IncompatibleBrokerVersion(
+                f"No version of the '{name}' Kafka protocol is supported by both the client and broker."
+            )
+        return min(newest, served)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 import queue
+import selectors
 import socket
 import time
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple, Self
 
 from kafka._addresses import format_address
 from kafka.config import parse_admin
-from kafka.config.given import GivenConfigs
+from kafka.config.secrecy import GivenConfigs
 from kafka.config.table import option_table, with_defaults
 from kafka.errors import (
     KafkaConnectionError,
@@ -20,13 +21,100 @@ from kafka.errors import (
     RequestTimedOutError,
     TooManyInFlightRequests,
 )
-from kafka.legacy.connection.link import Link
-from kafka.legacy.connection.received import Answer, Received
-from kafka.legacy.connection.states import DEFAULT_CONFIG, ConnectionStates, InFlightRequest
-from kafka.legacy.connection.traffic import traffic_in
+from kafka.legacy.connection.link import Link, traffic_in
 from kafka.legacy.future import Future
 from kafka.legacy.protocol.translation import Translated, translate
-from kafka.net.releases import release_of
+from kafka.net.versions import release_of
+from kafka.version import __version__
+
+
+class ConnectionStates:
+    """The states of a connection. Setting up has one state here; the others are there to be compared with."""
+
+    DISCONNECTED = "<disconnected>"
+    DISCONNECTING = "<disconnecting>"
+    CONNECTING = "<connecting>"
+    HANDSHAKE = "<handshake>"
+    CONNECTED = "<connected>"
+    AUTHENTICATING = "<authenticating>"
+    API_VERSIONS_SEND = "<checking_api_versions_send>"
+    API_VERSIONS_RECV = "<checking_api_versions_recv>"
+
+
+class InFlightRequest(NamedTuple):
+    """A request that waits for its response."""
+
+    request: Any
+    response_type: Any
+    correlation_id: int
+    future: Future
+    timestamp: float
+
+
+DEFAULT_CONFIG: dict[str, Any] = {
+    "client_id": f"kafka-python-{__version__}",
+    "node_id": 0,
+    "request_timeout_ms": 30000,
+    "reconnect_backoff_ms": 50,
+    "reconnect_backoff_max_ms": 30000,
+    "max_in_flight_requests_per_connection": 5,
+    "receive_message_max_bytes": 100000000,
+    "receive_buffer_bytes": None,
+    "send_buffer_bytes": None,
+    "socket_options": [(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)],
+    "sock_chunk_bytes": 4096,
+    "sock_chunk_buffer_count": 1000,
+    "security_protocol": "PLAINTEXT",
+    "ssl_context": None,
+    "ssl_check_hostname": True,
+    "ssl_cafile": None,
+    "ssl_certfile": None,
+    "ssl_keyfile": None,
+    "ssl_crlfile": None,
+    "ssl_password": None,
+    "ssl_ciphers": None,
+    "api_version": None,
+    "api_version_auto_timeout_ms": None,
+    "selector": selectors.DefaultSelector,
+    "state_change_callback": lambda node_id, sock, conn: True,
+    "metrics": None,
+    "metric_group_prefix": "",
+    "sasl_mechanism": None,
+    "sasl_plain_username": None,
+    "sasl_plain_password": None,
+    "sasl_kerberos_name": None,
+    "sasl_kerberos_service_name": "kafka",
+    "sasl_kerberos_domain_name": None,
+    "sasl_oauth_token_provider": None,
+    "socks5_proxy": None,
+}
+
+
+class Answer(Future):
+    """A future that its connection completes. To complete it again with the same is allowed: 2.x left it to callers."""
+
+    def success(self, value: Any) -> Self:
+        """Complete it with a value."""
+        return self if self.is_done and self.value is value else super().success(value)
+
+    def failure(self, e: BaseException | type[BaseException]) -> Self:
+        """Complete it with an error or its class."""
+        return self if self.is_done and self.exception is e else super().failure(e)
+
+
+class Received(list[tuple[Any, Future]]):
+    """Responses with their futures (2.x). It has the attributes of the first response, which 1.0 gave instead."""
+
+    @property
+    def response(self) -> Any:
+        """The first response, None if there is none."""
+        return self[0][0] if self else None
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or not self:
+            raise AttributeError(name)
+        return getattr(self.response, name)
+
 
 _log = logging.getLogger(__name__)
 

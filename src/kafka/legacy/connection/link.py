@@ -1,20 +1,25 @@
-"""The way between a `BrokerConnection` and the loop: dialling, sending, and what comes back, as a queue."""
+"""The link between a `BrokerConnection` and the loop: connecting, sending, and a queue of outcomes."""
 
 from __future__ import annotations
 
 import logging
 import queue
+import time
+import weakref
 from collections.abc import Callable
 from typing import Any
 
 from kafka.config import ConnectionOptions, SecurityOptions
 from kafka.errors import Cancelled
 from kafka.legacy.protocol.translation import Translated
+from kafka.metrics import Metrics
+from kafka.metrics.client_metrics import ClientMetrics
+from kafka.net.callback_thread import WorkerThread
 from kafka.net.connection import Connection
 from kafka.net.establish import open_connection
 from kafka.net.loop import LoopThread
 from kafka.net.loop_call import LoopCall
-from kafka.net.statistics import NodeTraffic
+from kafka.net.statistics import NetworkTraffic, NodeTraffic
 
 _log = logging.getLogger(__name__)
 Outcome = tuple[int, Any, Exception | None]
@@ -105,3 +110,19 @@ async def _exchange(
         outcomes.put((number, response, None))
     except Exception as error:
         outcomes.put((number, None, error))
+
+
+_shown: weakref.WeakValueDictionary[tuple[int, str], NetworkTraffic] = weakref.WeakValueDictionary()
+"""By registry and prefix: a registry holds what is shown in it, so none outlives its registry."""
+
+
+def traffic_in(registry: Metrics | None, prefix: str, options: ConnectionOptions) -> NetworkTraffic:
+    """What counts for all connections that are shown in a registry under a prefix; None: they are shown nowhere."""
+    if registry is None:
+        return NetworkTraffic()
+    found = _shown.get((id(registry), prefix))
+    if found is None:
+        metrics = ClientMetrics(options, time.monotonic, registry=registry)
+        found = _shown[id(registry), prefix] = NetworkTraffic(metrics, prefix)
+        metrics.call_reporters_by(WorkerThread("kafka-metrics").submit)
+    return found

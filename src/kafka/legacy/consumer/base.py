@@ -12,9 +12,9 @@ from typing import Any
 
 from kafka.errors import KafkaError, UnknownTopicOrPartitionError, check_error
 from kafka.legacy.deprecation import warn_deprecated
+from kafka.legacy.kafka_util import ReentrantTimer
 from kafka.legacy.payloads import OffsetCommitRequestPayload, OffsetFetchRequestPayload, OffsetRequestPayload
 from kafka.legacy.simple.apis import text
-from kafka.legacy.timers import ReentrantTimer
 
 log = logging.getLogger("kafka.consumer")
 

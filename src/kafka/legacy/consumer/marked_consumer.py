@@ -1,12 +1,12 @@
-"""`KafkaConsumer` in the manner of 0.9: messages are marked as done, and the marks committed."""
+"""`KafkaConsumer` of 0.9: the program marks messages as done, and the consumer commits the marks."""
 
 from __future__ import annotations
 
 import logging
 import sys
 import time
-from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar, NamedTuple
 
 from kafka.consumer.kafka_consumer import KafkaConsumer as TodaysConsumer
 from kafka.errors import (
@@ -17,11 +17,9 @@ from kafka.errors import (
     UnknownTopicOrPartitionError,
     check_error,
 )
-from kafka.legacy.consumer.auto_commit import AutoCommit
 from kafka.legacy.consumer.base import EARLIEST, LATEST
 from kafka.legacy.consumer.marked_fetching import MarkedFetching, OffsetsStruct, Place
-from kafka.legacy.consumer.options import DEFAULT_CONSUMER_CONFIG, parse
-from kafka.legacy.consumer.topic_forms import chosen_by
+from kafka.legacy.deprecation import warn_deprecated
 from kafka.legacy.payloads import (
     KafkaMessage,
     OffsetCommitRequestPayload,
@@ -32,6 +30,65 @@ from kafka.legacy.simple.apis import text
 from kafka.legacy.simple.client import SimpleClient
 
 log = logging.getLogger("kafka.consumer.kafka")
+
+
+def _as_it_is(message: Any) -> Any:
+    return message
+
+
+DEFAULT_CONSUMER_CONFIG: dict[str, Any] = {
+    "client_id": "kafka.consumer.kafka",
+    "group_id": None,
+    "bootstrap_servers": [],
+    "socket_timeout_ms": 30_000,
+    "fetch_message_max_bytes": 1024 * 1024,
+    "auto_offset_reset": "largest",
+    "fetch_min_bytes": 1,
+    "fetch_wait_max_ms": 100,
+    "refresh_leader_backoff_ms": 200,
+    "deserializer_class": _as_it_is,
+    "auto_commit_enable": False,
+    "auto_commit_interval_ms": 60_000,
+    "auto_commit_interval_messages": None,
+    "consumer_timeout_ms": -1,
+    "socket_receive_buffer_bytes": 64 * 1024,
+    "num_consumer_fetchers": 1,
+    "default_fetcher_backoff_ms": 1000,
+    "queued_max_message_chunks": 10,
+    "rebalance_max_retries": 4,
+    "rebalance_backoff_ms": 2000,
+}
+"""By name; the last six have no effect, and never had one."""
+
+_OPTIONAL = {"metadata_broker_list", *DEFAULT_CONSUMER_CONFIG} - {"auto_offset_reset"}
+"""Options for which None is the same as not giving them."""
+
+DEPRECATED_CONFIG_KEYS = {"metadata_broker_list": "bootstrap_servers"}
+
+Deserializer = Callable[[Any], Any]
+
+
+def parse(configs: Mapping[str, Any]) -> dict[str, Any]:
+    """Give all options; raises `KafkaConfigurationError` for an unknown one and for what is missing."""
+    given = {name: value for name, value in configs.items() if value is not None or name not in _OPTIONAL}
+    for old, new in DEPRECATED_CONFIG_KEYS.items():
+        if old in given:
+            warn_deprecated(f"{old} is deprecated: use {new}")
+            given.setdefault(new, given.pop(old))
+            given.pop(old, None)
+    unknown = [name for name in given if name not in DEFAULT_CONSUMER_CONFIG]
+    if unknown:
+        raise KafkaConfigurationError(
+            f"Unknown configuration key(s): {unknown}; a consumer in the manner of kafka-python 0.9 has "
+            f"{', '.join(sorted(DEFAULT_CONSUMER_CONFIG))}"
+        )
+    config = {**DEFAULT_CONSUMER_CONFIG, **given}
+    if config["auto_commit_enable"] and not config["group_id"]:
+        raise KafkaConfigurationError("auto_commit_enable needs the group to commit for: group_id")
+    if not config["bootstrap_servers"]:
+        raise KafkaConfigurationError("bootstrap_servers required to configure KafkaConsumer")
+    return config
+
 
 _RESETS = {"largest": LATEST, "latest": LATEST, "smallest": EARLIEST, "earliest": EARLIEST}
 _GROUPS = ("fetch", "commit", "task_done", "highwater")
@@ -250,3 +307,72 @@ class KafkaConsumer(MarkedFetching, TodaysConsumer):
                 "method that only it had; it has none of the methods that came later"
             )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+
+class AutoCommit:
+    """Counts the messages that are done, and the time, since the last commit."""
+
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        enabled = config["auto_commit_enable"]
+        self._messages: int = (enabled and config["auto_commit_interval_messages"]) or 0
+        self._seconds: float = ((enabled and config["auto_commit_interval_ms"]) or 0) / 1000
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin anew."""
+        self._count = 0
+        self._next = time.monotonic() + self._seconds
+
+    def is_due_after_a_message(self) -> bool:
+        """Count a message; whether to commit now."""
+        self._count += 1
+        by_number = 0 < self._messages <= self._count
+        return by_number or (self._seconds > 0 and time.monotonic() >= self._next)
+
+
+class Chosen(NamedTuple):
+    """Something to read.
+
+    Attributes:
+        topic: the topic.
+        partition: its partition; None for all of them.
+        offset: where to begin; None if it is not told.
+    """
+
+    topic: str
+    partition: Any = None
+    offset: int | None = None
+
+
+def chosen_by(given: Any) -> Iterator[Chosen]:
+    """Read an argument: a topic's name, a pair or triple, or a dict of either.
+
+    Raises `KafkaConfigurationError` for anything else.
+    """
+    if isinstance(given, (str, bytes)):
+        yield Chosen(text(given))
+    elif isinstance(given, tuple) and len(given) in (2, 3):
+        yield Chosen(text(given[0]), *given[1:])
+    elif isinstance(given, Mapping):
+        for key, value in given.items():
+            yield from _of_an_item(key, value)
+    else:
+        raise KafkaConfigurationError(
+            f"Unknown topic type ({type(given)}): a topic is a name, (topic, partition), (topic, partition, offset), "
+            "{topic: partition}, {topic: [partitions]} or {(topic, partition): offset}"
+        )
+
+
+def _of_an_item(key: Any, value: Any) -> Iterator[Chosen]:
+    if isinstance(key, tuple) and len(key) == 2:
+        yield Chosen(text(key[0]), key[1], value)
+    elif isinstance(key, (str, bytes)) and isinstance(value, int):
+        yield Chosen(text(key), value)
+    elif isinstance(key, (str, bytes)) and isinstance(value, (list, tuple)):
+        for partition in value:
+            yield Chosen(text(key), partition)
+    else:
+        raise KafkaConfigurationError(
+            f"Unknown topic type ({key!r}: {value!r}): a dict holds numbers of partitions by topic, or offsets by "
+            "(topic, partition)"
+        )

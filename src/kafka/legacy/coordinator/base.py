@@ -1,10 +1,11 @@
-"""`BaseCoordinator`: see the package."""
+"""`BaseCoordinator`, and the objects that programs start and stop its heartbeats with: see the package."""
 
 from __future__ import annotations
 
 import contextlib
 import inspect
 import logging
+import threading
 import time
 import weakref
 from collections.abc import Iterable, Mapping
@@ -24,14 +25,12 @@ from kafka.errors import (
 from kafka.legacy.client_async.client import KafkaClient
 from kafka.legacy.coordinator.joining import Joining, members_of
 from kafka.legacy.coordinator.link import CoordinatorLink
-from kafka.legacy.coordinator.member import Member
+from kafka.legacy.coordinator.member import Generation, Member, MemberState
 from kafka.legacy.coordinator.metrics import GroupCoordinatorMetrics
-from kafka.legacy.coordinator.states import Generation, MemberState
 from kafka.legacy.coordinator.status import MemberStatus
-from kafka.legacy.coordinator.tasks import HeartbeatTask
 from kafka.legacy.coordinator.timing import Heartbeat
 from kafka.legacy.future import Future
-from kafka.legacy.timers import Timer
+from kafka.legacy.kafka_util import Timer
 
 log = logging.getLogger("kafka.coordinator")
 
@@ -255,3 +254,69 @@ class BaseCoordinator(MemberStatus):
         self.join_future = None
         self.rejoining = False
         self._member.leave(timeout_ms)
+
+
+class HeartbeatTask:
+    """Starts and stops the heartbeats of a coordinator (1.0), which are sent on the client's loop."""
+
+    def __init__(self, coordinator: MemberStatus) -> None:
+        self._coordinator = coordinator
+
+    def disable(self) -> None:
+        """Send no heartbeats."""
+        self._coordinator._member.stop_heartbeats()
+
+    def reset(self) -> None:
+        """Count the session from now, and send heartbeats if the group is joined."""
+        self()
+
+    def __call__(self) -> None:
+        """Send heartbeats if the group is joined."""
+        if not self._coordinator.need_rejoin():
+            self._coordinator._member.start_heartbeats()
+
+
+class HeartbeatThread(threading.Thread):
+    """Starts and stops the heartbeats of a coordinator (1.4 to 2.x); the thread itself only waits for `close`.
+
+    Attributes:
+        enabled: whether heartbeats are sent.
+    """
+
+    def __init__(self, coordinator: MemberStatus) -> None:
+        super().__init__(name=f"{coordinator.group_id}-heartbeat", daemon=True)
+        self.coordinator = coordinator
+        self.enabled = False
+        self._closing = threading.Event()
+
+    @property
+    def closed(self) -> bool:
+        """Whether `close` was called."""
+        return self._closing.is_set()
+
+    @property
+    def failed(self) -> Exception | None:
+        """What ended the heartbeats, until `poll_heartbeat` raises it."""
+        return self.coordinator._member.failure
+
+    def enable(self) -> None:
+        """Send heartbeats."""
+        self.enabled = True
+        self.coordinator._member.start_heartbeats()
+
+    def disable(self) -> None:
+        """Send none."""
+        self.enabled = False
+        self.coordinator._member.stop_heartbeats()
+
+    def close(self, timeout_ms: float | None = None) -> None:
+        """Send none, and end the thread if it was started."""
+        self.disable()
+        self._closing.set()
+        if self.is_alive() and threading.current_thread() is not self:
+            limit_ms = self.coordinator.config["heartbeat_interval_ms"] if timeout_ms is None else timeout_ms
+            self.join(limit_ms / 1000)
+
+    def run(self) -> None:
+        """Wait for `close`."""
+        self._closing.wait()

@@ -22,15 +22,13 @@ from kafka.coordinator.consumer_protocol import (
 from kafka.errors import AssertedStateError, KafkaConfigurationError, TopicAuthorizationFailedError
 from kafka.legacy.client_async.client import KafkaClient
 from kafka.legacy.client_async.cluster_metadata import ClusterMetadata
-from kafka.legacy.coordinator.auto_commit import AutoCommitTask
 from kafka.legacy.coordinator.base import BaseCoordinator
 from kafka.legacy.coordinator.consumer_protocol import ConsumerProtocol, Subscription
 from kafka.legacy.coordinator.joining import as_bytes
 from kafka.legacy.coordinator.metrics import ConsumerCoordinatorMetrics
-from kafka.legacy.coordinator.offset_calls import OffsetCalls
+from kafka.legacy.coordinator.offset_calls import AutoCommitTask, OffsetCalls
+from kafka.legacy.kafka_util import Timer, WeakMethod
 from kafka.legacy.subscription.state import SubscriptionState
-from kafka.legacy.timers import Timer
-from kafka.legacy.weak_references import WeakMethod
 from kafka.structs import TopicPartition
 from kafka.wire.api.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription
 

@@ -19,9 +19,8 @@ from kafka.errors import (
     for_code,
 )
 from kafka.legacy.coordinator.link import CoordinatorLink
-from kafka.legacy.coordinator.member import Member
+from kafka.legacy.coordinator.member import Generation, GroupMember, Member, UnjoinedGroupException
 from kafka.legacy.coordinator.metrics import GroupCoordinatorMetrics
-from kafka.legacy.coordinator.states import Generation, GroupMember, UnjoinedGroupException
 from kafka.legacy.future import Future
 from kafka.wire.api.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
 from kafka.wire.api.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse

@@ -5,10 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kafka.legacy.coordinator.timing import Heartbeat
-from kafka.legacy.metrics.avg import Avg
-from kafka.legacy.metrics.count import Count
-from kafka.legacy.metrics.max_stat import Max
-from kafka.legacy.metrics.rate import Rate
+from kafka.legacy.metrics.sampled_stat import Avg, Count, Max, Rate
 from kafka.metrics import AnonMeasurable, Metrics
 from kafka.metrics.sensor import Sensor
 

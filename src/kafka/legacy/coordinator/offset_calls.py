@@ -1,11 +1,12 @@
-"""The calls of `ConsumerCoordinator` about committed offsets, by today's `GroupOffsets`."""
+"""The calls of `ConsumerCoordinator` about committed offsets, by today's `GroupOffsets`, and the automatic commit."""
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import time
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from kafka.cluster import Backoff
 from kafka.coordinator.offsets import GroupOffsets
@@ -16,14 +17,14 @@ from kafka.errors import (
     KafkaTimeoutError,
     RebalanceInProgressError,
 )
-from kafka.legacy.coordinator.auto_commit import AutoCommitTask
+from kafka.legacy.client_async.client import KafkaClient
 from kafka.legacy.coordinator.base import BaseCoordinator
+from kafka.legacy.coordinator.member import Generation
 from kafka.legacy.coordinator.metrics import ConsumerCoordinatorMetrics
-from kafka.legacy.coordinator.states import Generation
 from kafka.legacy.future import Future
+from kafka.legacy.kafka_util import Timer
 from kafka.legacy.subscription.partition import Position
 from kafka.legacy.subscription.state import SubscriptionState
-from kafka.legacy.timers import Timer
 from kafka.structs import OffsetAndMetadata, TopicPartition
 
 log = logging.getLogger("kafka.coordinator.consumer")
@@ -185,3 +186,79 @@ class OffsetCalls(BaseCoordinator):
         if future.exception is not None:
             raise future.exception
         return future.value
+
+
+class CommitsPositions(Protocol):
+    """What the task needs of its coordinator."""
+
+    config: dict[str, Any]
+    _client: KafkaClient
+    _subscription: SubscriptionState
+
+    def coordinator_unknown(self) -> bool:
+        """Whether the coordinator is not known."""
+
+    def commit_offsets_async(self, offsets: Any, callback: Any = None) -> Future:
+        """Commit without waiting."""
+
+
+class AutoCommitTask:
+    """A task of the client.
+
+    Arguments:
+        coordinator: whose positions are committed.
+        interval: how often, in seconds.
+
+    Attributes:
+        next_at: when it is due, in seconds since 1970; None while it is disabled.
+    """
+
+    def __init__(self, coordinator: CommitsPositions, interval: float) -> None:
+        self._coordinator = coordinator
+        self._client = coordinator._client
+        self._interval = interval
+        self.next_at: float | None = None
+
+    def enable(self) -> None:
+        """Begin; it is due after an interval."""
+        if self.next_at is None:
+            self._schedule(time.time() + self._interval)
+
+    def disable(self) -> None:
+        """Stop."""
+        self.next_at = None
+        with contextlib.suppress(KeyError):
+            self._client.unschedule(self)
+
+    def reschedule(self, at: float | None = None) -> None:
+        """Have it due at another time, in seconds since 1970; None: after an interval. Nothing if it is disabled."""
+        if self.next_at is not None:
+            self._schedule(time.time() + self._interval if at is None else at)
+
+    def _schedule(self, at: float) -> None:
+        self.next_at = at
+        self._client.schedule(self, at)
+
+    def run_if_due(self) -> None:
+        """Commit if it is due."""
+        if self.next_at is not None and self.next_at <= time.time():
+            self()
+
+    def __call__(self) -> None:
+        """Commit, and have it due after an interval; sooner if that cannot be done now."""
+        if self.next_at is None:
+            return
+        if self._coordinator.coordinator_unknown():
+            self._schedule(time.time() + self._backoff_s)
+            return
+        self._schedule(time.time() + self._interval)
+        self._coordinator.commit_offsets_async(self._coordinator._subscription.all_consumed_offsets(), self._done)
+
+    @property
+    def _backoff_s(self) -> float:
+        return float(self._coordinator.config["retry_backoff_ms"]) / 1000
+
+    def _done(self, offsets: Any, outcome: Any) -> None:
+        if getattr(outcome, "retriable", False) and self.next_at is not None:
+            self._schedule(min(self.next_at, time.time() + self._backoff_s))
+        self._coordinator.config["default_offset_commit_callback"](offsets, outcome)

@@ -6,8 +6,7 @@ import logging
 from typing import Any
 
 from kafka.legacy.coordinator.link import CoordinatorLink
-from kafka.legacy.coordinator.member import Member
-from kafka.legacy.coordinator.states import Generation, GenerationId, MemberState
+from kafka.legacy.coordinator.member import Generation, GenerationId, Member, MemberState
 from kafka.legacy.coordinator.timing import Heartbeat
 
 log = logging.getLogger("kafka.coordinator")

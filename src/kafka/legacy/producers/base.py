@@ -1,13 +1,17 @@
-"""`Producer`, which the producers of 0.9 to 1.4 derive from."""
+"""`Producer`, and the producers of 0.9 to 1.4 that derive from it: `SimpleProducer` and `KeyedProducer`."""
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import logging
+import random
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from kafka.errors import UnsupportedCodecError
 from kafka.legacy.deprecation import warn_deprecated
+from kafka.legacy.partitioners import HashedPartitioner, Partitioner
 from kafka.legacy.payloads import ProduceRequestPayload
 from kafka.legacy.producers.background import BackgroundOptions, BackgroundSender
 from kafka.legacy.protocol.message_sets import ALL_CODECS, CODEC_NONE, create_message_set
@@ -173,3 +177,73 @@ class Producer:
         if background is not None and not self.stopped:
             with contextlib.suppress(Exception):  # the interpreter may be gone
                 background.begin_to_stop()  # without waiting: this may be the loop's thread, which it needs
+
+
+class SimpleProducer(Producer):
+    """Sends each call's messages to the next partition of the topic.
+
+    Arguments: those of `Producer`, and:
+        random_start: whether a topic's first partition is any of them; else it is partition 0.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self.partition_cycles: dict[Any, Iterator[int]] = {}
+        self.random_start = kwargs.pop("random_start", True)
+        super().__init__(*args, **kwargs)
+
+    def _next_partition(self, topic: Any) -> int:
+        if topic not in self.partition_cycles:
+            if not self.client.has_metadata_for_topic(topic):
+                self.client.ensure_topic_exists(topic)
+            partitions = self.client.get_partition_ids_for_topic(topic)
+            first = random.randrange(len(partitions)) if self.random_start else 0
+            self.partition_cycles[topic] = itertools.cycle(partitions[first:] + partitions[:first])
+        return next(self.partition_cycles[topic])
+
+    def send_messages(self, topic: str, *msg: bytes | None) -> list[Any]:  # type: ignore[override]  # as it was
+        """Send messages to the next partition; as `Producer.send_messages` else."""
+        return super().send_messages(topic, self._next_partition(topic), *msg)
+
+    def __repr__(self) -> str:
+        return f"<SimpleProducer batch={self.async_send}>"
+
+
+class _Hashed(HashedPartitioner):
+    """Does not warn: the producer has done so."""
+
+    def __init__(self, partitions: Any) -> None:
+        Partitioner.__init__(self, partitions)
+
+
+class KeyedProducer(Producer):
+    """Sends messages to the partition that a partitioner chooses by their key.
+
+    Arguments: those of `Producer`, and:
+        partitioner: a class that is made with the partitions of a topic, and has `partition(key)`.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self.partitioner_class = kwargs.pop("partitioner", None) or HashedPartitioner
+        self.partitioners: dict[Any, Any] = {}
+        super().__init__(*args, **kwargs)
+
+    def _next_partition(self, topic: Any, key: Any) -> int:
+        if topic not in self.partitioners:
+            if not self.client.has_metadata_for_topic(topic):
+                self.client.load_metadata_for_topics(topic, ignore_leadernotavailable=True)
+            made_by = _Hashed if self.partitioner_class is HashedPartitioner else self.partitioner_class
+            self.partitioners[topic] = made_by(self.client.get_partition_ids_for_topic(topic))
+        partition: int = self.partitioners[topic].partition(key)
+        return partition
+
+    def send_messages(self, topic: str, key: Any, *msg: bytes | None) -> list[Any]:
+        """Send messages with a key; as `Producer.send_messages` else."""
+        return self._send_messages(topic, self._next_partition(topic, key), *msg, key=key)
+
+    def send(self, topic: str, key: Any, msg: bytes | None) -> list[Any]:
+        """As `send_messages`, of one message; deprecated."""
+        warn_deprecated("KeyedProducer.send is deprecated in favor of send_messages")
+        return self.send_messages(topic, key, msg)
+
+    def __repr__(self) -> str:
+        return f"<KeyedProducer batch={self.async_send}>"

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from kafka.legacy.protocol.compact import TaggedFields
 from kafka.legacy.protocol.struct import Struct
-from kafka.legacy.protocol.types import Array, Int16, Int32, Schema, String
+from kafka.legacy.protocol.types import Array, Int16, Int32, Schema, String, TaggedFields
 
 
 class RequestHeader(Struct):

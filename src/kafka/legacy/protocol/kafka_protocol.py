@@ -12,7 +12,7 @@ from io import BytesIO
 from typing import Any
 
 from kafka.legacy import payloads as tuples
-from kafka.legacy.protocol import payloads as convert
+from kafka.legacy.protocol import payload_conversion as convert
 from kafka.legacy.protocol.api import RequestHeader
 from kafka.legacy.protocol.catalogue import versions
 from kafka.legacy.protocol.message_sets import encode_message_set, message_objects, message_tuples

@@ -5,14 +5,14 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from kafka.legacy.protocol import compact, types
+from kafka.legacy.protocol import types
 from kafka.legacy.protocol.message import Records
 from kafka.legacy.protocol.names import NAMES, TAGS, VERSIONED
 from kafka.wire import Message, message_class
 from kafka.wire.kinds import Kind
 from kafka.wire.structs import Field, Struct
 
-_STRING, _COMPACT_STRING = types.String("utf-8"), compact.CompactString("utf-8")
+_STRING, _COMPACT_STRING = types.String("utf-8"), types.CompactString("utf-8")
 _TYPES: dict[Kind, types.FieldType] = {
     Kind.INT8: types.Int8,
     Kind.INT16: types.Int16,
@@ -24,7 +24,7 @@ _TYPES: dict[Kind, types.FieldType] = {
     Kind.BYTES: types.Bytes,
     Kind.RECORDS: Records,
 }
-_COMPACT: dict[Kind, types.FieldType] = {Kind.STRING: _COMPACT_STRING, Kind.BYTES: compact.CompactBytes}
+_COMPACT: dict[Kind, types.FieldType] = {Kind.STRING: _COMPACT_STRING, Kind.BYTES: types.CompactBytes}
 _BIT_FIELDS = frozenset(
     {
         "DescribeGroupsResponse.groups.authorized_operations",
@@ -70,7 +70,7 @@ def _fields(
             path = prefix + field.name
             fields.append((_name(message.NAME, path, field.name, version), _type(message, field, version, path)))
     if flexible:
-        fields.append(("tags" if message.NAME in TAGS else "_tagged_fields", compact.TaggedFields))
+        fields.append(("tags" if message.NAME in TAGS else "_tagged_fields", types.TaggedFields))
     nested = _NESTED.get(f"{message.NAME}.{prefix.removesuffix('.')}")
     if nested is not None:
         name, start = nested
@@ -101,7 +101,7 @@ def _type(message: type[Message], field: Field, version: int, path: str) -> type
     else:
         fields = _fields(message, field.struct, version, f"{path}.")
         element = fields[0][1] if len(fields) == 1 else _schema(fields)
-    return _array(compact.CompactArray if is_compact else types.Array, element)
+    return _array(types.CompactArray if is_compact else types.Array, element)
 
 
 def _simple(kind: Kind, is_compact: bool) -> types.FieldType:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable
 from typing import Any, ClassVar, Self
 
-from kafka.legacy.protocol.frame import KafkaBytes
+from kafka.legacy.protocol.parser import KafkaBytes
 from kafka.legacy.protocol.struct import Struct
 from kafka.legacy.protocol.types import AbstractType, Bytes, Int8, Int32, Int64, Schema
 from kafka.record.codecs import decompress

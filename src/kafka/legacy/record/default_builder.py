@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kafka.errors import UnsupportedCodecError
-from kafka.legacy.record.default_base import DefaultRecordBase
-from kafka.legacy.record.default_record import DefaultRecordMetadata
+from kafka.legacy.record.default_record import DefaultRecordBase, DefaultRecordMetadata
 from kafka.legacy.record.numbers import calc_crc32c, encode_varint, size_of_varint
 from kafka.record import layout
 from kafka.record.abc import ABCRecordBatchBuilder

@@ -1,10 +1,70 @@
-"""Records of magic 2."""
+"""Records of magic 2, and the fields and constants that all readers and builders share."""
 
 from __future__ import annotations
 
 import struct
 
-from kafka.legacy.record.record_fields import RecordFields
+from kafka.record import layout
+from kafka.record.abc import ABCRecord
+from kafka.record.types import Compression
+
+
+class RecordFields(ABCRecord):
+    """The fields that records of all formats have. Magic 0 has no timestamp: both of its fields are None."""
+
+    __slots__ = ("_key", "_offset", "_timestamp", "_timestamp_type", "_value")
+
+    _offset: int
+    _timestamp: int | None
+    _timestamp_type: int | None
+    _key: bytes | None
+    _value: bytes | None
+
+    @property
+    def offset(self) -> int:
+        return self._offset
+
+    @property
+    def timestamp(self) -> int | None:
+        """In milliseconds since the epoch; None in magic 0."""
+        return self._timestamp
+
+    @property
+    def timestamp_type(self) -> int | None:
+        return self._timestamp_type
+
+    @property
+    def key(self) -> bytes | None:
+        return self._key
+
+    @property
+    def value(self) -> bytes | None:
+        return self._value
+
+
+class DefaultRecordBase:
+    """Constants of magic 2."""
+
+    HEADER_STRUCT = layout.HEADER
+    ATTRIBUTES_OFFSET = layout.ATTRIBUTES_AT
+    CRC_OFFSET = layout.CRC_AT
+    AFTER_LEN_OFFSET = layout.LOG_OVERHEAD
+
+    CODEC_MASK = layout.CODEC_MASK
+    CODEC_NONE = int(Compression.NONE)
+    CODEC_GZIP = int(Compression.GZIP)
+    CODEC_SNAPPY = int(Compression.SNAPPY)
+    CODEC_LZ4 = int(Compression.LZ4)
+    CODEC_ZSTD = int(Compression.ZSTD)
+    TIMESTAMP_TYPE_MASK = layout.LOG_APPEND_TIME
+    TRANSACTIONAL_MASK = layout.TRANSACTIONAL
+    CONTROL_MASK = layout.CONTROL
+
+    LOG_APPEND_TIME = 1
+    CREATE_TIME = 0
+    NO_PRODUCER_ID = -1
+    NO_SEQUENCE = -1
+    MAX_INT = 2147483647
 
 
 class DefaultRecord(RecordFields):

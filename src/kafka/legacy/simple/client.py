@@ -24,10 +24,9 @@ from kafka.legacy.deprecation import warn_deprecated
 from kafka.legacy.payloads import BrokerMetadata, ConsumerMetadataResponse, ProduceResponsePayload
 from kafka.legacy.simple import requests
 from kafka.legacy.simple.apis import OFFSETS_WITH_TIMES, Api, fetch, offset_commit, offset_fetch, produce, text
-from kafka.legacy.simple.connections import Connections
+from kafka.legacy.simple.connections import BrokerConnections, Connections, SendsOwnRequests
 from kafka.legacy.simple.metadata import KnownMetadata, metadata_response
-from kafka.legacy.simple.offsets import offsets_before
-from kafka.legacy.simple.own_requests import BrokerConnections, SendsOwnRequests
+from kafka.legacy.simple.requests import offsets_before
 from kafka.structs import TopicPartition
 
 Callback = Callable[[Any], Any] | None

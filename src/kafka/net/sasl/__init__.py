@@ -1,7 +1,12 @@
 """SASL authentication of a connection (KIP-43, KIP-152, KIP-368): a module per mechanism, the exchange in `session`."""
 
-from kafka.net.sasl.mechanism import Mechanism, check_mechanism, make_mechanism
-from kafka.net.sasl.registered import get_sasl_mechanism, register_sasl_mechanism
+from kafka.net.sasl.mechanism import (
+    Mechanism,
+    check_mechanism,
+    get_sasl_mechanism,
+    make_mechanism,
+    register_sasl_mechanism,
+)
 from kafka.net.sasl.session import SaslSession
 
 __all__ = [

@@ -1,6 +1,6 @@
 """GSSAPI with Kerberos (RFC 4752; KIP-12), by the library gssapi, which stands on the system's Kerberos.
 
-All of it blocks (tickets are had from the KDC), and runs in the threads of `kafka.net.blocking`.
+All of it blocks (tickets are had from the KDC), and runs in the threads of `kafka.net.helper_threads`.
 """
 
 import hashlib

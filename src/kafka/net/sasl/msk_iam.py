@@ -1,6 +1,6 @@
 """AWS_MSK_IAM: Amazon's brokers take a request to AWS, signed with AWS's keys, for a password. By botocore.
 
-All of it blocks (keys may come from a service of AWS), and runs in the threads of `kafka.net.blocking`.
+All of it blocks (keys may come from a service of AWS), and runs in the threads of `kafka.net.helper_threads`.
 """
 
 import functools

@@ -5,7 +5,7 @@ from typing import Any, Self
 
 from kafka.config import SecurityOptions
 from kafka.errors import KafkaConfigurationError, KafkaConnectionError, SaslAuthenticationFailedError
-from kafka.net.sasl.token_provider import AbstractTokenProvider as AbstractTokenProvider
+from kafka.net.sasl.tokens import AbstractTokenProvider as AbstractTokenProvider
 from kafka.net.sasl.tokens import check_tokens, token_provider
 
 _SEPARATOR = "\x01"

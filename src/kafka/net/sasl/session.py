@@ -13,8 +13,8 @@ from kafka.errors import (
     UnsupportedSaslMechanismError,
     check_error,
 )
-from kafka.net.blocking import run_blocking
 from kafka.net.connection import Connection
+from kafka.net.helper_threads import run_blocking
 from kafka.net.sasl.mechanism import Mechanism, make_mechanism
 from kafka.wire.api.sasl_authenticate import SaslAuthenticateRequest
 from kafka.wire.api.sasl_handshake import SaslHandshakeRequest

@@ -1,7 +1,7 @@
 """Tokens from an OAuth 2 or OIDC server, by Authlib: client credentials (KIP-768) or a signed assertion (RFC 7523).
 
-All of it blocks, and runs in the threads of `kafka.net.blocking`. Authlib and requests are needed for it alone, and
-imported when a first token is had.
+All of it blocks, and runs in the threads of `kafka.net.helper_threads`. Only this module needs Authlib and requests,
+which are imported when the first token is requested.
 """
 
 import json

@@ -1,5 +1,6 @@
 """The token providers that are built in: a token endpoint, whose tokens are kept; a file; tokens that nobody signs."""
 
+import abc
 import base64
 import functools
 import json
@@ -15,9 +16,25 @@ from kafka.config import SecurityOptions
 from kafka.errors import KafkaConfigurationError, KafkaError
 from kafka.net.fork import after_fork
 from kafka.net.sasl.token_endpoint import TokenEndpoint
-from kafka.net.sasl.token_provider import AbstractTokenProvider
 
 log = logging.getLogger(__name__)
+
+
+class AbstractTokenProvider(abc.ABC):
+    """The base class that kafka-python has for token providers; any object with these methods will do."""
+
+    def __init__(self, **config: Any) -> None:
+        """Accept any settings; a subclass keeps what it wants."""
+        del config
+
+    @abc.abstractmethod
+    def token(self) -> str:
+        """Return a token that has not expired; called for each authentication, so keep it as long as it is valid."""
+
+    def extensions(self) -> dict[str, str]:
+        """Return the SASL extensions that are sent with it (brokers from 2.1 on)."""
+        return {}
+
 
 _UNSIGNED_LIFE_S = 3_600
 

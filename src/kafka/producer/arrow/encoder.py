@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from kafka.errors import KafkaError, KafkaTimeoutError, MessageSizeTooLargeError
-from kafka.net import parallel
+from kafka.net import helper_threads
 from kafka.producer.arrow.tables import as_rows
 from kafka.producer.batch.memory_pool import Reservation
 from kafka.producer.batch.named_records import are_named
@@ -72,11 +72,11 @@ class ArrowEncoder:
         codec = CODECS.get(core.buffer.options.compression)
         # Fast codecs take less time than the broker needs to write: more threads would only compete with it.
         is_slow = codec is not None and codec.slow_from is not None
-        self._helpers = min(parallel.processors() - 1, _MOST_HELPERS) if is_slow else 0
+        self._helpers = min(helper_threads.processors() - 1, _MOST_HELPERS) if is_slow else 0
 
     def chunks(self) -> Iterator[list[EncodedRows]]:
         """The batches of one chunk after the other; encoding is done when it is asked for."""
-        return parallel.results_in_order(self._chunks(), self._helpers)
+        return helper_threads.results_in_order(self._chunks(), self._helpers)
 
     def progress(self) -> _Progress:
         """Has a `KafkaTimeoutError` inside say how many rows had been taken by then."""

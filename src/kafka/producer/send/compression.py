@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Iterable
 from typing import Any
 
-from kafka.net.blocking import run_blocking
+from kafka.net.helper_threads import run_blocking
 from kafka.producer.batch.queues import PartitionQueue
 from kafka.producer.intake.record_buffer import RecordBuffer
 from kafka.producer.send.outgoing import OutgoingBatches

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from kafka.errors import KafkaError
-from kafka.net.blocking import run_blocking
+from kafka.net.helper_threads import run_blocking
 from kafka.producer.batch.named_records import are_named
 from kafka.producer.batch.producer_batch import ProducerBatch, Run
 from kafka.producer.batch.queues import PartitionQueue, TopicQueues

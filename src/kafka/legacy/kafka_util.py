@@ -1,0 +1,263 @@
+"""What `kafka.util` had: timers, weak references, decorators, and functions for byte strings."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import functools
+import struct
+import threading
+import time
+import weakref
+import zlib
+from collections.abc import Callable
+from types import MethodType
+from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar
+
+from kafka.errors import BufferUnderflowError, KafkaTimeoutError
+
+
+class ReentrantTimer:
+    """Calls a function at an interval, in a thread of its own, until it is stopped; it can be started anew.
+
+    Arguments:
+        t: the interval in milliseconds.
+        fn: what to call; an error that it raises ends the thread.
+        args: for `fn`.
+        kwargs: for `fn`.
+
+    Raises `ValueError` for an interval of nothing or less, and for what cannot be called.
+    """
+
+    def __init__(self, t: float, fn: Callable[..., object], *args: object, **kwargs: object) -> None:
+        if t <= 0:
+            raise ValueError("Invalid timeout value")
+        if not callable(fn):
+            raise ValueError("fn must be callable")
+        self.t = t / 1000.0
+        self.fn = fn
+        self.args = args
+        self.kwargs = kwargs
+        self.thread: threading.Thread | None = None
+        self.active: threading.Event | None = None
+
+    def start(self) -> None:
+        """Start; a timer that runs begins its interval anew."""
+        self.stop()
+        self.active = threading.Event()
+        self.thread = threading.Thread(target=self._run, args=(self.active,), name="kafka-timer", daemon=True)
+        self.thread.start()
+
+    def stop(self) -> None:
+        """Stop, and wait for a call that is under way for an interval and a second at the most."""
+        thread, active = self.thread, self.active
+        if thread is None or active is None:
+            return
+        active.set()
+        if thread is not threading.current_thread():
+            thread.join(self.t + 1)
+        self.thread = None
+
+    def _run(self, stopped: threading.Event) -> None:
+        while not stopped.wait(self.t):
+            self.fn(*self.args, **self.kwargs)
+
+
+class Timer:
+    """Counts a time down.
+
+    Arguments:
+        timeout_ms: how long, in milliseconds; None for ever.
+        error_message: what `maybe_raise` says.
+        start_at: when it began, by `time.monotonic()`; now unless given.
+    """
+
+    __slots__ = ("_error_message", "_expire_at", "_start_at", "_timeout_ms")
+
+    def __init__(
+        self, timeout_ms: float | None, error_message: str | None = None, start_at: float | None = None
+    ) -> None:
+        self._timeout_ms = timeout_ms
+        self._error_message = error_message
+        self._start_at = start_at or time.monotonic()
+        self._expire_at = float("inf") if timeout_ms is None else self._start_at + timeout_ms / 1000
+
+    @property
+    def expired(self) -> bool:
+        """Whether the time is up."""
+        return time.monotonic() >= self._expire_at
+
+    @property
+    def timeout_ms(self) -> float | None:
+        """The milliseconds that are left; None if there is no limit."""
+        if self._timeout_ms is None or self._expire_at == float("inf"):
+            return self._timeout_ms
+        return max(0, int((self._expire_at - time.monotonic()) * 1000))
+
+    @property
+    def timeout_secs(self) -> float | None:
+        """The same in seconds."""
+        left = self.timeout_ms
+        return None if left is None else left / 1000
+
+    @property
+    def elapsed_ms(self) -> int:
+        """The milliseconds since the beginning."""
+        return int(1000 * (time.monotonic() - self._start_at))
+
+    def maybe_raise(self) -> None:
+        """Raise `KafkaTimeoutError` if the time is up."""
+        if self.expired:
+            raise KafkaTimeoutError(*(() if self._error_message is None else (self._error_message,)))
+
+    def __str__(self) -> str:
+        return f"Timer({self.timeout_ms} ms remaining)"
+
+
+class WeakMethod:
+    """A method of an object, to be called as long as the object lives; holds neither.
+
+    Arguments:
+        object_dot_method: a bound method.
+    """
+
+    def __init__(self, object_dot_method: MethodType) -> None:
+        self.target = weakref.ref(object_dot_method.__self__)
+        self.method = weakref.ref(object_dot_method.__func__)
+        self._target_id = id(self.target())
+        self._method_id = id(self.method())
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the method; raises `ReferenceError` where its object is gone."""
+        method, target = self.method(), self.target()
+        if method is None or target is None:
+            raise ReferenceError("the object of this method is gone")
+        return method(target, *args, **kwargs)
+
+    def __hash__(self) -> int:
+        return hash(self.target) ^ hash(self.method)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, WeakMethod):
+            return False
+        return (self._target_id, self._method_id) == (other._target_id, other._method_id)
+
+
+class Dict(dict[Any, Any]):
+    """A dict that can be referred to weakly."""
+
+
+def try_method_on_system_exit(obj: object, method: str, *args: Any, **kwargs: Any) -> None:
+    """Call a method of an object when the interpreter ends, if the object still lives and has it."""
+
+    def call(proxy: Any) -> None:
+        with contextlib.suppress(ReferenceError, AttributeError):
+            getattr(proxy, method)(*args, **kwargs)
+
+    atexit.register(call, weakref.proxy(obj))
+
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+class _HasLock(Protocol):
+    _lock: Any
+
+
+_Locked = TypeVar("_Locked", bound=_HasLock)
+
+
+def synchronized(func: Callable[Concatenate[_Locked, _P], _R]) -> Callable[Concatenate[_Locked, _P], _R]:
+    """Have a method run under the lock ``self._lock``."""
+
+    @functools.wraps(func)
+    def locked(self: _Locked, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
+        with self._lock:
+            return func(self, *args, **kwargs)
+
+    return locked
+
+
+class classproperty(Generic[_R]):  # noqa: N801  # kafka-python's name
+    """A property of a class."""
+
+    def __init__(self, f: Callable[[Any], _R]) -> None:
+        self.f = f
+
+    def __get__(self, obj: object, owner: type) -> _R:
+        return self.f(owner)
+
+
+MAX_INT = 1 << 31
+TO_SIGNED = 1 << 32
+
+
+def crc32(data: bytes) -> int:
+    """The CRC of data as the signed number that old messages carry."""
+    unsigned = zlib.crc32(data)
+    return unsigned - TO_SIGNED if unsigned >= MAX_INT else unsigned
+
+
+def write_int_string(s: bytes | None) -> bytes:
+    """Put the length before a string, in four bytes; -1 stands for None. Raises `TypeError` for what is not bytes."""
+    return _write(">i", s)
+
+
+def write_short_string(s: bytes | None) -> bytes:
+    """Put the length before a string, in two bytes; -1 stands for None.
+
+    Raises `TypeError` for what is not bytes, `struct.error` for more than 32,767 of them.
+    """
+    return _write(">h", s)
+
+
+def read_int_string(data: bytes, cur: int) -> tuple[bytes | None, int]:
+    """Read what `write_int_string` writes, from a position; gives the string and the position behind it.
+
+    Raises `BufferUnderflowError` where the data end before it.
+    """
+    return _read(">i", data, cur)
+
+
+def read_short_string(data: bytes, cur: int) -> tuple[bytes | None, int]:
+    """Read what `write_short_string` writes, likewise."""
+    return _read(">h", data, cur)
+
+
+def relative_unpack(fmt: str, data: bytes, cur: int) -> tuple[tuple[Any, ...], int]:
+    """Unpack a format of `struct` from a position; gives the values and the position behind them.
+
+    Raises `BufferUnderflowError` where the data end before them.
+    """
+    end = cur + struct.calcsize(fmt)
+    if len(data) < end:
+        raise BufferUnderflowError(f"Not enough data left: {end} bytes are needed, {len(data)} are there")
+    return struct.unpack(fmt, data[cur:end]), end
+
+
+def kafka_bytestring(s: str | bytes) -> bytes:
+    """Bytes as they are, text in UTF-8; raises `TypeError` for anything else."""
+    if isinstance(s, bytes):
+        return s
+    if isinstance(s, str):
+        return s.encode()
+    raise TypeError(s)
+
+
+def _write(length: str, s: bytes | None) -> bytes:
+    if s is None:
+        return struct.pack(length, -1)
+    if not isinstance(s, bytes):
+        raise TypeError(f'Expected "{type(s)}" to be bytes\ndata={s!r}')
+    return struct.pack(length, len(s)) + s
+
+
+def _read(length: str, data: bytes, cur: int) -> tuple[bytes | None, int]:
+    (size,), start = relative_unpack(length, data, cur)
+    if size == -1:
+        return None, start
+    end = start + size
+    if size < 0 or len(data) < end:
+        raise BufferUnderflowError(f"Not enough data left: a string of {size} bytes begins at {start} of {len(data)}")
+    return data[start:end], end
