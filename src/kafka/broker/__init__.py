@@ -2,12 +2,11 @@
 
 It is one node without replication, TLS, authorization and compaction; production is Apache Kafka. Imports `kafka.wire`,
 `kafka.record`, `kafka.formats`, `kafka.errors` and the standard library only, so that it is a second opinion on the
-clients. Top down: `embedded` and `foreground` run a `server`, which hands each `connection` to the handlers in `api`;
-those work on the parts in `context`: `topics` with their `log`, `groups`, fetch `sessions`.
+clients. Top down: `embedded` runs a `server`, which hands each `connection` to the handlers in `api`; those work on the
+parts in `context`: `topics` with their `log`, `groups`, fetch `sessions`.
 `registry` is the schema registry beside it.
 """
 
-from kafka.broker.embedded import EmbeddedBroker
-from kafka.broker.foreground import run
+from kafka.broker.embedded import EmbeddedBroker, run
 
 __all__ = ["EmbeddedBroker", "run"]

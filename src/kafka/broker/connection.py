@@ -12,23 +12,69 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final, cast
 
-from kafka.broker.api import APIS, Answer
-from kafka.broker.buffers import BufferPool
+from kafka.broker.api import APIS, Answer, Api, Handler, LongPoll, NoAnswer
 from kafka.broker.clock import Timer
-from kafka.broker.codes import ConnectionFault, ErrorCode
+from kafka.broker.codes import ConnectionFault, ErrorCode, code_of
 from kafka.broker.context import Broker, RequestContext
 from kafka.broker.descriptors import DescriptorReserve
 from kafka.broker.faults import Action, Faults
-from kafka.broker.foreign_peers import describe_size
-from kafka.broker.late_answers import LongPoll, NoAnswer
 from kafka.broker.log.layout import Buffer
-from kafka.broker.receive_buffer import SIZE, ReceiveBuffer
-from kafka.broker.request_handling import RequestHandling
+from kafka.broker.receive_buffer import SIZE, BufferPool, ReceiveBuffer
 from kafka.errors import KafkaError
-from kafka.wire import Message
+from kafka.wire import Message, Request
 from kafka.wire.framing import decode_request, encode_response
 
 log = logging.getLogger(__name__)
+
+
+class RequestHandling:
+    """The handlers that a connection has used, and the faults of its broker."""
+
+    def __init__(self, broker: Broker, faults: Faults) -> None:
+        self._broker = broker
+        self._faults = faults
+        self._handlers: dict[int, Handler] = {}
+
+    @property
+    def may_fail(self) -> bool:
+        """Whether there are faults. Rules come from other threads: ask once for a request."""
+        return bool(self._faults.rules)
+
+    def handle(self, api: Api, request: Message, context: RequestContext) -> Answer:
+        """The answer, now or later; raises `ConnectionFault` where there can be none."""
+        handler = self._handlers.get(api.key)
+        if handler is None:
+            handler = self._handlers[api.key] = api.handler()
+        try:
+            return handler(self._broker, request, context)
+        except ConnectionFault:
+            raise
+        except Exception as error:
+            return self.failed(request, context, error)
+
+    def handle_with_faults(self, api: Api, request: Message, context: RequestContext) -> tuple[Answer, int | None]:
+        """The same, as a fault says; with how many bytes are still sent, where the connection is to be cut."""
+        from kafka.broker.fault_serving import facts_of, serve_with_fault
+
+        rule = self._faults.for_request(facts_of(self._broker, api.name, request, context))
+        if rule is None:
+            return self.handle(api, request, context), None
+        answer = serve_with_fault(rule, lambda given: self.handle(api, given, context), self._broker, request, context)
+        return answer, rule.nbytes if rule.action is Action.CUT else None
+
+    @staticmethod
+    def failed(request: Message, context: RequestContext, error: BaseException) -> Message:
+        """The answer to a request whose handling has failed; `ConnectionFault` where it has no place for an error."""
+        from kafka.broker.error_answers import error_answer, has_error
+        from kafka.wire.api.produce import ProduceRequest
+
+        name = type(request).NAME
+        log.error("%s version %d of %s failed", name, context.version, context.client_id, exc_info=error)
+        wants_none = isinstance(request, ProduceRequest) and request.acks == 0
+        if wants_none or not isinstance(request, Request) or not has_error(request.RESPONSE):
+            raise ConnectionFault(f"{name} could not be answered") from error
+        return error_answer(request, context.version, code_of(error))
+
 
 _REQUESTS_A_ROUND: Final = 8
 """Requests of one connection that are served before the others have the loop again."""
@@ -359,3 +405,19 @@ class ClientConnection(asyncio.BufferedProtocol):
         transport.write(data[:left])
         transport.close()
         return True
+
+
+def describe_size(size: int, least: int, limit: int) -> str:
+    """Why a request is refused that announces this many bytes.
+
+    Arguments:
+        least, limit: how many it may have.
+    """
+    head = size.to_bytes(4, "big", signed=True)
+    if head.startswith((b"\x15\x03", b"\x16\x03")):
+        return (
+            "it speaks TLS, and this listener does not: the client needs security_protocol PLAINTEXT or SASL_PLAINTEXT"
+        )
+    if head.isascii() and head.decode().isprintable():
+        return f"it does not speak Kafka's protocol, but sent {head.decode()!r}: a browser, or another client of HTTP?"
+    return f"a request has {least} to {limit} bytes, this one says {size}"

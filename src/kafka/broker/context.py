@@ -1,28 +1,33 @@
-"""What the handlers of requests work with: the broker's parts, and the facts about one request."""
+"""What request handlers work with: the broker's parts, its identity, and the facts about one request."""
 
+import base64
 import functools
+import json
+import logging
 import random
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kafka.broker.clock import Clock
-from kafka.broker.identity import Identity
+from kafka.broker.log.files import keep_damaged, replace_file
 from kafka.broker.sessions import FetchSessions
 from kafka.broker.settings import BrokerSettings
 from kafka.broker.topics import TopicStore
 
 if TYPE_CHECKING:
-    from kafka.broker.client_metrics import ClientMetrics
     from kafka.broker.group_configs import GroupConfigs
     from kafka.broker.groups.coordinator import GroupCoordinator
     from kafka.broker.groups.offsets import CommittedOffset
     from kafka.broker.sasl.credentials import Credentials
     from kafka.broker.sasl.login import Login
     from kafka.broker.share.coordinator import ShareCoordinator
-    from kafka.broker.telemetry import Telemetry
+    from kafka.broker.telemetry import ClientMetrics, Telemetry
     from kafka.broker.transactions.coordinator import TransactionCoordinator
+
+log = logging.getLogger(__name__)
+
 
 PRODUCER_EXPIRY_MS = 86_400_000
 """``producer.id.expiration.ms``."""
@@ -100,7 +105,7 @@ class Broker:
         if self._groups is None:
             from kafka.broker.groups.consumer_journal import ConsumerGroupJournal
             from kafka.broker.groups.coordinator import GroupCoordinator
-            from kafka.broker.groups.journal import OffsetJournal
+            from kafka.broker.groups.offsets import OffsetJournal
 
             journal = OffsetJournal(self._data_dir / "offsets.log", self.settings.fsync)
             self._groups = GroupCoordinator(
@@ -161,7 +166,7 @@ class Broker:
     @functools.cached_property
     def client_metrics(self) -> "ClientMetrics":
         """The subscriptions to clients' metrics."""
-        from kafka.broker.client_metrics import ClientMetrics
+        from kafka.broker.telemetry import ClientMetrics
 
         return ClientMetrics(self._data_dir / "client-metrics.json", self.settings)
 
@@ -175,8 +180,7 @@ class Broker:
     @functools.cached_property
     def credentials(self) -> "Credentials":
         """The users that may log in."""
-        from kafka.broker.sasl.altered import AlteredCredentials
-        from kafka.broker.sasl.credentials import Credentials
+        from kafka.broker.sasl.credentials import AlteredCredentials, Credentials
 
         altered = AlteredCredentials(self._data_dir / "scram-credentials.json", self.settings.fsync)
         return Credentials(self.settings.users, self._random, altered)
@@ -242,3 +246,54 @@ class Broker:
         if self._groups is not None:
             self._groups.close()
         self.topics.close(in_order=False)
+
+
+_BLOCK: Final = 1000
+
+
+class Identity:
+    """Kept in `data_dir`; producer ids are reserved on disk in blocks, so that giving one out costs no write.
+
+    `now_ms` is the wall clock, which begins the producer ids anew where it is lost which ones were given out.
+    """
+
+    def __init__(self, data_dir: Path, sync: bool, randomness: random.Random, now_ms: int) -> None:
+        self._path = data_dir / "meta.json"
+        self._sync = sync
+        # Kafka writes ids of clusters as 22 characters of URL-safe base64.
+        self.cluster_id = base64.urlsafe_b64encode(randomness.randbytes(16)).decode().rstrip("=")
+        self._next_producer_id = 0
+        if self._path.exists():
+            self._load(now_ms)
+        self._reserved_until = self._next_producer_id
+        self._save()
+
+    def _load(self, now_ms: int) -> None:
+        try:
+            known = json.loads(self._path.read_bytes())
+            self.cluster_id, self._next_producer_id = str(known["cluster_id"]), int(known["next_producer_id"])
+        except (ValueError, LookupError, TypeError) as error:
+            # Far above every id that can have been given out until now, for none may come twice.
+            self._next_producer_id = now_ms * _BLOCK
+            log.error(
+                "%s is damaged (%s: %s); it is kept as %s. The cluster has a new id, and producer ids begin at %d",
+                self._path,
+                type(error).__name__,
+                error,
+                keep_damaged(self._path).name,
+                self._next_producer_id,
+            )
+
+    def next_producer_id(self) -> int:
+        """A producer id that was never given out before, whatever happens to the process; raises OSError."""
+        producer_id = self._next_producer_id
+        if producer_id >= self._reserved_until:
+            self._save(producer_id + _BLOCK)
+            self._reserved_until = producer_id + _BLOCK
+        self._next_producer_id += 1
+        return producer_id
+
+    def _save(self, reserved_until: int | None = None) -> None:
+        until = self._reserved_until if reserved_until is None else reserved_until
+        known = {"cluster_id": self.cluster_id, "next_producer_id": until}
+        replace_file(self._path, json.dumps(known).encode(), sync_name=self._sync)

@@ -5,12 +5,11 @@ from collections.abc import Callable
 from typing import Any, Final
 from uuid import UUID
 
-from kafka.broker.api import Answer
+from kafka.broker.api import Answer, NoAnswer
 from kafka.broker.codes import ConnectionFault, RequestFailed
 from kafka.broker.context import Broker, RequestContext
 from kafka.broker.error_answers import error_answer, merged, split, topic_entries, topic_key
 from kafka.broker.faults import Action, FaultRule, RequestFacts
-from kafka.broker.late_answers import NoAnswer
 from kafka.wire import Message
 from kafka.wire.api.fetch import FetchableTopicResponse, FetchRequest, FetchResponse, PartitionData
 from kafka.wire.api.metadata import MetadataRequest, MetadataResponse

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafka._addresses import bare_host, format_address
-from kafka.broker.buffers import BufferPool
 from kafka.broker.clock import Clock, LoopClock, Timer
 from kafka.broker.codes import RequestFailed
 from kafka.broker.connection import ClientConnection
@@ -26,11 +25,12 @@ from kafka.broker.descriptors import DescriptorReserve
 from kafka.broker.faults import Faults
 from kafka.broker.listener import Listener
 from kafka.broker.log.files import sync_folder
+from kafka.broker.receive_buffer import BufferPool
 from kafka.broker.settings import BrokerSettings
 from kafka.errors import IllegalStateError
 
 if TYPE_CHECKING:
-    from kafka.broker.registry.server import RegistryServer
+    from kafka.broker.registry.http_server import RegistryServer
     from kafka.broker.telemetry import PushedMetrics
 
 log = logging.getLogger(__name__)
@@ -103,7 +103,7 @@ class BrokerServer:
         return self.endpoint
 
     async def _start_registry(self, folder: Path) -> None:
-        from kafka.broker.registry.server import RegistryServer  # most brokers have none
+        from kafka.broker.registry.http_server import RegistryServer  # most brokers have none
 
         self._registry = registry = RegistryServer(folder, self._registry_port, self._settings.fsync)
         await registry.start()

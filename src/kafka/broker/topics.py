@@ -1,6 +1,9 @@
 """The topics of the broker: names, ids, configs and logs.
 
-A change is written to disk first and takes effect then, so that a full disk leaves everything as it was.
+A change is written to disk before it takes effect, so that a full disk leaves everything as it was.
+
+The internal topics exist in name only: this broker keeps offsets and transactions in files of its own and lists the
+topics for clients that look for them. A transaction's partitions name the one that would hold a group's offsets.
 """
 
 import itertools
@@ -10,24 +13,66 @@ import re
 import uuid
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kafka.broker.codes import ErrorCode, RequestFailed
 from kafka.broker.descriptors import most_files
-from kafka.broker.internal_topics import INTERNAL_TOPICS, InternalTopic
 from kafka.broker.log.files import FilePool
 from kafka.broker.settings import BrokerSettings
 from kafka.broker.topic_configs import TopicSettings, check_config, parse_settings
-from kafka.broker.topic_file import TopicRow, folder_name, load, save
-from kafka.broker.topic_folders import finish_deleting, mark_deleted, remove_marked, unmark
+from kafka.broker.topic_file import (
+    TopicRow,
+    finish_deleting,
+    folder_name,
+    load,
+    mark_deleted,
+    remove_marked,
+    save,
+    unmark,
+)
 from kafka.errors import KafkaConfigurationError
 
 if TYPE_CHECKING:
     from kafka.broker.log.partition import PartitionLog
 
-_LEGAL: Final = re.compile(r"[a-zA-Z0-9._-]{1,249}")
-
 log = logging.getLogger(__name__)
+
+
+class InternalTopic(NamedTuple):
+    """One of them."""
+
+    name: str
+    partitions: int
+    configs: Mapping[str, str]
+
+
+_KEPT: Final = {"cleanup.policy": "compact", "segment.bytes": "104857600"}
+CONSUMER_OFFSETS: Final = InternalTopic("__consumer_offsets", 50, {**_KEPT, "compression.type": "producer"})
+TRANSACTION_STATE: Final = InternalTopic(
+    "__transaction_state",
+    50,
+    {
+        **_KEPT,
+        "compression.type": "uncompressed",
+        "min.insync.replicas": "1",
+        "unclean.leader.election.enable": "false",
+    },
+)
+INTERNAL_TOPICS: Final[Mapping[str, InternalTopic]] = {one.name: one for one in (CONSUMER_OFFSETS, TRANSACTION_STATE)}
+
+
+def offsets_partition(group_id: str) -> int:
+    """The partition of `CONSUMER_OFFSETS` that has a group's offsets: by the hash that Java gives a string."""
+    code = 0
+    units = group_id.encode("utf-16-be", "surrogatepass")
+    for high, low in zip(units[::2], units[1::2], strict=True):
+        code = (31 * code + (high << 8 | low)) & 0xFFFFFFFF
+    signed = code - (1 << 32) if code >= 1 << 31 else code
+    # As Java's `abs`, but 0 for the one number that has no positive counterpart.
+    return (0 if signed == -(1 << 31) else abs(signed)) % CONSUMER_OFFSETS.partitions
+
+
+_LEGAL: Final = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 
 
 def check_name(name: str) -> None:

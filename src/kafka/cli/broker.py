@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from kafka import broker
-from kafka.broker.registry.server import RegistryPortError
+from kafka.broker.registry.http_server import RegistryPortError
 from kafka.broker.settings import BrokerSettings
 from kafka.cli.broker_users import users_with_passwords
 from kafka.errors import IllegalStateError, KafkaConfigurationError

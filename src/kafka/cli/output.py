@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from kafka.cli.terminal_text import escaped_json
-from kafka.display.units import size
+from kafka.display import size_text
 
 _GAP = "  "
 
@@ -161,7 +161,7 @@ def _shown(name: str, value: Any) -> str:
     if value is None:
         return "-"
     if name in ("bytes", "size") and isinstance(value, int):
-        return size(value)
+        return size_text(value)
     if isinstance(value, int) and not isinstance(value, bool | enum.Enum) and name in ("records", "lag", "offsets"):
         return f"{value:,}"
     return _plain(value)

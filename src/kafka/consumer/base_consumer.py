@@ -15,7 +15,7 @@ from kafka.consumer.core import ConsumerCore
 from kafka.consumer.monitoring import consumer_html
 from kafka.consumer.position.offset_requests import EARLIEST, LATEST
 from kafka.consumer.subscription.subscription_state import Listener
-from kafka.display.plotting import check_matplotlib
+from kafka.display import check_matplotlib
 from kafka.errors import AssertedStateError, IllegalStateError
 from kafka.health import Health
 from kafka.structs import (
@@ -288,7 +288,7 @@ class BaseConsumer:
         Raises `ImportError` without matplotlib.
         """
         check_matplotlib("plot_lag()")
-        from kafka.display.lag_figure import lag_figure
+        from kafka.display.figures import lag_figure
 
         self._check_open()
         known = self.health().lag

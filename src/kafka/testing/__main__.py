@@ -6,8 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from kafka.testing.seeds import reports
-from kafka.testing.simulation import Report
+from kafka.testing.simulation import Report, reports
 
 _NO_RANDOM_ADDRESSES = 0x0040000
 """Linux: ``ADDR_NO_RANDOMIZE``, see personality(2)."""

@@ -10,7 +10,7 @@ from kafka.broker.groups.offsets import CommittedOffset
 from kafka.broker.server import BrokerServer
 from kafka.broker.settings import BrokerSettings
 from kafka.structs import TopicPartition
-from kafka.testing.commit_ledger import CommitLedger, GroupPartition
+from kafka.testing.ledger import CommitLedger, GroupPartition
 from kafka.testing.loop import SimulatedLoop
 from kafka.testing.transaction_trial import GROUPS
 

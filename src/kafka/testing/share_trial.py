@@ -1,17 +1,257 @@
-"""The share groups of a simulation: their members, which read what others produce, and what they have to show."""
+"""The share groups of a simulation: their members, a ledger of what they received, and the checks at the end."""
 
 import asyncio
 import random
-from collections.abc import Mapping
-from typing import Any
+from collections import defaultdict, deque
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from kafka.admin import AsyncKafkaAdminClient, ConfigResource
+from kafka.consumer.share.async_share_consumer import AsyncKafkaShareConsumer
+from kafka.consumer.share.materializer import ShareConsumerRecord
+from kafka.consumer.share.piece import AcknowledgeType
+from kafka.errors import KafkaError
 from kafka.structs import TopicPartition
-from kafka.testing.ledger import Ledger
+from kafka.testing.ledger import Ledger, shown
 from kafka.testing.plan import ShareMemberPlan
-from kafka.testing.share_actor import ShareActor
-from kafka.testing.share_ledger import ShareLedger
 from kafka.testing.story import Story
+
+Place = tuple[str, TopicPartition, int]
+"""A group, and a record of it."""
+
+
+class Holder(NamedTuple):
+    """Who has a record: nobody else is given it before `until`, in the loop's seconds."""
+
+    member: str
+    until: float
+
+
+class ShareLedger:
+    """See the module.
+
+    Arguments:
+        found: where problems go.
+        is_calm: whether nothing has been wrong for so long that nothing may fail any more.
+        now: gives the loop's time.
+        lock_s: for how long a member has a record to itself, at least, from when it was given it.
+        limit: how often a record is delivered at most.
+
+    Attributes:
+        given: for a group, every record that any member was given.
+        done: records that a member was told are done with, and the count of deliveries with which it had them.
+    """
+
+    def __init__(
+        self, found: list[str], is_calm: Callable[[], bool], now: Callable[[], float], lock_s: float, limit: int
+    ) -> None:
+        self.found = found
+        self.given: dict[str, set[tuple[TopicPartition, int]]] = defaultdict(set)
+        self.done: dict[Place, int] = {}
+        self._is_calm = is_calm
+        self._now = now
+        self._lock_s = lock_s
+        self._limit = limit
+        self._holders: dict[Place, Holder] = {}
+
+    def delivered(self, group: str, member: str, tp: TopicPartition, offset: int, count: int) -> None:
+        """A member was given a record, for the `count`-th time that the group was.
+
+        One that was acquired before it was done with may come late, with no higher count. While nothing is wrong nobody
+        is given what another one still has.
+        """
+        key, place = (group, tp, offset), shown(tp, offset)
+        self.given[group].add((tp, offset))
+        if not 1 <= count <= self._limit:
+            self.found.append(f"{member} was given {place} as delivery {count} of at most {self._limit}")
+        if count > self.done.get(key, count):
+            self.found.append(f"{member} was given {place} again, delivery {count}, after {group} was done with it")
+        holder = self._holders.pop(key, None)
+        if not self._is_calm():
+            return
+        if holder is not None and self._now() < holder.until:
+            self.found.append(f"{member} was given {place}, which {holder.member} still has")
+        self._holders[key] = Holder(member, self._now() + self._lock_s)
+
+    def let_go(self, group: str, tp: TopicPartition, offset: int) -> None:
+        """A member is about to say something of a record, after which others may be given it."""
+        self._holders.pop((group, tp, offset), None)
+
+    def left(self, member: str) -> None:
+        """A member is about to leave, which releases all that it has."""
+        for key in [key for key, holder in self._holders.items() if holder.member == member]:
+            del self._holders[key]
+
+    def never_said(self, group: str, member: str, tp: TopicPartition, offset: int) -> None:
+        """A member was told of an acknowledgement of a record that it has not been given, or said nothing of."""
+        self.found.append(f"{group}: {member} acknowledged {shown(tp, offset)} without having it")
+
+    def told(self, group: str, tp: TopicPartition, offset: int, count: int) -> None:
+        """A member was told that its word on a record counts, which it had as delivery `count`: it is done with.
+
+        One whose lock has run out may be told so, too, once the group has gone on past what another one has said.
+        """
+        key = group, tp, offset
+        self.done[key] = max(count, self.done.get(key, 0))
+
+    def check(
+        self, logs: Mapping[TopicPartition, list[str]], starts: Mapping[str, Mapping[TopicPartition, int]]
+    ) -> None:
+        """Hold what is there in the end against what was given and said.
+
+        Arguments:
+            logs: the records of each partition, from offset 0 on.
+            starts: for each group, where it goes on in each partition.
+        """
+        for group, start in starts.items():
+            missing = [
+                shown(tp, offset)
+                for tp, log in logs.items()
+                for offset in range(len(log))
+                if (tp, offset) not in self.given[group]
+            ]
+            if missing:
+                self.found.append(f"{group} was never given {len(missing)} records, the first is {missing[0]}")
+            for tp, log in logs.items():
+                if log and start.get(tp) != len(log):
+                    self.found.append(f"{group} continues at {start.get(tp)} of {shown(tp, len(log))}, its end")
+
+
+_LONG_S = 20.0
+"""A pause that is longer than the locks of records."""
+_FINAL = (AcknowledgeType.ACCEPT, AcknowledgeType.REJECT)
+
+Said = dict[tuple[TopicPartition, int], deque[tuple[AcknowledgeType, int]]]
+"""What was said of records, in order, and the counts of their deliveries."""
+
+
+class ShareActor:
+    """A member of a share group, which reads until it is told to stop, and now and then leaves and comes back.
+
+    Arguments:
+        name: what it is called; also its client id.
+        group: the share group.
+        plan: the options of its consumer.
+        bootstrap_servers: where the cluster is.
+        topics: what it subscribes to.
+        rng: of pauses, of what it says of records, and of how long it stays.
+        ledger, story: take down what happens.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        group: str,
+        plan: ShareMemberPlan,
+        bootstrap_servers: str,
+        topics: Sequence[str],
+        rng: random.Random,
+        ledger: ShareLedger,
+        story: Story,
+    ) -> None:
+        self.name, self.group = name, group
+        self._options = {
+            **plan.options,
+            "bootstrap_servers": bootstrap_servers,
+            "client_id": name,
+            "group_id": group,
+        }
+        self._is_implicit = plan.options["share_acknowledgement_mode"] == "implicit"
+        self._topics = topics
+        self._rng = rng
+        self._ledger = ledger
+        self._story = story
+        self._stopping = self._finishing = False
+        self._held: list[tuple[TopicPartition, int, int]] = []
+        self._said: Said = defaultdict(deque)
+
+    def finish(self) -> None:
+        """Accept everything from now on, and do not dawdle."""
+        self._finishing = True
+
+    def stop(self) -> None:
+        """Close the consumer after the present poll, and end."""
+        self._stopping = True
+
+    async def run(self) -> None:
+        """Read; returns after `stop`."""
+        while not self._stopping:
+            await self._stay(polls=self._rng.randrange(20, 200))
+
+    async def _stay(self, polls: int) -> None:
+        consumer = AsyncKafkaShareConsumer(*self._topics, **self._options)
+        self._held, self._said = [], defaultdict(deque)
+        try:
+            await consumer.start()
+            consumer.set_acknowledgement_commit_callback(self._told)
+            while polls > 0 and not self._stopping:
+                polls -= 1
+                await self._poll(consumer)
+            await self._commit(consumer)
+        except KafkaError as error:
+            self._story.tell(self.name, f"its consumer gave up: {type(error).__name__}: {error}")
+        finally:
+            self._ledger.left(self.name)
+            await consumer.close()
+        if not self._stopping:
+            await asyncio.sleep(self._rng.expovariate(0.5))
+
+    async def _poll(self, consumer: AsyncKafkaShareConsumer) -> None:
+        """Take records, work on them for a while, and say what became of them."""
+        self._say_implicitly()
+        for tp, records in (await consumer.poll(timeout_ms=500)).items():
+            for record in records:
+                assert isinstance(record, ShareConsumerRecord)
+                count = record.delivery_count
+                self._ledger.delivered(self.group, self.name, tp, record.offset, count)
+                self._held.append((tp, record.offset, count))
+        if self._held:
+            dawdles = self._rng.random() < 0.02 and not self._finishing
+            await asyncio.sleep(_LONG_S if dawdles else self._rng.expovariate(20))
+        if not self._is_implicit:
+            for tp, offset, count in self._held:
+                kind = self._decision()
+                self._say(tp, offset, count, kind)
+                consumer.acknowledge(tp.topic, tp.partition, offset, kind)
+            self._held = []
+        if self._rng.random() < 0.2:
+            await self._commit(consumer)
+
+    async def _commit(self, consumer: AsyncKafkaShareConsumer) -> None:
+        """Have what was said count now, and not only with the next poll."""
+        self._say_implicitly()
+        await consumer.commit(timeout_ms=10_000)
+
+    def _decision(self) -> AcknowledgeType:
+        if self._finishing:
+            return AcknowledgeType.ACCEPT
+        kinds = (AcknowledgeType.ACCEPT, AcknowledgeType.RELEASE, AcknowledgeType.REJECT)
+        return self._rng.choices(kinds, (90, 7, 3))[0]
+
+    def _say_implicitly(self) -> None:
+        """What was handed out is accepted by the next call."""
+        if self._is_implicit:
+            for held in self._held:
+                self._say(*held, AcknowledgeType.ACCEPT)
+            self._held = []
+
+    def _say(self, tp: TopicPartition, offset: int, count: int, kind: AcknowledgeType) -> None:
+        self._ledger.let_go(self.group, tp, offset)
+        self._said[tp, offset].append((kind, count))
+
+    def _told(self, offsets: Mapping[TopicPartition, set[int]], error: Exception | None) -> None:
+        """What became of acknowledgements, in the order in which they were said."""
+        for tp, numbers in offsets.items():
+            if error is not None:
+                self._story.tell(self.name, f"acknowledging {len(numbers)} records of {tp} failed: {error}")
+            for offset in sorted(numbers):
+                if not self._said[tp, offset]:
+                    self._ledger.never_said(self.group, self.name, tp, offset)
+                    continue
+                kind, count = self._said[tp, offset].popleft()
+                if error is None and kind in _FINAL:
+                    self._ledger.told(self.group, tp, offset, count)
+
 
 GROUPS = "share-group-"
 """How share groups are called."""

@@ -1,12 +1,21 @@
-"""One run: brokers, producers and groups on a simulated loop, trouble for a while, and then everything is checked."""
+"""One run: brokers, producers and groups on a simulated loop, with failures for a while; then everything is checked.
+
+`reports` runs several seeds, each in a process of its own. Where the system allows it, these are forked from a process
+that has done nothing but import, so a seed does not depend on what ran before it.
+"""
 
 import asyncio
+import dataclasses
+import functools
 import logging
+import multiprocessing
 import os
 import random
+import signal
+import sys
 import tempfile
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,13 +27,11 @@ from kafka.consumer import AsyncKafkaConsumer
 from kafka.structs import TopicPartition
 from kafka.testing.chaos import Chaos
 from kafka.testing.cluster import SimulatedCluster
-from kafka.testing.commit_ledger import GroupPartition
-from kafka.testing.ledger import Ledger
+from kafka.testing.group_actors import MemberActor, ProducerActor
+from kafka.testing.ledger import GroupPartition, Ledger
 from kafka.testing.leftovers import Leftovers
 from kafka.testing.loop import SimulatedLoop, SimulationStuckError
-from kafka.testing.member_actor import MemberActor
 from kafka.testing.plan import Plan
-from kafka.testing.producer_actor import ProducerActor
 from kafka.testing.share_trial import ShareTrial
 from kafka.testing.story import Story
 from kafka.testing.transaction_trial import PARTITIONS, TOPIC, TransactionTrial
@@ -290,3 +297,35 @@ def _logging_to(story: Story) -> Iterator[None]:
         logger.removeHandler(story)
         logger.setLevel(level)
         logger.propagate = propagates
+
+
+_SERVER = "forkserver"
+
+
+def reports(seeds: Sequence[int], jobs: int, told: bool = False) -> Iterator[Report]:
+    """Run seeds, and return their reports in the order of the seeds, without the stories.
+
+    Arguments:
+        seeds: which.
+        jobs: how many run at a time.
+        told: print the stories as they happen.
+    """
+    if _SERVER in multiprocessing.get_all_start_methods():
+        context = multiprocessing.get_context(_SERVER)
+        context.set_forkserver_preload([Report.__module__])
+    else:
+        context = multiprocessing.get_context("spawn")
+    with context.Pool(min(jobs, len(seeds)), _leave_interrupts_alone, maxtasksperchild=1) as pool:
+        yield from pool.imap(functools.partial(_report, told=told), seeds)
+
+
+def _leave_interrupts_alone() -> None:
+    """Ctrl-C reaches every process of a terminal, and the one that shares out the seeds ends the others."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _report(seed: int, told: bool) -> Report:
+    """Run a seed, and tell its story while it runs, or keep none."""
+    report = run_seed(seed, told)
+    sys.stdout.flush()
+    return dataclasses.replace(report, story=[])

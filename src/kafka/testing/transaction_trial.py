@@ -1,18 +1,159 @@
-"""The transactional part of a simulation: its producers, a committed reader beside them, and what they have to show."""
+"""The transactions of a simulation: the producers, a reader of committed records beside them, and the final checks."""
 
 import asyncio
 import random
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from kafka.consumer import AsyncKafkaConsumer
-from kafka.errors import KafkaError
-from kafka.structs import TopicPartition
+from kafka.errors import KafkaError, KafkaTimeoutError, TransactionFatalError
+from kafka.producer import AsyncKafkaProducer
+from kafka.structs import OffsetAndMetadata, TopicPartition
 from kafka.testing.ledger import Ledger
 from kafka.testing.plan import TransactionPlan
 from kafka.testing.story import Story
-from kafka.testing.transaction_actor import TransactionActor
-from kafka.testing.transaction_ledger import TransactionLedger, Views
+from kafka.testing.transaction_ledger import Outcome, Transaction, TransactionLedger, Views
+
+_MOST_RECORDS = 8
+_UNHURRIED_MS = 60_000
+"""A timeout that a transaction does not come near by the pauses of this program."""
+
+
+class TransactionActor:
+    """Makes transactions until it has made them all; a producer that cannot go on is replaced by another of its name.
+
+    Arguments:
+        name: what it is called; also its client id, its transactional id and the name of its group.
+        plan: how many transactions it makes, and the options of its producers.
+        bootstrap_servers: where the cluster is.
+        partitions: what it writes to.
+        rng: of partitions, sizes, pauses and ends.
+        ledger, story: take down what happens.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        plan: TransactionPlan,
+        bootstrap_servers: str,
+        partitions: list[TopicPartition],
+        rng: random.Random,
+        ledger: TransactionLedger,
+        story: Story,
+    ) -> None:
+        self.name = name
+        self._options = {
+            **plan.options,
+            "bootstrap_servers": bootstrap_servers,
+            "client_id": name,
+            "transactional_id": name,
+        }
+        self._transactions = plan.transactions
+        self._may_time_out = plan.options["transaction_timeout_ms"] < _UNHURRIED_MS
+        self._partitions = partitions
+        self._rng = rng
+        self._ledger = ledger
+        self._story = story
+
+    async def run(self) -> None:
+        """Make all transactions; every one has ended when this returns."""
+        producer = await self._started()
+        for number in range(self._transactions):
+            transaction = self._ledger.begin(self.name, number)
+            try:
+                await self._make(producer, transaction)
+            except TransactionFatalError as error:
+                self._failed(transaction, error)
+                if transaction.outcome is Outcome.OPEN:
+                    transaction.outcome = Outcome.ABORTED
+                old, producer = producer, await self._started()
+                await old.stop()
+            if self._rng.random() < 0.05:
+                producer = await self._replaced(producer, transaction)
+        await producer.stop()
+        self._story.tell(self.name, f"has made its {self._transactions} transactions")
+
+    async def _make(self, producer: AsyncKafkaProducer, transaction: Transaction) -> None:
+        """Make one transaction, and take down what became of it."""
+        try:
+            await producer.begin_transaction()
+            await self._fill(producer, transaction)
+            if self._rng.random() < 0.7:
+                transaction.outcome = Outcome.UNKNOWN
+                await self._decided(producer.commit_transaction)
+                transaction.outcome = Outcome.COMMITTED
+                return
+        except TransactionFatalError:
+            raise
+        except KafkaError as error:
+            self._failed(transaction, error)
+        transaction.outcome = Outcome.ABORTED
+        await self._decided(producer.abort_transaction)
+
+    def _failed(self, transaction: Transaction, error: KafkaError) -> None:
+        self._story.tell(self.name, f"transaction {transaction.number} has failed: {type(error).__name__}: {error}")
+        if not self._may_time_out:
+            self._ledger.failed(transaction, error)
+
+    async def _fill(self, producer: AsyncKafkaProducer, transaction: Transaction) -> None:
+        for _ in range(self._rng.randrange(1, _MOST_RECORDS)):
+            partition = self._rng.choice(self._partitions)
+            name = transaction.add(partition)
+            await producer.send(partition.topic, name.encode(), partition=partition.partition)
+            if self._rng.random() < 0.1:
+                await asyncio.sleep(self._rng.expovariate(1.0))
+        if self._rng.random() < 0.5:
+            offset = transaction.number + 1
+            await producer.send_offsets_to_transaction(
+                {self._partitions[0]: OffsetAndMetadata(offset, "", -1)}, self.name
+            )
+            transaction.offset = offset
+
+    async def _decided(self, call: Callable[[], Awaitable[object]]) -> None:
+        """Make a call again for as long as it says that nothing is decided yet."""
+        while True:
+            try:
+                await call()
+            except KafkaTimeoutError as error:
+                self._story.tell(self.name, f"asks again: {error}")
+            else:
+                return
+
+    async def _replaced(self, old: AsyncKafkaProducer, before: Transaction) -> AsyncKafkaProducer:
+        """Have another producer of the name take over from one that is in the middle of a transaction, and goes on."""
+        transaction = self._ledger.begin(self.name, before.number)
+        transaction.outcome = Outcome.ABORTED
+        producer = old
+        try:
+            await old.begin_transaction()
+            partition = self._rng.choice(self._partitions)
+            name = transaction.add(partition).replace(":", ":replaced:")
+            transaction.records = {name: partition}
+            await old.send(partition.topic, name.encode(), partition=partition.partition)
+            producer = await self._started()
+            await self._decided(old.commit_transaction)
+            self._ledger.found.append(f"{self.name} was replaced, and committed {name} all the same")
+        except KafkaError as error:
+            self._story.tell(self.name, f"was replaced: {type(error).__name__}")
+        if producer is old:
+            producer = await self._started()
+        await old.stop()
+        return producer
+
+    async def _started(self) -> AsyncKafkaProducer:
+        """A producer that has its id, and so has ended what an earlier one left open."""
+        while True:
+            producer = AsyncKafkaProducer(**self._options)
+            try:
+                await producer.start()
+                await self._decided(producer.init_transactions)
+            except KafkaError as error:
+                self._story.tell(self.name, f"cannot start: {error}")
+                await producer.stop()
+                await asyncio.sleep(1.0)
+            else:
+                return producer
+
 
 TOPIC = "transactions"
 PARTITIONS = 2

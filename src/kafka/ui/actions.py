@@ -5,9 +5,8 @@ from typing import Any
 
 from kafka.admin import OffsetSpec
 from kafka.errors import KafkaError, NoError, error_text
-from kafka.ui.figures import count
 from kafka.ui.layout import page, trouble
-from kafka.ui.markup import Html, address, html, joined, link, sent_back, table
+from kafka.ui.markup import Html, address, count, html, joined, link, sent_back, table
 from kafka.ui.state import Ui
 
 _EDGES = {"earliest": OffsetSpec.EARLIEST, "latest": OffsetSpec.LATEST}

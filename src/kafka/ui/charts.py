@@ -3,8 +3,7 @@
 import datetime
 from collections.abc import Mapping, Sequence
 
-from kafka.ui.figures import short
-from kafka.ui.markup import Html, html, joined
+from kafka.ui.markup import Html, html, joined, short
 
 Points = Sequence[tuple[float, float]]
 """Pairs of a time in seconds since 1970 and a value, by time."""

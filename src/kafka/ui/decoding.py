@@ -3,7 +3,7 @@
 import json
 from typing import TYPE_CHECKING, NamedTuple
 
-from kafka.ui.figures import size
+from kafka.ui.markup import size
 
 if TYPE_CHECKING:
     from kafka.ui.registry import Decoded

@@ -4,9 +4,8 @@ from typing import Any
 
 from kafka.errors import KafkaError, error_text
 from kafka.ui.charts import chart
-from kafka.ui.figures import count
 from kafka.ui.layout import live_address, live_page, trouble
-from kafka.ui.markup import Html, address, facts, html, joined, link, table
+from kafka.ui.markup import Html, address, count, facts, html, joined, link, table
 from kafka.ui.snapshot import GroupState
 from kafka.ui.state import Ui
 

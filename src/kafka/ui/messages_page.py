@@ -7,9 +7,8 @@ from kafka.consumer.bounded.bounds import WHERE_TOPICS_ARE
 from kafka.errors import KafkaError, error_text
 from kafka.structs import TopicPartition
 from kafka.ui.decoding import WAYS, shown
-from kafka.ui.figures import count, size, time
 from kafka.ui.layout import frame, page, trouble
-from kafka.ui.markup import Html, facts, html, joined, link, sent_back, table
+from kafka.ui.markup import Html, count, facts, html, joined, link, sent_back, size, table, time
 from kafka.ui.registry import Decoded, RecordText
 from kafka.ui.search import MOST, Found, Progress, Search, text_to_bytes
 from kafka.ui.state import Ui

@@ -1,17 +1,193 @@
-"""Runs the page until it is interrupted."""
+"""The paths of the page and what answers them, and the server that runs it until it is interrupted."""
 
 import ipaddress
 import logging
+import pathlib
 import socket
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import aclosing
+from typing import Any
 
 import uvicorn
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse, Response, StreamingResponse
+from starlette.routing import Route
+from starlette.types import ASGIApp
 
 from kafka._addresses import bare_host, format_address
 from kafka._loop_services import run_on_new_loop
-from kafka.ui.app import make_app
-from kafka.ui.settings import UiSettings
-from kafka.ui.state import Ui, connected
+from kafka.consumer.bounded.bounds import WHERE_TOPICS_ARE
+from kafka.errors import KafkaError, error_text
+from kafka.ui.actions import create_topic, reset_group
+from kafka.ui.groups_page import group_page, group_part, groups_page, groups_part
+from kafka.ui.guard import Guard
+from kafka.ui.layout import page, trouble
+from kafka.ui.markup import Html, visible
+from kafka.ui.messages_page import message_page, messages_page
+from kafka.ui.schemas_page import no_schema, schema_page, schemas_page
+from kafka.ui.spark_page import spark_page, spark_part
+from kafka.ui.state import Ui, UiSettings, connected
+from kafka.ui.topics_page import topic_page, topic_part, topics_page, topics_part
+
+_STATIC = pathlib.Path(__file__).parent / "static"
+_KINDS = {"style.css": "text/css", "live.js": "text/javascript", "icon.svg": "image/svg+xml"}
+Answer = Callable[[Request], Awaitable[Response]]
+
+
+async def _live_spark(ui: Ui, _: Mapping[str, str]) -> Html:
+    return await spark_part(ui)
+
+
+async def _live(part: Html) -> Html:
+    return part
+
+
+_PARTS: Mapping[str, Callable[[Ui, Mapping[str, str]], Awaitable[Html]]] = {
+    "topics": lambda ui, _: _live(topics_part(ui)),
+    "topic": lambda ui, given: _live(topic_part(ui, given.get("name", ""))),
+    "groups": lambda ui, _: _live(groups_part(ui)),
+    "group": lambda ui, given: _live(group_part(ui, given.get("id", ""))),
+    "spark": _live_spark,
+}
+
+
+def make_app(ui: Ui) -> ASGIApp:
+    """The page as an ASGI application. Where changes are not allowed there is no path that makes any."""
+    routes = [
+        Route("/", _page(ui, lambda given: topics_page(ui))),
+        Route("/topic", _page(ui, lambda given: topic_page(ui, given.get("name", "")), _no_topic)),
+        Route("/groups", _page(ui, lambda given: groups_page(ui))),
+        Route("/group", _page(ui, lambda given: group_page(ui, given.get("id", "")), _no_group)),
+        Route("/schemas", _page(ui, lambda given: schemas_page(ui, given))),
+        Route("/schema", _page(ui, lambda given: schema_page(ui, given), no_schema)),
+        Route("/spark", _page(ui, lambda given: spark_page(ui))),
+        Route("/message", _page(ui, lambda given: message_page(ui, given), _no_message)),
+        Route("/messages", _messages(ui)),
+        Route("/live/{part}", _events(ui)),
+        Route("/static/{name}", _static),
+    ]
+    if ui.settings.allow_writes:
+        routes += [
+            Route("/topics", _action(ui, create_topic), methods=["POST"]),
+            Route("/group/reset", _action(ui, reset_group), methods=["POST"]),
+        ]
+    wrong_address = _wrong_address(ui)
+    found_not = {404: wrong_address, 405: wrong_address}
+    return Guard(Starlette(routes=routes, exception_handlers=found_not), ui.settings.names)
+
+
+def _wrong_address(ui: Ui) -> Callable[[Request, Exception], Awaitable[Response]]:
+    async def answer(request: Request, error: Exception) -> Response:
+        status = error.status_code if isinstance(error, HTTPException) else 404
+        what = "does not accept this request" if status == 405 else "is not a page of this server"
+        text = f"{request.url.path!r} {what}; the links above lead to its pages"
+        return _answer(page(ui, "Not found", "", trouble(text)), status)
+
+    return answer
+
+
+def _no_topic(given: Mapping[str, str]) -> str:
+    return f"there is no topic {given.get('name', '')!r:.300}; see the Topics page"
+
+
+def _no_group(given: Mapping[str, str]) -> str:
+    return f"there is no group {given.get('id', '')!r:.300}; see the Groups page"
+
+
+def _no_message(given: Mapping[str, str]) -> str:
+    where = f"partition {given.get('partition') or '0'} of topic {given.get('topic', '')!r:.300}"
+    return f"{where} has no record at offset {given.get('offset', '')}: it was deleted, or has not been written yet"
+
+
+def _answer(content: str, status: int = 200) -> HTMLResponse:
+    return HTMLResponse(content.encode("utf-8", "backslashreplace"), status)
+
+
+def _page(
+    ui: Ui,
+    made: Callable[[Mapping[str, str]], Awaitable[Html | None]],
+    missing: Callable[[Mapping[str, str]], str] = lambda _: "",
+) -> Answer:
+    """What makes a page; ``missing`` says what there is none of, where it gives None."""
+
+    async def answer(request: Request) -> Response:
+        try:
+            found = await made(request.query_params)
+        except (KafkaError, ValueError, TypeError) as error:
+            text = error_text(error).replace(WHERE_TOPICS_ARE, "see the Topics page")
+            return _answer(page(ui, "Error", "", trouble(text)), 400)
+        except TimeoutError:
+            return _answer(page(ui, "Error", "", trouble("the request timed out")), 504)
+        if found is None:
+            return _answer(page(ui, "Not found", "", trouble(missing(request.query_params))), 404)
+        return _answer(found)
+
+    return answer
+
+
+def _messages(ui: Ui) -> Answer:
+    async def answer(request: Request) -> Response:
+        async def body() -> AsyncIterator[bytes]:
+            async with aclosing(messages_page(ui, request.query_params)) as parts:
+                async for part in parts:
+                    yield part.encode("utf-8", "backslashreplace")
+
+        return StreamingResponse(body(), media_type="text/html")
+
+    return answer
+
+
+def _events(ui: Ui) -> Answer:
+    """A page's live part, whenever there is news (server-sent events)."""
+
+    async def answer(request: Request) -> Response:
+        part = _PARTS.get(request.path_params["part"])
+        if part is None:
+            return _answer("", 404)
+
+        async def body() -> AsyncIterator[bytes]:
+            async with aclosing(ui.observer.follow()) as moments:
+                async for is_news in moments:
+                    yield event(await part(ui, request.query_params)) if is_news else b": still here\n\n"
+
+        return StreamingResponse(body(), media_type="text/event-stream")
+
+    return answer
+
+
+def event(content: str) -> bytes:
+    """A server-sent event."""
+    lines = visible(content).splitlines()
+    return "".join([*(f"data: {line}\n" for line in lines), "\n"]).encode("utf-8", "backslashreplace")
+
+
+def _action(ui: Ui, done: Callable[[Ui, Mapping[str, str]], Awaitable[Html]]) -> Answer:
+    async def answer(request: Request) -> Response:
+        try:
+            given = await ui.forms.fields(request)
+        except ValueError as error:
+            return _answer(page(ui, "Error", "", trouble(str(error))), 413)
+        except ClientDisconnect:
+            return Response(status_code=400)  # to nobody
+        if given is None:
+            text = (
+                "this form comes from another page, or from before kafka ui was restarted: go back and reload the page"
+            )
+            return _answer(page(ui, "Refused", "", trouble(text)), 403)
+        return _answer(await done(ui, {**request.query_params, **given}))
+
+    return answer
+
+
+async def _static(request: Request) -> Response:
+    name = request.path_params["name"]
+    if name not in _KINDS:
+        return Response(status_code=404)
+    headers: dict[str, Any] = {"Cache-Control": "max-age=60"}
+    return Response((_STATIC / name).read_bytes(), media_type=_KINDS[name], headers=headers)
+
 
 _PATIENCE_S = 15
 

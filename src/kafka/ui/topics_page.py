@@ -3,9 +3,8 @@
 from kafka.admin import ConfigResource
 from kafka.errors import KafkaError, error_text
 from kafka.ui.charts import chart, sparkline
-from kafka.ui.figures import count, rate, size
 from kafka.ui.layout import live_address, live_page, trouble
-from kafka.ui.markup import Html, facts, html, joined, link, table
+from kafka.ui.markup import Html, count, facts, html, joined, link, rate, size, table
 from kafka.ui.snapshot import Snapshot, TopicState
 from kafka.ui.state import Ui
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from kafka.broker.log.files import FilePool
-from kafka.broker.log.options import LogOptions
-from kafka.broker.log.partition import PartitionLog
+from kafka.broker.log.partition import LogOptions, PartitionLog
 
 
 @pytest.fixture

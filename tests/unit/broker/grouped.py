@@ -9,9 +9,8 @@ from pathlib import Path
 from kafka.broker.codes import ErrorCode, RequestFailed
 from kafka.broker.groups.consumer_journal import ConsumerGroupJournal
 from kafka.broker.groups.coordinator import GroupCoordinator
-from kafka.broker.groups.journal import OffsetJournal
 from kafka.broker.groups.member import JoinRequest, JoinResult, Protocol, SyncResult
-from kafka.broker.groups.offsets import CommittedOffset
+from kafka.broker.groups.offsets import CommittedOffset, OffsetJournal
 from kafka.broker.groups.state import GroupState
 from kafka.broker.settings import BrokerSettings
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kafka.broker.buffers import BufferPool
+from kafka.broker.receive_buffer import BufferPool
 
 MIB = 1 << 20
 

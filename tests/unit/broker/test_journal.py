@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from kafka.broker.codes import ErrorCode, RequestFailed
-from kafka.broker.groups import journal as journal_module
-from kafka.broker.groups.journal import OffsetJournal
-from kafka.broker.groups.offsets import CommittedOffset
+from kafka.broker.groups import offsets as journal_module
+from kafka.broker.groups.offsets import CommittedOffset, OffsetJournal
 
 from .grouped import GROUP, Harness
 

@@ -11,7 +11,7 @@ import pytest
 
 from kafka.broker.codes import ErrorCode, RequestFailed
 from kafka.broker.group_configs import GroupConfigs, duration_ms
-from kafka.broker.log.markers import Marker
+from kafka.broker.log.layout import Marker
 from kafka.broker.log.partition import PartitionLog
 from kafka.broker.settings import BrokerSettings
 from kafka.broker.share.coordinator import ShareCoordinator

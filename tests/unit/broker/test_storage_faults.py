@@ -15,8 +15,7 @@ import pytest
 from kafka.broker import EmbeddedBroker, topics
 from kafka.broker.codes import ErrorCode, RequestFailed
 from kafka.broker.log.files import FilePool
-from kafka.broker.log.options import LogOptions
-from kafka.broker.log.partition import PartitionLog
+from kafka.broker.log.partition import LogOptions, PartitionLog
 from kafka.broker.settings import BrokerSettings
 from kafka.broker.topics import Topic, TopicChanges, TopicStore
 from kafka.record import BatchBuilder, decode_batches

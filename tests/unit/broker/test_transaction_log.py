@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from kafka.broker.codes import ErrorCode, RequestFailed
-from kafka.broker.log.markers import Marker
+from kafka.broker.log.layout import Marker
 from kafka.broker.log.partition import PartitionLog
 from kafka.record import batch_headers, decode_batches
 

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from kafka import broker
-from kafka.broker import foreground
+from kafka.broker import embedded
 from kafka.cli import broker_users
 from kafka.cli.commands import commands
 
@@ -58,7 +58,7 @@ def test_a_broker_that_is_ready_says_where_records_are_and_that_clients_log_in(
         async def stop(self) -> None:
             pass
 
-    monkeypatch.setattr(foreground, "BrokerServer", Server)
+    monkeypatch.setattr(embedded, "BrokerServer", Server)
     result = run()
     assert (result.exit_code, result.stdout) == (0, "kafka broker ready on h:1\n")
     assert result.stderr == "records are in a temporary folder, removed at the end (--data-dir keeps them)\n"

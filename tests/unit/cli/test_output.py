@@ -5,7 +5,7 @@ import datetime
 import pytest
 
 from kafka.cli.output import Output, aligned, jsonable
-from kafka.display.units import size
+from kafka.display import size_text
 from kafka.errors import UnknownTopicOrPartitionError
 from kafka.structs import TopicPartition
 
@@ -87,7 +87,7 @@ def test_anything_has_a_form_in_json(value: object, expected: object) -> None:
     ],
 )
 def test_sizes_have_units(count: int, text: str) -> None:
-    assert size(count) == text
+    assert size_text(count) == text
 
 
 def test_cells_stand_below_each_other_whatever_the_width_of_their_characters() -> None:

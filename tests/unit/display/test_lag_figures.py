@@ -12,7 +12,7 @@ import pytest
 from harness.topics import create_topic
 from kafka import AsyncKafkaConsumer, KafkaAdminClient, KafkaConsumer, KafkaProducer, OffsetAndMetadata, TopicPartition
 from kafka.broker import EmbeddedBroker
-from kafka.display.lag_figure import LARGEST_DRAWN, lag_figure
+from kafka.display.figures import LARGEST_DRAWN, lag_figure
 from kafka.errors import IllegalStateError
 from kafka.spark.monitoring.query_monitor import Watch
 

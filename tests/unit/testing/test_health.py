@@ -17,7 +17,7 @@ from kafka.broker import EmbeddedBroker
 from kafka.errors import WakeupError
 from kafka.health import Health, HealthState
 from kafka.testing.cluster import SimulatedCluster
-from kafka.testing.commit_ledger import CommitLedger
+from kafka.testing.ledger import CommitLedger
 from kafka.testing.loop import SimulatedLoop, run_simulated
 
 HOST = "broker-1"

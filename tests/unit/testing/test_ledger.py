@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kafka.structs import TopicPartition
-from kafka.testing.commit_ledger import CommitLedger
-from kafka.testing.ledger import Ledger
-from kafka.testing.share_ledger import ShareLedger
+from kafka.testing.ledger import CommitLedger, Ledger
+from kafka.testing.share_trial import ShareLedger
 
 TP = TopicPartition("t", 0)
 

@@ -13,7 +13,7 @@ import pytest
 from kafka import AsyncKafkaAdminClient, AsyncKafkaConsumer, AsyncKafkaProducer
 from kafka.errors import KafkaError
 from kafka.testing.cluster import SimulatedCluster
-from kafka.testing.commit_ledger import CommitLedger
+from kafka.testing.ledger import CommitLedger
 from kafka.testing.loop import SimulatedLoop, run_simulated
 
 HOST, TOPIC = "broker-1", "numbers"

@@ -10,9 +10,9 @@ import pytest
 
 from kafka.broker.codes import RequestFailed
 from kafka.broker.groups.coordinator import GroupCoordinator
-from kafka.broker.groups.journal import OffsetJournal
 from kafka.broker.groups.offsets import GroupOffsets as StoredOffsets
-from kafka.broker.log import reading
+from kafka.broker.groups.offsets import OffsetJournal
+from kafka.broker.log import partition as partition_log
 from kafka.broker.log.producers import ProducerStates
 from kafka.broker.share.journal import ShareJournal
 from kafka.broker.share.partition import SharePartition
@@ -32,10 +32,8 @@ from kafka.producer.batch.queues import PartitionQueue
 from kafka.producer.transactions.identity import TransactionIdentity
 from kafka.producer.transactions.requests import TransactionRequests
 from kafka.testing import (
-    member_actor,
-    producer_actor,
+    group_actors,
     run_seed,
-    share_actor,
     share_trial,
     simulation,
     transaction_trial,
@@ -114,7 +112,7 @@ def a_record_is_handed_out_twice(patch: pytest.MonkeyPatch) -> None:
         def amiss(self, batches: Any) -> Any:
             return {tp: [*records, records[-1]] for tp, records in batches.items()}
 
-    patch.setattr(member_actor, "AsyncKafkaConsumer", Twice)
+    patch.setattr(group_actors, "AsyncKafkaConsumer", Twice)
 
 
 def a_batch_is_handed_out_again(patch: pytest.MonkeyPatch) -> None:
@@ -125,7 +123,7 @@ def a_batch_is_handed_out_again(patch: pytest.MonkeyPatch) -> None:
             again, self.last = self.last, batches
             return again or batches
 
-    patch.setattr(member_actor, "AsyncKafkaConsumer", Again)
+    patch.setattr(group_actors, "AsyncKafkaConsumer", Again)
 
 
 def a_record_is_not_handed_out(patch: pytest.MonkeyPatch) -> None:
@@ -133,7 +131,7 @@ def a_record_is_not_handed_out(patch: pytest.MonkeyPatch) -> None:
         def amiss(self, batches: Any) -> Any:
             return {tp: records[:-1] for tp, records in batches.items() if len(records) > 1}
 
-    patch.setattr(member_actor, "AsyncKafkaConsumer", Forgetful)
+    patch.setattr(group_actors, "AsyncKafkaConsumer", Forgetful)
 
 
 def committed_offsets_are_not_asked_for(patch: pytest.MonkeyPatch) -> None:
@@ -168,7 +166,7 @@ def brokers_take_retries_for_new(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(ProducerStates, "repeated", lambda self, head: None)
 
 
-class _ProducerWith(producer_actor.AsyncKafkaProducer):
+class _ProducerWith(group_actors.AsyncKafkaProducer):
     """Leaves something of every tenth record."""
 
     _sends = 0
@@ -188,7 +186,7 @@ def a_record_is_never_sent(patch: pytest.MonkeyPatch) -> None:
         async def amiss(self, topic: str, value: bytes, partition: int) -> Any:
             return await super(_ProducerWith, self).send(topic, b"another", partition=partition)
 
-    patch.setattr(producer_actor, "AsyncKafkaProducer", Silent)
+    patch.setattr(group_actors, "AsyncKafkaProducer", Silent)
 
 
 def a_record_has_no_outcome(patch: pytest.MonkeyPatch) -> None:
@@ -196,7 +194,7 @@ def a_record_has_no_outcome(patch: pytest.MonkeyPatch) -> None:
         async def amiss(self, topic: str, value: bytes, partition: int) -> Any:
             return asyncio.get_running_loop().create_future()
 
-    patch.setattr(producer_actor, "AsyncKafkaProducer", Mute)
+    patch.setattr(group_actors, "AsyncKafkaProducer", Mute)
     patch.setattr(simulation, "LIMIT_S", 500.0)
 
 
@@ -216,7 +214,7 @@ def a_timer_is_left(patch: pytest.MonkeyPatch) -> None:
         def begin(self, loop: asyncio.AbstractEventLoop) -> None:
             loop.call_later(100_000, int)
 
-    patch.setattr(member_actor, "AsyncKafkaConsumer", Late)
+    patch.setattr(group_actors, "AsyncKafkaConsumer", Late)
 
 
 def a_task_is_left(patch: pytest.MonkeyPatch) -> None:
@@ -224,7 +222,7 @@ def a_task_is_left(patch: pytest.MonkeyPatch) -> None:
         def begin(self, loop: asyncio.AbstractEventLoop) -> None:
             self.task = loop.create_task(asyncio.sleep(100_000))
 
-    patch.setattr(member_actor, "AsyncKafkaConsumer", Busy)
+    patch.setattr(group_actors, "AsyncKafkaConsumer", Busy)
 
 
 def a_receive_buffer_is_left(patch: pytest.MonkeyPatch) -> None:
@@ -234,7 +232,7 @@ def a_receive_buffer_is_left(patch: pytest.MonkeyPatch) -> None:
         def begin(self, loop: asyncio.AbstractEventLoop) -> None:
             kept.append(shared_pool.take(100_000))
 
-    patch.setattr(member_actor, "AsyncKafkaConsumer", Greedy)
+    patch.setattr(group_actors, "AsyncKafkaConsumer", Greedy)
 
 
 def a_callback_fails(patch: pytest.MonkeyPatch) -> None:
@@ -242,7 +240,7 @@ def a_callback_fails(patch: pytest.MonkeyPatch) -> None:
         def begin(self, loop: asyncio.AbstractEventLoop) -> None:
             loop.call_soon(lambda: 1 // 0)
 
-    patch.setattr(member_actor, "AsyncKafkaConsumer", Careless)
+    patch.setattr(group_actors, "AsyncKafkaConsumer", Careless)
 
 
 def a_task_fails_unseen(patch: pytest.MonkeyPatch) -> None:
@@ -254,7 +252,7 @@ def a_task_fails_unseen(patch: pytest.MonkeyPatch) -> None:
             task = loop.create_task(fail())
             task.itself = task  # type: ignore[attr-defined]  # only the garbage collector sees what became of it
 
-    patch.setattr(member_actor, "AsyncKafkaConsumer", Forgotten)
+    patch.setattr(group_actors, "AsyncKafkaConsumer", Forgotten)
 
 
 def a_program_fails(patch: pytest.MonkeyPatch) -> None:
@@ -262,11 +260,11 @@ def a_program_fails(patch: pytest.MonkeyPatch) -> None:
         def begin(self, loop: asyncio.AbstractEventLoop) -> None:
             raise ZeroDivisionError
 
-    patch.setattr(member_actor, "AsyncKafkaConsumer", Broken)
+    patch.setattr(group_actors, "AsyncKafkaConsumer", Broken)
 
 
 def aborted_transactions_are_not_listed(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(reading, "aborted_between", lambda *arguments: ())
+    patch.setattr(partition_log, "aborted_between", lambda *arguments: ())
 
 
 def a_commit_is_never_sent(patch: pytest.MonkeyPatch) -> None:
@@ -346,7 +344,7 @@ class _SharesAmiss(AsyncKafkaShareConsumer):
 
 
 def a_record_of_a_share_group_is_not_handed_out(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(share_actor, "AsyncKafkaShareConsumer", _SharesAmiss)
+    patch.setattr(share_trial, "AsyncKafkaShareConsumer", _SharesAmiss)
 
 
 def acknowledgements_are_never_sent(patch: pytest.MonkeyPatch) -> None:

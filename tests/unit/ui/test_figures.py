@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafka.ui.figures import short
+from kafka.ui.markup import short
 
 pytestmark = pytest.mark.once
 

@@ -8,7 +8,7 @@ import pytest
 
 from kafka.errors import KafkaConnectionError
 from kafka.structs import TopicPartition
-from kafka.ui.observer import History, Observer
+from kafka.ui.poller import History, Observer
 from kafka.ui.snapshot import GroupState, PartitionState, Snapshot, TopicState, rate
 from unit.virtual_loop import simulate
 

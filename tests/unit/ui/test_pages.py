@@ -17,9 +17,9 @@ from kafka.broker import EmbeddedBroker
 from kafka.errors import KafkaConnectionError
 from kafka.structs import OffsetAndMetadata, TopicPartition
 from kafka.ui import search
-from kafka.ui.app import event
-from kafka.ui.looking import look
+from kafka.ui.poller import look
 from kafka.ui.search import Progress, Search
+from kafka.ui.server import event
 from unit.ui.test_spark_log import line
 from unit.ui.ui_support import HOSTILE, Pages, pages_of, rows_of, settings, text_of
 

@@ -10,9 +10,8 @@ from typing import Any
 import httpx
 
 from kafka.cli.positions import parse_position
-from kafka.ui.app import make_app
-from kafka.ui.settings import UiSettings
-from kafka.ui.state import Ui, connected
+from kafka.ui.server import make_app
+from kafka.ui.state import Ui, UiSettings, connected
 
 ADDRESS = "http://127.0.0.1:8085"
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>&amp;"

@@ -12,7 +12,7 @@ from kafka.admin import share_group_offsets as _share
 from kafka.admin.async_calls.base import AsyncAdminCalls
 from kafka.admin.offset_targets import GivenTarget, Target
 from kafka.admin.share_group_offsets import SharePartitionOffset
-from kafka.display.plotting import check_matplotlib
+from kafka.display import check_matplotlib
 from kafka.errors import BrokerResponseError
 from kafka.structs import OffsetAndMetadata, TopicPartition
 
@@ -76,7 +76,7 @@ class AsyncGroupOffsetCalls(AsyncAdminCalls):
         Raises `ImportError` without matplotlib, and what `list_group_offsets` raises.
         """
         check_matplotlib("plot_lag()")
-        from kafka.display.lag_figure import lag_figure
+        from kafka.display.figures import lag_figure
 
         wanted = list(dict.fromkeys(arguments.names("group_ids", group_ids)))
         found = await self._run(_lag.group_lag(self._requests, wanted))

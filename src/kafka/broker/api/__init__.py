@@ -1,7 +1,7 @@
-"""The APIs that the broker serves: one module per API or family of APIs, loaded when a client first asks for it.
+"""The APIs that the broker serves: one module for each API or family of APIs, loaded when a client first asks for it.
 
-A handler takes the broker, the decoded request and its `RequestContext`, and returns the response, a future of it, or
-None where the client wants no answer.
+A handler takes the broker, the decoded request and its `RequestContext`. It returns the response, a future of it
+(`LongPoll` and `NoAnswer` are such futures), or None if the client wants no answer.
 """
 
 import asyncio
@@ -11,6 +11,17 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from kafka.broker.context import Broker, RequestContext
 from kafka.wire import Message
+
+
+class LongPoll(asyncio.Future[Message]):
+    """The answer of a request that waits for records. `finish` is to be set: it gives the answer at once."""
+
+    finish: Callable[[], None]
+
+
+class NoAnswer(asyncio.Future[Message]):
+    """The answer that never comes: the connection says nothing more, and ends when its client does."""
+
 
 Answer: TypeAlias = "Message | asyncio.Future[Message] | asyncio.Future[Message | None] | None"
 Handler: TypeAlias = Callable[[Broker, Any, RequestContext], Answer]
@@ -39,8 +50,8 @@ APIS: Final[Mapping[int, Api]] = {
         Api(1, "Fetch", 0, 18, "fetch", "fetch"),
         Api(2, "ListOffsets", 0, 11, "list_offsets", "list_offsets"),
         Api(3, "Metadata", 0, 13, "metadata", "metadata"),
-        Api(8, "OffsetCommit", 0, 10, "offset_commit", "offset_commit"),
-        Api(9, "OffsetFetch", 0, 10, "offset_fetch", "offset_fetch"),
+        Api(8, "OffsetCommit", 0, 10, "committed_offsets", "offset_commit"),
+        Api(9, "OffsetFetch", 0, 10, "committed_offsets", "offset_fetch"),
         Api(10, "FindCoordinator", 0, 6, "find_coordinator", "find_coordinator"),
         Api(11, "JoinGroup", 0, 9, "membership", "join_group"),
         Api(12, "Heartbeat", 0, 4, "membership", "heartbeat"),
@@ -53,23 +64,23 @@ APIS: Final[Mapping[int, Api]] = {
         Api(19, "CreateTopics", 0, 7, "topics_admin", "create_topics"),
         Api(20, "DeleteTopics", 0, 6, "topics_admin", "delete_topics"),
         Api(21, "DeleteRecords", 0, 2, "topics_admin", "delete_records"),
-        Api(22, "InitProducerId", 0, 5, "init_producer_id", "init_producer_id"),
+        Api(22, "InitProducerId", 0, 5, "transactions", "init_producer_id"),
         Api(23, "OffsetForLeaderEpoch", 0, 4, "list_offsets", "offset_for_leader_epoch"),
         Api(24, "AddPartitionsToTxn", 0, 5, "transactions", "add_partitions_to_txn"),
         Api(25, "AddOffsetsToTxn", 0, 4, "transactions", "add_offsets_to_txn"),
         Api(26, "EndTxn", 0, 5, "transactions", "end_txn"),
         Api(27, "WriteTxnMarkers", 0, 2, "transactions_admin", "write_txn_markers"),
-        Api(28, "TxnOffsetCommit", 0, 5, "txn_offset_commit", "txn_offset_commit"),
+        Api(28, "TxnOffsetCommit", 0, 5, "transactions", "txn_offset_commit"),
         Api(32, "DescribeConfigs", 0, 4, "configs", "describe_configs"),
         Api(33, "AlterConfigs", 0, 2, "configs", "alter_configs"),
-        Api(35, "DescribeLogDirs", 1, 4, "inventory", "describe_log_dirs"),
+        Api(35, "DescribeLogDirs", 1, 4, "topics_admin", "describe_log_dirs"),
         Api(36, "SaslAuthenticate", 0, 2, "sasl", "sasl_authenticate"),
         Api(37, "CreatePartitions", 0, 3, "topics_admin", "create_partitions"),
         Api(42, "DeleteGroups", 0, 2, "groups_admin", "delete_groups"),
         Api(44, "IncrementalAlterConfigs", 0, 1, "configs", "incremental_alter_configs"),
         Api(47, "OffsetDelete", 0, 0, "groups_admin", "offset_delete"),
-        Api(50, "DescribeUserScramCredentials", 0, 0, "scram_credentials", "describe_user_scram_credentials"),
-        Api(51, "AlterUserScramCredentials", 0, 0, "scram_credentials", "alter_user_scram_credentials"),
+        Api(50, "DescribeUserScramCredentials", 0, 0, "sasl", "describe_user_scram_credentials"),
+        Api(51, "AlterUserScramCredentials", 0, 0, "sasl", "alter_user_scram_credentials"),
         Api(60, "DescribeCluster", 0, 2, "metadata", "describe_cluster"),
         Api(61, "DescribeProducers", 0, 0, "transactions_admin", "describe_producers"),
         Api(65, "DescribeTransactions", 0, 0, "transactions_admin", "describe_transactions"),
@@ -78,12 +89,12 @@ APIS: Final[Mapping[int, Api]] = {
         Api(69, "ConsumerGroupDescribe", 0, 1, "consumer_membership", "consumer_group_describe"),
         Api(71, "GetTelemetrySubscriptions", 0, 0, "telemetry", "get_telemetry_subscriptions"),
         Api(72, "PushTelemetry", 0, 0, "telemetry", "push_telemetry"),
-        Api(74, "ListConfigResources", 0, 1, "inventory", "list_config_resources"),
+        Api(74, "ListConfigResources", 0, 1, "configs", "list_config_resources"),
         Api(75, "DescribeTopicPartitions", 0, 0, "metadata", "describe_topic_partitions"),
         Api(76, "ShareGroupHeartbeat", 1, 1, "share_membership", "share_group_heartbeat"),
         Api(77, "ShareGroupDescribe", 1, 1, "share_membership", "share_group_describe"),
         Api(78, "ShareFetch", 1, 2, "share_fetch", "share_fetch"),
-        Api(79, "ShareAcknowledge", 1, 2, "share_acknowledge", "share_acknowledge"),
+        Api(79, "ShareAcknowledge", 1, 2, "share_fetch", "share_acknowledge"),
         Api(90, "DescribeShareGroupOffsets", 0, 1, "share_offsets", "describe_share_group_offsets"),
         Api(91, "AlterShareGroupOffsets", 0, 0, "share_offsets", "alter_share_group_offsets"),
         Api(92, "DeleteShareGroupOffsets", 0, 0, "share_offsets", "delete_share_group_offsets"),

@@ -4,7 +4,7 @@ Versions served: DescribeConfigs 0 to 4, AlterConfigs 0 to 2, IncrementalAlterCo
 Behaviour: a topic's configs are those of Kafka, checked, kept, and obeyed at once as far as
 `kafka.broker.topic_configs` says. The broker's own settings can be read.
 A group's configs may be set before it is there; those of share groups are obeyed (`kafka.broker.group_configs`). A
-subscription to clients' metrics (KIP-714) is there when one of its configs is set (`kafka.broker.client_metrics`).
+subscription to clients' metrics (KIP-714) is there when one of its configs is set (`kafka.broker.telemetry`).
 Known gaps: the broker's settings cannot be changed while it runs; other resources are refused.
 """
 
@@ -33,8 +33,15 @@ from kafka.wire.api.incremental_alter_configs import (
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
 )
+from kafka.wire.api.list_config_resources import (
+    ConfigResource,
+    ListConfigResourcesRequest,
+    ListConfigResourcesResponse,
+)
 
-_TOPIC, _BROKER, _CLIENT_METRICS, _GROUP = 2, 4, 16, 32
+_TOPIC, _BROKER, _BROKER_LOGGER, _CLIENT_METRICS, _GROUP = 2, 4, 8, 16, 32
+_ALL_KINDS = (_TOPIC, _BROKER, _BROKER_LOGGER, _CLIENT_METRICS, _GROUP)
+_KINDS_SINCE = 1
 _OF_TOPIC, _OF_BROKER, _DEFAULT, _OF_CLIENT_METRICS, _OF_GROUP = 1, 4, 5, 7, 8
 _NAMED = (_CLIENT_METRICS, _GROUP)
 """Resources whose configs may be set before they are there."""
@@ -287,3 +294,25 @@ def _stepped(
             entries = [one for one in entries if one not in given]
         configs[name] = ",".join(entries)
     return configs
+
+
+def list_config_resources(
+    broker: Broker, request: ListConfigResourcesRequest, context: RequestContext
+) -> ListConfigResourcesResponse:
+    """List the names of what has configs (KIP-1142); before version 1 that is subscriptions to metrics alone."""
+    kinds = (_CLIENT_METRICS,) if context.version < _KINDS_SINCE else tuple(request.resource_types) or _ALL_KINDS
+    if not set(kinds) <= set(_ALL_KINDS):
+        return ListConfigResourcesResponse(error_code=ErrorCode.UNSUPPORTED_VERSION)
+    names = {
+        _TOPIC: [topic.name for topic in broker.topics],
+        _BROKER: [str(broker.settings.node_id)],
+        _GROUP: broker.group_configs.names(),
+        _CLIENT_METRICS: broker.client_metrics.names(),
+    }
+    return ListConfigResourcesResponse(
+        config_resources=[
+            ConfigResource(resource_name=name, resource_type=kind)
+            for kind in dict.fromkeys(kinds)
+            for name in names.get(kind, ())
+        ]
+    )

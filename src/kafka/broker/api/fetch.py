@@ -18,12 +18,11 @@ import logging
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from kafka.broker.api import LongPoll
 from kafka.broker.codes import ErrorCode, RequestFailed, code_of
 from kafka.broker.context import Broker, RequestContext
 from kafka.broker.convert import to_old_magic
-from kafka.broker.late_answers import LongPoll
-from kafka.broker.log.options import LEADER_EPOCH
-from kafka.broker.log.partition import WAKE, PartitionLog
+from kafka.broker.log.partition import LEADER_EPOCH, WAKE, PartitionLog
 from kafka.broker.sessions import FINAL_EPOCH, INITIAL_EPOCH, FetchedPartition, FetchSession, PartitionKey
 from kafka.errors import KafkaError
 from kafka.record.codecs import CODECS

@@ -7,7 +7,7 @@ Known gaps: type 2, the coordinator of the state of share-partitions, is refused
 
 from kafka.broker.codes import ErrorCode, RequestFailed
 from kafka.broker.context import Broker, RequestContext
-from kafka.broker.internal_topics import CONSUMER_OFFSETS, TRANSACTION_STATE
+from kafka.broker.topics import CONSUMER_OFFSETS, TRANSACTION_STATE
 from kafka.wire.api.find_coordinator import Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
 
 _KEPT_IN = {0: CONSUMER_OFFSETS, 1: TRANSACTION_STATE}

@@ -11,8 +11,7 @@ from collections import Counter
 
 from kafka.broker.codes import ErrorCode, RequestFailed
 from kafka.broker.context import Broker, RequestContext
-from kafka.broker.log.options import LEADER_EPOCH, NEVER
-from kafka.broker.log.partition import PartitionLog
+from kafka.broker.log.partition import LEADER_EPOCH, NEVER, PartitionLog
 from kafka.wire.api.list_offsets import (
     ListOffsetsPartition,
     ListOffsetsPartitionResponse,

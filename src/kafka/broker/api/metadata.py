@@ -12,9 +12,8 @@ from collections.abc import Iterable
 from kafka.broker import allowed_operations
 from kafka.broker.codes import ErrorCode, RequestFailed
 from kafka.broker.context import Broker, RequestContext
-from kafka.broker.internal_topics import INTERNAL_TOPICS
-from kafka.broker.log.options import LEADER_EPOCH
-from kafka.broker.topics import Topic, TopicChanges, check_name
+from kafka.broker.log.partition import LEADER_EPOCH
+from kafka.broker.topics import INTERNAL_TOPICS, Topic, TopicChanges, check_name
 from kafka.wire import NO_UUID
 from kafka.wire.api.describe_cluster import (
     DescribeClusterBroker,

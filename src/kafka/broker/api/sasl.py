@@ -1,18 +1,38 @@
-"""SaslHandshake (key 17) and SaslAuthenticate (36): a client logs in.
+"""SaslHandshake (key 17), SaslAuthenticate (36), DescribeUserScramCredentials (50) and AlterUserScramCredentials (51).
 
-Versions served: SaslHandshake 0 to 1, SaslAuthenticate 0 to 2.
-Behaviour: by PLAIN, SCRAM-SHA-256 and SCRAM-SHA-512, as one of the setting users. A wrong password is answered with
-SASL_AUTHENTICATION_FAILED, an unknown mechanism with UNSUPPORTED_SASL_MECHANISM and those there are; then the
-connection is closed. Where it stands in the login is in `kafka.broker.sasl.login`, which also says what a client may
-send before; it has ten minutes for it. Without users, and for a client that has logged in for good, it is
-ILLEGAL_SASL_STATE, as by Kafka.
-Known gaps: OAUTHBEARER, GSSAPI and delegation tokens; there is no authorization.
+Versions served: SaslHandshake 0 to 1, SaslAuthenticate 0 to 2, the others 0.
+
+SaslHandshake, SaslAuthenticate: a client logs in with PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512 as one of the setting
+`users`, within ten minutes. A wrong password is answered with SASL_AUTHENTICATION_FAILED, an unknown mechanism with
+UNSUPPORTED_SASL_MECHANISM and the list of mechanisms; then the connection is closed. `kafka.broker.sasl.login` holds
+the state of a login and says what a client may send before it. Without users, and for a client whose login does not
+expire, the answer is ILLEGAL_SASL_STATE, as in Kafka.
+
+DescribeUserScramCredentials, AlterUserScramCredentials (KIP-554): the users of the setting `users` are listed as well;
+credentials set or deleted here take precedence over it, also after a restart. As in Kafka, a request changes one
+credential of a user: two of different mechanisms are DUPLICATE_RESOURCE, and the user keeps the old ones. Without the
+setting nobody logs in, and the credentials are only stored.
+
+Known gaps: OAUTHBEARER, GSSAPI and delegation tokens; there is no authorization. PLAIN takes passwords from the setting
+only, as Kafka takes them from its configuration.
 """
 
-from kafka.broker.codes import ErrorCode
+from kafka.broker.codes import ErrorCode, RequestFailed
 from kafka.broker.context import Broker, RequestContext
-from kafka.broker.sasl.credentials import MECHANISMS
-from kafka.broker.sasl.mechanism import LoginFailed
+from kafka.broker.sasl.credentials import HASHES, ITERATIONS, MECHANISMS, ScramCredential, from_salted_password
+from kafka.broker.sasl.exchanges import LoginFailed
+from kafka.wire.api.alter_user_scram_credentials import (
+    AlterUserScramCredentialsRequest,
+    AlterUserScramCredentialsResponse,
+    AlterUserScramCredentialsResult,
+    ScramCredentialUpsertion,
+)
+from kafka.wire.api.describe_user_scram_credentials import (
+    CredentialInfo,
+    DescribeUserScramCredentialsRequest,
+    DescribeUserScramCredentialsResponse,
+    DescribeUserScramCredentialsResult,
+)
 from kafka.wire.api.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from kafka.wire.api.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 
@@ -43,3 +63,83 @@ def sasl_authenticate(
     except LoginFailed as failed:
         return SaslAuthenticateResponse(error_code=ErrorCode.SASL_AUTHENTICATION_FAILED, error_message=str(failed))
     return SaslAuthenticateResponse(auth_bytes=token, session_lifetime_ms=lifetime_ms)
+
+
+_BY_NUMBER = dict(enumerate(HASHES, 1))
+_NUMBERS = {name: number for number, name in _BY_NUMBER.items()}
+_MOST_ITERATIONS = 16_384
+
+
+def describe_user_scram_credentials(
+    broker: Broker, request: DescribeUserScramCredentialsRequest, context: RequestContext
+) -> DescribeUserScramCredentialsResponse:
+    """Tell mechanisms and iterations of some users, or of all."""
+    asked = [each.name for each in request.users or ()]
+    results = []
+    for name in dict.fromkeys(asked or broker.credentials.scram_users()):
+        found = broker.credentials.iterations(name)
+        result = DescribeUserScramCredentialsResult(
+            user=name,
+            credential_infos=[
+                CredentialInfo(mechanism=_NUMBERS[each], iterations=count) for each, count in found.items()
+            ],
+        )
+        if asked.count(name) > 1:
+            result.error_code, result.error_message = ErrorCode.DUPLICATE_RESOURCE, f"user {name!r} is asked for twice"
+            result.credential_infos = []
+        elif not found:
+            result.error_code = ErrorCode.RESOURCE_NOT_FOUND
+            result.error_message = f"user {name!r} has no credential of SCRAM"
+        results.append(result)
+    return DescribeUserScramCredentialsResponse(results=results)
+
+
+def alter_user_scram_credentials(
+    broker: Broker, request: AlterUserScramCredentialsRequest, context: RequestContext
+) -> AlterUserScramCredentialsResponse:
+    """Set and delete credentials, one of each user."""
+    results = []
+    for user in dict.fromkeys([one.name for one in request.deletions] + [one.name for one in request.upsertions]):
+        result = AlterUserScramCredentialsResult(user=user)
+        try:
+            broker.credentials.altered.change(_changes(broker, request, user))
+        except RequestFailed as failed:
+            result.error_code, result.error_message = failed.code, failed.message
+        results.append(result)
+    return AlterUserScramCredentialsResponse(results=results)
+
+
+def _changes(
+    broker: Broker, request: AlterUserScramCredentialsRequest, user: str
+) -> dict[tuple[str, str], ScramCredential | None]:
+    """A user's change; raises `RequestFailed` where it cannot be, or is not the only one."""
+    if not user:
+        raise RequestFailed(ErrorCode.UNACCEPTABLE_CREDENTIAL, "a user has a name that is not empty")
+    changes: dict[tuple[str, str], ScramCredential | None] = {}
+    numbers = [one.mechanism for one in request.deletions if one.name == user]
+    numbers += [one.mechanism for one in request.upsertions if one.name == user]
+    if not set(numbers) <= set(_BY_NUMBER):
+        raise RequestFailed(ErrorCode.UNSUPPORTED_SASL_MECHANISM, "there is no such mechanism of SCRAM")
+    for deletion in request.deletions:
+        if deletion.name == user:
+            mechanism = _BY_NUMBER[deletion.mechanism]
+            if mechanism not in broker.credentials.iterations(user):
+                raise RequestFailed(ErrorCode.RESOURCE_NOT_FOUND, f"there is no credential of {mechanism} to delete")
+            changes[mechanism, user] = None
+    for upsertion in request.upsertions:
+        if upsertion.name == user:
+            changes[_BY_NUMBER[upsertion.mechanism], user] = _made(upsertion)
+    if len(numbers) > 1:
+        raise RequestFailed(ErrorCode.DUPLICATE_RESOURCE, "a user cannot be changed twice in a request")
+    return changes
+
+
+def _made(asked: ScramCredentialUpsertion) -> ScramCredential:
+    if not ITERATIONS <= asked.iterations <= _MOST_ITERATIONS:
+        raise RequestFailed(
+            ErrorCode.UNACCEPTABLE_CREDENTIAL, f"expected {ITERATIONS} to {_MOST_ITERATIONS} iterations"
+        )
+    if not asked.salt or not asked.salted_password:
+        raise RequestFailed(ErrorCode.UNACCEPTABLE_CREDENTIAL, "expected a salt and a salted password")
+    mechanism = _BY_NUMBER[asked.mechanism]
+    return from_salted_password(mechanism, bytes(asked.salt), asked.iterations, bytes(asked.salted_password))

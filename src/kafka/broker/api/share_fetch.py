@@ -1,27 +1,41 @@
-"""ShareFetch (key 78): acquire records of a share group, and acknowledge earlier ones on the way (KIP-932).
+"""ShareFetch (key 78) and ShareAcknowledge (79): acquire and acknowledge records of a share group (KIP-932).
 
-Versions served: 1 to 2; strict numbers of records (KIP-1206) and renewed locks (KIP-1222) from 2 on.
-Behaviour: each member has a share session, which ends with its connection. The answer waits for records, `max_wait_ms`
-at most; it names partitions with records, errors or acknowledgements, and all of them where the session begins. Whole
-batches are given; `acquired_records` says which of their records the member has. A client that has closed its
-connection acquires nothing more, but what it has sent is acknowledged.
+Versions served: 1 to 2 of both; strict numbers of records (KIP-1206) and renewed locks (KIP-1222) from 2 on.
+
+ShareFetch: each member has a share session, which ends with its connection. The answer waits for records, at most
+`max_wait_ms`; it names partitions with records, errors or acknowledgements, and all of them at the start of a session.
+Whole batches are sent; `acquired_records` tells which of their records the member has acquired. A client that has
+closed its connection acquires nothing more, but the acknowledgements that it sent are applied.
+
+ShareAcknowledge: the acknowledgements of a partition are applied as a whole or not at all. A record that the member has
+not acquired, or no longer holds, fails all of them with INVALID_RECORD_STATE. Only a request that says so renews locks.
+The final epoch ends the session and releases the remaining records.
+
 Known gaps: no reading from followers, and no lock on a partition that another request reads, as one request is served
 at a time.
 """
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 from uuid import UUID
 
-from kafka.broker.api.share_acknowledge import acknowledged
+from kafka.broker.api import LongPoll
 from kafka.broker.codes import ErrorCode, RequestFailed
 from kafka.broker.context import Broker, RequestContext
-from kafka.broker.late_answers import LongPoll
 from kafka.broker.log.partition import PartitionLog
 from kafka.broker.share.partition import Acknowledged, Wanted
 from kafka.broker.share.sessions import FINAL_EPOCH, INITIAL_EPOCH, PartitionKey, ShareSession
+from kafka.broker.share.state import AckType
 from kafka.wire import Message
+from kafka.wire.api.share_acknowledge import (
+    PartitionData as AcknowledgedPartition,
+)
+from kafka.wire.api.share_acknowledge import (
+    ShareAcknowledgeRequest,
+    ShareAcknowledgeResponse,
+    ShareAcknowledgeTopicResponse,
+)
 from kafka.wire.api.share_fetch import (
     AcquiredRecords,
     PartitionData,
@@ -228,3 +242,56 @@ class ShareFetching:
             topics.setdefault(topic_id, ShareFetchableTopicResponse(topic_id=topic_id)).partitions.append(data)
         lock_ms = self._broker.shares.configs.number(self._session.group_id, "share.record.lock.duration.ms")
         return ShareFetchResponse(acquisition_lock_timeout_ms=lock_ms, responses=list(topics.values()))
+
+
+def share_acknowledge(
+    broker: Broker, request: ShareAcknowledgeRequest, context: RequestContext
+) -> ShareAcknowledgeResponse:
+    """Take acknowledgements."""
+    try:
+        session = _acknowledging_session(broker, request)
+    except RequestFailed as error:
+        return ShareAcknowledgeResponse(error_code=error.code, error_message=error.message)
+    topics: dict[UUID, ShareAcknowledgeTopicResponse] = {}
+    for topic in request.topics:
+        answer = topics.setdefault(topic.topic_id, ShareAcknowledgeTopicResponse(topic_id=topic.topic_id))
+        for one in topic.partitions:
+            batches = [
+                Acknowledged(batch.first_offset, batch.last_offset, batch.acknowledge_types)
+                for batch in one.acknowledgement_batches
+            ]
+            key = topic.topic_id, one.partition_index
+            code, text = acknowledged(broker, session, key, batches, request.is_renew_ack)
+            answer.partitions.append(
+                AcknowledgedPartition(partition_index=one.partition_index, error_code=code, error_message=text)
+            )
+    if request.share_session_epoch == FINAL_EPOCH:
+        broker.shares.close_session(session)
+    lock_ms = broker.shares.configs.number(session.group_id, "share.record.lock.duration.ms")
+    return ShareAcknowledgeResponse(acquisition_lock_timeout_ms=lock_ms, responses=list(topics.values()))
+
+
+def _acknowledging_session(broker: Broker, request: ShareAcknowledgeRequest) -> ShareSession:
+    group_id, member_id, epoch = request.group_id, request.member_id, request.share_session_epoch
+    if not group_id or not member_id:
+        raise RequestFailed(ErrorCode.INVALID_REQUEST, "an acknowledgement names its group and its member")
+    if epoch == INITIAL_EPOCH:
+        raise RequestFailed(ErrorCode.INVALID_SHARE_SESSION_EPOCH, "a session does not begin with acknowledgements")
+    if epoch == FINAL_EPOCH:
+        return broker.shares.sessions.get(group_id, member_id)
+    return broker.shares.sessions.resume(group_id, member_id, epoch)
+
+
+def acknowledged(
+    broker: Broker, session: ShareSession, key: PartitionKey, batches: Sequence[Acknowledged], renews: bool
+) -> tuple[ErrorCode, str | None]:
+    """Take what is said of one partition; returns error code and text. Locks are renewed only where it `renews`."""
+    if not renews and any(AckType.RENEW in batch.types for batch in batches):
+        return ErrorCode.INVALID_REQUEST, "locks are renewed by a request that says so (is_renew_ack)"
+    try:
+        broker.shares.partition(session.group_id, *key).acknowledge(session.member_id, batches)
+    except RequestFailed as error:
+        return error.code, error.message
+    except OSError as error:
+        return ErrorCode.KAFKA_STORAGE_ERROR, str(error)
+    return ErrorCode.NONE, None

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from kafka.broker.codes import ErrorCode, RequestFailed
 from kafka.broker.context import Broker, RequestContext
-from kafka.broker.log.options import LEADER_EPOCH
+from kafka.broker.log.partition import LEADER_EPOCH
 from kafka.broker.topics import Topic
 from kafka.wire.api import alter_share_group_offsets as alter
 from kafka.wire.api import delete_share_group_offsets as delete

@@ -1,12 +1,14 @@
-"""CreateTopics (key 19), DeleteTopics (20), DeleteRecords (21) and CreatePartitions (37).
+"""CreateTopics (key 19), DeleteTopics (20), DeleteRecords (21), DescribeLogDirs (35) and CreatePartitions (37).
 
-Versions served: CreateTopics 0 to 7, DeleteTopics 0 to 6, DeleteRecords 0 to 2, CreatePartitions 0 to 3.
+Versions served: CreateTopics 0 to 7, DeleteTopics 0 to 6, DeleteRecords 0 to 2, DescribeLogDirs 1 to 4,
+CreatePartitions 0 to 3.
 Behaviour: done when it is answered; topics can be deleted by id from DeleteTopics 6 on. With validate_only everything
-is checked and nothing done.
+is checked and nothing done. DescribeLogDirs reports one log directory; a partition without records has size 0.
 Known gaps: one broker, so the replication factor is 1 (or -1 for the default) and an assignment names this broker only.
 """
 
 import logging
+import shutil
 from collections import Counter
 from collections.abc import Sequence
 
@@ -39,6 +41,13 @@ from kafka.wire.api.delete_topics import (
     DeleteTopicsRequest,
     DeleteTopicsResponse,
     DeleteTopicState,
+)
+from kafka.wire.api.describe_log_dirs import (
+    DescribeLogDirsPartition,
+    DescribeLogDirsRequest,
+    DescribeLogDirsResponse,
+    DescribeLogDirsResult,
+    DescribeLogDirsTopic,
 )
 
 log = logging.getLogger(__name__)
@@ -254,3 +263,35 @@ def _deleted(broker: Broker, topic: str, asked: DeleteRecordsPartition) -> Delet
     except RequestFailed as error:
         result.error_code = error.code
     return result
+
+
+def describe_log_dirs(
+    broker: Broker, request: DescribeLogDirsRequest, context: RequestContext
+) -> DescribeLogDirsResponse:
+    """Tell the sizes of partitions; those that are not there are left out, as by Kafka."""
+    wanted: dict[str, list[int]] = {}
+    if request.topics is None:
+        wanted = {topic.name: list(range(topic.partitions)) for topic in broker.topics}
+    else:
+        wanted = {asked.topic: asked.partitions for asked in request.topics if asked.topic in broker.topics}
+    folder = broker.topics.folder
+    result = DescribeLogDirsResult(log_dir=str(folder))
+    try:
+        result.topics = [_log_dir_topic(broker, name, indexes) for name, indexes in wanted.items()]
+        space = shutil.disk_usage(folder)
+        result.total_bytes, result.usable_bytes = space.total, space.free
+    except (RequestFailed, OSError):
+        result.error_code = ErrorCode.KAFKA_STORAGE_ERROR
+    return DescribeLogDirsResponse(results=[result])
+
+
+def _log_dir_topic(broker: Broker, name: str, indexes: list[int]) -> DescribeLogDirsTopic:
+    topic = broker.topics.get(name)
+    return DescribeLogDirsTopic(
+        name=name,
+        partitions=[
+            DescribeLogDirsPartition(partition_index=index, partition_size=topic.log(index).size)
+            for index in indexes
+            if 0 <= index < topic.partitions
+        ],
+    )

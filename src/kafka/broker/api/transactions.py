@@ -1,18 +1,33 @@
-"""AddPartitionsToTxn (key 24), AddOffsetsToTxn (key 25), EndTxn (key 26).
+"""InitProducerId (key 22), AddPartitionsToTxn (24), AddOffsetsToTxn (25), EndTxn (26) and TxnOffsetCommit (28).
 
-Versions served: 0 to 5, 0 to 4, 0 to 5.
-Behaviour: a transaction ends everywhere before EndTxn is answered, so that the producer can begin the next one at once;
-CONCURRENT_TRANSACTIONS is seen only where its markers cannot be written. Version 5 of EndTxn is that of transactions of
-version 2: each end counts the producer's epoch up, which is answered, and asked again it answers the same (KIP-890).
-Versions 4 and 5 of AddPartitionsToTxn are what brokers ask of each other, of several transactions at once.
+Versions served: InitProducerId 0 to 5, AddPartitionsToTxn 0 to 5, AddOffsetsToTxn 0 to 4, EndTxn 0 to 5,
+TxnOffsetCommit 0 to 5.
+
+InitProducerId: an idempotent producer gets a new id with epoch 0 even if it sends the id that it has; only producers
+with a transactional id keep theirs. Those get the next epoch, which fences the earlier producer; its open transaction
+is aborted first, and the answer is CONCURRENT_TRANSACTIONS. From version 3 on a producer may send its id and epoch and
+recovers (KIP-360). When the epochs are used up, it gets another id.
+
+AddPartitionsToTxn: versions 4 and 5 are what brokers send each other, for several transactions at once.
+
+EndTxn: a transaction ends everywhere before the answer, so that the producer can begin the next one at once;
+CONCURRENT_TRANSACTIONS occurs only if its markers cannot be written. Version 5 is for transactions of version 2: each
+end increments the producer's epoch, which the answer contains. A repeated request gets the same answer (KIP-890).
+
+TxnOffsetCommit: the offsets are written to disk before the answer and count once the transaction is committed. The
+group's offsets must have been added to the transaction (AddOffsetsToTxn); from version 5 on committing adds them, as
+producers of transactions of version 2 expect (KIP-890). From version 3 on the request names a group member (KIP-447).
+
+Known gaps: no transactions in two phases (InitProducerId version 6, KIP-939).
 """
 
+import logging
 from collections.abc import Callable, Iterable
 
-from kafka.broker.api.txn_codes import FENCED_BY_NAME_SINCE, code_for
-from kafka.broker.codes import ErrorCode, RequestFailed
+from kafka.broker.codes import FENCED_BY_NAME_SINCE, ErrorCode, RequestFailed, code_for, refused_write
 from kafka.broker.context import Broker, RequestContext
-from kafka.broker.internal_topics import CONSUMER_OFFSETS, INTERNAL_TOPICS, offsets_partition
+from kafka.broker.groups.offsets import CommittedOffset, PartitionKey
+from kafka.broker.topics import CONSUMER_OFFSETS, INTERNAL_TOPICS, offsets_partition
 from kafka.broker.transactions.coordinator import Producer
 from kafka.broker.transactions.metadata import TopicPartition
 from kafka.wire.api.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
@@ -25,6 +40,44 @@ from kafka.wire.api.add_partitions_to_txn import (
     AddPartitionsToTxnTopicResult,
 )
 from kafka.wire.api.end_txn import EndTxnRequest, EndTxnResponse
+from kafka.wire.api.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
+from kafka.wire.api.txn_offset_commit import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitResponse,
+    TxnOffsetCommitResponsePartition,
+    TxnOffsetCommitResponseTopic,
+)
+
+log = logging.getLogger(__name__)
+
+
+def init_producer_id(broker: Broker, request: InitProducerIdRequest, context: RequestContext) -> InitProducerIdResponse:
+    """Give out a producer id, or an epoch of the one that a transactional id has."""
+    try:
+        producer_id, epoch = _given(broker, request)
+    except RequestFailed as error:
+        code = code_for(error, context.version >= FENCED_BY_NAME_SINCE["InitProducerId"])
+        return InitProducerIdResponse(error_code=code, producer_id=_NONE, producer_epoch=_NONE)
+    return InitProducerIdResponse(producer_id=producer_id, producer_epoch=epoch)
+
+
+def _given(broker: Broker, request: InitProducerIdRequest) -> tuple[int, int]:
+    if (request.producer_id == _NONE) != (request.producer_epoch == _NONE):
+        raise RequestFailed(ErrorCode.INVALID_REQUEST, "a producer has both an id and an epoch, or none")
+    if request.transactional_id is not None:
+        from kafka.broker.transactions.coordinator import Producer
+
+        expected = None
+        if request.producer_id != _NONE:
+            expected = Producer(request.producer_id, request.producer_epoch)
+        return broker.transactions.init_producer_id(request.transactional_id, request.transaction_timeout_ms, expected)
+    try:
+        return broker.identity.next_producer_id(), 0
+    except OSError as error:
+        log.exception("no producer id could be reserved")
+        raise RequestFailed(ErrorCode.UNKNOWN_SERVER_ERROR) from error
+
 
 _BATCHED_SINCE = 4
 _VERSION_2_SINCE = 5
@@ -159,3 +212,92 @@ def end_txn(broker: Broker, request: EndTxnRequest, context: RequestContext) -> 
         code = code_for(error, context.version >= FENCED_BY_NAME_SINCE["EndTxn"])
         return EndTxnResponse(error_code=code, producer_id=_NONE, producer_epoch=_NONE)
     return EndTxnResponse(producer_id=producer.producer_id, producer_epoch=producer.epoch)
+
+
+_MEMBERS_SINCE = 3
+_ABORTABLE_SINCE = 4
+
+
+def txn_offset_commit(
+    broker: Broker, request: TxnOffsetCommitRequest, context: RequestContext
+) -> TxnOffsetCommitResponse:
+    """Store a group's offsets within a transaction."""
+    offsets: dict[PartitionKey, CommittedOffset] = {}
+    codes: dict[PartitionKey, ErrorCode] = {}
+    for topic in request.topics:
+        for one in topic.partitions:
+            key = topic.name, one.partition_index
+            codes[key] = _checked_offset(broker, key, one)
+            if codes[key] in (ErrorCode.NONE, ErrorCode.OFFSET_METADATA_TOO_LARGE):
+                offsets[key] = CommittedOffset(
+                    one.committed_offset, one.committed_leader_epoch, one.committed_metadata or ""
+                )
+    if offsets:
+        try:
+            _commit(broker, request, context.version, offsets, codes)
+        except RequestFailed as error:
+            codes |= dict.fromkeys(offsets, error.code)
+    return TxnOffsetCommitResponse(
+        topics=[
+            TxnOffsetCommitResponseTopic(
+                name=topic.name,
+                partitions=[
+                    TxnOffsetCommitResponsePartition(
+                        partition_index=one.partition_index, error_code=codes[topic.name, one.partition_index]
+                    )
+                    for one in topic.partitions
+                ],
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+def _checked_offset(broker: Broker, key: PartitionKey, one: TxnOffsetCommitRequestPartition) -> ErrorCode:
+    if key[0] not in broker.topics or not 0 <= key[1] < broker.topics.get(key[0]).partitions:
+        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    if len((one.committed_metadata or "").encode()) > broker.settings.offset_metadata_max_bytes:
+        return ErrorCode.OFFSET_METADATA_TOO_LARGE
+    return ErrorCode.NONE
+
+
+def _commit(
+    broker: Broker,
+    request: TxnOffsetCommitRequest,
+    version: int,
+    offsets: dict[PartitionKey, CommittedOffset],
+    codes: dict[PartitionKey, ErrorCode],
+) -> None:
+    """Store the offsets that are valid; raises `RequestFailed` where none can be."""
+    if not request.group_id:
+        raise RequestFailed(ErrorCode.INVALID_GROUP_ID)
+    _join_transaction(broker, request, version)
+    named = version >= _MEMBERS_SINCE
+    group = broker.groups.check_transactional_commit(
+        request.group_id,
+        request.member_id if named else "",
+        request.group_instance_id if named else None,
+        request.generation_id_or_member_epoch if named else -1,
+    )
+    valid = {key: offset for key, offset in offsets.items() if codes[key] is ErrorCode.NONE}
+    if not valid:
+        return
+    try:
+        broker.groups.commit_pending(group, request.producer_id, valid)
+    except OSError as error:
+        log.exception("the offsets of group %s could not be stored", request.group_id)
+        raise RequestFailed(ErrorCode.NOT_COORDINATOR) from error
+
+
+def _join_transaction(broker: Broker, request: TxnOffsetCommitRequest, version: int) -> None:
+    """See to it that the transaction has the group's offsets; raises `RequestFailed`."""
+    producer = Producer(request.producer_id, request.producer_epoch)
+    partition = CONSUMER_OFFSETS.name, offsets_partition(request.group_id)
+    try:
+        if version > _ABORTABLE_SINCE:
+            of_transactions = broker.settings.transaction_version
+            broker.transactions.add_partitions(request.transactional_id, producer, [partition], of_transactions)
+        else:
+            broker.transactions.check_partition(request.transactional_id, producer, partition)
+    except RequestFailed as error:
+        raise refused_write(error, version, _ABORTABLE_SINCE, ErrorCode.COORDINATOR_NOT_AVAILABLE) from error

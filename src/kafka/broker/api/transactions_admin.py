@@ -11,9 +11,8 @@ from typing import Final
 
 from kafka.broker.codes import ErrorCode, RequestFailed
 from kafka.broker.context import Broker, RequestContext
-from kafka.broker.internal_topics import CONSUMER_OFFSETS
-from kafka.broker.log.markers import Marker
-from kafka.broker.topics import check_name
+from kafka.broker.log.layout import Marker
+from kafka.broker.topics import CONSUMER_OFFSETS, check_name
 from kafka.broker.transactions.metadata import TransactionMetadata
 from kafka.broker.transactions.state import OTHER_NAMES, TransactionState
 from kafka.wire.api.describe_producers import (

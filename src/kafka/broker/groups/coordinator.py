@@ -15,13 +15,12 @@ from kafka.broker.codes import ErrorCode, RequestFailed
 from kafka.broker.groups.consumer_journal import ConsumerGroupJournal
 from kafka.broker.groups.consumer_members import ConsumerMembers, Topics
 from kafka.broker.groups.group import Group
-from kafka.broker.groups.journal import OffsetJournal
 from kafka.broker.groups.member import JoinRequest, JoinResult, Member, SyncResult
-from kafka.broker.groups.offsets import Offsets, PartitionKey
+from kafka.broker.groups.offsets import OffsetJournal, Offsets, PartitionKey
 from kafka.broker.groups.rebalance import AnswerJoin, Rounds
 from kafka.broker.groups.state import GroupState
-from kafka.broker.internal_topics import offsets_partition
 from kafka.broker.settings import BrokerSettings
+from kafka.broker.topics import offsets_partition
 
 _E = ErrorCode
 _S = GroupState

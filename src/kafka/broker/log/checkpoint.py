@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from kafka.broker.log.aborted import AbortedTransaction
 from kafka.broker.log.files import replace_file
-from kafka.broker.log.index import SparseIndex
 from kafka.broker.log.producers import ProducerStates
+from kafka.broker.log.segment import AbortedTransaction, SparseIndex
 
 _HEAD: Final = struct.Struct(">8sIII")
 _MARK: Final = b"kcolidx3"

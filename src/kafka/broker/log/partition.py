@@ -1,27 +1,47 @@
-"""A partition's log: append, read, find by time, delete, all by offset.
+"""A partition's log: its options, append, read, find by time, and delete, all by offset.
 
-Single replica, so the high watermark is the log's end.
-The log is recovered when it is first used, which keeps the broker's start quick however much it holds.
+There is a single replica, so the high watermark is the log's end. The log is recovered when it is first used, which
+keeps the broker's start quick however much it holds.
 """
 
 import errno
 import logging
 import os
 import shutil
-from collections.abc import Callable
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from kafka.broker.codes import ErrorCode, RequestFailed
-from kafka.broker.log import checkpoint, reading
-from kafka.broker.log.aborted import AbortedTransaction
+from kafka.broker.log import checkpoint
 from kafka.broker.log.files import FilePool, replace_file, sync_folders
-from kafka.broker.log.layout import BatchHead, read_head
-from kafka.broker.log.markers import Marker, marker_batch
-from kafka.broker.log.options import LEADER_EPOCH, NEVER, LogOptions
+from kafka.broker.log.layout import BatchHead, Marker, marker_batch, read_head
 from kafka.broker.log.recovery import note_marker, recover
-from kafka.broker.log.segment import Segment
-from kafka.record import BatchHeader, batch_headers, set_offsets
+from kafka.broker.log.segment import NO_TIMESTAMP, AbortedTransaction, Segment, aborted_between
+from kafka.record import BatchHeader, batch_headers, decode_batches, set_offsets
+
+LEADER_EPOCH: Final = 0
+"""There is one broker and no election, so each partition stays in its first epoch."""
+NEVER: Final = 2**63 - 1
+"""``flush.messages`` of a log that is never synced."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogOptions:
+    """The topic configs that the log itself obeys; sizes in bytes, times in milliseconds, -1 for no limit."""
+
+    segment_bytes: int = 1 << 30
+    segment_ms: int = NEVER
+    """Age of its first record at which a segment is followed by a new one."""
+    index_interval_bytes: int = 4096
+    retention_ms: int = -1
+    retention_bytes: int = -1
+    flush_messages: int = NEVER
+    delete_old: bool = True
+    """Whether ``cleanup.policy`` names delete."""
+
 
 log = logging.getLogger(__name__)
 
@@ -221,7 +241,7 @@ class PartitionLog:
         `RequestFailed` with OFFSET_OUT_OF_RANGE.
         """
         self._check_offset(offset)
-        return b"" if offset == self.end_offset else reading.read(self._segments, offset, max_bytes, at_least_one)
+        return b"" if offset == self.end_offset else read(self._segments, offset, max_bytes, at_least_one)
 
     def read_committed(
         self, offset: int, max_bytes: int, at_least_one: bool = True
@@ -231,7 +251,7 @@ class PartitionLog:
         stable = self.last_stable_offset
         if offset >= stable:
             return b"", []
-        return reading.read_until(self._segments, offset, stable, max_bytes, at_least_one)
+        return read_until(self._segments, offset, stable, max_bytes, at_least_one)
 
     def _check_offset(self, offset: int) -> None:
         self.check()
@@ -243,12 +263,12 @@ class PartitionLog:
     def offset_of_time(self, timestamp: int) -> tuple[int, int] | None:
         """Timestamp and offset of the first record at or after `timestamp` (ms); None where there is none."""
         self.check()
-        return reading.offset_of_time(self._segments, self.start_offset, timestamp)
+        return offset_of_time(self._segments, self.start_offset, timestamp)
 
     def offset_of_max_timestamp(self) -> tuple[int, int] | None:
         """Timestamp and offset of the record with the largest timestamp (KIP-734); None where there is none."""
         self.check()
-        return reading.offset_of_max_timestamp(self._segments, self.start_offset)
+        return offset_of_max_timestamp(self._segments, self.start_offset)
 
     # -- deleting -----------------------------------------------------------------------------------------------------
 
@@ -309,3 +329,66 @@ class PartitionLog:
         for segment in self._segments:
             segment.remove()
         shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def read(segments: Sequence[Segment], offset: int, max_bytes: int, at_least_one: bool) -> bytes:
+    """Whole batches from the one that holds `offset` on, which the log has."""
+    segment = segments[_number_of(segments, offset)]
+    position = segment.position_of(offset)
+    return segment.read(position, segment.end_of_read(position, max_bytes, at_least_one))
+
+
+def read_until(
+    segments: Sequence[Segment], offset: int, stop: int, max_bytes: int, at_least_one: bool
+) -> tuple[bytes, list[AbortedTransaction]]:
+    """As `read`, up to the batch that begins at `stop`, and the aborted transactions that are within what is read."""
+    number = _number_of(segments, offset)
+    segment = segments[number]
+    position = segment.position_of(offset)
+    size = segment.position_of(stop) if stop < segment.next_offset else segment.size
+    end = segment.end_of_read(position, max_bytes, at_least_one, size)
+    indexes = (one.aborted for one in segments[number:])
+    return segment.read(position, end), list(aborted_between(indexes, offset, segment.offset_at(end)))
+
+
+def _number_of(segments: Sequence[Segment], offset: int) -> int:
+    """The number of the segment that holds `offset`."""
+    number = bisect_right(segments, offset, key=_base_offset) - 1
+    if offset >= segments[number].next_offset:
+        # A tail of this segment was lost and cut off while it was recovered.
+        number += 1
+    return number
+
+
+def _base_offset(segment: Segment) -> int:
+    return segment.base_offset
+
+
+def offset_of_time(segments: Sequence[Segment], start_offset: int, timestamp: int) -> tuple[int, int] | None:
+    """Timestamp and offset of the first record from `start_offset` on at or after `timestamp` (ms), if there is one."""
+    for segment in segments:
+        if segment.max_timestamp < timestamp or segment.next_offset <= start_offset:
+            continue
+        for position, head in segment.heads(segment.index.position_of_time(timestamp)):
+            if head.max_timestamp < timestamp or head.last_offset < start_offset:
+                continue
+            if head.is_control:
+                return head.max_timestamp, head.base_offset
+            found = _first_since(segment.read(position, position + head.size), start_offset, timestamp)
+            if found is not None:
+                return found
+    return None
+
+
+def offset_of_max_timestamp(segments: Sequence[Segment], start_offset: int) -> tuple[int, int] | None:
+    """Timestamp and offset of the record with the largest timestamp (KIP-734); None where there is none."""
+    newest = max((segment.max_timestamp for segment in segments), default=NO_TIMESTAMP)
+    return None if newest == NO_TIMESTAMP else offset_of_time(segments, start_offset, newest)
+
+
+def _first_since(batch: bytes, start_offset: int, timestamp: int) -> tuple[int, int] | None:
+    columns = decode_batches(batch, check_crcs=False, start_offset=start_offset)
+    for when, offset in zip(columns.timestamps, columns.offsets, strict=True):
+        if when >= timestamp:
+            return when, offset
+    return None

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from kafka.broker.codes import ErrorCode, RequestFailed
-from kafka.broker.log.layout import BatchHead
-from kafka.broker.log.markers import Marker
+from kafka.broker.log.layout import BatchHead, Marker
 
 REMEMBERED_BATCHES: Final = 5
 """Batches remembered a producer: as many as Kafka lets an idempotent producer have in flight."""

@@ -11,12 +11,10 @@ from pathlib import Path
 from typing import Final
 
 from kafka.broker.log import checkpoint
-from kafka.broker.log.aborted import AbortedTransaction
 from kafka.broker.log.files import FilePool
-from kafka.broker.log.layout import HEAD_SIZE, MAGIC, BatchHead, read_head
-from kafka.broker.log.markers import Marker, read_marker
+from kafka.broker.log.layout import HEAD_SIZE, MAGIC, BatchHead, Marker, read_head, read_marker
 from kafka.broker.log.producers import ProducerStates
-from kafka.broker.log.segment import Segment
+from kafka.broker.log.segment import AbortedTransaction, Segment
 from kafka.errors import KafkaError
 from kafka.record import batch_headers, check_batch
 

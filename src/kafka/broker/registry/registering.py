@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from kafka.broker.registry.names import Subject, subject_of
 from kafka.broker.registry.refusals import (
     Refused,
     incompatible,
@@ -16,7 +15,7 @@ from kafka.broker.registry.refusals import (
 )
 from kafka.broker.registry.schema_types import ParsedSchema, parsed
 from kafka.broker.registry.settings import Settings
-from kafka.broker.registry.store import MAX_NUMBER, Content, Store, Version
+from kafka.broker.registry.store import MAX_NUMBER, Content, Store, Subject, Version, subject_of
 
 _MAX_REFERENCES = 1000
 _MAX_DEPTH = 50

@@ -8,16 +8,15 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from urllib.parse import unquote
 
-from kafka.broker.registry.names import DEFAULT_CONTEXT, Subject, checked_subject, subject_of
 from kafka.broker.registry.refusals import Refused, invalid_subject, schema_not_found
 from kafka.broker.registry.registering import Registering
 from kafka.broker.registry.schema_types import TYPES
 from kafka.broker.registry.settings import Settings
-from kafka.broker.registry.store import Content, Store, Version
+from kafka.broker.registry.store import DEFAULT_CONTEXT, Content, Store, Subject, Version, checked_subject, subject_of
 from kafka.broker.registry.subjects import ALL_CONTEXTS, Subjects, paged
 
 if TYPE_CHECKING:
-    from kafka.broker.registry.protobuf import ProtobufSchema
+    from kafka.broker.registry.schema_types import ProtobufSchema
 
 
 class Asked(NamedTuple):

@@ -1,14 +1,147 @@
-"""The types of schema that the registry takes, and what it asks of one that was parsed."""
+"""The types of schema that the registry takes, and what it needs of a parsed schema.
+
+JSON Schema and Protobuf are here, Avro in `avro`: each brings schemas into one form and compares two of them.
+"""
 
 from __future__ import annotations
 
+import base64
+import json
 from collections.abc import Mapping
 from typing import Any, Protocol, Self, cast
 
 from kafka.broker.registry.avro import AvroSchema
-from kafka.broker.registry.json_schema import JsonSchema
-from kafka.broker.registry.protobuf import ProtobufSchema
 from kafka.broker.registry.refusals import Refused, invalid_schema
+from kafka.errors import KafkaConfigurationError
+from kafka.formats.json.compatibility import incompatibilities as json_incompatibilities
+from kafka.formats.json.schema_nodes import Document
+from kafka.formats.json.validation import parse_json_schema
+from kafka.formats.protobuf.compatibility import incompatibilities as protobuf_incompatibilities
+from kafka.formats.protobuf.errors import ProtobufSchemaError
+from kafka.formats.protobuf.files import descriptor_proto, file_of
+from kafka.formats.protobuf.text import proto_text
+
+
+class ProtobufSchema:
+    """A schema that was parsed.
+
+    Attributes:
+        text: of a .proto file, without comments, the same for descriptors that are the same.
+        normalized: likewise.
+    """
+
+    def __init__(self, text: str, references: Mapping[str, ProtobufSchema]) -> None:
+        """Parse a text.
+
+        Arguments:
+            text: of a .proto file, or a descriptor in base64.
+            references: the schemas it imports, by the names that it has for them.
+
+        Raises `ProtobufSchemaError` for what is no schema, or imports what is not there.
+        """
+        self._files: dict[str, str] = {}
+        for name, each in references.items():
+            self._files.update(each._files)
+            self._files[name] = each.text
+        try:
+            self._file = file_of(text, self._files)
+            self._proto = descriptor_proto(self._file)
+            self.text: str = proto_text(self._proto)
+            again = descriptor_proto(file_of(self.text, self._files))
+        except KafkaConfigurationError as error:
+            raise ProtobufSchemaError(str(error)) from error
+        if _plain(again) != _plain(self._proto):
+            self.text = text.strip()  # custom options, which the text from the descriptor lacks
+        self.normalized = self.text
+
+    def serialized(self) -> str:
+        """The descriptor in base64."""
+        return base64.b64encode(self._proto.SerializeToString()).decode()
+
+    def reasons_not_to_read(self, writer: ProtobufSchema) -> list[str]:
+        """Why values of another schema cannot be read with this one; nothing where they can."""
+        return [
+            f'{{errorType:"{kind}", description:"{_PROTOBUF_SENTENCES[kind].format(path=path)}"}}'
+            for kind, path in protobuf_incompatibilities(writer._file, self._file)
+        ]
+
+
+def _plain(proto: Any) -> Any:
+    """A descriptor without what does not matter: its name, and names in JSON that are the usual ones."""
+    made = type(proto).FromString(proto.SerializeToString())
+    made.name, made.syntax = "", made.syntax or "proto2"
+    for message in made.message_type:
+        _without_json_names(message)
+    for extension in made.extension:
+        extension.ClearField("json_name")
+    return made
+
+
+def _without_json_names(message: Any) -> None:
+    for field in (*message.field, *message.extension):
+        field.ClearField("json_name")
+    for nested in message.nested_type:
+        _without_json_names(nested)
+
+
+_PROTOBUF_SENTENCES = {
+    "PACKAGE_CHANGED": "The new schema has another package",
+    "MESSAGE_REMOVED": "The new schema lacks the message at path '{path}'",
+    "REQUIRED_FIELD_REMOVED": "The new schema lacks the required field at path '{path}'",
+    "REQUIRED_FIELD_ADDED": "The new schema has a required field at path '{path}', which the old one lacks",
+    "MULTIPLE_FIELDS_MOVED_TO_ONEOF": "The new schema moves several fields into the oneof at path '{path}'",
+    "FIELD_MOVED_TO_EXISTING_ONEOF": "The new schema moves a field into the oneof at path '{path}', which had others",
+    "ONEOF_FIELD_REMOVED": "The new schema lacks the field of a oneof at path '{path}'",
+    "FIELD_KIND_CHANGED": "The field at path '{path}' is a message, a map or a scalar, and another of these before",
+    "FIELD_SCALAR_KIND_CHANGED": "The field at path '{path}' has another form in bytes",
+    "FIELD_NUMERIC_LABEL_CHANGED": "The numbers at path '{path}' are repeated in one schema alone",
+    "FIELD_NAMED_TYPE_CHANGED": "The field at path '{path}' is another message",
+}
+
+
+class JsonSchema:
+    """A schema that was parsed.
+
+    Attributes:
+        text: without white space.
+        normalized: likewise, with all properties sorted by their names.
+    """
+
+    def __init__(self, text: str, references: Mapping[str, JsonSchema]) -> None:
+        """Parse a text.
+
+        Arguments:
+            text: JSON.
+            references: the schemas it refers to, by the names that it has for them.
+
+        Raises `JsonSchemaError` for what is no schema, or refers to what is not there.
+        """
+        value = parse_json_schema(text)
+        self._document: Document = Document(value, {name: each._document for name, each in references.items()})
+        self.text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+        self.normalized = json.dumps(value, separators=(",", ":"), ensure_ascii=False, sort_keys=True)
+
+    def reasons_not_to_read(self, writer: JsonSchema) -> list[str]:
+        """Why values of another schema may not be what this one describes; nothing where they are."""
+        return [
+            f'{{errorType:"{kind}", description:"{_JSON_SENTENCES.get(kind, _OTHERWISE).format(path=path)}"}}'
+            for kind, path in json_incompatibilities(writer._document, self._document)
+        ]
+
+
+_OTHERWISE = "The new schema allows less than the old one at path '{path}'"
+_JSON_SENTENCES = {
+    "TYPE_CHANGED": "The type at path '{path}' is another one in the new schema",
+    "TYPE_NARROWED": "The new schema asks for a whole number at path '{path}', the old one for any number",
+    "PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL": "The new schema has a property at path '{path}' that the old one does not "
+    "list and, as further properties are allowed there, may have been anything",
+    "PROPERTY_REMOVED_FROM_CLOSED_CONTENT_MODEL": "The new schema lacks the property at path '{path}' and allows no "
+    "further properties",
+    "REQUIRED_ATTRIBUTE_ADDED": "The property at path '{path}' is required in the new schema and has no default value",
+    "REQUIRED_PROPERTY_ADDED_TO_UNOPEN_CONTENT_MODEL": "The new schema has a required property at path '{path}' "
+    "without a default value, which the old one does not have",
+    "ADDITIONAL_PROPERTIES_REMOVED": "The old schema allows further properties at path '{path}', the new one does not",
+}
 
 
 class ParsedSchema(Protocol):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kafka.broker.registry.names import Subject, checked_subject, subject_of
 from kafka.broker.registry.refusals import (
     Refused,
     invalid_compatibility,
@@ -15,7 +14,7 @@ from kafka.broker.registry.refusals import (
     not_permitted,
     subject_not_found,
 )
-from kafka.broker.registry.store import Store
+from kafka.broker.registry.store import Store, Subject, checked_subject, subject_of
 
 LEVELS = (
     "NONE",

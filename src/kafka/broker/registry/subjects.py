@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeVar
 
-from kafka.broker.registry.names import DEFAULT_CONTEXT, Subject
 from kafka.broker.registry.refusals import (
     invalid_version,
     reference_exists,
@@ -18,7 +17,7 @@ from kafka.broker.registry.refusals import (
     version_soft_deleted,
 )
 from kafka.broker.registry.settings import Settings
-from kafka.broker.registry.store import MAX_NUMBER, Content, Store, Version
+from kafka.broker.registry.store import DEFAULT_CONTEXT, MAX_NUMBER, Content, Store, Subject, Version
 
 T = TypeVar("T")
 ALL_CONTEXTS = ":*:"

@@ -1,4 +1,4 @@
-"""Logging in by SASL: who may (`credentials`), what a connection has said so far (`login`), a module per mechanism.
+"""SASL logins: who may log in (`credentials`), the mechanisms (`exchanges`), and a connection's login (`login`).
 
 There is no authorization: whoever has logged in may do everything.
 """

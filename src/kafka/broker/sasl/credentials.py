@@ -1,13 +1,114 @@
-"""Who may log in: passwords for PLAIN, and what SCRAM keeps instead of them."""
+"""Who may log in: passwords for PLAIN, and the credentials that SCRAM stores instead of passwords.
 
+Credentials that administrators set or delete (KIP-554) are kept in a small file. It holds no password, but passwords
+can be guessed from it, so only its owner may read it.
+"""
+
+import base64
 import hashlib
 import hmac
+import json
+import logging
 import random
 from collections.abc import Mapping
-from typing import Final
+from pathlib import Path
+from typing import Final, NamedTuple
 
-from kafka.broker.sasl.altered import AlteredCredentials
-from kafka.broker.sasl.scram_credential import HASHES, ScramCredential, from_salted_password
+from kafka.broker.codes import ErrorCode, RequestFailed
+from kafka.broker.log.files import keep_damaged, replace_file
+
+log = logging.getLogger(__name__)
+
+
+HASHES: Final[Mapping[str, str]] = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
+
+
+class ScramCredential(NamedTuple):
+    """What SCRAM keeps of a password (RFC 5802); who reads it can neither log in with it nor tell the password."""
+
+    salt: bytes
+    iterations: int
+    stored_key: bytes
+    server_key: bytes
+
+    def __repr__(self) -> str:
+        return f"ScramCredential(iterations={self.iterations})"
+
+
+def from_salted_password(mechanism: str, salt: bytes, iterations: int, salted: bytes) -> ScramCredential:
+    """What is kept of a password that was salted and hashed."""
+    name = HASHES[mechanism]
+    stored_key = hashlib.new(name, hmac.digest(salted, b"Client Key", name)).digest()
+    return ScramCredential(salt, iterations, stored_key, hmac.digest(salted, b"Server Key", name))
+
+
+Changes = Mapping[tuple[str, str], ScramCredential | None]
+"""By mechanism and user; None: it is deleted."""
+
+
+class AlteredCredentials:
+    """See the module.
+
+    Arguments:
+        path: the file.
+        sync: whether it is synced to the disk.
+    """
+
+    def __init__(self, path: Path, sync: bool) -> None:
+        self._path = path
+        self._sync = sync
+        self._kept: dict[tuple[str, str], ScramCredential | None] = self._load()
+
+    def _load(self) -> dict[tuple[str, str], ScramCredential | None]:
+        try:
+            rows = json.loads(self._path.read_bytes())
+            return {
+                (mechanism, str(user)): _read(kept) for mechanism in HASHES for user, kept in rows[mechanism].items()
+            }
+        except FileNotFoundError:
+            return {}
+        except (ValueError, AttributeError, KeyError, TypeError) as error:
+            kept_as = keep_damaged(self._path).name
+            log.error("%s is damaged (%r); it is kept as %s, the credentials are lost", self._path, error, kept_as)
+            return {}
+
+    def has(self, mechanism: str, user: str) -> bool:
+        """Whether it was set or deleted."""
+        return (mechanism, user) in self._kept
+
+    def get(self, mechanism: str, user: str) -> ScramCredential | None:
+        """What was set; None: it was deleted, or nothing was set."""
+        return self._kept.get((mechanism, user))
+
+    def users(self) -> list[str]:
+        """Those for whom something was set or deleted."""
+        return [user for _, user in self._kept]
+
+    def change(self, changes: Changes) -> None:
+        """Set and delete; raises `RequestFailed` where it cannot be written, and nothing has changed."""
+        changed = {**self._kept, **changes}
+        rows: dict[str, dict[str, list[str | int] | None]] = {mechanism: {} for mechanism in HASHES}
+        for (mechanism, user), kept in changed.items():
+            rows[mechanism][user] = None if kept is None else _written(kept)
+        try:
+            replace_file(self._path, json.dumps(rows).encode(), sync_name=self._sync, is_secret=True)
+        except OSError as error:
+            raise RequestFailed(ErrorCode.KAFKA_STORAGE_ERROR, f"{self._path}: {error}") from error
+        self._kept = changed
+
+
+def _written(kept: ScramCredential) -> list[str | int]:
+    parts = (kept.salt, kept.stored_key, kept.server_key)
+    return [kept.iterations, *(base64.b64encode(part).decode() for part in parts)]
+
+
+def _read(row: list[str | int] | None) -> ScramCredential | None:
+    if row is None:
+        return None
+    iterations, *parts = row
+    salt, stored_key, server_key = (base64.b64decode(str(part), validate=True) for part in parts)
+    return ScramCredential(salt, int(iterations), stored_key, server_key)
+
 
 MECHANISMS: Final = ("PLAIN", *HASHES)
 ITERATIONS: Final = 4096

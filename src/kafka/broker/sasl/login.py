@@ -10,11 +10,8 @@ from typing import Final
 
 from kafka.broker.clock import Clock
 from kafka.broker.codes import ConnectionFault
-from kafka.broker.sasl.credentials import MECHANISMS, Credentials
-from kafka.broker.sasl.mechanism import Exchange, LoginFailed
-from kafka.broker.sasl.plain import PlainExchange
-from kafka.broker.sasl.scram import ScramExchange
-from kafka.broker.sasl.scram_credential import HASHES
+from kafka.broker.sasl.credentials import HASHES, MECHANISMS, Credentials
+from kafka.broker.sasl.exchanges import Exchange, LoginFailed, PlainExchange, ScramExchange
 
 _HANDSHAKE, _API_VERSIONS, _AUTHENTICATE = 17, 18, 36
 LARGEST_FRAME: Final = 524_288

@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 
 from kafka.broker.clock import Clock, Timer
 from kafka.broker.codes import ErrorCode, RequestFailed
-from kafka.broker.log.aborted import AbortedTransaction
 from kafka.broker.log.partition import PartitionLog
+from kafka.broker.log.segment import AbortedTransaction
 from kafka.broker.share.state import AckType, RecordState, Run, Runs
 from kafka.record import BatchHeader, batch_headers
 

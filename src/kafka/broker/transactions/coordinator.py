@@ -10,10 +10,9 @@ from typing import NamedTuple
 from kafka.broker.clock import Clock, Timer
 from kafka.broker.codes import ErrorCode, RequestFailed
 from kafka.broker.settings import BrokerSettings
-from kafka.broker.transactions.end_rules import check_end
 from kafka.broker.transactions.endings import Endings
 from kafka.broker.transactions.journal import TransactionJournal
-from kafka.broker.transactions.metadata import NOTHING, TopicPartition, TransactionMetadata, is_last_epoch
+from kafka.broker.transactions.metadata import NOTHING, TopicPartition, TransactionMetadata, check_end, is_last_epoch
 
 log = logging.getLogger(__name__)
 

@@ -4,9 +4,8 @@ from collections.abc import Callable
 
 from kafka.broker.codes import ErrorCode, RequestFailed
 from kafka.broker.groups.coordinator import GroupCoordinator
-from kafka.broker.internal_topics import CONSUMER_OFFSETS
-from kafka.broker.log.markers import Marker
-from kafka.broker.topics import TopicStore
+from kafka.broker.log.layout import Marker
+from kafka.broker.topics import CONSUMER_OFFSETS, TopicStore
 from kafka.broker.transactions.metadata import TopicPartition, TransactionMetadata
 
 COORDINATOR_EPOCH = 0

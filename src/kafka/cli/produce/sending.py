@@ -9,7 +9,7 @@ import click
 
 from kafka.cli.output import Output, note
 from kafka.cli.typed_input import Given, Json
-from kafka.display.units import size
+from kafka.display import size_text
 
 if TYPE_CHECKING:
     from kafka.cli.typed_input import ToBytes
@@ -155,6 +155,6 @@ class Sending:
     def _text(self) -> str:
         told = self.summary()
         return (
-            f"{told['records']:,} records, {size(told['bytes'])}, in {told['seconds']:.1f} s: "
+            f"{told['records']:,} records, {size_text(told['bytes'])}, in {told['seconds']:.1f} s: "
             f"{told['records_per_second']:,} per second"
         )

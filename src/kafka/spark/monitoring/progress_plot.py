@@ -3,7 +3,7 @@
 import datetime
 from collections.abc import Callable, Sequence
 
-from kafka.display.figure import Figure
+from kafka.display.figures import Figure
 from kafka.spark.monitoring.progress import QueryProgress
 
 LARGEST_DRAWN = 10

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kafka.display.plotting import check_matplotlib
+from kafka.display import check_matplotlib
 from kafka.spark.monitoring.progress import QueryProgress, progress_frame, query_progress, to_json
 from kafka.spark.monitoring.prometheus_text import Standing, prometheus_text
 from kafka.spark.requirements import check_pyspark

@@ -17,8 +17,7 @@ from click.testing import CliRunner
 from kafka import broker as broker_module
 from kafka.broker import EmbeddedBroker
 from kafka.broker.registry import store
-from kafka.broker.registry.names import Subject
-from kafka.broker.registry.store import Content, Store, Version
+from kafka.broker.registry.store import Content, Store, Subject, Version
 from kafka.cli.commands import commands
 from kafka.errors import IllegalStateError, KafkaConfigurationError
 

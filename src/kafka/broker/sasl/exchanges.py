@@ -1,6 +1,7 @@
-"""SCRAM-SHA-256 and SCRAM-SHA-512 (RFC 5802, RFC 7677; KIP-84): both sides prove that they know the password.
+"""The broker's side of the SASL mechanisms: PLAIN (RFC 4616), SCRAM-SHA-256 and SCRAM-SHA-512.
 
-Known gaps: delegation tokens (``tokenauth``), and channel binding, which Kafka has not either.
+With SCRAM (RFC 5802, RFC 7677; KIP-84) both sides prove that they know the password. Known gaps: delegation tokens
+(``tokenauth``), and channel binding, which Kafka does not support either.
 """
 
 import base64
@@ -8,11 +9,48 @@ import binascii
 import hashlib
 import hmac
 import re
-from typing import Final
+from typing import Final, Protocol
 
-from kafka.broker.sasl.credentials import Credentials
-from kafka.broker.sasl.mechanism import REFUSED, LoginFailed
-from kafka.broker.sasl.scram_credential import HASHES, ScramCredential
+from kafka.broker.sasl.credentials import HASHES, Credentials, ScramCredential
+
+REFUSED = "wrong name or password"
+"""All that a client is told, whether the name is unknown or the password another."""
+
+
+class LoginFailed(Exception):
+    """The client did not log in; the text is for its eyes, and leaks nothing."""
+
+
+class Exchange(Protocol):
+    """The broker's side of one exchange.
+
+    Attributes: `user`, who has logged in; None before.
+    """
+
+    user: str | None
+
+    def answer(self, message: bytes) -> bytes:
+        """The answer to the client's message. Raises `LoginFailed`."""
+
+
+class PlainExchange:
+    """One exchange. An authorization id has to be empty or the name, as with Kafka."""
+
+    def __init__(self, credentials: Credentials) -> None:
+        self._credentials = credentials
+        self.user: str | None = None
+
+    def answer(self, message: bytes) -> bytes:
+        """Nothing, to the only message."""
+        parts = message.split(b"\0")
+        if len(parts) != 3 or not parts[1] or not parts[2]:
+            raise LoginFailed("expected a message of PLAIN: authorization id, name and password")
+        acting_as, user, password = parts
+        if not self._credentials.is_password(user, password) or acting_as not in (b"", user):
+            raise LoginFailed(REFUSED)
+        self.user = user.decode()
+        return b""
+
 
 _NAME: Final = r"(?:[^\0,=]|=2C|=3D)+"
 _NONCE: Final = r"[!-+\--~]+"

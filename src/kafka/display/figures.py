@@ -1,8 +1,20 @@
-"""The lag of partitions as a figure (the extra "plot")."""
+"""Figures of matplotlib (the extra "plot"): `Figure`, which notebooks show, and the lag of partitions."""
 
+import io
 from collections.abc import Mapping
 
-from kafka.display.figure import Figure
+from matplotlib.figure import Figure as _Figure
+
+
+class Figure(_Figure):
+    """A figure that notebooks show without pyplot and its settings; it belongs to whoever has it, and is never open."""
+
+    def _repr_png_(self) -> bytes:
+        """What a notebook shows."""
+        picture = io.BytesIO()
+        self.savefig(picture, format="png")
+        return picture.getvalue()
+
 
 LARGEST_DRAWN = 20
 """So many partitions have a bar: those that lag most."""
