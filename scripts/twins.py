@@ -158,7 +158,6 @@ TWINS: tuple[Twin, ...] = (
             "LoopRunner": "ThreadRunner",
             "async_sender": "sender",
             "async_transaction_calls": "transaction_calls",
-            "loop_runner": "thread_runner",
         },
     ),
     Twin(
@@ -169,7 +168,6 @@ TWINS: tuple[Twin, ...] = (
             "AsyncTransactionCalls": "TransactionCalls",
             "LoopRunner": "ThreadRunner",
             "async_block": "block",
-            "loop_runner": "thread_runner",
         },
     ),
     Twin(
@@ -184,7 +182,7 @@ TWINS: tuple[Twin, ...] = (
     Twin(
         "producer/arrow/async_sender.py",
         "producer/arrow/sender.py",
-        {"LoopRunner": "ThreadRunner", "loop_runner": "thread_runner"},
+        {"LoopRunner": "ThreadRunner"},
     ),
 )
 """All pairs."""

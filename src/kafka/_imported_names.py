@@ -16,7 +16,7 @@ _IMPORTED = {
         kafka.errors IllegalArgumentError IncompatibleBrokerVersion KafkaConfigurationError NotControllerError
         kafka.errors UnknownTopicOrPartitionError UnrecognizedBrokerVersion
         kafka.future Future
-        kafka.metrics.metric_config MetricConfig
+        kafka.metrics.kafka_metric MetricConfig
         kafka.metrics.metrics Metrics
         kafka.protocol.admin AlterConfigsRequest CreateAclsRequest CreatePartitionsRequest CreateTopicsRequest
         kafka.protocol.admin DeleteAclsRequest DeleteGroupsRequest DeleteRecordsRequest DeleteTopicsRequest
@@ -44,7 +44,7 @@ _IMPORTED = {
         kafka.cluster ClusterMetadata
         kafka.conn BrokerConnection ConnectionStates collect_hosts get_ip_port_afi
         kafka.future Future
-        kafka.metrics.measurable AnonMeasurable
+        kafka.metrics.kafka_metric AnonMeasurable
         kafka.metrics.stats.avg Avg
         kafka.metrics.stats.count Count
         kafka.metrics.stats.rate Rate TimeUnit
@@ -101,7 +101,7 @@ _IMPORTED = {
         kafka.protocol.offset OffsetRequest
         kafka.record.memory_records MemoryRecords
         kafka.serializer.abstract Deserializer
-        kafka.serializer.wrapper DeserializeWrapper
+        kafka.serializer.default DeserializeWrapper
         kafka.structs OffsetAndMetadata OffsetAndTimestamp TopicPartition
         kafka.util Timer
     """,
@@ -112,7 +112,7 @@ _IMPORTED = {
         kafka.coordinator.assignors.roundrobin RoundRobinPartitionAssignor
         kafka.coordinator.consumer ConsumerCoordinator
         kafka.errors KafkaConfigurationError UnsupportedVersionError
-        kafka.metrics.metric_config MetricConfig
+        kafka.metrics.kafka_metric MetricConfig
         kafka.metrics.metrics Metrics
         kafka.protocol.list_offsets OffsetResetStrategy
         kafka.structs ConsumerGroupMetadata OffsetAndMetadata TopicPartition
@@ -155,7 +155,7 @@ _IMPORTED = {
     "kafka.coordinator.base": """
         kafka.coordinator.heartbeat Heartbeat
         kafka.future Future
-        kafka.metrics.measurable AnonMeasurable
+        kafka.metrics.kafka_metric AnonMeasurable
         kafka.metrics.stats.avg Avg
         kafka.metrics.stats.count Count
         kafka.metrics.stats.max_stat Max
@@ -177,7 +177,7 @@ _IMPORTED = {
         kafka.coordinator.protocol ConsumerProtocol
         kafka.coordinator.subscription Subscription
         kafka.future Future
-        kafka.metrics.measurable AnonMeasurable
+        kafka.metrics.kafka_metric AnonMeasurable
         kafka.metrics.stats.avg Avg
         kafka.metrics.stats.count Count
         kafka.metrics.stats.max_stat Max
@@ -204,7 +204,7 @@ _IMPORTED = {
     "kafka.producer.kafka": """
         kafka.client_async KafkaClient
         kafka.codec has_gzip has_lz4 has_snappy has_zstd
-        kafka.metrics.metric_config MetricConfig
+        kafka.metrics.kafka_metric MetricConfig
         kafka.metrics.metrics Metrics
         kafka.partitioner.abc Partitioner
         kafka.partitioner.default DefaultPartitioner
@@ -213,7 +213,7 @@ _IMPORTED = {
         kafka.record.default_records DefaultRecordBatchBuilder
         kafka.record.legacy_records LegacyRecordBatchBuilder
         kafka.serializer.abstract Serializer
-        kafka.serializer.wrapper SerializeWrapper
+        kafka.serializer.default SerializeWrapper
         kafka.structs TopicPartition
         kafka.util Timer ensure_valid_topic_name
     """,

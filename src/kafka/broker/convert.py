@@ -8,8 +8,8 @@ import struct
 from kafka.broker.log.layout import HEAD_SIZE, PREFIX_SIZE, Buffer
 from kafka.errors import UnsupportedCompressionTypeError
 from kafka.record import BatchBuilder, BatchHeader, Compression, batch_headers, decode_batches
-from kafka.record.checksum import crc32c
 from kafka.record.codecs import CODECS, compress, decompress
+from kafka.record.layout import crc32c
 
 _NO_LIMIT = 2**31 - 1
 _LENGTH_AT, _CRC_AT, _CRC_FROM = 8, 17, 21

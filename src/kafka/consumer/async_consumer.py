@@ -8,7 +8,7 @@ from kafka.config.table import with_class_defaults
 from kafka.consumer._async.calls import AsyncConsumerCalls
 from kafka.consumer.subscription.subscription_state import AsyncConsumerRebalanceListener, ConsumerRebalanceListener
 from kafka.errors import IllegalStateError
-from kafka.record.type_variables import Key, Value
+from kafka.record.records import Key, Value
 
 
 @with_options("consumer")

@@ -16,7 +16,7 @@ from kafka.consumer.runners.thread_runner import close_at_exit
 from kafka.consumer.subscription.subscription_state import ConsumerRebalanceListener, SubscriptionState
 from kafka.errors import IterationTimeout
 from kafka.record import ConsumerRecord
-from kafka.record.type_variables import Key, Value
+from kafka.record.records import Key, Value
 
 
 @with_options("consumer")

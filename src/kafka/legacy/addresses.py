@@ -184,6 +184,41 @@ ADDRESSES: dict[str, Address] = {
         "kafka-python's import path of `Future`, from 1.0 on.",
         names="kafka.legacy.future Future",
     ),
+    "kafka.metrics.compound_stat": Address(
+        "kafka-python's import path of `AbstractCompoundStat` and `NamedMeasurable`.",
+        names="kafka.metrics.stat AbstractCompoundStat NamedMeasurable",
+        apart="kafka.metrics.stat AbstractStat",
+    ),
+    "kafka.metrics.dict_reporter": Address(
+        "kafka-python's import path of `DictReporter`.",
+        names="kafka.metrics.metrics_reporter DictReporter",
+        apart="kafka.metrics.metrics_reporter AbstractMetricsReporter",
+    ),
+    "kafka.metrics.measurable": Address(
+        "kafka-python's import path of `AbstractMeasurable` and `AnonMeasurable`.",
+        names="kafka.metrics.kafka_metric AbstractMeasurable AnonMeasurable",
+    ),
+    "kafka.metrics.measurable_stat": Address(
+        "kafka-python's import path of `AbstractMeasurableStat`.",
+        names="kafka.metrics.stat AbstractMeasurableStat",
+        apart="""
+            kafka.metrics.kafka_metric AbstractMeasurable
+            kafka.metrics.stat AbstractStat
+        """,
+    ),
+    "kafka.metrics.metric_config": Address(
+        "kafka-python's import path of `MetricConfig`.",
+        names="kafka.metrics.kafka_metric MetricConfig",
+        apart="sys",
+    ),
+    "kafka.metrics.metric_name": Address(
+        "kafka-python's import path of `MetricName`.",
+        names="kafka.metrics.kafka_metric MetricName",
+    ),
+    "kafka.metrics.quota": Address(
+        "kafka-python's import path of `Quota`.",
+        names="kafka.metrics.kafka_metric Quota",
+    ),
     "kafka.metrics.stats": Address(
         "kafka-python's import path of the quantities that sensors feed, and of `Sensor` itself.",
         names="""
@@ -196,14 +231,14 @@ ADDRESSES: dict[str, Address] = {
             kafka.legacy.metrics.percentiles Percentiles
             kafka.legacy.metrics.sampled_stat Rate
             kafka.metrics.sensor Sensor
-            kafka.metrics.total Total
+            kafka.metrics.stat Total
         """,
     ),
     "kafka.metrics.stats.avg": Address(
         "kafka-python's import path of `Avg`.",
         names="kafka.legacy.metrics.sampled_stat Avg",
         apart="""
-            kafka.metrics.metric_config MetricConfig
+            kafka.metrics.kafka_metric MetricConfig
             kafka.legacy.metrics.sampled_stat AbstractSampledStat
         """,
     ),
@@ -211,7 +246,7 @@ ADDRESSES: dict[str, Address] = {
         "kafka-python's import path of `Count`.",
         names="kafka.legacy.metrics.sampled_stat Count",
         apart="""
-            kafka.metrics.metric_config MetricConfig
+            kafka.metrics.kafka_metric MetricConfig
             kafka.legacy.metrics.sampled_stat AbstractSampledStat
         """,
     ),
@@ -223,7 +258,7 @@ ADDRESSES: dict[str, Address] = {
         "kafka-python's import path of `Max`.",
         names="kafka.legacy.metrics.sampled_stat Max",
         apart="""
-            kafka.metrics.metric_config MetricConfig
+            kafka.metrics.kafka_metric MetricConfig
             kafka.legacy.metrics.sampled_stat AbstractSampledStat
         """,
     ),
@@ -231,22 +266,22 @@ ADDRESSES: dict[str, Address] = {
         "kafka-python's import path of `Min`.",
         names="kafka.legacy.metrics.sampled_stat Min",
         apart="""
-            kafka.metrics.metric_config MetricConfig
+            kafka.metrics.kafka_metric MetricConfig
             kafka.legacy.metrics.sampled_stat AbstractSampledStat
         """,
     ),
     "kafka.metrics.stats.percentile": Address(
         "kafka-python's import path of `Percentile`.",
         names="kafka.legacy.metrics.percentiles Percentile",
-        apart="kafka.metrics.metric_name MetricName",
+        apart="kafka.metrics.kafka_metric MetricName",
     ),
     "kafka.metrics.stats.percentiles": Address(
         "kafka-python's import path of `BucketSizing` and `Percentiles`.",
         names="kafka.legacy.metrics.percentiles BucketSizing Percentiles",
         apart="""
-            kafka.metrics.compound_stat AbstractCompoundStat NamedMeasurable
-            kafka.metrics.measurable AnonMeasurable
-            kafka.metrics.metric_config MetricConfig
+            kafka.metrics.stat AbstractCompoundStat NamedMeasurable
+            kafka.metrics.kafka_metric AnonMeasurable
+            kafka.metrics.kafka_metric MetricConfig
             kafka.legacy.metrics.percentiles BinScheme Histogram
             kafka.legacy.metrics.percentiles Percentile
             kafka.legacy.metrics.sampled_stat AbstractSampledStat
@@ -256,8 +291,8 @@ ADDRESSES: dict[str, Address] = {
         "kafka-python's import path of `TimeUnit`, `SampledTotal` and `Rate`.",
         names="kafka.legacy.metrics.sampled_stat TimeUnit SampledTotal Rate",
         apart="""
-            kafka.metrics.measurable_stat AbstractMeasurableStat
-            kafka.metrics.metric_config MetricConfig
+            kafka.metrics.stat AbstractMeasurableStat
+            kafka.metrics.kafka_metric MetricConfig
             kafka.legacy.metrics.sampled_stat AbstractSampledStat
         """,
     ),
@@ -265,8 +300,8 @@ ADDRESSES: dict[str, Address] = {
         "kafka-python's import path of `AbstractSampledStat`.",
         names="kafka.legacy.metrics.sampled_stat AbstractSampledStat",
         apart="""
-            kafka.metrics.measurable_stat AbstractMeasurableStat
-            kafka.metrics.metric_config MetricConfig
+            kafka.metrics.stat AbstractMeasurableStat
+            kafka.metrics.kafka_metric MetricConfig
         """,
     ),
     "kafka.metrics.stats.sensor": Address(
@@ -274,20 +309,20 @@ ADDRESSES: dict[str, Address] = {
         names="kafka.metrics.sensor Sensor",
         apart="""
             kafka.errors QuotaViolationError
-            kafka.metrics.compound_stat AbstractCompoundStat
+            kafka.metrics.stat AbstractCompoundStat
             kafka.metrics.kafka_metric KafkaMetric
-            kafka.metrics.measurable_stat AbstractMeasurableStat
-            kafka.metrics.metric_config MetricConfig
-            kafka.metrics.metric_name MetricName
+            kafka.metrics.stat AbstractMeasurableStat
+            kafka.metrics.kafka_metric MetricConfig
+            kafka.metrics.kafka_metric MetricName
             kafka.metrics.stat AbstractStat
         """,
     ),
     "kafka.metrics.stats.total": Address(
         "kafka-python's import path of `Total`.",
-        names="kafka.metrics.total Total",
+        names="kafka.metrics.stat Total",
         apart="""
-            kafka.metrics.measurable_stat AbstractMeasurableStat
-            kafka.metrics.metric_config MetricConfig
+            kafka.metrics.stat AbstractMeasurableStat
+            kafka.metrics.kafka_metric MetricConfig
         """,
     ),
     "kafka.oauth": Address(
@@ -307,6 +342,14 @@ ADDRESSES: dict[str, Address] = {
         names="""
             kafka.legacy.partitioners HashedPartitioner LegacyPartitioner Murmur2Partitioner Partitioner murmur2
         """,
+    ),
+    "kafka.partitioner.roundrobin": Address(
+        "kafka-python's import path of `RoundRobinPartitioner`.",
+        names="kafka.partitioner.default RoundRobinPartitioner",
+    ),
+    "kafka.partitioner.sticky": Address(
+        "kafka-python's import path of `StickyPartitioner`.",
+        names="kafka.partitioner.default StickyPartitioner",
     ),
     "kafka.producer.base": Address(
         "kafka-python's import path of `Producer`, from 0.9 to 1.4.",
@@ -539,6 +582,14 @@ ADDRESSES: dict[str, Address] = {
     "kafka.sasl.oauth": Address(
         "kafka-python's import path of `AbstractTokenProvider`, from 2.1 to 2.3.",
         names="kafka.net.sasl.oauth AbstractTokenProvider",
+    ),
+    "kafka.serializer.json": Address(
+        "kafka-python's import path of `JsonSerializer`.",
+        names="kafka.serializer.default JsonSerializer",
+    ),
+    "kafka.serializer.wrapper": Address(
+        "kafka-python's import path of `SerializeWrapper` and `DeserializeWrapper`.",
+        names="kafka.serializer.default DeserializeWrapper SerializeWrapper",
     ),
     "kafka.util": Address(
         "kafka-python's import path of its helpers, from 0.9 on.",

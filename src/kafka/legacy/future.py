@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Generator
 from typing import Any, ClassVar, Self
 
-from kafka.producer.outcome.future import FutureRecordMetadata
+from kafka.producer.future import FutureRecordMetadata
 
 log = logging.getLogger("kafka.future")
 

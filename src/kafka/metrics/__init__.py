@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING, Any
 from kafka import _old_names
 
 if TYPE_CHECKING:
-    from kafka.metrics.compound_stat import NamedMeasurable as NamedMeasurable
-    from kafka.metrics.dict_reporter import DictReporter as DictReporter
+    from kafka.metrics.kafka_metric import AnonMeasurable as AnonMeasurable
     from kafka.metrics.kafka_metric import KafkaMetric as KafkaMetric
-    from kafka.metrics.measurable import AnonMeasurable as AnonMeasurable
-    from kafka.metrics.metric_config import MetricConfig as MetricConfig
-    from kafka.metrics.metric_name import MetricName as MetricName
+    from kafka.metrics.kafka_metric import MetricConfig as MetricConfig
+    from kafka.metrics.kafka_metric import MetricName as MetricName
+    from kafka.metrics.kafka_metric import Quota as Quota
     from kafka.metrics.metrics import Metrics as Metrics
-    from kafka.metrics.quota import Quota as Quota
+    from kafka.metrics.metrics_reporter import DictReporter as DictReporter
+    from kafka.metrics.stat import NamedMeasurable as NamedMeasurable
 
 __all__ = [
     "AnonMeasurable",
@@ -40,14 +40,14 @@ __all__ = [
 ]
 
 _HOMES = {
-    "AnonMeasurable": "kafka.metrics.measurable",
-    "DictReporter": "kafka.metrics.dict_reporter",
+    "AnonMeasurable": "kafka.metrics.kafka_metric",
+    "DictReporter": "kafka.metrics.metrics_reporter",
     "KafkaMetric": "kafka.metrics.kafka_metric",
-    "MetricConfig": "kafka.metrics.metric_config",
-    "MetricName": "kafka.metrics.metric_name",
+    "MetricConfig": "kafka.metrics.kafka_metric",
+    "MetricName": "kafka.metrics.kafka_metric",
     "Metrics": "kafka.metrics.metrics",
-    "NamedMeasurable": "kafka.metrics.compound_stat",
-    "Quota": "kafka.metrics.quota",
+    "NamedMeasurable": "kafka.metrics.stat",
+    "Quota": "kafka.metrics.kafka_metric",
 }
 
 _SUBMODULES = (

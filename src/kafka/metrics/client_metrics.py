@@ -13,13 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kafka.config import ConnectionOptions
 from kafka.metrics import windows
-from kafka.metrics.group_names import parted
 from kafka.metrics.windows import WindowOptions
 
 if TYPE_CHECKING:
-    from kafka.metrics.kafka_metric import KafkaMetric
-    from kafka.metrics.metric_config import MetricConfig
-    from kafka.metrics.metric_name import MetricName
+    from kafka.metrics.kafka_metric import KafkaMetric, MetricConfig, MetricName
     from kafka.metrics.metrics import Metrics
     from kafka.metrics.metrics_reporter import AbstractMetricsReporter
 
@@ -55,6 +52,14 @@ class Point(NamedTuple):
     name: str
     tags: dict[str, str]
     value: float
+
+
+def parted(group: str) -> tuple[str, dict[str, str]]:
+    """A group without what it is about, and that: ``node``, such as "node-1", or ``topic``."""
+    name, _, about = group.partition(".")
+    if not about:
+        return name, {}
+    return name, {"node" if name.endswith("-node-metrics") else "topic": about}
 
 
 def total_of(field: str) -> Callable[[windows.Counts, float], float]:
@@ -237,7 +242,7 @@ class ClientMetrics:
             register()
 
     def _make_registry(self, reporters: list[AbstractMetricsReporter]) -> Metrics:
-        from kafka.metrics.metric_config import MetricConfig
+        from kafka.metrics.kafka_metric import MetricConfig
         from kafka.metrics.metrics import Metrics
 
         samples, window_s = self.window
@@ -245,7 +250,7 @@ class ClientMetrics:
         return Metrics(MetricConfig(samples=samples, time_window_ms=window_s * 1000, tags=tags), reporters)
 
     def _register(self, registry: Metrics, group: _Group) -> None:
-        from kafka.metrics.measurable import AnonMeasurable
+        from kafka.metrics.kafka_metric import AnonMeasurable
 
         with self._lock:
             for metric in group.metrics:

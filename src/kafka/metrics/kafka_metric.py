@@ -1,12 +1,200 @@
-"""`KafkaMetric`: a registered metric."""
+"""A registered metric: its name, its configuration with an optional quota, and the quantity that it measures."""
 
 from __future__ import annotations
 
+import sys
 import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 
-from kafka.metrics.measurable import AbstractMeasurable
-from kafka.metrics.metric_config import MetricConfig
-from kafka.metrics.metric_name import MetricName
+
+class MetricName:
+    """The key of a metric: its name, group and tags. The description is no part of the key.
+
+    Arguments:
+        name: of the metric.
+        group: of metrics that belong together.
+        description: for people.
+        tags: what it is about, such as a topic or a client.
+
+    Raises `ValueError` for an empty name or group, and for tags that are no dict.
+    """
+
+    __slots__ = ("_description", "_group", "_hash", "_name", "_tags")
+
+    def __init__(
+        self, name: str, group: str, description: str | None = None, tags: Mapping[str, str] | None = None
+    ) -> None:
+        if not name or not group:
+            raise ValueError(f"a metric needs a name and a group, not {name!r} and {group!r}")
+        if tags is not None and not isinstance(tags, dict):
+            raise ValueError(f"tags are a dict, not {tags!r}")
+        self._name, self._group, self._description = name, group, description
+        self._tags = None if tags is None else dict(tags)
+        self._hash: int | None = None
+
+    @property
+    def name(self) -> str:
+        """The name."""
+        return self._name
+
+    @property
+    def group(self) -> str:
+        """The group."""
+        return self._group
+
+    @property
+    def description(self) -> str | None:
+        """The description."""
+        return self._description
+
+    @property
+    def tags(self) -> dict[str, str] | None:
+        """A copy of the tags."""
+        return None if self._tags is None else dict(self._tags)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, MetricName):
+            return NotImplemented
+        return (self._name, self._group, self._tags) == (other._name, other._group, other._tags)
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            self._hash = hash((self._group, self._name, frozenset((self._tags or {}).items())))
+        return self._hash
+
+    def __str__(self) -> str:
+        return f"MetricName(name={self.name}, group={self.group}, description={self.description}, tags={self.tags})"
+
+    __repr__ = __str__
+
+
+class Quota:
+    """A bound that the value of a metric may not pass.
+
+    Arguments:
+        bound: the last value that is allowed.
+        is_upper: whether larger values are forbidden; else smaller ones are.
+    """
+
+    __slots__ = ("_bound", "_upper")
+
+    def __init__(self, bound: float, is_upper: bool) -> None:
+        self._bound = bound
+        self._upper = is_upper
+
+    @staticmethod
+    def upper_bound(upper_bound: float) -> Quota:
+        """A bound that forbids larger values.
+
+        Arguments:
+            upper_bound: the largest value that is allowed.
+        """
+        return Quota(upper_bound, True)
+
+    @staticmethod
+    def lower_bound(lower_bound: float) -> Quota:
+        """A bound that forbids smaller values.
+
+        Arguments:
+            lower_bound: the smallest value that is allowed.
+        """
+        return Quota(lower_bound, False)
+
+    def is_upper_bound(self) -> bool:
+        """Whether larger values are forbidden."""
+        return self._upper
+
+    @property
+    def bound(self) -> float:
+        """The last value that is allowed."""
+        return self._bound
+
+    def is_acceptable(self, value: float) -> bool:
+        """Whether a value is allowed."""
+        return value <= self._bound if self._upper else value >= self._bound
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Quota):
+            return NotImplemented
+        return (self._bound, self._upper) == (other._bound, other._upper)
+
+    def __hash__(self) -> int:
+        return hash((self._bound, self._upper))
+
+
+class MetricConfig:
+    """How a metric is worked out. Values are gathered in samples, of which the last few count.
+
+    Arguments:
+        quota: a bound that recording may not lead past.
+        samples: how many samples count.
+        event_window: with so many values a sample is full.
+        time_window_ms: after so many milliseconds it is full, too.
+        tags: those of every metric in the registry.
+
+    Raises `ValueError` for fewer than one sample.
+    """
+
+    __slots__ = ("_samples", "event_window", "quota", "tags", "time_window_ms")
+
+    def __init__(
+        self,
+        quota: Quota | None = None,
+        samples: int = 2,
+        event_window: int = sys.maxsize,
+        time_window_ms: float = 30 * 1000,
+        tags: dict[str, str] | None = None,
+    ) -> None:
+        self.quota = quota
+        self.samples = samples
+        self.event_window = event_window
+        self.time_window_ms = time_window_ms
+        self.tags = tags or {}
+
+    @property
+    def samples(self) -> int:
+        """How many samples count."""
+        return self._samples
+
+    @samples.setter
+    def samples(self, value: int) -> None:
+        if value < 1:
+            raise ValueError(f"at least one sample must count, not {value!r}")
+        self._samples = value
+
+
+class AbstractMeasurable(ABC):
+    """A quantity that a `KafkaMetric` shows."""
+
+    @abstractmethod
+    def measure(self, config: MetricConfig, now: float) -> float:
+        """The value.
+
+        Arguments:
+            config: that of the metric.
+            now: the time, in milliseconds since the epoch.
+        """
+
+
+class AnonMeasurable(AbstractMeasurable):
+    """A quantity that a function tells.
+
+    Arguments:
+        measure_fn: called with the arguments of `measure`.
+    """
+
+    def __init__(self, measure_fn: Callable[[MetricConfig, float], float]) -> None:
+        self._measure_fn = measure_fn
+
+    def measure(self, config: MetricConfig, now: float) -> float:
+        """What the function tells.
+
+        Arguments:
+            config: how the metric is sampled.
+            now: the time, in milliseconds since 1970.
+        """
+        return float(self._measure_fn(config, now))
 
 
 class KafkaMetric:

@@ -8,10 +8,7 @@ import threading
 import weakref
 from collections.abc import Callable, Sequence
 
-from kafka.metrics.kafka_metric import KafkaMetric
-from kafka.metrics.measurable import AbstractMeasurable, AnonMeasurable
-from kafka.metrics.metric_config import MetricConfig
-from kafka.metrics.metric_name import MetricName
+from kafka.metrics.kafka_metric import AbstractMeasurable, AnonMeasurable, KafkaMetric, MetricConfig, MetricName
 from kafka.metrics.metrics_reporter import AbstractMetricsReporter
 from kafka.metrics.sensor import Sensor
 

@@ -20,9 +20,8 @@ from typing import Any
 
 from opentelemetry.metrics import CallbackOptions, Meter, Observation
 
-from kafka.metrics.group_names import parted
-from kafka.metrics.kafka_metric import KafkaMetric
-from kafka.metrics.metric_name import MetricName
+from kafka.metrics.client_metrics import parted
+from kafka.metrics.kafka_metric import KafkaMetric, MetricName
 from kafka.metrics.metrics_reporter import AbstractMetricsReporter
 
 

@@ -8,12 +8,8 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from kafka.errors import QuotaViolationError
-from kafka.metrics.compound_stat import AbstractCompoundStat
-from kafka.metrics.kafka_metric import KafkaMetric
-from kafka.metrics.measurable_stat import AbstractMeasurableStat
-from kafka.metrics.metric_config import MetricConfig
-from kafka.metrics.metric_name import MetricName
-from kafka.metrics.stat import AbstractStat
+from kafka.metrics.kafka_metric import KafkaMetric, MetricConfig, MetricName
+from kafka.metrics.stat import AbstractCompoundStat, AbstractMeasurableStat, AbstractStat
 
 
 class Registry(Protocol):

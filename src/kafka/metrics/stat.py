@@ -1,12 +1,14 @@
-"""`AbstractStat`: what is fed by a sensor."""
+"""Statistics: quantities that a sensor feeds, with one value (`AbstractMeasurableStat`) or several."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
+from kafka.metrics.kafka_metric import AbstractMeasurable, MetricConfig, MetricName
+
 if TYPE_CHECKING:
-    from kafka.metrics.metric_config import MetricConfig
+    from kafka.metrics.kafka_metric import MetricConfig
 
 
 class AbstractStat(ABC):
@@ -15,3 +17,61 @@ class AbstractStat(ABC):
     @abstractmethod
     def record(self, config: MetricConfig, value: float, time_ms: float) -> None:
         """Take in a value that was seen at a time."""
+
+
+class AbstractMeasurableStat(AbstractStat, AbstractMeasurable, ABC):
+    """A quantity such as an average or a maximum; `kafka.metrics.stats` offers them."""
+
+
+class AbstractCompoundStat(AbstractStat, ABC):
+    """A quantity of which several metrics are worked out."""
+
+    @abstractmethod
+    def stats(self) -> list[NamedMeasurable]:
+        """The metrics, each with its name."""
+
+
+class NamedMeasurable:
+    """One of these metrics.
+
+    Arguments:
+        metric_name: its name.
+        measurable_stat: its value.
+    """
+
+    __slots__ = ("_name", "_stat")
+
+    def __init__(self, metric_name: MetricName, measurable_stat: AbstractMeasurable) -> None:
+        self._name = metric_name
+        self._stat = measurable_stat
+
+    @property
+    def name(self) -> MetricName:
+        """Its name."""
+        return self._name
+
+    @property
+    def stat(self) -> AbstractMeasurable:
+        """Its value."""
+        return self._stat
+
+
+class Total(AbstractMeasurableStat):
+    """The sum of all values from the beginning on.
+
+    Arguments:
+        value: what it begins with.
+    """
+
+    __slots__ = ("_total",)
+
+    def __init__(self, value: float = 0.0) -> None:
+        self._total = value
+
+    def record(self, config: MetricConfig, value: float, now: float) -> None:
+        """Add a value."""
+        self._total += value
+
+    def measure(self, config: MetricConfig, now: float) -> float:
+        """The sum."""
+        return float(self._total)

@@ -8,10 +8,8 @@ from typing import Any
 
 from kafka import _old_names
 from kafka.partitioner.abc import Partitioner
-from kafka.partitioner.default import DefaultPartitioner
+from kafka.partitioner.default import DefaultPartitioner, RoundRobinPartitioner, StickyPartitioner
 from kafka.partitioner.murmur2 import murmur2
-from kafka.partitioner.roundrobin import RoundRobinPartitioner
-from kafka.partitioner.sticky import StickyPartitioner
 
 __all__ = [
     "DefaultPartitioner",

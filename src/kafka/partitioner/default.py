@@ -1,9 +1,9 @@
-"""The default rule: murmur2 of the key over all partitions, a random available partition where there is no key."""
+"""The included partitioners: Kafka's default rule, sticky (KIP-480), and round-robin."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from kafka.partitioner.abc import KnownPartitions, Partitioner
@@ -46,3 +46,88 @@ class DefaultPartitioner(Partitioner):
                 f"Topic {topic} not found in ClusterMetadata: it is there once the client has asked for it"
             )
         return self(serialized_key, everything, sorted(cluster.available_partitions_for_topic(topic) or ()))
+
+
+class StickyPartitioner(DefaultPartitioner):
+    """Keys as `DefaultPartitioner`; without a key, the topic's present partition until a new batch is begun."""
+
+    def __init__(self) -> None:
+        self._present: dict[str, int] = {}
+
+    def partition(
+        self,
+        topic: str,
+        key: Any,
+        serialized_key: bytes | None,
+        value: Any,
+        serialized_value: bytes | None,
+        cluster: KnownPartitions,
+    ) -> int:
+        """Pick a partition by the serialized key, or the present one of the topic.
+
+        Raises `ValueError` if the cluster has no such topic.
+        """
+        if serialized_key is not None:
+            return super().partition(topic, key, serialized_key, value, serialized_value, cluster)
+        present = self._present.get(topic)
+        if present is None or present not in _choices(topic, cluster):
+            self.on_new_batch(topic, cluster, -1)
+        return self._present[topic]
+
+    def on_new_batch(self, topic: str, cluster: KnownPartitions, prev_partition: int) -> None:
+        """Move the topic to another available partition than `prev_partition`, if there is one.
+
+        Arguments:
+            cluster: what is known of the partitions of topics.
+        """
+        choices = sorted(_choices(topic, cluster))
+        others = [p for p in choices if p != prev_partition] or choices
+        self._present[topic] = random.choice(others)
+
+
+def _choices(topic: str, cluster: KnownPartitions) -> Collection[int]:
+    """The partitions with a leader, or all where none has one. Raises `ValueError` if there is no such topic."""
+    choices = cluster.available_partitions_for_topic(topic) or cluster.partitions_for_topic(topic)
+    if not choices:
+        raise ValueError(f"Topic {topic} not found in ClusterMetadata: it is there once the client has asked for it")
+    return choices
+
+
+class RoundRobinPartitioner:
+    """Goes over the available partitions in turn, in the order in which they are given, whatever the key.
+
+    Works as a callable, ``(key_bytes, all_partitions, available)``, and through `partition`, as in kafka-python 0.9 to
+    1.4. Where the partitions change, it goes on at the same place of the new ones.
+
+    Arguments:
+        partitions: the partitions to go over where a call does not name any.
+    """
+
+    def __init__(self, partitions: Sequence[int] | None = None) -> None:
+        self.partitions = list(partitions or ())
+        self._next = 0
+
+    def __call__(
+        self,
+        key: bytes | None,
+        all_partitions: Sequence[int] | None = None,
+        available_partitions: Sequence[int] | None = None,
+    ) -> int:
+        """Return the next partition; raises `ValueError` if there are none to choose from."""
+        choices = available_partitions or all_partitions or self.partitions
+        if not choices:
+            raise ValueError("expected at least one partition to choose from, got none")
+        at = self._next if self._next < len(choices) else 0
+        self._next = at + 1
+        return choices[at]
+
+    def partition(
+        self,
+        key: bytes | None,
+        all_partitions: Sequence[int] | None = None,
+        available_partitions: Sequence[int] | None = None,
+        *,
+        partitions: Sequence[int] | None = None,
+    ) -> int:
+        """The same as calling the object; `partitions` is the name that 0.9 and 1.0 have for all of them."""
+        return self(key, all_partitions or partitions, available_partitions)

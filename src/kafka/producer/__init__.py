@@ -15,8 +15,8 @@ from typing import Any
 
 from kafka import _old_names
 from kafka.producer.async_producer import AsyncKafkaProducer
+from kafka.producer.future import FutureRecordMetadata
 from kafka.producer.kafka import KafkaProducer
-from kafka.producer.outcome.future import FutureRecordMetadata
 from kafka.producer.outcome.record_metadata import RecordMetadata
 
 __all__ = [

@@ -6,10 +6,16 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
 
 from kafka.producer.async_transaction_calls import AsyncTransactionCalls
 from kafka.producer.batch.memory_pool import Reservation
+from kafka.producer.future import FutureRecordMetadata
 from kafka.producer.intake.appender import Append
-from kafka.producer.intake.blocked import Blocked, NeedsMemory, NeedsTopic, PartitionGone
-from kafka.producer.intake.checks import checked_timeout_ms, checked_timeout_s
-from kafka.producer.outcome.future import FutureRecordMetadata
+from kafka.producer.intake.checks import (
+    Blocked,
+    NeedsMemory,
+    NeedsTopic,
+    PartitionGone,
+    checked_timeout_ms,
+    checked_timeout_s,
+)
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -17,8 +23,7 @@ if TYPE_CHECKING:
     from kafka.display.progress import Tell
     from kafka.formats.rows import WriteAs
     from kafka.metrics.kafka_metric import KafkaMetric
-    from kafka.producer.arrow.data import ArrowData
-    from kafka.producer.arrow.future import FutureArrowResult
+    from kafka.producer.arrow.future import ArrowData, FutureArrowResult
 
 
 class AsyncProducerCalls(AsyncTransactionCalls):

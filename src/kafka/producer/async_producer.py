@@ -11,15 +11,14 @@ from kafka.config.settings_given import refuse_positions
 from kafka.errors import IllegalStateError
 from kafka.producer import lifetime
 from kafka.producer.async_calls import AsyncProducerCalls
-from kafka.producer.block_end import BlockEnd
 from kafka.producer.core import ProducerCore
-from kafka.producer.face import ProducerFace
+from kafka.producer.face import BlockEnd, ProducerFace
+from kafka.producer.future import FutureRecordMetadata
 from kafka.producer.intake.appender import Append, RecordSender
-from kafka.producer.intake.blocked import Blocked
-from kafka.producer.loop_runner import LoopRunner
-from kafka.producer.outcome.future import FutureRecordMetadata
+from kafka.producer.intake.checks import Blocked
 from kafka.producer.outcome.record_metadata import RecordMetadata
-from kafka.record.type_variables import Key, Value
+from kafka.producer.runners import LoopRunner
+from kafka.record.records import Key, Value
 
 if TYPE_CHECKING:
     import types

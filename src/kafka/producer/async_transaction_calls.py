@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from kafka.coordinator.offset_arguments import check_group, check_offsets
 from kafka.errors import IllegalStateError
 from kafka.producer.core import ProducerCore
-from kafka.producer.loop_runner import LoopRunner
+from kafka.producer.runners import LoopRunner
 from kafka.producer.transactions.async_block import AsyncTransactionBlock
-from kafka.producer.transactions.identity import TransactionIdentity
-from kafka.producer.transactions.state import TransactionState
+from kafka.producer.transactions.state import TransactionIdentity, TransactionState
 from kafka.structs import ConsumerGroupMetadata, OffsetAndMetadata, TopicPartition
 
 

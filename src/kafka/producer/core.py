@@ -24,21 +24,19 @@ from kafka.net.statistics import NetworkTraffic
 from kafka.partitioner.adapt import adapt_partitioner, partitioner_name
 from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.batch.shared_queues import BufferOptions
+from kafka.producer.future import EndsWithLoop
 from kafka.producer.health import observe
-from kafka.producer.idempotence import Idempotence, IdempotenceState
+from kafka.producer.idempotence import Idempotence, IdempotenceState, is_idempotent
 from kafka.producer.intake.appender import RecordAppender
 from kafka.producer.intake.interception import intercepted
-from kafka.producer.intake.partition_choice import PartitionChoice
-from kafka.producer.intake.record_buffer import RecordBuffer
-from kafka.producer.intake.reservations import Reservations
+from kafka.producer.intake.record_buffer import RecordBuffer, Reservations
 from kafka.producer.intake.topic_lookup import TopicLookup
-from kafka.producer.options import is_idempotent, sender_options
-from kafka.producer.outcome.waiter import EndsWithLoop
 from kafka.producer.send.batch_outcomes import Outcomes
-from kafka.producer.send.compression import BatchCompressor
-from kafka.producer.send.outgoing import OutgoingBatches
+from kafka.producer.send.expiry import purge
+from kafka.producer.send.next_request import BatchCompressor, OutgoingBatches
 from kafka.producer.send.produce_requests import ProduceRequests, magic_for
-from kafka.producer.send.purge import purge
+from kafka.producer.send.recreated_topics import PartitionChoice
+from kafka.producer.send.schedule import sender_options
 from kafka.producer.send.sender import Sender
 from kafka.producer.statistics import ProducerStatistics, add_gauges
 from kafka.producer.transactions.requests import TransactionRequests

@@ -1,9 +1,11 @@
-"""What the synchronous and the asyncio producer have in common: their options."""
+"""What the synchronous and the asyncio producer have in common: their options, and the end of a ``with`` block."""
 
 from __future__ import annotations
 
+import itertools
+import logging
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from kafka.cluster.client_health import client_html, not_started
 from kafka.cluster.polled_client import InnerName
@@ -11,7 +13,14 @@ from kafka.config import ProducerConfig, option_table, parse_producer
 from kafka.config.table import values_of, with_class_defaults
 from kafka.health import Health
 from kafka.producer.core import ProducerCore
-from kafka.producer.options import client_configs, is_idempotent
+from kafka.producer.idempotence import is_idempotent
+
+if TYPE_CHECKING:
+    import types
+
+log = logging.getLogger(__name__)
+
+_numbers = itertools.count(1)
 
 
 class ProducerFace:
@@ -61,3 +70,45 @@ class ProducerFace:
             "api_version": connection.api_version if core is None else core.cluster.release,
             "enable_idempotence": is_idempotent(connection, producer) if core is None else core.is_idempotent,
         }
+
+
+def client_configs(configs: Mapping[str, Any]) -> dict[str, Any]:
+    """Give a producer without a name one of its own, by which brokers can tell it in their logs."""
+    named = dict(configs)
+    if named.get("client_id") is None:
+        named["client_id"] = f"kafka-python-producer-{next(_numbers)}"
+    return named
+
+
+class BlockEnd:
+    """A context manager around the `close()` that ends a producer's block.
+
+    A block that ended well has what `flush` would have raised raised after the closing, so that no record is lost in
+    silence. The error of one that failed goes on: what the closing raises is logged then, unless it is an interrupt.
+
+    Arguments:
+        core: the producer; None: it was never started.
+        error: what the block raised.
+    """
+
+    def __init__(self, core: ProducerCore | None, error: BaseException | None) -> None:
+        self._core = core
+        self._block_failed = error is not None
+
+    def __enter__(self) -> None:
+        if self._core is not None:
+            self._core.keep_failures = not self._block_failed
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: types.TracebackType | None
+    ) -> bool:
+        if error is None:
+            if not self._block_failed and self._core is not None:
+                self._core.raise_failures()
+            return False
+        if self._core is not None:
+            self._core.keep_failures = False  # the closing may go on, and logs them then
+        if self._block_failed and isinstance(error, Exception):
+            log.warning("closing a producer whose block has failed: %s", error)
+            return True
+        return False

@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterable, Sequence
 from kafka.cluster.backoff import Backoff
 from kafka.cluster.protocols import BrokerRequests
 from kafka.cluster.retry import RetryPolicy
+from kafka.config import ConnectionOptions, ProducerOptions
+from kafka.config.producer import FIRST_WITH_IDEMPOTENCE, MOST_IN_FLIGHT
 from kafka.errors import ClusterAuthorizationFailedError, KafkaError, UnsupportedVersionError, for_code
 from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.batch.queues import PartitionQueue
@@ -30,6 +32,16 @@ log = logging.getLogger(__name__)
 _LAST_EPOCH = 2**15 - 1
 _SEQUENCES = 2**31
 _NO_TIMEOUT_MS = 2**31 - 1
+
+
+def is_idempotent(connection: ConnectionOptions, options: ProducerOptions) -> bool:
+    """Whether batches get sequence numbers: wherever nothing that was asked for speaks against it."""
+    if options.enable_idempotence is not None:
+        return options.enable_idempotence
+    if connection.api_version is not None and connection.api_version < FIRST_WITH_IDEMPOTENCE:
+        return False
+    in_flight = connection.max_in_flight_requests_per_connection
+    return options.acks == -1 and options.retries > 0 and in_flight <= MOST_IN_FLIGHT
 
 
 class IdempotenceState(enum.Enum):

@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Generic, Never, Unpack
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, Never, Unpack
 
+from kafka import _old_names
 from kafka.config import ProducerConfigs, with_options
 from kafka.config.settings_given import refuse_positions
+from kafka.errors import IllegalStateError, KafkaError
 from kafka.net.callback_thread import WorkerThread
+from kafka.net.loop import LoopThread
 from kafka.producer import lifetime
-from kafka.producer.block_end import BlockEnd
 from kafka.producer.calls import ProducerCalls
 from kafka.producer.core import ProducerCore
-from kafka.producer.face import ProducerFace
+from kafka.producer.face import BlockEnd, ProducerFace
 from kafka.producer.intake.appender import RecordSender
-from kafka.producer.refreshable_metadata import RefreshableMetadata
-from kafka.producer.thread_runner import ThreadRunner
-from kafka.record.type_variables import Key, Value
+from kafka.producer.runners import ThreadRunner
+from kafka.record.records import Key, Value
 
 if TYPE_CHECKING:
     import types
     from collections.abc import Callable, Sequence
 
-    from kafka.producer.outcome.future import FutureRecordMetadata
+    from kafka.producer.future import FutureRecordMetadata
+
+
+_HOMES = {"Future": "kafka.legacy.future"}
 
 
 @with_options("producer")
@@ -97,3 +102,38 @@ class KafkaProducer(ProducerFace, ProducerCalls, RecordSender, Generic[Key, Valu
         core = getattr(self, "_core", None)
         if core is not None:
             lifetime.close_dropped(core)
+
+
+class RefreshableMetadata:
+    """The newest `ClusterMetadata` of a producer, as attributes; any thread may use it.
+
+    Arguments:
+        core: the producer's.
+        thread: that of the producer's loop.
+    """
+
+    def __init__(self, core: ProducerCore, thread: LoopThread) -> None:
+        self._core, self._thread = core, thread
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):  # such as what copying asks for
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(self._core.cluster.metadata, name)
+
+    def request_update(self) -> Any:
+        """Have the metadata refreshed; gives the `kafka.future.Future` of the new ones. Does not wait."""
+        future = _old_names.of_a_package(__name__, "Future", _HOMES)()
+        core = self._core
+        if core.is_closed:
+            return future.failure(IllegalStateError("the producer is closed"))
+
+        async def refresh() -> None:
+            try:
+                found = await core.cluster.refresh_metadata()
+            except KafkaError as error:
+                core.callbacks.submit(partial(future.failure, error))
+            else:
+                core.callbacks.submit(partial(future.success, found))
+
+        self._thread.spawn(refresh())
+        return future

@@ -8,10 +8,9 @@ from collections.abc import Mapping
 from kafka.coordinator.offset_arguments import check_group, check_offsets
 from kafka.errors import IllegalStateError
 from kafka.producer.core import ProducerCore
-from kafka.producer.thread_runner import ThreadRunner
+from kafka.producer.runners import ThreadRunner
 from kafka.producer.transactions.block import TransactionBlock
-from kafka.producer.transactions.identity import TransactionIdentity
-from kafka.producer.transactions.state import TransactionState
+from kafka.producer.transactions.state import TransactionIdentity, TransactionState
 from kafka.structs import ConsumerGroupMetadata, OffsetAndMetadata, TopicPartition
 
 

@@ -9,13 +9,19 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from kafka import _old_names
-from kafka.record.batch_finish import ProducerState
-from kafka.record.batch_headers import BatchHeader, batch_headers, check_batch, set_offsets, set_producer_state
+from kafka.record.batch_headers import (
+    BatchHeader,
+    ProducerState,
+    batch_headers,
+    check_batch,
+    set_offsets,
+    set_producer_state,
+)
+from kafka.record.batch_runs import whole_batches
 from kafka.record.builder import BatchBuilder
 from kafka.record.columns import Columns
 from kafka.record.decode import BatchDecoder, decode_batches
 from kafka.record.records import ConsumerRecord
-from kafka.record.sizes import whole_batches
 from kafka.record.types import Buffer, Compression, TimestampType
 from kafka.record.validate import BatchContents, validate_batch
 

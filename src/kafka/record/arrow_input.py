@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias
 
-from kafka.record.row_columns import ByteColumn
+from kafka.record.row_encoder import ByteColumn
 
 try:
     import pyarrow as pa

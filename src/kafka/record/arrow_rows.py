@@ -18,11 +18,10 @@ from kafka.record.arrow_input import (
     one_array,
     timestamp_view,
 )
-from kafka.record.batch_finish import ProducerState
+from kafka.record.batch_headers import ProducerState
 from kafka.record.builder import BatchBuilder
 from kafka.record.grouping import fill_round_robin, group_rows, row_numbers
-from kafka.record.row_columns import RowColumns
-from kafka.record.row_encoder import append_rows
+from kafka.record.row_encoder import RowColumns, append_rows
 from kafka.record.types import Buffer, Compression
 
 try:

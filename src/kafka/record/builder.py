@@ -15,8 +15,8 @@ try:
 except ImportError:  # the plain variant needs no Cython
     from kafka import _cython as cython
 
-from kafka.record import legacy_encode
-from kafka.record.batch_finish import NO_PRODUCER, ProducerState, finish_batch
+from kafka.record import legacy_messages
+from kafka.record.batch_headers import NO_PRODUCER, ProducerState, finish_batch
 from kafka.record.codecs import compress
 from kafka.record.headers import encode_headers
 from kafka.record.memory import allocate
@@ -203,7 +203,7 @@ class BatchBuilder:
         if timestamp_ms < -1 or timestamp_ms > _MAX_TIMESTAMP:
             raise ValueError(f"Expected a timestamp in milliseconds since the epoch, or -1, got {timestamp_ms}")
         if self._magic < 2:
-            self._put_raw(legacy_encode.encode_message(self._magic, index, timestamp_ms, key, value, headers))
+            self._put_raw(legacy_messages.encode_message(self._magic, index, timestamp_ms, key, value, headers))
         elif headers:
             self._put_record(timestamp_ms, key_bytes, key_size, value_bytes, value_size, encode_headers(headers)[0])
         else:
@@ -256,7 +256,7 @@ class BatchBuilder:
             raise ValueError(f"Expected a timestamp in milliseconds since the epoch, or -1, got {timestamp_ms}")
         if self._magic < 2:
             with_headers = [("", None)] if headers is not None else None
-            self._put_raw(legacy_encode.encode_message(self._magic, index, timestamp_ms, key, value, with_headers))
+            self._put_raw(legacy_messages.encode_message(self._magic, index, timestamp_ms, key, value, with_headers))
         else:
             self._put_record(timestamp_ms, key or b"", key_size, value or b"", value_size, headers)
         self._count = cython.cast(cython.int, index + 1)
@@ -429,7 +429,7 @@ class BatchBuilder:
             raise ValueError("Expected at least one record in a batch to build, got none")
         if self._magic < 2:
             records = self._buffer[HEADER_SIZE : self._size]
-            return legacy_encode.finish_messages(
+            return legacy_messages.finish_messages(
                 self._magic, records, self._count, base_offset, self._compression, self._level
             )
         return finish_batch(

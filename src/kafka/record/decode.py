@@ -2,9 +2,9 @@
 
 Batch after batch passes the same stages while it is in the processor's caches, until the data end or the columns have
 the size that was asked for: its header is checked (`layout` says what lies where), aborted transactions are left out
-(`transactions`), the records are decompressed (`codecs`) and read into columns (`collector` keeps the bounds, `reader`
-reads). Ordinary batches pass the first stages together (`runs`); messages of magic 0 and 1 have stages of their own
-(`legacy_decode`). `cursor` knows where all of them stand.
+(`AbortedTransactions`), the records are decompressed (`codecs`) and read into columns (`collector` keeps the bounds,
+`reader` reads). Ordinary batches pass the first stages together (`batch_runs`); messages of magic 0 and 1 have stages
+of their own (`legacy_messages`). A `Cursor` keeps the position of all of them.
 """
 
 from __future__ import annotations
@@ -13,11 +13,10 @@ import struct
 from collections.abc import Iterable
 
 from kafka.errors import CorruptRecordException, UnsupportedCompressionTypeError
-from kafka.record.checksum import crc32c
+from kafka.record.batch_runs import RunFinder, expected_contents
 from kafka.record.codecs import MAX_DECOMPRESSED_SIZE, SMALL_CODECS, SMALL_SIZE
-from kafka.record.collector import Collector
+from kafka.record.collector import Collector, Cursor
 from kafka.record.columns import Columns
-from kafka.record.cursor import Cursor
 from kafka.record.layout import (
     ATTRIBUTES_AT,
     CODEC_MASK,
@@ -31,15 +30,48 @@ from kafka.record.layout import (
     MAX_OFFSET,
     MIN_RECORD_SIZE,
     TRANSACTIONAL,
+    crc32c,
     smallest_size,
 )
-from kafka.record.legacy_decode import take_messages
+from kafka.record.legacy_messages import take_messages
 from kafka.record.read_status import STATUS_TEXT
 from kafka.record.reader import ColumnReader
-from kafka.record.runs import RunFinder
-from kafka.record.sizes import expected_contents
-from kafka.record.transactions import AbortedTransactions
 from kafka.record.types import Buffer
+
+
+class AbortedTransactions:
+    """Follows the batches of a partition in their order, as a fetch response with its list of aborted ones tells.
+
+    Args:
+        listed: `(producer_id, first_offset)` of the transactions that the response lists as aborted.
+    """
+
+    def __init__(self, listed: Iterable[tuple[int, int]]) -> None:
+        self._ahead = sorted(listed, key=_first_offset, reverse=True)
+        self._open: set[int] = set()
+
+    @property
+    def any(self) -> bool:
+        """Whether the response lists any."""
+        return bool(self._ahead or self._open)
+
+    def reach(self, last_offset: int) -> None:
+        """Take note of the transactions that have begun by the last offset of a batch."""
+        while self._ahead and self._ahead[-1][1] <= last_offset:
+            self._open.add(self._ahead.pop()[0])
+
+    def has(self, producer_id: int) -> bool:
+        """Whether what a producer has written at this place is aborted."""
+        return producer_id in self._open
+
+    def end(self, producer_id: int) -> None:
+        """Take note of a marker that ends an aborted transaction."""
+        self._open.discard(producer_id)
+
+
+def _first_offset(transaction: tuple[int, int]) -> int:
+    return transaction[1]
+
 
 MAX_COLUMN_SIZE = 0x7FFFFFFF
 """How many bytes the keys, or the values, of one `Columns` may have together: Arrow's positions are int32."""

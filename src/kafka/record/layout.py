@@ -1,4 +1,4 @@
-"""Where each field of a batch lies, and what its attributes mean: the one description of all formats' headers.
+"""Where each field of a batch lies, what its attributes mean, and its checksum, for the headers of all formats.
 
 `layout.pxd` gives the same numbers to compiled modules, as constants of C; a test compares the two. Formats:
 https://kafka.apache.org/documentation/#recordbatch.
@@ -6,7 +6,11 @@ https://kafka.apache.org/documentation/#recordbatch.
 
 from __future__ import annotations
 
+import importlib.util
 import struct
+from collections.abc import Callable
+from importlib.machinery import PathFinder
+from types import ModuleType
 
 # Every format begins with an offset (int64) and how many bytes follow (int32); the magic is at the same place in all.
 LENGTH_AT = 8
@@ -63,3 +67,33 @@ MAX_OFFSET = (1 << 62) - 1
 def smallest_size(magic: int) -> int:
     """How many bytes the smallest batch of a magic has, all included."""
     return HEADER_SIZE if magic == 2 else MIN_MESSAGE_SIZE + 8 * magic
+
+
+# CRC-32C comes from the compiled module of the library crc32c. The library's package imports `importlib.metadata` and
+# `argparse` for its command: a fifth of the time that Spark's processes, which start for each query, need to import the
+# source.
+
+
+def _compiled() -> ModuleType | None:
+    """Return the library's compiled module, loaded without its package; None where it is not where it is expected."""
+    package = importlib.util.find_spec("crc32c")
+    places = None if package is None else package.submodule_search_locations
+    spec = None if places is None else PathFinder.find_spec("crc32c._crc32c", list(places))
+    if spec is None or spec.loader is None:
+        return None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _found() -> Callable[..., int]:
+    found: Callable[..., int] | None = getattr(_compiled(), "crc32c", None)
+    if found is not None:
+        return found
+    from crc32c import crc32c as of_the_package
+
+    return of_the_package
+
+
+crc32c = _found()
+"""The checksum of bytes; a second argument is the checksum of what stands before them."""

@@ -1,11 +1,22 @@
-"""The record that a consumer hands out."""
+"""The record that a consumer returns, and the type variables of its key and value."""
 
 from __future__ import annotations
 
-from typing import Any, Generic, NamedTuple, Self, overload
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, overload
 
-from kafka.record.type_variables import Key, Value
 from kafka.structs import values_by_name
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    Key = TypeVar("Key", default=Any)
+    Value = TypeVar("Value", default=Any)
+else:
+    from typing import TypeVar
+
+    Key = TypeVar("Key")
+    Value = TypeVar("Value")
+
 
 _IntOrNone = int | Any
 """An int in what consumers hand out; None in records made by hand, and as the time of messages of magic 0."""

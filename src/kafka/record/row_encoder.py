@@ -2,11 +2,14 @@
 """Encodes rows of columns as the records of a batch, without a Python object a row.
 
 Compiled by Cython, equal when it runs plain. A first pass finds how much room the rows need, a second one writes them.
-The columns may be memory that another thread writes to: each pass checks every position that it reads, and the second
-one writes nothing behind the room that the first one found. Rows that have become longer meanwhile are an error.
+The columns, in Arrow's layout, may be memory that another thread writes to. The lengths of buffers do not change, so
+they are checked once; each pass checks every position that it reads, and the second one writes nothing beyond the room
+that the first one found. Rows that have become longer meanwhile are an error.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 try:
     import cython
@@ -19,12 +22,10 @@ if cython.compiled:
     from cython.cimports.kafka.record.builder import BatchBuilder
     from cython.cimports.kafka.record.integers import put_varint, varint_size
     from cython.cimports.kafka.record.prefetch import prefetch
-    from cython.cimports.kafka.record.row_columns import ByteColumn, RowColumns
     from cython.cimports.libc.string import memcpy
 else:
     from kafka.record.builder import BatchBuilder
     from kafka.record.integers import put_varint, varint_size
-    from kafka.record.row_columns import ByteColumn, RowColumns
 
 _MAX_RECORD_OVERHEAD = cython.declare(cython.Py_ssize_t, 36)
 """Length, attributes, two deltas, three more lengths: 5 + 1 + 10 + 5 + 5 + 5 + 5."""
@@ -36,6 +37,73 @@ those of the others, which it cannot foresee. It would spend half of the time wa
 _CACHE_LINE = cython.declare(cython.Py_ssize_t, 64)
 _FULL = cython.declare(cython.Py_ssize_t, -1)
 _WRONG = cython.declare(cython.Py_ssize_t, -2)
+
+
+@cython.final
+@cython.cclass
+class ByteColumn:
+    """A column of byte strings to be encoded: 64-bit end positions, which may begin anywhere in the data."""
+
+    def __init__(self, ends: Any, data: Any, valid: Any, valid_at: cython.Py_ssize_t) -> None:
+        """Take the buffers of an Arrow large_binary array; `valid_at` is the first row's bit, no `valid` no nulls.
+
+        Raises:
+            ValueError: the bitmap is too short.
+        """
+        self.ends = ends
+        self.data = data
+        self.size = len(self.data)
+        self.rows = len(self.ends) - 1
+        self.has_nulls = valid is not None
+        self.valid_at = valid_at
+        if valid is not None:
+            self.valid = valid
+            if valid_at < 0 or len(self.valid) * 8 < valid_at + self.rows:
+                raise ValueError(f"Expected a validity bitmap for {self.rows} rows, got {len(self.valid)} bytes")
+
+
+@cython.final
+@cython.cclass
+class RowColumns:
+    """The columns of rows to be encoded, all of one length."""
+
+    def __init__(
+        self,
+        keys: ByteColumn,
+        values: ByteColumn,
+        timestamps: Any,
+        header_ends: Any,
+        header_keys: ByteColumn | None,
+        header_values: ByteColumn | None,
+    ) -> None:
+        """Take columns of one length: int64 timestamps (milliseconds, -1 for the default) and positions of headers.
+
+        Raises:
+            ValueError: the lengths differ, or the positions of headers don't grow within the headers.
+        """
+        self.keys = keys
+        self.values = values
+        self.timestamps = timestamps
+        self.rows = len(self.timestamps)
+        self.has_headers = header_keys is not None and header_values is not None
+        if keys.rows != self.rows or values.rows != self.rows:
+            raise ValueError(f"Expected columns of {self.rows} rows, got {keys.rows} keys and {values.rows} values")
+        if header_keys is not None and header_values is not None:
+            self.header_keys = header_keys
+            self.header_values = header_values
+            self.header_ends = header_ends
+            self._check_headers()
+
+    def _check_headers(self) -> None:
+        """Check what the constructor says of headers."""
+        row: cython.Py_ssize_t
+        fits: cython.bint = len(self.header_ends) == self.rows + 1 and self.header_ends[0] >= 0
+        if fits:
+            for row in range(self.rows):
+                fits = fits and self.header_ends[row] <= self.header_ends[row + 1]
+            fits = fits and self.header_ends[self.rows] <= min(self.header_keys.rows, self.header_values.rows)
+        if not fits:
+            raise ValueError(f"Expected growing positions of {self.header_keys.rows} headers for {self.rows} rows")
 
 
 def append_rows(

@@ -7,9 +7,7 @@ of them one shape.
 
 from kafka.serializer.abstract import Deserializer, Serializer
 from kafka.serializer.adapt import AdaptedDeserializer, AdaptedSerializer, adapt_deserializer, adapt_serializer
-from kafka.serializer.default import DefaultSerializer
-from kafka.serializer.json import JsonSerializer
-from kafka.serializer.wrapper import DeserializeWrapper, SerializeWrapper
+from kafka.serializer.default import DefaultSerializer, DeserializeWrapper, JsonSerializer, SerializeWrapper
 
 __all__ = [
     "AdaptedDeserializer",

@@ -1,8 +1,9 @@
-"""A ready-made serializer for text."""
+"""Ready-made serializers for text and JSON, and wrappers for functions of one argument, as in kafka-python 3."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from kafka.serializer.abstract import Deserializer, Serializer
@@ -46,3 +47,75 @@ class DefaultSerializer(Serializer, Deserializer):
             data: what is decoded.
         """
         return None if data is None else bytes(data).decode(self.encoding)
+
+
+class JsonSerializer(DefaultSerializer):
+    """Values as JSON text, written as `json.dumps` does. None is a tombstone, both ways.
+
+    Arguments:
+        encoding: name of the encoding of the JSON text.
+    """
+
+    def serialize(self, topic: str, headers: Headers, data: Any) -> bytes | None:  # type: ignore[override]
+        """Encode a value; raises `TypeError` or `ValueError` for what JSON cannot say.
+
+        Arguments:
+            topic: no effect.
+            headers: no effect.
+            data: what is encoded.
+        """
+        return None if data is None else json.dumps(data).encode(self.encoding)
+
+    def deserialize(self, topic: str, headers: Headers, data: bytes | None) -> Any:  # type: ignore[override]
+        """Decode JSON text; None stays None. Raises `ValueError` for what is not JSON.
+
+        Arguments:
+            topic: no effect.
+            headers: no effect.
+            data: what is decoded.
+        """
+        return None if data is None else json.loads(bytes(data).decode(self.encoding))
+
+
+class SerializeWrapper(Serializer):
+    """Calls a function with each value; None: values are bytes already.
+
+    Arguments:
+        fn: called with the value; gives its bytes, or None for a null key or a tombstone.
+    """
+
+    def __init__(self, fn: Callable[[Any], bytes | None] | None) -> None:
+        super().__init__()
+        self.fn = fn
+
+    def serialize(self, topic: str, headers: Headers, data: Any) -> Any:  # type: ignore[override]
+        """Return what the function makes of a value.
+
+        Arguments:
+            topic: no effect.
+            headers: no effect.
+            data: what the function is called with.
+        """
+        return data if self.fn is None else self.fn(data)
+
+
+class DeserializeWrapper(Deserializer):
+    """Calls a function with the bytes of each value; None: they are left as they are.
+
+    Arguments:
+        fn: called with the bytes, or with None for a null key or a tombstone.
+    """
+
+    def __init__(self, fn: Callable[[bytes | None], Any] | None) -> None:
+        super().__init__()
+        self.fn = fn
+
+    def deserialize(self, topic: str, headers: Headers, data: bytes | None) -> Any:  # type: ignore[override]
+        """Return what the function makes of bytes.
+
+        Arguments:
+            topic: no effect.
+            headers: no effect.
+            data: what the function is called with.
+        """
+        return data if self.fn is None else self.fn(data)

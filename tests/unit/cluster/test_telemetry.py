@@ -25,11 +25,8 @@ from kafka.errors import (
     UnsupportedVersionError,
 )
 from kafka.metrics.client_metrics import ClientMetrics, Metric
-from kafka.metrics.kafka_metric import KafkaMetric
-from kafka.metrics.measurable import AnonMeasurable
-from kafka.metrics.metric_config import MetricConfig
-from kafka.metrics.metric_name import MetricName
-from kafka.metrics.total import Total
+from kafka.metrics.kafka_metric import AnonMeasurable, KafkaMetric, MetricConfig, MetricName
+from kafka.metrics.stat import Total
 from kafka.record.codecs import decompress
 from kafka.record.types import Compression
 from kafka.wire import NO_UUID

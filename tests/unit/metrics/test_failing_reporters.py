@@ -11,7 +11,7 @@ import pytest
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, KafkaShareConsumer
 from kafka.broker import EmbeddedBroker
 from kafka.metrics import Metrics
-from kafka.metrics.measurable import AnonMeasurable
+from kafka.metrics.kafka_metric import AnonMeasurable
 from kafka.metrics.metrics_reporter import AbstractMetricsReporter
 
 pytestmark = pytest.mark.once

@@ -394,6 +394,8 @@ def test_a_dict_of_metrics() -> None:
 
 def test_names_are_loaded_when_they_are_used() -> None:
     assert isinstance(kafka.metrics.stats.Avg(), Avg)
-    assert isinstance(NamedMeasurable(MetricName("n", "g"), Total()).stat, kafka.metrics.measurable.AbstractMeasurable)
+    assert isinstance(
+        NamedMeasurable(MetricName("n", "g"), Total()).stat, kafka.metrics.kafka_metric.AbstractMeasurable
+    )
     with pytest.raises(AttributeError, match="has no attribute 'Nothing'"):
         _ = kafka.metrics.Nothing

@@ -6,7 +6,7 @@ import asyncio
 import threading
 
 from kafka.net.callback_thread import LoopCallbacks
-from kafka.producer.outcome.waiter import LoopWaiter
+from kafka.producer.future import LoopWaiter
 
 
 async def test_callbacks_run_in_a_later_turn_of_the_loop_and_can_be_waited_for() -> None:

@@ -10,9 +10,9 @@ from typing import Any
 from kafka.config import parse_producer
 from kafka.producer.async_calls import AsyncProducerCalls
 from kafka.producer.core import ProducerCore
-from kafka.producer.intake.blocked import Blocked
-from kafka.producer.loop_runner import LoopRunner
-from kafka.producer.outcome.future import FutureRecordMetadata
+from kafka.producer.future import FutureRecordMetadata
+from kafka.producer.intake.checks import Blocked
+from kafka.producer.runners import LoopRunner
 from unit.producer.producing_cluster import ProducingCluster
 
 

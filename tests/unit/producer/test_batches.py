@@ -20,7 +20,7 @@ from kafka.producer.batch.queues import PartitionQueue
 from kafka.producer.batch.shared_queues import BufferOptions
 from kafka.producer.intake.checks import PreparedRecord
 from kafka.producer.intake.record_buffer import RecordBuffer
-from kafka.producer.send.outgoing import OutgoingBatches
+from kafka.producer.send.next_request import OutgoingBatches
 from kafka.structs import TopicPartition
 
 PLACE = TopicPartition("t", 0)

@@ -22,7 +22,7 @@ from kafka.errors import (
     TopicAuthorizationFailedError,
     TransactionAbortableError,
 )
-from kafka.producer.block_end import BlockEnd
+from kafka.producer.face import BlockEnd
 
 PATIENCE_S = 60
 Block = Callable[[Any], Awaitable[object]]

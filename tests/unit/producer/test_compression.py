@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from kafka.producer.send import compression
+from kafka.producer.send import next_request as compression
 from unit.producer.fake_producer import producing
 from unit.producer.producing_cluster import ProducingCluster
 from unit.virtual_loop import simulate

@@ -8,8 +8,10 @@ import pytest
 
 from kafka.config import parse_producer
 from kafka.errors import IllegalArgumentError
+from kafka.producer.face import client_configs
+from kafka.producer.idempotence import is_idempotent
 from kafka.producer.intake.checks import checked_partition, checked_topic
-from kafka.producer.options import client_configs, is_idempotent, sender_options
+from kafka.producer.send.schedule import sender_options
 
 
 def idempotent(**configs: Any) -> bool:

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 import pytest
 
 from kafka.producer.batch.shared_queues import BufferOptions
+from kafka.producer.future import FutureRecordMetadata
 from kafka.producer.intake.appender import RecordAppender
 from kafka.producer.intake.record_buffer import RecordBuffer
-from kafka.producer.outcome.future import FutureRecordMetadata
-from kafka.producer.send.outgoing import OutgoingBatches
+from kafka.producer.send.next_request import OutgoingBatches
 from kafka.record import decode_batches
 
 SENDERS = 3

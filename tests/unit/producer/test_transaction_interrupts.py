@@ -19,7 +19,7 @@ PATHS = [
     os.path.join(PACKAGE, *part)
     for part in (
         ("producer", "transaction_calls.py"),
-        ("producer", "thread_runner.py"),
+        ("producer", "runners.py"),
         ("net", "loop.py"),
         ("net", "loop_call.py"),
     )

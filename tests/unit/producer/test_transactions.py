@@ -39,8 +39,7 @@ from kafka.errors import (
     UnsupportedVersionError,
 )
 from kafka.producer.transactions.ending import end_all
-from kafka.producer.transactions.identity import TransactionIdentity
-from kafka.producer.transactions.state import TransactionState
+from kafka.producer.transactions.state import TransactionIdentity, TransactionState
 from kafka.structs import ConsumerGroupMetadata, OffsetAndMetadata, TopicPartition
 from unit.producer.fake_producer import FakeProducer, producing
 from unit.producer.producing_cluster import Fault

@@ -8,7 +8,7 @@ import sys
 import crc32c
 import pytest
 
-from kafka.record.checksum import crc32c as checksum
+from kafka.record.layout import crc32c as checksum
 
 
 def test_the_checksum_is_that_of_the_library() -> None:
@@ -22,5 +22,5 @@ def test_spark_processes_import_no_command_line_of_a_library() -> None:
     code = "import sys, kafka.spark.tasks.read_task; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     loaded = done.stdout.split()
-    assert "kafka.record.checksum" in loaded
+    assert "kafka.record.layout" in loaded
     assert not {"argparse", "importlib.metadata", "email", "csv", "mmap"}.intersection(loaded)

@@ -18,7 +18,7 @@ from kafka.record import (
     whole_batches,
 )
 from kafka.record.codecs import compress
-from kafka.record.legacy_encode import encode_message
+from kafka.record.legacy_messages import encode_message
 from kafka.record.legacy_reader import read_messages
 
 from .samples import Sample, batch, control_batch, kafka_batches, rows, with_attributes

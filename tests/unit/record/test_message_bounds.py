@@ -11,7 +11,7 @@ from kafka.record import Compression, TimestampType, batch_headers, decode_batch
 from kafka.record.batch_headers import CorruptMessageSet, offsets_of_messages
 from kafka.record.codecs import compress
 from kafka.record.layout import MAX_OFFSET
-from kafka.record.legacy_encode import encode_message
+from kafka.record.legacy_messages import encode_message
 
 from .samples import Record, rows
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from kafka.record import BatchBuilder, BatchDecoder, Compression, batch_headers, set_offsets, whole_batches
+from kafka.record.batch_runs import BatchRun, RunFinder
 from kafka.record.codecs import SMALL_CODECS
-from kafka.record.runs import BatchRun, RunFinder
 
 from .samples import batch, control_batch, kafka_batches, rows, with_attributes
 

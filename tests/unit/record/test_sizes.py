@@ -9,7 +9,7 @@ import pytest
 
 from kafka.record import BatchBuilder, Compression, decode_batches, whole_batches
 from kafka.record.arrow_rows import ArrowRows
-from kafka.record.sizes import expected_contents
+from kafka.record.batch_runs import expected_contents
 
 SIZES = (10, 500, 20)
 

@@ -22,7 +22,7 @@ from kafka.consumer.core import ConsumerCore
 from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.errors import IllegalStateError, RecordDeserializationError
 from kafka.record import ConsumerRecord
-from kafka.record.type_variables import Key, Value
+from kafka.record.records import Key, Value
 from kafka.structs import OffsetAndTimestamp, TopicPartition
 
 T = TypeVar("T")

@@ -22,8 +22,8 @@ from kafka.broker.topic_configs import NO_LIMIT_MS, TopicSettings
 from kafka.broker.topics import Topic
 from kafka.errors import CorruptRecordError, InvalidRecordError
 from kafka.record import BatchHeader, Compression, batch_headers, check_batch, decode_batches, validate_batch
-from kafka.record.checksum import crc32c
 from kafka.record.codecs import CODECS
+from kafka.record.layout import crc32c
 from kafka.wire import RecordBytes
 from kafka.wire.api.produce import (
     BatchIndexAndErrorMessage,

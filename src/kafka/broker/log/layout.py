@@ -8,7 +8,7 @@ from struct import Struct
 from typing import Final, NamedTuple, TypeAlias
 
 from kafka.record import BatchBuilder
-from kafka.record.checksum import crc32c
+from kafka.record.layout import crc32c
 
 Buffer: TypeAlias = bytes | bytearray | memoryview
 

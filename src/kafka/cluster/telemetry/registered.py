@@ -6,11 +6,9 @@ import asyncio
 import logging
 from collections.abc import Callable
 
-from kafka.metrics.client_metrics import ClientMetrics, Point
-from kafka.metrics.group_names import parted
-from kafka.metrics.kafka_metric import KafkaMetric
-from kafka.metrics.metric_name import MetricName
-from kafka.metrics.total import Total
+from kafka.metrics.client_metrics import ClientMetrics, Point, parted
+from kafka.metrics.kafka_metric import KafkaMetric, MetricName
+from kafka.metrics.stat import Total
 
 log = logging.getLogger(__name__)
 

@@ -21,9 +21,9 @@ from kafka.consumer.records.iteration import RecordCursor
 from kafka.consumer.records.typed_columns import ReadAs, TypedColumns, settled_async
 from kafka.errors import OffsetOutOfRangeError
 from kafka.formats.rows import SchemaNeeded
-from kafka.interceptor.chain import ConsumerInterceptors
+from kafka.interceptor.interceptors import ConsumerInterceptors
 from kafka.record import Columns, ConsumerRecord
-from kafka.record.type_variables import Key, Value
+from kafka.record.records import Key, Value
 from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:

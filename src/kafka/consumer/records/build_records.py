@@ -13,7 +13,7 @@ from kafka.consumer.buffer.polled_batch import PolledBatch, Slice
 from kafka.errors import KafkaError, RecordDeserializationError
 from kafka.record import Columns, ConsumerRecord
 from kafka.record.materialize import Deserialize
-from kafka.record.type_variables import Key, Value
+from kafka.record.records import Key, Value
 from kafka.serialization import SerializationError
 from kafka.serializer import adapt_deserializer
 from kafka.structs import TopicPartition

@@ -7,8 +7,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
 
-from kafka.metrics.measurable_stat import AbstractMeasurableStat
-from kafka.metrics.metric_config import MetricConfig
+from kafka.metrics.kafka_metric import MetricConfig
+from kafka.metrics.stat import AbstractMeasurableStat
 
 
 class AbstractSampledStat(AbstractMeasurableStat, ABC):

@@ -11,7 +11,7 @@ from kafka.legacy.protocol.parser import KafkaBytes
 from kafka.legacy.protocol.struct import Struct
 from kafka.legacy.protocol.types import AbstractType, Bytes, Int8, Int32, Int64, Schema
 from kafka.record.codecs import decompress
-from kafka.record.legacy_encode import encode_message
+from kafka.record.legacy_messages import encode_message
 from kafka.record.types import Compression
 
 _CRC_SIZE = 4

@@ -9,7 +9,7 @@ from kafka.errors import ChecksumError, ConsumerFetchSizeTooSmall, ProtocolError
 from kafka.legacy.payloads import Message, OffsetAndMessage
 from kafka.legacy.protocol import message as classes
 from kafka.record.codecs import compress
-from kafka.record.legacy_encode import encode_message
+from kafka.record.legacy_messages import encode_message
 from kafka.record.types import Compression
 
 ATTRIBUTE_CODEC_MASK = 0x03

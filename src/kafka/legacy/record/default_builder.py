@@ -12,7 +12,7 @@ from kafka.legacy.record.default_record import DefaultRecordBase, DefaultRecordM
 from kafka.legacy.record.numbers import calc_crc32c, encode_varint, size_of_varint
 from kafka.record import layout
 from kafka.record.abc import ABCRecordBatchBuilder
-from kafka.record.batch_finish import ProducerState, finish_batch
+from kafka.record.batch_headers import ProducerState, finish_batch
 from kafka.record.codecs import compress
 from kafka.record.headers import encode_headers
 from kafka.record.types import Buffer, Compression

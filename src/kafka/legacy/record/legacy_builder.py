@@ -11,7 +11,7 @@ from kafka.legacy.record.default_builder import check_bytes
 from kafka.record import layout
 from kafka.record.abc import ABCRecordBatchBuilder
 from kafka.record.codecs import compress
-from kafka.record.legacy_encode import encode_message
+from kafka.record.legacy_messages import encode_message
 from kafka.record.types import Compression
 
 

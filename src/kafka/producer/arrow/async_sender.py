@@ -7,10 +7,10 @@ from typing import Any
 from kafka.display.progress import ProgressReport, Tell
 from kafka.producer.arrow.encoder import ArrowEncoder
 from kafka.producer.arrow.future import FutureArrowResult
-from kafka.producer.arrow.typed_rows import typed_rows
+from kafka.producer.arrow.tables import typed_rows
 from kafka.producer.batch.memory_pool import Reservation
 from kafka.producer.core import ProducerCore
-from kafka.producer.loop_runner import LoopRunner
+from kafka.producer.runners import LoopRunner
 
 
 async def send_rows(

@@ -13,11 +13,10 @@ from kafka.errors import KafkaError, KafkaTimeoutError, MessageSizeTooLargeError
 from kafka.net import helper_threads
 from kafka.producer.arrow.tables import as_rows
 from kafka.producer.batch.memory_pool import Reservation
-from kafka.producer.batch.named_records import are_named
 from kafka.producer.batch.producer_batch import ProducerBatch
-from kafka.producer.batch.rebatch import regroup
+from kafka.producer.batch.rebatch import are_named, regroup
 from kafka.producer.core import ProducerCore
-from kafka.producer.intake.blocked import PartitionGone
+from kafka.producer.intake.checks import PartitionGone
 from kafka.record import Buffer, decode_batches
 from kafka.record.arrow_rows import ArrowRows
 from kafka.record.codecs import CODECS

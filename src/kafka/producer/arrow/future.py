@@ -1,22 +1,39 @@
-"""What becomes of all rows of one `send_arrow()`."""
+"""The types of `send_arrow()`: the data that it accepts, and the future of all rows of one call."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, Protocol
 
 from kafka.errors import IllegalStateError, KafkaError, KafkaTimeoutError
 from kafka.net.interruptible import Latch
 from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.core import ProducerCore
-from kafka.producer.outcome.waiter import LoopWaiter
+from kafka.producer.future import LoopWaiter
 from kafka.structs import TopicPartition
 
 log = logging.getLogger(__name__)
+
+
+class ArrowStream(Protocol):
+    """A table or a stream, of pyarrow, polars, pandas, DuckDB, arro3 and others."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """A capsule of an ``ArrowArrayStream``."""
+
+
+class ArrowArray(Protocol):
+    """A batch."""
+
+    def __arrow_c_array__(self, requested_schema: object | None = None) -> Any:
+        """Two capsules, of an ``ArrowSchema`` and an ``ArrowArray``."""
+
+
+ArrowData = ArrowStream | ArrowArray | Mapping[str, Any]
 
 
 class OffsetRange(NamedTuple):

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from kafka.producer.batch.producer_batch import CLOSED, ProducerBatch
-from kafka.producer.outcome.hot_fields import QueueFields
+from kafka.producer.future import QueueFields
 from kafka.structs import TopicPartition
 
 _REMEMBERED = 5

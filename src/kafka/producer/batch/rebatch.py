@@ -11,7 +11,6 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from kafka.errors import UnsupportedForMessageFormatError
-from kafka.producer.batch.named_records import are_named, runs_of
 from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.record import BatchBuilder, Buffer, Columns, Compression, ProducerState, batch_headers, decode_batches
 
@@ -141,3 +140,24 @@ def _encode(
     for i in range(len(columns)) if rows is None else rows:
         builder.append(timestamps[i], columns.key(i), columns.value(i), columns.headers(i) if magic == 2 else ())
     return builder.build_in_place(state)
+
+
+def are_named(runs: list[int] | None, count: int) -> bytearray:
+    """One byte for each of `count` records: 1 where the caller named the partition."""
+    flags = bytearray(count)
+    if runs is not None:
+        for start, stop in zip(runs[::2], runs[1::2], strict=True):
+            flags[start:stop] = b"\1" * (stop - start)
+    return flags
+
+
+def runs_of(flags: Iterable[int]) -> list[int] | None:
+    """The runs of the records with a flag; None if no record has one."""
+    runs: list[int] = []
+    at = 0
+    for named, group in itertools.groupby(flags):
+        end = at + sum(1 for _ in group)
+        if named:
+            runs += (at, end)
+        at = end
+    return runs or None

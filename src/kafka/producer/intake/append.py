@@ -13,14 +13,12 @@ except ImportError:  # the plain variant needs no Cython
     from kafka import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.kafka.producer.outcome.future import future_of
-    from cython.cimports.kafka.producer.outcome.hot_fields import BatchFields, QueueFields
+    from cython.cimports.kafka.producer.future import BatchFields, QueueFields, future_of
 else:
-    from kafka.producer.outcome.future import future_of
-    from kafka.producer.outcome.hot_fields import BatchFields, QueueFields
+    from kafka.producer.future import BatchFields, QueueFields, future_of
 
 if TYPE_CHECKING:
-    from kafka.producer.outcome.future import FutureRecordMetadata
+    from kafka.producer.future import FutureRecordMetadata
 
 
 @cython.cfunc

@@ -13,9 +13,12 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from kafka.errors import AssertedArgumentError, MessageSizeTooLargeError
 from kafka.partitioner.murmur2 import murmur2
+from kafka.producer.future import FutureRecordMetadata
 from kafka.producer.intake.append import append_locked
-from kafka.producer.intake.blocked import Blocked, NeedsTopic, PartitionGone
 from kafka.producer.intake.checks import (
+    Blocked,
+    NeedsTopic,
+    PartitionGone,
     PreparedRecord,
     checked_bytes,
     checked_number,
@@ -25,7 +28,6 @@ from kafka.producer.intake.checks import (
     encoded_headers,
     serialized,
 )
-from kafka.producer.outcome.future import FutureRecordMetadata
 from kafka.record.builder import MAX_TIMESTAMP
 
 try:

@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any
 
 from kafka.interceptor import ProducerRecord
-from kafka.interceptor.chain import ProducerInterceptors
-from kafka.producer.outcome.future import FutureRecordMetadata
+from kafka.interceptor.interceptors import ProducerInterceptors
+from kafka.producer.future import FutureRecordMetadata
 from kafka.producer.outcome.record_metadata import RecordMetadata
 from kafka.structs import TopicPartition
 

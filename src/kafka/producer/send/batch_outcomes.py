@@ -29,10 +29,20 @@ from kafka.producer.intake.record_buffer import RecordBuffer
 from kafka.producer.outcome.batch_action import BatchAction, action_for
 from kafka.producer.outcome.failures import FailureReport, UnseenFailures
 from kafka.producer.send.produce_requests import Answer
-from kafka.producer.send.transaction_backoff import concurrent_backoff
 from kafka.producer.statistics import ProducerStatistics
 
 log = logging.getLogger(__name__)
+
+_FIRST_MS, _LAST_MS = 2, 50
+
+
+def concurrent_backoff() -> Backoff:
+    """The pauses after CONCURRENT_TRANSACTIONS, while the coordinator completes the previous transaction.
+
+    That takes it a few milliseconds.
+    """
+    return Backoff(_FIRST_MS, _LAST_MS)
+
 
 _AFTER_APPEND = (RequestTimedOutError, NotEnoughReplicasAfterAppendError)
 """Answers of a leader that has the batch; whether it keeps it is open."""

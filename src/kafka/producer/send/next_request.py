@@ -1,23 +1,97 @@
-"""What goes into the next request to a broker."""
+"""Builds the next request to a broker: takes batches out of their queues, compresses, numbers and encodes them."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine, Iterable
+from typing import Any
 
 from kafka.errors import KafkaError
+from kafka.net.helper_threads import run_blocking
 from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.batch.queues import PartitionQueue
 from kafka.producer.idempotence import Idempotence
+from kafka.producer.intake.record_buffer import RecordBuffer
 from kafka.producer.send.batch_outcomes import Outcomes
 from kafka.producer.send.broker_queue import BrokerQueue
-from kafka.producer.send.outgoing import OutgoingBatches
 from kafka.producer.send.produce_requests import ProduceRequests
-from kafka.producer.send.readiness import Readiness
+from kafka.producer.send.schedule import Readiness
+from kafka.record import BatchBuilder
+from kafka.record.codecs import CODECS
 
 log = logging.getLogger(__name__)
-
 Request = list[tuple[PartitionQueue, ProducerBatch]]
+Elsewhere = Callable[[Callable[[], None]], Coroutine[Any, Any, None]]
+
+
+class OutgoingBatches:
+    """Takes batches out of the queues, to be sent or given up. On the loop; takes the buffer's lock.
+
+    Arguments:
+        buffer: the unsent records.
+    """
+
+    def __init__(self, buffer: RecordBuffer) -> None:
+        self._buffer = buffer
+
+    def next_batch(self, queue: PartitionQueue) -> ProducerBatch | None:
+        """Take the first batch of a queue that has never been sent; the open one is closed."""
+        with self._buffer.lock:
+            if not queue.closed:
+                queue.close_open()
+            return queue.closed.popleft() if queue.closed else None
+
+    def next_builder(self, queue: PartitionQueue) -> BatchBuilder | None:
+        """What holds the records of the batch that a queue sends next, if it was never sent; it is closed."""
+        with self._buffer.lock:
+            if queue.retries:
+                return None
+            if not queue.closed:
+                queue.close_open()
+            return queue.closed[0].builder if queue.closed else None
+
+    def next_size(self, queue: PartitionQueue) -> int:
+        """Bytes, about, of the batch that a queue sends next."""
+        with self._buffer.lock:
+            waiting = queue.waiting()
+            if not waiting:
+                return 0
+            batch = waiting[0]
+            return len(batch.data) if batch.data is not None else batch.builder.size_in_bytes if batch.builder else 0
+
+    def oldest(self, after: float) -> float | None:
+        """When the first of the incomplete batches was created, among those created after a time."""
+        with self._buffer.lock:
+            return min(
+                (batch.created for batch in list(self._buffer.incomplete) if batch.created > after), default=None
+            )
+
+    def take_expired(self, queue: PartitionQueue, before: float) -> list[ProducerBatch]:
+        """Take the batches out of a queue that were created by a time and are not in the network."""
+        return self._take(queue, lambda batch: batch.created <= before)
+
+    def take_purged(self, queue: PartitionQueue, in_queue: bool, in_flight: bool) -> list[ProducerBatch]:
+        """Take the batches out of a queue that are not in the network.
+
+        Arguments:
+            in_queue: whether to take those that were never sent.
+            in_flight: whether to take those that wait to be sent again.
+        """
+        return self._take(queue, lambda batch: in_flight if batch.order else in_queue)
+
+    def _take(self, queue: PartitionQueue, wanted: Callable[[ProducerBatch], bool]) -> list[ProducerBatch]:
+        with self._buffer.lock:
+            taken = [batch for batch in queue.waiting() if wanted(batch)]
+            if taken:
+                gone = set(taken)
+                queue.retries = [batch for batch in queue.retries if batch not in gone]
+                for batch in [
+                    each for each in list(queue.closed) if each in gone
+                ]:  # one by one: a finalizer may send in between
+                    queue.closed.remove(batch)
+                if queue.open in gone:
+                    queue.open = None
+            return taken
 
 
 class RequestCollector:
@@ -91,3 +165,41 @@ class RequestCollector:
         if batch is not None:
             self._idempotence.number(queue, batch)
         return batch
+
+
+class BatchCompressor:
+    """Compresses what queues send next. On the loop.
+
+    Arguments:
+        buffer: the unsent records.
+        elsewhere: runs a function without holding up the loop; None: in a thread.
+    """
+
+    def __init__(self, buffer: RecordBuffer, elsewhere: Elsewhere | None = None) -> None:
+        self._outgoing = OutgoingBatches(buffer)
+        self._elsewhere: Elsewhere = elsewhere or run_blocking
+        codec = CODECS.get(buffer.options.compression)
+        self._least = None if codec is None else codec.slow_from
+
+    def long_work(self, queues: Iterable[PartitionQueue]) -> list[BatchBuilder]:
+        """The batches that these queues send next and that are still to be compressed, if that takes long.
+
+        They take no more records then.
+        """
+        if self._least is None:
+            return []
+        heads = [self._outgoing.next_builder(queue) for queue in queues]
+        builders = [builder for builder in heads if builder is not None and builder.can_compress]
+        return builders if sum(builder.size_in_bytes for builder in builders) >= self._least else []
+
+    async def compress(self, builders: list[BatchBuilder]) -> None:
+        """Compress batches in another thread. What goes wrong is said when the batch is encoded."""
+
+        def work() -> None:
+            for builder in builders:
+                builder.compress()
+
+        try:
+            await self._elsewhere(work)
+        except RuntimeError:  # no thread can be had, as when the interpreter is about to end
+            work()

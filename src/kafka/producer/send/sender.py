@@ -21,20 +21,15 @@ from kafka.cluster.retry import RetryPolicy, nothing
 from kafka.errors import KafkaError, LeaderNotAvailableError
 from kafka.producer.batch.queues import PartitionQueue
 from kafka.producer.idempotence import Idempotence, IdempotenceState
-from kafka.producer.intake.partition_choice import PartitionChoice
 from kafka.producer.intake.record_buffer import RecordBuffer
 from kafka.producer.intake.topic_lookup import TopicLookup
-from kafka.producer.send.availability import PartitionAvailability
 from kafka.producer.send.batch_outcomes import Outcomes
-from kafka.producer.send.broker_queue import BrokerQueue
-from kafka.producer.send.compression import BatchCompressor
+from kafka.producer.send.broker_queue import BrokerQueue, PartitionAvailability
 from kafka.producer.send.expiry import Expiry
-from kafka.producer.send.next_request import Request, RequestCollector
-from kafka.producer.send.outgoing import OutgoingBatches
+from kafka.producer.send.next_request import BatchCompressor, OutgoingBatches, Request, RequestCollector
 from kafka.producer.send.produce_requests import Answer, ProduceRequests
-from kafka.producer.send.readiness import Readiness, SenderOptions
-from kafka.producer.send.recreated_topics import RecreatedTopics
-from kafka.producer.send.schedule import Schedule
+from kafka.producer.send.recreated_topics import PartitionChoice, RecreatedTopics
+from kafka.producer.send.schedule import Readiness, Schedule, SenderOptions
 from kafka.producer.statistics import ProducerStatistics
 from kafka.record import BatchBuilder
 from kafka.structs import TopicPartition

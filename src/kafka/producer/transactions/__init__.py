@@ -1,12 +1,11 @@
 """Transactions (KIP-98): several records, and offsets, that are committed together or not at all.
 
 `state` has the states of a producer and the moves between them, `transactions` what its calls do, `partitions` what is
-in the open transaction, `requests` the talk with the coordinators, `failures` which error means what. `ending` is for
-programs that end a transaction which another process has written: two-phase commits. `block` and `async_block` are
-`with producer.transaction():`.
+in the open transaction, `requests` the requests to coordinators, `failures` what each error means. `ending` is for
+programs that end a transaction which another process has written: two-phase commits.
 """
 
 from kafka.producer.transactions.ending import end_transactions, end_transactions_async
-from kafka.producer.transactions.identity import TransactionIdentity
+from kafka.producer.transactions.state import TransactionIdentity
 
 __all__ = ["TransactionIdentity", "end_transactions", "end_transactions_async"]

@@ -12,8 +12,8 @@ from kafka.config import parse_admin
 from kafka.errors import KafkaError, KafkaTimeoutError
 from kafka.net import LoopThread
 from kafka.producer.transactions.failures import failure_of
-from kafka.producer.transactions.identity import TransactionIdentity
 from kafka.producer.transactions.requests import TransactionRequests
+from kafka.producer.transactions.state import TransactionIdentity
 
 Outcome = dict[TransactionIdentity, KafkaError | None]
 

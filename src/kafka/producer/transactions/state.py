@@ -1,14 +1,31 @@
-"""The states of a transactional producer, the moves between them that are allowed, and which call fits which (KIP-98).
+"""What names a transaction; the states of a transactional producer, and which calls and moves each allows (KIP-98).
 
-One transaction is open at a time. A caller moves the producer on by its calls; the loop moves it where a request is
-answered, or where a record of the transaction could not be delivered.
+One transaction is open at a time. Calls of the program change the state; so does the loop, when a request is answered
+or a record of the transaction could not be delivered.
 """
 
 from __future__ import annotations
 
 import enum
+from typing import NamedTuple
 
 from kafka.errors import IllegalStateError, KafkaError, TransactionAbortableError
+
+
+class TransactionIdentity(NamedTuple):
+    """A transaction, as another process can end it: plain values, which can be written down.
+
+    Arguments:
+        transactional_id: of the producer.
+        producer_id, producer_epoch: that the coordinator gave to the producer.
+        transaction_version: 1, or 2 where every transaction has an epoch of its own (KIP-890). It belongs to the
+            transaction: what was begun as one cannot be ended as the other.
+    """
+
+    transactional_id: str
+    producer_id: int
+    producer_epoch: int
+    transaction_version: int
 
 
 class TransactionState(enum.Enum):

@@ -29,12 +29,11 @@ from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.idempotence import Idempotence
 from kafka.producer.intake.record_buffer import RecordBuffer
 from kafka.producer.send.batch_outcomes import Outcomes
-from kafka.producer.send.outgoing import OutgoingBatches
+from kafka.producer.send.next_request import OutgoingBatches
 from kafka.producer.transactions.failures import Step, failure_of, fatal_in_a_batch
-from kafka.producer.transactions.identity import TransactionIdentity
 from kafka.producer.transactions.partitions import TransactionPartitions
 from kafka.producer.transactions.requests import Offsets, TransactionRequests
-from kafka.producer.transactions.state import MAY_SEND, TransactionState, TransactionStateMachine
+from kafka.producer.transactions.state import MAY_SEND, TransactionIdentity, TransactionState, TransactionStateMachine
 from kafka.structs import ConsumerGroupMetadata, TopicPartition
 
 log = logging.getLogger(__name__)

@@ -1,3 +1,5 @@
+# The C side of future.py.
+
 cdef class BatchFields:
     cdef object __weakref__
     cdef public object builder
@@ -9,3 +11,13 @@ cdef class BatchFields:
 cdef class QueueFields:
     cdef object __weakref__
     cdef public object open
+
+
+cpdef object future_of(
+    BatchFields batch,
+    Py_ssize_t index,
+    long long timestamp_ms,
+    bytes key,
+    bytes value,
+    Py_ssize_t header_size,
+)

@@ -1,4 +1,4 @@
-# The attributes of the classes of row_columns.py, which row_encoder.py reads.
+# The attributes of the classes of row_encoder.py.
 
 cdef class ByteColumn:
     cdef const long long[::1] ends
