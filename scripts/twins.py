@@ -87,7 +87,6 @@ _REGISTRY = (
     "requests",
     "schema_calls",
     "setting_calls",
-    "writers_schemas",
 )
 _REGISTRY_NAMES = {
     "AsyncAssociationCalls": "AssociationCalls",
@@ -102,7 +101,6 @@ _REGISTRY_NAMES = {
     "async_references": "references",
     "async_requests": "requests",
     "async_schema_calls": "schema_calls",
-    "async_writers_schemas": "writers_schemas",
 }
 
 _SERDES = ("avro", "json_schema", "protobuf")
@@ -114,7 +112,6 @@ _SERDE_NAMES = {
     "AsyncWritingSchemas": "WritingSchemas",
     "async_lookup": "lookup",
     "async_references": "references",
-    "async_writers_schemas": "writers_schemas",
     "checked_async_registry": "checked_registry",
     **{
         f"Async{kind}{end}": f"{kind}{end}"

@@ -14,8 +14,7 @@ from fuzz.avro_inputs import Schemas, later, named, payload, value
 from kafka.formats.avro.column_encoder import AvroColumnEncoder
 from kafka.formats.avro.columns import AvroColumnDecoder
 from kafka.formats.avro.errors import AvroDecodeError, AvroEncodeError
-from kafka.formats.avro.object_decoder import AvroObjectDecoder
-from kafka.formats.avro.object_encoder import AvroObjectEncoder
+from kafka.formats.avro.object_decoder import AvroObjectDecoder, AvroObjectEncoder
 from kafka.formats.avro.resolution import AvroResolutionError
 from kafka.formats.avro.schema import AvroSchemaError, Schema, parse
 

@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 from fuzz.inputs import changed
-from kafka.formats.avro.duration import AvroDuration
+from kafka.formats.avro.schema import AvroDuration
 
 PRIMITIVES = ("null", "boolean", "int", "long", "float", "double", "bytes", "string")
 _INT, _LONG = 1 << 31, 1 << 63

@@ -53,7 +53,7 @@ def avro_bytes(field: Field, registry: "SchemaRegistryClient | None") -> ToBytes
     """Make the converter from JSON to Avro; raises `click.UsageError` for a schema that cannot be used."""
     writer: Callable[[str], tuple[ParsedSchema, Callable[[Any], bytes]]]
     if registry is None:
-        from kafka.formats.avro.object_encoder import AvroObjectEncoder
+        from kafka.formats.avro.object_decoder import AvroObjectEncoder
 
         schema = _parsed(field)
         encoder = AvroObjectEncoder(schema)

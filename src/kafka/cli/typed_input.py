@@ -69,7 +69,7 @@ def plain(value: Any, of_bytes: Callable[[bytes], str] = bytes.hex) -> Any:
         value: a value of JSON, with decimals as numbers, or of Arrow.
         of_bytes: converts bytes to text.
     """
-    from kafka.formats.json.plain_values import plain_value
+    from kafka.formats.json.validation import plain_value
 
     def of_scalar(value: Any) -> Any:
         if isinstance(value, bytes):

@@ -91,7 +91,7 @@ def _registered(field: Field, registry: "SchemaRegistryClient") -> "Writer":
 
 def _kinds_of(schema: str, references: Mapping[str, str]) -> "Kinds":
     """The types that a JSON Schema allows for its properties; None: any."""
-    from kafka.formats.json.property_types import property_types
+    from kafka.formats.json.schema_nodes import property_types
     from kafka.formats.json.validation import parse_json_schema
 
     texts = {name: parse_json_schema(text) for name, text in references.items()}

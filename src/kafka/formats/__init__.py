@@ -1,15 +1,16 @@
 """Formats of values: bytes to typed Arrow columns or objects. Layer 2: imports `record/` and the layers below it.
 
-`columns` has the columns that a decoder fills value by value; a value that cannot be decoded is removed again and
-becomes null, with its cause next to the column. `avro` has Avro: `schema` has the types, `matching` and `resolution`
-decide which type of the writer is read as which of the reader. `types` maps them to Arrow's types, `plan` makes the
-readers that fill columns (`byte_readers`, `number_readers`, `nested_readers`), `columns` has the decoder; `object_plan`
-makes those that return objects (`object_readers`, `logical_objects`, `nested_objects`), `object_decoder` has the
-decoder. `writer_plan` makes what writes objects (`object_writers`, `logical_writers`, `nested_writers`,
-`union_writers`, into an `output`), `object_encoder` has the encoder; `arrow_binding` what writes the rows of Arrow
-columns (`arrow_writers`, `arrow_nested`), `column_encoder` has the encoder, and `arrow_schema` the schema of columns.
-`json` has JSON likewise, `plain` the values of Kafka's own serializers; `rows` is the common part of readers and
-writers of columns in any format.
+`columns` has the columns that a decoder fills value by value. If a value cannot be decoded, it is removed again and
+becomes null, and its cause is reported next to the column (`bad_values`). `rows` is the common part of readers and
+writers of columns in any format, `plain` has the values of Kafka's own serializers, and `framing` the prefixes and
+headers that name schemas.
+
+`avro`, `json` and `protobuf` have a format each: `codec` has the class for programs. In `avro`, `schema` parses
+schemas and `resolution` decides which type of the writer is read as which of the reader. `columns` decodes into
+columns, with readers from `byte_readers`, `number_readers` and `nested_readers`; `column_encoder` encodes columns, with
+`arrow_writers` and `arrow_nested`; `types` maps types to Arrow's and back. `object_decoder` decodes and encodes
+objects: `object_plan` makes the readers (`object_readers`, `nested_objects`), `writer_plan` the writers
+(`object_writers`, `logical_writers`, `nested_writers`).
 
 This module has the names for programs: `Avro` and `Json`, their errors and their results.
 """
@@ -20,10 +21,9 @@ from kafka._old_names import of_a_package
 
 if TYPE_CHECKING:
     from kafka.formats.avro.codec import Avro
-    from kafka.formats.avro.duration import AvroDuration
     from kafka.formats.avro.errors import AvroDecodeError, AvroEncodeError
     from kafka.formats.avro.resolution import AvroResolutionError
-    from kafka.formats.avro.schema import AvroSchemaError
+    from kafka.formats.avro.schema import AvroDuration, AvroSchemaError
     from kafka.formats.bad_values import BadValue
     from kafka.formats.json.codec import Json
     from kafka.formats.json.encoder import JsonEncodeError
@@ -54,10 +54,9 @@ _HOMES = {
     name: f"kafka.formats.{module}"
     for module, names in {
         "avro.codec": ("Avro",),
-        "avro.duration": ("AvroDuration",),
         "avro.errors": ("AvroDecodeError", "AvroEncodeError"),
         "avro.resolution": ("AvroResolutionError",),
-        "avro.schema": ("AvroSchemaError",),
+        "avro.schema": ("AvroDuration", "AvroSchemaError"),
         "bad_values": ("BadValue",),
         "json.codec": ("Json",),
         "json.encoder": ("JsonEncodeError",),

@@ -1,7 +1,8 @@
-"""Arrow arrays from the memory of columns."""
+"""Arrow arrays from the memory of columns, and checks of Arrow types and arrays that come from outside."""
 
 from __future__ import annotations
 
+import difflib
 from typing import Any
 
 import pyarrow as pa
@@ -42,3 +43,111 @@ def binary_buffers(values: Any) -> tuple[memoryview, memoryview, memoryview, boo
         memoryview(valid if valid is not None else b"\0").cast("B"),
         has_nulls,
     )
+
+
+_PLAIN = (
+    (pa.types.is_boolean,),
+    (pa.types.is_integer,),
+    (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal),
+    (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view),
+    (
+        *(pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view),
+        pa.types.is_fixed_size_binary,
+    ),
+    (pa.types.is_date,),
+    (pa.types.is_time,),
+    (pa.types.is_timestamp,),
+    (pa.types.is_duration,),
+)
+"""Types of one kind: values of one are values of the other if they are in range."""
+
+
+def check_valid(array: Any) -> None:
+    """Check that an array from outside is valid: its offsets are within its data, its texts are UTF-8.
+
+    Raises:
+        pyarrow.ArrowInvalid: it is not.
+    """
+    array.validate()
+    for each in array.flatten() if pa.types.is_struct(array.type) else [array]:  # a slice's children are not sliced
+        each.validate(full=True)
+
+
+def check_kind(given: Any, wanted: Any, path: str = "", *, allows_more: bool = False) -> None:
+    """Check that columns of a type can be written as another type without changing their values.
+
+    Args:
+        given: the `pyarrow.DataType` to write.
+        wanted: the schema's.
+        path: the column's path, for the error.
+        allows_more: whether fields that the schema lacks are allowed.
+
+    Raises `ValueError`, which names the field, for a type of another kind and for a field that the schema lacks.
+    """
+    types = pa.types
+    if types.is_dictionary(given):
+        given = given.value_type
+    if types.is_null(given) or given == wanted:
+        return
+    if types.is_struct(given) and types.is_struct(wanted):
+        known = [field.name for field in wanted]
+        for field in given:
+            where = f"{path}.{field.name}".strip(".")
+            at = wanted.get_field_index(field.name)
+            if at < 0:
+                if allows_more:
+                    continue
+                near = difflib.get_close_matches(field.name, known, 1)
+                hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(map(repr, known)) or 'none'}"
+                raise ValueError(f"the schema has no field for the column {where!r}; {hint}")
+            check_kind(field.type, wanted.field(at).type, where, allows_more=allows_more)
+    elif _is_list(given) and _is_list(wanted):
+        check_kind(given.value_type, wanted.value_type, f"{path}[]", allows_more=allows_more)
+    elif types.is_map(given) and types.is_map(wanted):
+        check_kind(given.key_type, wanted.key_type, path, allows_more=allows_more)
+        check_kind(given.item_type, wanted.item_type, f"{path}[]", allows_more=allows_more)
+    elif not _is_kept(given, wanted):
+        where = f"the column {path!r} is" if path else "the values are"
+        raise ValueError(f"{where} of the type {given}, and the schema's is {wanted}: convert it first")
+
+
+def _is_list(type_: Any) -> bool:
+    return bool(pa.types.is_list(type_) or pa.types.is_large_list(type_) or pa.types.is_fixed_size_list(type_))
+
+
+def _is_kept(given: Any, wanted: Any) -> bool:
+    if pa.types.is_floating(given) and not pa.types.is_floating(wanted):
+        return False
+    if pa.types.is_decimal(given) and not pa.types.is_decimal(wanted):
+        return False
+    return any(any(is_(given) for is_ in kind) and any(is_(wanted) for is_ in kind) for kind in _PLAIN)
+
+
+def first_misfit(array: Any, wanted: pa.DataType) -> str:
+    """Describe where a safe cast fails: the row, the field and its value."""
+    start, size = 0, len(array)
+    while size > 1:
+        half = size // 2
+        if _fits(array.slice(start, half), wanted):
+            start, size = start + half, size - half
+        else:
+            size = half
+    value, path, type_ = array.slice(start, 1), "", wanted
+    while pa.types.is_struct(type_) and pa.types.is_struct(value.type):
+        for field, child in zip(value.type, value.flatten(), strict=True):
+            inner = type_.field(type_.get_field_index(field.name)).type
+            if not _fits(child, inner):
+                value, path, type_ = child, f"{path}.{field.name}".strip("."), inner
+                break
+        else:
+            break
+    where = f"{path} is" if path else "the value is"
+    return f"Row {start}: {where} {value[0].as_py()!r:.60}, which is no value of {type_}"
+
+
+def _fits(array: Any, wanted: Any) -> bool:
+    try:
+        array.cast(wanted)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
+        return False
+    return True

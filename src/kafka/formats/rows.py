@@ -190,9 +190,8 @@ def _as_type(column: Any, type_: Any) -> Any:
     """
     import pyarrow as pa
 
-    from kafka.formats.arrow_types import check_kind, first_misfit
-    from kafka.formats.json.encode_plan import all_nullable
-    from kafka.formats.json.required import check_required
+    from kafka.formats.arrow import check_kind, first_misfit
+    from kafka.formats.json.encoder import all_nullable, check_required
 
     made = column
     if column.type != type_:

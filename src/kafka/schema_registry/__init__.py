@@ -12,28 +12,30 @@ from kafka.formats.registry.associations import (
 )
 from kafka.formats.registry.async_client import AsyncSchemaRegistryClient
 from kafka.formats.registry.client import SchemaRegistryClient
-from kafka.formats.registry.contracts import (
+from kafka.formats.registry.errors import SchemaRegistryConnectionError, SchemaRegistryError
+from kafka.formats.registry.schemas import (
     Metadata,
     MetadataProperties,
     MetadataTags,
+    RegisteredSchema,
     Rule,
     RuleKind,
     RuleMode,
     RuleParams,
     RuleSet,
+    Schema,
+    SchemaEntity,
+    SchemaReference,
+    SchemaTags,
+    SchemaVersion,
 )
-from kafka.formats.registry.errors import SchemaRegistryConnectionError, SchemaRegistryError
-from kafka.formats.registry.schemas import RegisteredSchema, Schema, SchemaReference, SchemaVersion
 from kafka.formats.registry.settings import ConfigCompatibilityLevel, ServerConfig
-from kafka.formats.registry.tags import SchemaEntity, SchemaTags
 from kafka.schema_registry.schema_ids import (
     SchemaId,
     dual_schema_id_deserializer,
     header_schema_id_serializer,
     prefix_schema_id_deserializer,
     prefix_schema_id_serializer,
-)
-from kafka.schema_registry.subject_names import (
     record_subject_name_strategy,
     reference_subject_name_strategy,
     topic_record_subject_name_strategy,

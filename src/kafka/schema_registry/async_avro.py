@@ -19,7 +19,6 @@ from kafka.schema_registry.async_lookup import (
     written_schema,
 )
 from kafka.schema_registry.avro_values import AvroValueDecoder, AvroValueEncoder, name_of, schema_of
-from kafka.schema_registry.faces import AsyncDeserializer, AsyncSerializer
 from kafka.schema_registry.schema_ids import (
     SchemaId,
     dual_schema_id_deserializer,
@@ -30,6 +29,8 @@ from kafka.schema_registry.schema_ids import (
 from kafka.schema_registry.serde import (
     READING,
     WRITING,
+    AsyncDeserializer,
+    AsyncSerializer,
     Options,
     checked_async_registry,
     checked_function,

@@ -17,11 +17,12 @@ from kafka.schema_registry.async_lookup import (
     newest_schema,
     written_schema,
 )
-from kafka.schema_registry.faces import AsyncDeserializer, AsyncSerializer
 from kafka.schema_registry.schema_ids import SchemaId
 from kafka.schema_registry.serde import (
     READING,
     WRITING,
+    AsyncDeserializer,
+    AsyncSerializer,
     Options,
     checked_async_registry,
     checked_function,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
 from kafka.errors import KafkaConfigurationError
-from kafka.formats.registry.async_writers_schemas import named_schema
+from kafka.formats.registry.async_references import named_schema
 from kafka.formats.registry.errors import SchemaRegistryError
 from kafka.formats.registry.schemas import RegisteredSchema, Schema
 from kafka.schema_registry.schema_ids import SchemaId

@@ -12,10 +12,16 @@ from kafka.formats.protobuf.errors import library
 from kafka.formats.protobuf.files import indexes_of, is_known
 from kafka.formats.registry.schemas import Schema, SchemaReference
 from kafka.schema_registry.async_lookup import AsyncRegistry, AsyncWritingSchemas, written_schema
-from kafka.schema_registry.faces import AsyncDeserializer, AsyncSerializer
-from kafka.schema_registry.schema_ids import SchemaId
-from kafka.schema_registry.serde import READING, WRITING, Options, checked_async_registry, value_error
-from kafka.schema_registry.subject_names import reference_subject_name_strategy
+from kafka.schema_registry.schema_ids import SchemaId, reference_subject_name_strategy
+from kafka.schema_registry.serde import (
+    READING,
+    WRITING,
+    AsyncDeserializer,
+    AsyncSerializer,
+    Options,
+    checked_async_registry,
+    value_error,
+)
 from kafka.serialization import SerializationContext, SerializationError
 
 _TYPE = "PROTOBUF"

@@ -7,8 +7,7 @@ from typing import Any
 
 from kafka.errors import KafkaConfigurationError
 from kafka.formats.avro.errors import AvroEncodeError
-from kafka.formats.avro.object_decoder import AvroObjectDecoder
-from kafka.formats.avro.object_encoder import AvroObjectEncoder
+from kafka.formats.avro.object_decoder import AvroObjectDecoder, AvroObjectEncoder
 from kafka.formats.avro.schema import PRIMITIVES, Named, Primitive, Union
 from kafka.formats.avro.schema import Schema as ParsedSchema
 from kafka.formats.registry.schemas import Schema

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, Protocol
 
 from kafka.errors import KafkaConfigurationError
 from kafka.formats.registry.errors import SchemaRegistryError
+from kafka.formats.registry.references import named_schema
 from kafka.formats.registry.schemas import RegisteredSchema, Schema
-from kafka.formats.registry.writers_schemas import named_schema
 from kafka.schema_registry.schema_ids import SchemaId
 from kafka.schema_registry.serde import Options, described
 from kafka.serialization import SerializationError

@@ -14,7 +14,6 @@ from kafka.formats.avro.schema import Schema as ParsedSchema
 from kafka.formats.registry.references import parsed_avro
 from kafka.formats.registry.schemas import Schema
 from kafka.schema_registry.avro_values import AvroValueDecoder, AvroValueEncoder, name_of, schema_of
-from kafka.schema_registry.faces import SyncDeserializer, SyncSerializer
 from kafka.schema_registry.lookup import (
     Registry,
     WritingSchemas,
@@ -32,6 +31,8 @@ from kafka.schema_registry.serde import (
     READING,
     WRITING,
     Options,
+    SyncDeserializer,
+    SyncSerializer,
     checked_function,
     checked_registry,
     described,

@@ -12,7 +12,6 @@ from kafka.formats.json.errors import JsonSchemaError
 from kafka.formats.json.validation import JsonInvalidError, JsonValidator, parse_json_schema, plain_object
 from kafka.formats.registry.references import referenced_schemas
 from kafka.formats.registry.schemas import Schema
-from kafka.schema_registry.faces import SyncDeserializer, SyncSerializer
 from kafka.schema_registry.lookup import (
     Registry,
     WritingSchemas,
@@ -24,6 +23,8 @@ from kafka.schema_registry.serde import (
     READING,
     WRITING,
     Options,
+    SyncDeserializer,
+    SyncSerializer,
     checked_function,
     checked_registry,
     value_error,

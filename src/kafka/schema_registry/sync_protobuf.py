@@ -12,11 +12,17 @@ from kafka.formats.protobuf.damage import damage
 from kafka.formats.protobuf.errors import library
 from kafka.formats.protobuf.files import indexes_of, is_known
 from kafka.formats.registry.schemas import Schema, SchemaReference
-from kafka.schema_registry.faces import SyncDeserializer, SyncSerializer
 from kafka.schema_registry.lookup import Registry, WritingSchemas, written_schema
-from kafka.schema_registry.schema_ids import SchemaId
-from kafka.schema_registry.serde import READING, WRITING, Options, checked_registry, value_error
-from kafka.schema_registry.subject_names import reference_subject_name_strategy
+from kafka.schema_registry.schema_ids import SchemaId, reference_subject_name_strategy
+from kafka.schema_registry.serde import (
+    READING,
+    WRITING,
+    Options,
+    SyncDeserializer,
+    SyncSerializer,
+    checked_registry,
+    value_error,
+)
 from kafka.serialization import SerializationContext, SerializationError
 
 _TYPE = "PROTOBUF"

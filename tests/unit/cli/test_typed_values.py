@@ -19,9 +19,8 @@ import kafka
 from harness.ports import free_port
 from kafka import KafkaProducer
 from kafka.broker import EmbeddedBroker
-from kafka.formats.avro.duration import AvroDuration
-from kafka.formats.avro.object_encoder import AvroObjectEncoder
-from kafka.formats.avro.schema import parse
+from kafka.formats.avro.object_decoder import AvroObjectEncoder
+from kafka.formats.avro.schema import AvroDuration, parse
 from kafka.schema_registry import Schema, SchemaRegistryClient
 from kafka.schema_registry.avro_values import schema_of
 from unit.cli.cli_support import Cli

@@ -22,11 +22,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka.formats.avro.defaults import zigzag
-from kafka.formats.avro.duration import AvroDuration
 from kafka.formats.avro.errors import AvroEncodeError
-from kafka.formats.avro.object_decoder import AvroObjectDecoder
-from kafka.formats.avro.object_encoder import AvroObjectEncoder
-from kafka.formats.avro.schema import AvroSchemaError, parse
+from kafka.formats.avro.object_decoder import AvroObjectDecoder, AvroObjectEncoder
+from kafka.formats.avro.schema import AvroDuration, AvroSchemaError, parse
 from unit.formats.avro_values import schemas
 
 

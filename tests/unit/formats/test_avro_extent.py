@@ -11,8 +11,7 @@ import pytest
 from kafka.formats import Avro, AvroDecodeError, AvroSchemaError, Json, JsonSchemaError
 from kafka.formats.avro.compatibility import incompatibilities
 from kafka.formats.avro.extent import MAX_COLUMNS, MAX_VALUES
-from kafka.formats.avro.object_decoder import AvroObjectDecoder
-from kafka.formats.avro.object_encoder import AvroObjectEncoder
+from kafka.formats.avro.object_decoder import AvroObjectDecoder, AvroObjectEncoder
 from kafka.formats.avro.schema import parse
 from kafka.formats.avro.types import target_of
 

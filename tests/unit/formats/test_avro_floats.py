@@ -10,8 +10,7 @@ import pytest
 
 from kafka.formats.avro.columns import AvroColumnDecoder
 from kafka.formats.avro.floats import double_at, float_at, put_double, put_float, whole_as_float
-from kafka.formats.avro.object_decoder import AvroObjectDecoder
-from kafka.formats.avro.object_encoder import AvroObjectEncoder
+from kafka.formats.avro.object_decoder import AvroObjectDecoder, AvroObjectEncoder
 from kafka.formats.avro.schema import parse
 
 NUMBERS = [0.0, -0.0, 1.5, -3.25, math.inf, -math.inf, 2.0**-149, 5e-324, 1e38]

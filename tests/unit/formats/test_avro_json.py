@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from kafka.formats.avro.errors import AvroEncodeError
 from kafka.formats.avro.json_values import loaded, object_of
 from kafka.formats.avro.json_writer import json_writer
-from kafka.formats.avro.object_decoder import AvroObjectDecoder
-from kafka.formats.avro.object_encoder import AvroObjectEncoder
+from kafka.formats.avro.object_decoder import AvroObjectDecoder, AvroObjectEncoder
 from kafka.formats.avro.schema import parse
 from unit.formats.avro_values import LOGICAL, PRIMITIVES, schemas
 

@@ -16,11 +16,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from kafka.formats.avro.defaults import zigzag
-from kafka.formats.avro.duration import AvroDuration
 from kafka.formats.avro.errors import AvroDecodeError
 from kafka.formats.avro.object_decoder import AvroObjectDecoder
 from kafka.formats.avro.resolution import AvroResolutionError
-from kafka.formats.avro.schema import parse
+from kafka.formats.avro.schema import AvroDuration, parse
 from unit.formats.avro_values import EPOCH, evolved, has_text_and_bytes, rounded, schemas
 
 

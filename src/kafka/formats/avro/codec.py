@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from kafka.formats.avro.object_decoder import AvroObjectDecoder
-from kafka.formats.avro.object_encoder import AvroObjectEncoder
+from kafka.formats.avro.object_decoder import AvroObjectDecoder, AvroObjectEncoder
 from kafka.formats.avro.schema import AvroSchemaError, Schema, parse_named
 
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ class Avro:
         Raises:
             AvroSchemaError: the type or the name of a column has no counterpart in Avro.
         """
-        from kafka.formats.avro.arrow_schema import avro_schema_of
+        from kafka.formats.avro.types import avro_schema_of
 
         return cls(avro_schema_of(columns, name))
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from kafka.formats.avro.matching import PROMOTIONS, same_name
+from kafka.formats.avro.resolution import PROMOTIONS, same_name
 from kafka.formats.avro.schema import NO_DEFAULT, Array, Enum, Field, Fixed, Map, Primitive, Record, Schema, Union
 
 

@@ -14,9 +14,8 @@ from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any, TypeAlias
 
-from kafka.formats.avro.duration import AvroDuration
 from kafka.formats.avro.resolution import units
-from kafka.formats.avro.schema import Enum, Fixed, Logical, Primitive
+from kafka.formats.avro.schema import AvroDuration, Enum, Fixed, Logical, Primitive
 
 Scalar: TypeAlias = Primitive | Fixed | Enum
 

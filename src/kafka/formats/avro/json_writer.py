@@ -15,11 +15,10 @@ from functools import partial
 from typing import Any, TypeAlias
 from uuid import UUID
 
-from kafka.formats.avro.duration import AvroDuration
 from kafka.formats.avro.errors import AvroEncodeError
 from kafka.formats.avro.json_scalars import scalar_json
 from kafka.formats.avro.json_values import branch_name, chosen
-from kafka.formats.avro.schema import Array, Enum, Fixed, Map, Primitive, Record, Schema, Union
+from kafka.formats.avro.schema import Array, AvroDuration, Enum, Fixed, Map, Primitive, Record, Schema, Union
 
 _Write: TypeAlias = Callable[[Any], Any]
 _Writers: TypeAlias = dict[Schema, "_Write | None"]

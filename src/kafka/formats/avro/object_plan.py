@@ -4,15 +4,6 @@ from __future__ import annotations
 
 from kafka.formats.avro.cursor import ObjectReader, Reader
 from kafka.formats.avro.extent import least_size, too_deep
-from kafka.formats.avro.logical_objects import (
-    DateObject,
-    DecimalObject,
-    DurationObject,
-    TextUuidObject,
-    TimeObject,
-    TimestampObject,
-    UuidObject,
-)
 from kafka.formats.avro.nested_objects import (
     ConstantObject,
     ImpossibleObject,
@@ -26,13 +17,20 @@ from kafka.formats.avro.nested_objects import (
 from kafka.formats.avro.object_readers import (
     BooleanObject,
     BytesObject,
+    DateObject,
+    DecimalObject,
     DoubleObject,
+    DurationObject,
     EnumObject,
     FixedObject,
     FloatObject,
     IntegerObject,
     NullObject,
     TextObject,
+    TextUuidObject,
+    TimeObject,
+    TimestampObject,
+    UuidObject,
     WholeFloatObject,
 )
 from kafka.formats.avro.resolution import (
@@ -49,7 +47,7 @@ from kafka.formats.avro.resolution import (
     units,
 )
 from kafka.formats.avro.schema import Enum, Fixed, Logical, Primitive, Record, Schema
-from kafka.formats.avro.skipping import skipper
+from kafka.formats.avro.skippers import skipper
 
 
 def object_plan(writer: Schema, reader: Schema, *, return_record_name: bool = False) -> ObjectReader:

@@ -1,6 +1,8 @@
-"""Avro's schema resolution: finds what each part of a writer's schema is read as.
+"""Avro's schema resolution: finds which type of the reader's schema each type of the writer's is read as.
 
-`plan` makes readers that fill columns of a resolved schema, `object_plan` readers that return objects.
+`columns` makes readers of a resolved schema that fill columns, `object_plan` readers that return objects. Where the
+specification leaves a choice, this module does what Java does: in a reader's union, the branch that is the writer's
+type takes precedence over one that it can be promoted to, and records outside unions match whatever their names are.
 """
 
 from __future__ import annotations
@@ -10,7 +12,6 @@ from typing import TypeAlias
 
 from kafka.formats.avro.defaults import encoded_default
 from kafka.formats.avro.extent import check_values
-from kafka.formats.avro.matching import PROMOTIONS, branch_for, matches, same_name
 from kafka.formats.avro.schema import (
     NO_DEFAULT,
     Array,
@@ -18,11 +19,65 @@ from kafka.formats.avro.schema import (
     Fixed,
     Logical,
     Map,
+    Named,
     Primitive,
     Record,
     Schema,
     Union,
 )
+
+PROMOTIONS = {
+    "int": ("long", "float", "double"),
+    "long": ("float", "double"),
+    "float": ("double",),
+    "string": ("bytes",),
+    "bytes": ("string",),
+}
+"""The types that a primitive type can be promoted to."""
+
+
+def same_name(writer: Named, reader: Named) -> bool:
+    """Return whether names match: without their namespaces, or as one of the reader's aliases."""
+    return writer.short_name == reader.short_name or writer.name in reader.aliases
+
+
+def matches(writer: Schema, reader: Schema, *, exactly: bool) -> bool:
+    """Return whether a writer's type, other than a union, matches a reader's type.
+
+    Args:
+        exactly: without promotions, and records by their full names.
+    """
+    if isinstance(writer, Primitive) and isinstance(reader, Primitive):
+        return writer.kind == reader.kind or (not exactly and reader.kind in PROMOTIONS.get(writer.kind, ()))
+    if isinstance(writer, Array) and isinstance(reader, Array):
+        return not exactly or _may_match(writer.items, reader.items)
+    if isinstance(writer, Map) and isinstance(reader, Map):
+        return not exactly or _may_match(writer.values, reader.values)
+    if isinstance(writer, Fixed) and isinstance(reader, Fixed) and writer.size != reader.size:
+        return False
+    for kind in (Fixed, Enum, Record):
+        if isinstance(writer, kind) and isinstance(reader, kind):
+            if exactly:
+                return writer.name == reader.name or writer.name in reader.aliases
+            return same_name(writer, reader)
+    return False
+
+
+def _may_match(writer: Schema, reader: Schema) -> bool:
+    """Return whether the types of items or values match, as far as their outermost types tell."""
+    if isinstance(writer, Union):
+        return True
+    return isinstance(reader, Union) or matches(writer, reader, exactly=False)
+
+
+def branch_for(writer: Schema, reader: Union) -> int:
+    """Return the number of the reader's branch for a writer's type other than a union; -1 for none."""
+    for exactly in (True, False):
+        for number, branch in enumerate(reader.branches):
+            if matches(writer, branch, exactly=exactly):
+                return number
+    return -1
+
 
 INT_MIN, INT_MAX = -(1 << 31), (1 << 31) - 1
 LONG_MIN, LONG_MAX = -(1 << 63), (1 << 63) - 1

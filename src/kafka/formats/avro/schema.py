@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 PRIMITIVES: Final = ("null", "boolean", "int", "long", "float", "double", "bytes", "string")
 MAX_NAME_LENGTH: Final = 10_000
@@ -396,3 +396,11 @@ def _logical(value: dict[str, Any], kind: str, size: int) -> Logical | None:
 def max_precision(size: int) -> int:
     """Return how many decimal digits always fit into a two's complement number of `size` bytes."""
     return len(str((1 << (8 * size - 1)) - 1)) - 1 if size > 0 else 0
+
+
+class AvroDuration(NamedTuple):
+    """Months, days and milliseconds, which cannot be converted to each other; each from 0 to 4,294,967,295."""
+
+    months: int
+    days: int
+    milliseconds: int

@@ -14,7 +14,7 @@ from kafka.formats.avro.logical_writers import (
     TimeWriter,
     UuidWriter,
 )
-from kafka.formats.avro.nested_writers import ListWriter, MapWriter, RecordWriter
+from kafka.formats.avro.nested_writers import ListWriter, MapWriter, OptionalWriter, RecordWriter, UnionWriter
 from kafka.formats.avro.object_writers import (
     BooleanWriter,
     BytesWriter,
@@ -42,7 +42,6 @@ from kafka.formats.avro.schema import (
     Schema,
     Union,
 )
-from kafka.formats.avro.union_writers import OptionalWriter, UnionWriter
 
 
 class WriterPlan:

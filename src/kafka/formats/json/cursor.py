@@ -1,13 +1,14 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The position in a JSON value that is being read, and the base class of readers.
 
-A tree of readers, which `plan` makes of a type, reads one value after the other: each reads its part of the bytes and
-appends to its column. Bytes that are not such a value give `BAD`, with the reason, the place and the path to it in the
-cursor; the caller then takes the row back. Compiled by Cython; the plain variant behaves the same.
+A tree of readers, which `columns` makes for a type, reads one value after the other. Each reader reads its part of the
+bytes and appends to its column. If the bytes are not such a value, it returns `BAD`, and the cursor has the reason, the
+position and the path; the caller then removes the row. Compiled by Cython; the plain variant behaves the same.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 try:
@@ -15,7 +16,7 @@ try:
 except ImportError:  # the plain variant needs no Cython
     from kafka import _cython as cython
 
-from kafka.formats.json.found import found_at
+from kafka.record.types import Buffer
 
 if cython.compiled:
     from cython.cimports.kafka.formats.columns import Column
@@ -28,6 +29,44 @@ BAD = cython.declare(cython.int, 1)
 """Returned by a reader for bytes that are not a value of its type."""
 MAX_DEPTH = 1000
 """Maximum nesting of arrays and objects that are skipped."""
+_SHOWN = 40
+"""Number of bytes to show."""
+_WORD = re.compile(rb"[A-Za-z0-9_+.\-]+")
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_PUNCTUATION = {b"{": "an object", b"[": "an array", b"}": "'}'", b"]": "']'", b",": "a comma", b":": "a colon"}
+
+
+def found_at(data: Buffer, at: int, end: int) -> str:
+    """Describe what begins at a position."""
+    if at >= end:
+        return "the end of the value"
+    rest = bytes(data[at : min(end, at + 4 * _SHOWN)])
+    if rest[:1] in _PUNCTUATION:
+        return _PUNCTUATION[rest[:1]]
+    if rest[:1] == b'"':
+        string = _STRING.match(rest)
+        if string is None:
+            return f"the string {_cut(rest)}" if at + len(rest) < end else "a string without an end"
+        return f"the string {_cut(string.group())}"
+    word = _WORD.match(rest)
+    if word is None:
+        return _character(rest)
+    return _cut(word.group())
+
+
+def _cut(text: bytes) -> str:
+    shown = text[:_SHOWN].decode("utf-8", "replace")
+    return f"{shown}..." if len(text) > _SHOWN else shown
+
+
+def _character(rest: bytes) -> str:
+    for size in range(1, 5):
+        try:
+            character = rest[:size].decode()
+        except UnicodeDecodeError:
+            continue
+        return f"the character {character!r}"
+    return f"the byte 0x{rest[0]:02x}"
 
 
 @cython.final

@@ -1,8 +1,17 @@
-"""JSON in UTF-16 or UTF-32, or with a byte order mark, which Python's json reads as well."""
+"""Encodings of JSON other than plain UTF-8: UTF-16, UTF-32, byte order marks and surrogates in UTF-8.
+
+Python's json reads all of these. A surrogate is half a character, which can occur alone in JSON's escapes and in the
+strings of other languages.
+"""
 
 from __future__ import annotations
 
 import json
+import re
+
+from kafka.record.types import Buffer
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def in_utf8(value: bytes) -> bytes | None:
@@ -14,3 +23,17 @@ def in_utf8(value: bytes) -> bytes | None:
         return value.decode(encoding, "surrogatepass").encode("utf-8", "surrogatepass")
     except UnicodeDecodeError:
         return None
+
+
+def is_utf8_but_surrogates(data: Buffer, start: int, size: int) -> bool:
+    """Return whether bytes are UTF-8, in which surrogates may stand, as for Python's json."""
+    try:
+        str(data[start : start + size], "utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def without_surrogates(text: bytes) -> bytes:
+    """Put U+FFFD in the place of each surrogate; the size stays the same."""
+    return _SURROGATE.sub("\ufffd", text.decode("utf-8", "surrogatepass")).encode()

@@ -11,7 +11,7 @@ try:
 except ImportError:  # the plain variant needs no Cython
     from kafka import _cython as cython
 
-from kafka.formats.json.scaling import scaled
+from kafka.formats.json.numbers import scaled
 
 if cython.compiled:
     from cython.cimports.kafka.formats.columns import (

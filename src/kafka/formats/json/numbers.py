@@ -8,8 +8,6 @@ try:
 except ImportError:  # the plain variant needs no Cython
     from kafka import _cython as cython
 
-from kafka.formats.json.scaling import scaled
-
 if cython.compiled:
     from cython.cimports.kafka.formats.json.cursor import Cursor
     from cython.cimports.kafka.formats.json.scan import exact_double, scaled_double
@@ -23,6 +21,10 @@ _MAX_DIGITS = cython.declare(cython.Py_ssize_t, 19)
 """As many digits as fit into 64 bits, whatever they are."""
 _MAX_EXPONENT = cython.declare(cython.Py_ssize_t, 10**14)
 """No value has as many digits as could make up for a larger exponent."""
+_HUGE_POWER = 10**15
+_MOST_DIGITS = 100
+"""More than any column has."""
+_BEYOND = 10**100
 
 
 @cython.cfunc
@@ -153,3 +155,30 @@ def to_whole(cursor: Cursor, least: cython.ulonglong, most: cython.ulonglong, ex
     elif cursor.digits > (least if cursor.negative else most):
         return cursor.expected(cursor.number_at, expects)
     return 0
+
+
+def scaled(text: bytes, scale: int) -> int | None:
+    """Return a JSON number times ten to the power of `scale`; None if that is not whole.
+
+    A number of more than 100 digits becomes 10**100, with its sign.
+    """
+    number, _, power = text.lower().partition(b"e")
+    whole, _, part = number.partition(b".")
+    sign = -1 if whole.startswith(b"-") else 1
+    digits = whole.lstrip(b"-") + part
+    used = digits.rstrip(b"0")
+    exponent = _power(power) - len(part) + len(digits) - len(used) + scale
+    used = used.lstrip(b"0")
+    if not used:
+        return 0
+    if exponent < 0:
+        return None
+    if len(used) + exponent > _MOST_DIGITS:
+        return sign * _BEYOND
+    return sign * int(used + b"0" * exponent)
+
+
+def _power(text: bytes) -> int:
+    digits = text.lstrip(b"+-").lstrip(b"0")
+    size = int(digits or b"0") if len(digits) < 16 else _HUGE_POWER
+    return -size if text.startswith(b"-") else size

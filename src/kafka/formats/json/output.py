@@ -1,7 +1,7 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The buffer for JSON, and the base class of writers. Compiled by Cython; the plain variant behaves the same.
 
-A tree of writers, which `encode_plan` makes of a type, is bound to the buffers of an array; each writes the value of a
+A tree of writers, which `encoder` makes for a type, is bound to the buffers of an array; each writes the value of a
 row to the output. A value that JSON cannot represent gives `BAD`, with the reason and the path to it in the output.
 """
 

@@ -8,10 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from kafka.formats.json.ddl import type_of_ddl
-from kafka.formats.json.errors import JsonSchemaError
-from kafka.formats.json.json_schema import type_of_json_schema
-from kafka.formats.json.spark_types import is_spark_type, type_of_spark
+from kafka.formats.json.errors import JsonSchemaError, place
+from kafka.formats.json.spark_types import is_spark_type, type_of_ddl, type_of_spark
 
 
 def arrow_type(schema: Any, references: Mapping[str, Any] | None = None) -> pa.DataType:
@@ -71,3 +69,194 @@ def plain_type(type_: pa.DataType) -> pa.DataType:
 
 def _plain_field(field: Any) -> Any:
     return field.with_type(plain_type(field.type))
+
+
+_FORMATS: dict[tuple[str, str], pa.DataType] = {
+    ("string", "date-time"): pa.timestamp("us", "UTC"),
+    ("string", "date"): pa.date32(),
+    ("integer", "int32"): pa.int32(),
+    ("integer", "int64"): pa.int64(),
+    ("number", "float"): pa.float32(),
+    ("number", "double"): pa.float64(),
+}
+"""By type and `format`; int32 and the like are OpenAPI's. Other formats leave a type as it is."""
+_CONNECT: dict[tuple[str, str], pa.DataType] = {
+    ("integer", "int8"): pa.int8(),
+    ("integer", "int16"): pa.int16(),
+    ("integer", "int32"): pa.int32(),
+    ("integer", "int64"): pa.int64(),
+    ("number", "float32"): pa.float32(),
+    ("number", "float64"): pa.float64(),
+    ("string", "bytes"): pa.binary(),
+}
+"""By type and `connect.type`, as Kafka Connect's converter writes it."""
+_SIMPLE: dict[str, pa.DataType] = {
+    "null": pa.null(),
+    "boolean": pa.bool_(),
+    "integer": pa.int64(),
+    "number": pa.float64(),
+    "string": pa.string(),
+}
+_MAX_COLUMNS = 100_000
+_STRUCTURE = ("properties", "items", "prefixItems", "additionalProperties", "patternProperties")
+_ANY = pa.json_()
+
+
+def type_of_json_schema(schema: Any, references: Mapping[str, Any] | None = None) -> tuple[pa.DataType, bool]:
+    """Return the type of a JSON Schema, and whether null is a value of it.
+
+    Args:
+        schema: the schema, parsed.
+        references: other schemas by the names with which `$ref` names them.
+
+    Raises:
+        JsonSchemaError: no column can hold it: several types, tuples, or a schema that contains itself.
+    """
+    return _Converter(schema, references or {}).type_of(schema, "", ())
+
+
+class _Converter:
+    """A schema, and those it refers to."""
+
+    def __init__(self, root: Any, references: Mapping[str, Any]) -> None:
+        self._root, self._references = root, references
+        self._left = _MAX_COLUMNS
+
+    def type_of(self, schema: Any, path: str, inside: tuple[str, ...]) -> tuple[pa.DataType, bool]:
+        """Return a part's type, and whether it may be null; `inside` are the references that led here."""
+        self._left -= 1
+        if self._left < 0:  # what refers to others twice, level by level, grows exponentially
+            raise JsonSchemaError(f"the schema needs more than {_MAX_COLUMNS:,} columns, nested ones included")
+        if schema is True or schema == {}:
+            return _ANY, True
+        if not isinstance(schema, dict):
+            raise JsonSchemaError(f"{place(path)}expected a JSON Schema, got {schema!r:.100}")
+        if "$ref" in schema:
+            return self._referred(schema, path, inside)
+        if "allOf" in schema:
+            return self.type_of(self._merged(schema, path, inside), path, inside)
+        for key in ("oneOf", "anyOf"):
+            if key in schema:
+                return self._one_of(schema[key], path, inside)
+        kinds = _kinds(schema, path)
+        nullable = "null" in kinds or schema.get("nullable") is True
+        kinds.discard("null")
+        if not kinds:
+            return (_ANY, True) if "type" not in schema else (pa.null(), True)
+        if kinds == {"integer", "number"}:
+            kinds = {"number"}
+        if len(kinds) > 1:
+            raise JsonSchemaError(
+                f"{place(path)}a column has one type, and the schema allows {', '.join(sorted(kinds))}: allow one, "
+                "or leave 'type' out, for a column of JSON text"
+            )
+        return self._single(kinds.pop(), schema, path, inside), nullable
+
+    def _single(self, kind: str, schema: dict[str, Any], path: str, inside: tuple[str, ...]) -> pa.DataType:
+        if kind == "object":
+            return self._object(schema, path, inside)
+        if kind == "array":
+            if "prefixItems" in schema or isinstance(schema.get("items"), list):
+                raise JsonSchemaError(f"{place(path)}a list has items of one type, and the schema one for each place")
+            items, nullable = self.type_of(schema.get("items", True), f"{path}[]", inside)
+            return pa.list_(pa.field("item", items, nullable))
+        if kind == "string" and schema.get("contentEncoding") == "base64":
+            return pa.binary()
+        made = _FORMATS.get((kind, str(schema.get("format")))) or _CONNECT.get((kind, str(schema.get("connect.type"))))
+        return made or _SIMPLE[kind]
+
+    def _object(self, schema: dict[str, Any], path: str, inside: tuple[str, ...]) -> pa.DataType:
+        properties = schema.get("properties")
+        if properties:
+            required = set(schema.get("required", ()))
+            fields = []
+            for name, each in properties.items():
+                made, nullable = self.type_of(each, f"{path}.{name}", inside)
+                fields.append(pa.field(name, made, nullable or name not in required))
+            return pa.struct(fields)
+        others = [*schema.get("patternProperties", {}).values()]
+        if schema.get("additionalProperties") not in (None, True, False):
+            others.append(schema["additionalProperties"])
+        if not others:
+            return pa.struct([]) if schema.get("additionalProperties") is False else _ANY
+        if len(others) > 1:
+            raise JsonSchemaError(f"{place(path)}a map has values of one type, and the schema several")
+        values, nullable = self.type_of(others[0], f"{path}{{}}", inside)
+        entries: pa.DataType = pa.map_(pa.string(), pa.field("value", values, nullable))  # type: ignore[call-overload]
+        return entries
+
+    def _one_of(self, branches: Any, path: str, inside: tuple[str, ...]) -> tuple[pa.DataType, bool]:
+        """Branches of one type, and null."""
+        found = [self.type_of(each, path, inside) for each in branches]
+        nullable = any(each for _, each in found)
+        types = {made for made, _ in found if not pa.types.is_null(made)}
+        if len(types) > 1:
+            listed = ", ".join(sorted(str(each) for each in types))
+            raise JsonSchemaError(
+                f"{place(path)}a column has one type, and the schema has branches of several: {listed}"
+            )
+        return (types.pop() if types else pa.null()), nullable
+
+    def _merged(self, schema: dict[str, Any], path: str, inside: tuple[str, ...]) -> dict[str, Any]:
+        """`allOf` as one schema: all properties, and whatever is required by one."""
+        made = {key: value for key, value in schema.items() if key != "allOf"}
+        for each in schema["allOf"]:
+            part = each
+            while isinstance(part, dict) and "$ref" in part:
+                inside = self._enter(part["$ref"], path, inside)
+                part = self._look_up(part["$ref"], path)
+            if isinstance(part, dict) and "allOf" in part:
+                part = self._merged(part, path, inside)
+            if not isinstance(part, dict):
+                continue
+            properties = {**made.get("properties", {}), **part.get("properties", {})}
+            required = [*made.get("required", ()), *part.get("required", ())]
+            made = {**part, **made}
+            if properties:
+                made["properties"], made["required"] = properties, required
+        return made
+
+    def _referred(self, schema: dict[str, Any], path: str, inside: tuple[str, ...]) -> tuple[pa.DataType, bool]:
+        name = schema["$ref"]
+        return self.type_of(self._look_up(name, path), path, self._enter(name, path, inside))
+
+    @staticmethod
+    def _enter(name: str, path: str, inside: tuple[str, ...]) -> tuple[str, ...]:
+        if name in inside:
+            raise JsonSchemaError(f"{place(path)}{name} contains itself, and columns cannot: leave the property out")
+        return (*inside, name)
+
+    def _look_up(self, name: Any, path: str) -> Any:
+        """Return the schema that a `$ref` names."""
+        document, _, pointer = str(name).partition("#")
+        if document and document not in self._references:
+            raise JsonSchemaError(f"{place(path)}the schema refers to {document}, which is not among its references")
+        found = self._references[document] if document else self._root
+        for part in pointer.split("/")[1:] if pointer else ():
+            key = part.replace("~1", "/").replace("~0", "~")
+            if not isinstance(found, dict) or key not in found:
+                raise JsonSchemaError(f"{place(path)}the schema refers to {name}, which it does not have")
+            found = found[key]
+        return found
+
+
+def _kinds(schema: dict[str, Any], path: str) -> set[str]:
+    """Return the names of the types that a schema allows; without `type`, those that its other keywords imply."""
+    given = schema.get("type")
+    if given is None:
+        if any(key in schema for key in _STRUCTURE):
+            return {"array" if "items" in schema or "prefixItems" in schema else "object"}
+        values = schema.get("enum", [schema["const"]] if "const" in schema else [])
+        return {_kind_of(value) for value in values}
+    kinds = {given} if isinstance(given, str) else set(given)
+    for kind in kinds:
+        if kind not in _SIMPLE and kind not in ("object", "array"):
+            raise JsonSchemaError(f"{place(path)}JSON Schema has no type {kind!r}")
+    return kinds
+
+
+def _kind_of(value: Any) -> str:
+    for kinds, name in ((bool, "boolean"), (int, "integer"), (float, "number"), (str, "string"), (dict, "object")):
+        if isinstance(value, kinds):
+            return name
+    return "null" if value is None else "array"

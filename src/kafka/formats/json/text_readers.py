@@ -10,7 +10,7 @@ try:
 except ImportError:  # the plain variant needs no Cython
     from kafka import _cython as cython
 
-from kafka.formats.json.surrogates import without_surrogates
+from kafka.formats.json.encodings import without_surrogates
 
 if cython.compiled:
     from cython.cimports.kafka.formats.columns import BytesColumn, FixedColumn

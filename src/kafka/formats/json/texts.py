@@ -8,7 +8,7 @@ try:
 except ImportError:  # the plain variant needs no Cython
     from kafka import _cython as cython
 
-from kafka.formats.json.surrogates import is_utf8_but_surrogates, without_surrogates
+from kafka.formats.json.encodings import is_utf8_but_surrogates, without_surrogates
 
 if cython.compiled:
     from cython.cimports.kafka.formats.json.cursor import Cursor

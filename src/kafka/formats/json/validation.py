@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import decimal
+import enum
 import importlib
 import json
-from collections.abc import Iterable, Mapping
+import uuid
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from urllib.parse import urljoin
 
 from kafka.errors import KafkaConfigurationError
 from kafka.formats.json.errors import JsonSchemaError, place
-from kafka.formats.json.plain_values import plain_value
 
 _MAX_REASON = 300
 
@@ -125,3 +127,21 @@ def _library(name: str) -> Any:
         raise KafkaConfigurationError(
             "validation by a JSON Schema needs the library jsonschema: pip install 'kafka-columnar[json-schema]'"
         ) from error
+
+
+def plain_value(value: Any, of_scalar: Callable[[Any], Any]) -> Any:
+    """Convert a value to JSON's types: dates, times and UUIDs become texts, members of enums their values.
+
+    Args:
+        value: the value; the contents of dicts, lists, tuples and sets are converted, too.
+        of_scalar: converts everything else, such as numbers and bytes.
+    """
+    if isinstance(value, Mapping):
+        return {name: plain_value(each, of_scalar) for name, each in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [plain_value(each, of_scalar) for each in value]
+    if isinstance(value, enum.Enum):
+        return plain_value(value.value, of_scalar)
+    if isinstance(value, (datetime.date, datetime.time)):
+        return value.isoformat()
+    return str(value) if isinstance(value, uuid.UUID) else of_scalar(value)

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute
 
-from kafka.formats.arrow_types import check_kind, check_valid
+from kafka.formats.arrow import check_kind, check_valid
 from kafka.formats.protobuf.damage import damage
 from kafka.formats.protobuf.errors import ProtobufEncodeError, ProtobufSchemaError, library
 from kafka.formats.protobuf.files import descriptor_proto

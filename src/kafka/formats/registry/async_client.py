@@ -8,7 +8,7 @@ from kafka.errors import IllegalStateError
 from kafka.formats.registry.async_association_calls import AsyncAssociationCalls
 from kafka.formats.registry.async_column_calls import AsyncColumnCalls
 from kafka.formats.registry.async_setting_calls import AsyncSettingCalls
-from kafka.formats.registry.face import RegistryFace
+from kafka.formats.registry.exchange import RegistryFace
 
 
 class AsyncSchemaRegistryClient(RegistryFace, AsyncColumnCalls, AsyncSettingCalls, AsyncAssociationCalls):

@@ -3,10 +3,9 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
-from kafka.formats.header_ids import SchemaName
-from kafka.formats.registry.async_references import parsed_avro, referenced_texts
+from kafka.formats.framing import SchemaName
+from kafka.formats.registry.async_references import parsed_avro, referenced_texts, writers_schema
 from kafka.formats.registry.async_schema_calls import AsyncSchemaCalls, Version
-from kafka.formats.registry.async_writers_schemas import writers_schema
 from kafka.formats.registry.columns import Message, ReaderCore, RegistryWriter, kind_of, schema_of
 from kafka.formats.registry.errors import SchemaRegistryError
 from kafka.formats.registry.schemas import Schema

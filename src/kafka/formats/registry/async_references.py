@@ -1,10 +1,15 @@
-"""References of schemas: each is asked for once, however many paths lead to it."""
+"""Looks up the schemas that values were written with, and the schemas that these refer to.
+
+A referenced schema is requested once, however many paths lead to it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
+from kafka.formats.framing import SchemaName
+from kafka.formats.registry.errors import SchemaRegistryError
 from kafka.formats.registry.schemas import RegisteredSchema, Schema
 from kafka.serialization import SerializationError
 
@@ -97,3 +102,66 @@ async def _followed(
             known[place] = await _followed(target, registry, wanted, made, depth + 1, known)
         below.append((str(reference.name), known[place]))
     return made(schema, below)
+
+
+class AsyncNamedSchemas(AsyncVersions, Protocol):
+    """The part of `AsyncSchemaRegistryClient` that is needed here."""
+
+    async def get_schema(self, schema_id: int, subject_name: str | None = None) -> Schema:
+        """See `AsyncSchemaRegistryClient`."""
+
+    async def get_schema_by_guid(self, guid: str) -> Schema:
+        """See `AsyncSchemaRegistryClient`."""
+
+
+async def named_schema(registry: AsyncNamedSchemas, name: SchemaName, subject: str | None = None) -> Schema:
+    """Ask a registry for the schema with an id or GUID.
+
+    Arguments:
+        registry: the registry's client.
+        name: the id or GUID.
+        subject: a subject of the same topic; if it is in a context, ids are looked up there.
+    """
+    if isinstance(name, str):
+        return await registry.get_schema_by_guid(name)
+    in_context = subject if subject is not None and subject.startswith(":.") else None
+    return await registry.get_schema(name, in_context)
+
+
+async def writers_schema(
+    registry: AsyncNamedSchemas, name: SchemaName, kind: str, message: str = "", subject: str | None = None
+) -> Any:
+    """Ask a registry for the schema of values, and prepare it for decoding them.
+
+    Arguments:
+        registry: the registry's client.
+        name: the id or GUID of the schema.
+        kind: the type that the schema must have, AVRO or PROTOBUF.
+        message: for Protobuf, the full name of the message that the values are.
+        subject: see `named_schema`.
+
+    Returns the parsed schema for Avro, the position of the message in the schema for Protobuf.
+
+    Raises ValueError with the cause for a schema that the registry does not have or that cannot be used, and
+    `SchemaRegistryError` if the registry does not answer or refuses.
+    """
+    try:
+        schema = await named_schema(registry, name, subject)
+    except SchemaRegistryError as error:
+        if not error.is_missing:
+            raise
+        known_by = "GUID" if isinstance(name, str) else "id"
+        raise ValueError(f"the schema registry has no schema with this {known_by}") from error
+    if (schema.schema_type or "AVRO") != kind:
+        raise ValueError(f"expected a schema of the type {kind}, got {schema.schema_type or 'AVRO'}")
+    try:
+        if kind == "AVRO":
+            return await parsed_avro(schema, registry)
+        references = await referenced_texts(schema, registry, kind)
+    except SchemaRegistryError as error:
+        if not error.is_missing:
+            raise
+        raise ValueError(f"the schema registry lacks what the schema refers to: {error}") from error
+    from kafka.formats.protobuf.files import position_in
+
+    return position_in(schema.schema_str or "", message, tuple(references.items()))

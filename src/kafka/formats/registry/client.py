@@ -9,9 +9,8 @@ from typing import Any, Self
 from kafka.errors import IllegalStateError, KafkaError
 from kafka.formats.registry.association_calls import AssociationCalls
 from kafka.formats.registry.column_calls import ColumnCalls
-from kafka.formats.registry.exchange import Exchange
-from kafka.formats.registry.face import RegistryFace
-from kafka.formats.registry.http_library import http_library
+from kafka.formats.registry.errors import http_library
+from kafka.formats.registry.exchange import Exchange, RegistryFace
 from kafka.formats.registry.setting_calls import SettingCalls
 from kafka.net import LoopThread
 from kafka.net.loop_call import LoopCall

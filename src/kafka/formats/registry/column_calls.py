@@ -4,13 +4,12 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
-from kafka.formats.header_ids import SchemaName
+from kafka.formats.framing import SchemaName
 from kafka.formats.registry.columns import Message, ReaderCore, RegistryWriter, kind_of, schema_of
 from kafka.formats.registry.errors import SchemaRegistryError
-from kafka.formats.registry.references import parsed_avro, referenced_texts
+from kafka.formats.registry.references import parsed_avro, referenced_texts, writers_schema
 from kafka.formats.registry.schema_calls import SchemaCalls, Version
 from kafka.formats.registry.schemas import Schema
-from kafka.formats.registry.writers_schemas import writers_schema
 from kafka.formats.rows import SchemaNeeded
 
 if TYPE_CHECKING:

@@ -1,16 +1,18 @@
-"""Readers and writers of columns that use a registry's schemas: the part that never waits for the registry."""
+"""Readers and writers of columns that use a registry's schemas: the part that never waits for the registry.
+
+It also remembers schemas that cannot be used.
+"""
 
 import json
 import logging
 import re
 import threading
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
-from kafka.formats.framing import prefix_of, prefixed
-from kafka.formats.header_ids import FramedValues, SchemaName, framed_values, ids_before
+from kafka.formats.framing import FramedValues, SchemaName, framed_values, ids_before, prefix_of, prefixed
 from kafka.formats.registry.schemas import Schema
-from kafka.formats.registry.unusable_schemas import UnusableSchemas
 from kafka.formats.rows import SchemaNeeded, encoded_rows, names_of_avro, names_of_type
 
 if TYPE_CHECKING:
@@ -213,7 +215,7 @@ def schema_of(given: Any, subject: str | None) -> Schema:
             "Expected the schema of values, got one of records: give the type of their values, "
             "schema.field('value').type"
         )
-    from kafka.formats.avro.arrow_schema import avro_schema_of
+    from kafka.formats.avro.types import avro_schema_of
 
     name = re.sub(r"\W", "_", subject or "row", flags=re.ASCII)
     return Schema(json.dumps(avro_schema_of(given, name if not name[0].isdigit() else f"_{name}")), "AVRO")
@@ -227,3 +229,51 @@ def _other_kind(text: str) -> str | None:
         return "PROTOBUF" if re.search(r"\bmessage\s+\w+\s*\{", text) else None
     is_json_schema = isinstance(value, dict) and ("$schema" in value or value.get("type") == "object")
     return "JSON" if is_json_schema else None
+
+
+_MEMORY_S = 5.0
+"""Seconds after its first use for which such a schema is not asked for again."""
+
+
+class UnusableSchemas:
+    """Why schemas cannot be used, until a while after the first use: they may be registered later.
+
+    Not safe to use from several threads.
+
+    Arguments:
+        clock: in seconds.
+    """
+
+    many: ClassVar[int] = 100
+    """If more than these of a batch cannot be used, the values are probably of another format."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._were_many = False
+        self._new: dict[SchemaName, str] = {}
+        self._used: dict[SchemaName, tuple[str, float]] = {}  # with the time to forget each, earliest first
+
+    def __contains__(self, name: SchemaName) -> bool:
+        return name in self._new or name in self._used
+
+    def add(self, name: SchemaName, cause: str) -> bool:
+        """Remember why a schema cannot be used; True, once, if more than `many` wait for their first use."""
+        self._new[name] = cause
+        is_first_of_many = len(self._new) > self.many and not self._were_many
+        self._were_many = self._were_many or is_first_of_many
+        return is_first_of_many
+
+    def cause(self, name: SchemaName) -> str:
+        """Why a schema cannot be used; raises KeyError if nothing is known."""
+        if name in self._new:
+            self._used[name] = (self._new.pop(name), self._clock() + _MEMORY_S)
+        return self._used[name][0]
+
+    def forget_old(self) -> None:
+        """Forget the schemas whose time is over."""
+        now = self._clock()
+        while self._used:
+            name = next(iter(self._used))
+            if self._used[name][1] > now:
+                return
+            del self._used[name]

@@ -1,8 +1,11 @@
-"""Errors of a schema registry: refusals, and missing answers."""
+"""Errors of a schema registry: refusals, missing answers, and a missing HTTP library."""
 
-from typing import ClassVar
+from __future__ import annotations
 
-from kafka.errors import KafkaError, RetriableError
+import importlib
+from typing import Any, ClassVar
+
+from kafka.errors import KafkaConfigurationError, KafkaError, RetriableError
 
 
 class SchemaRegistryError(KafkaError):
@@ -47,3 +50,19 @@ class SchemaRegistryConnectionError(SchemaRegistryError, RetriableError):
     """
 
     remedy = "Check `url`, `timeout`, and that the registry runs."
+
+
+def http_library() -> Any:
+    """Import httpx2, or its predecessor httpx, for the first request.
+
+    Raises `KafkaConfigurationError`, which names the package to install.
+    """
+    for name in ("httpx2", "httpx"):
+        try:
+            return importlib.import_module(name)
+        except ModuleNotFoundError as error:
+            if error.name != name:
+                raise
+    raise KafkaConfigurationError(
+        "the schema registry client needs an HTTP library: pip install 'kafka-columnar[schema-registry]'"
+    )

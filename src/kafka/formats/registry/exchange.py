@@ -1,4 +1,7 @@
-"""One request to a schema registry: to each of its URLs in turn, and again, with pauses, where that may help."""
+"""Sends a request to a schema registry: to each of its URLs in turn, and again after a pause if that may help.
+
+`RegistryFace` has the common part of the synchronous and the asyncio client.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +10,15 @@ import json
 import logging
 import ssl
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 from kafka.cluster.backoff import Backoff
 from kafka.cluster.retry import RetryPolicy
 from kafka.errors import IllegalStateError, KafkaConfigurationError, KafkaError
 from kafka.formats.registry.answers import ACCEPTED, body_of
 from kafka.formats.registry.credentials import Credentials
-from kafka.formats.registry.errors import SchemaRegistryConnectionError, SchemaRegistryError
-from kafka.formats.registry.http_library import http_library
-from kafka.formats.registry.options import RegistryOptions, RegistryUrl
+from kafka.formats.registry.errors import SchemaRegistryConnectionError, SchemaRegistryError, http_library
+from kafka.formats.registry.options import RegistryOptions, RegistryUrl, parse
 from kafka.net.foreign_text import shown_text
 from kafka.net.tls import tls_context
 from kafka.version import __version__
@@ -245,3 +247,43 @@ def _may_pass(error: Exception) -> bool:
 def _why(error: BaseException) -> str:
     text = shown_text(str(error))
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+class RegistryFace:
+    """The options of a registry client, and its connections."""
+
+    _options: RegistryOptions
+    _exchange: Exchange | None = None
+    _exchange_loop: asyncio.AbstractEventLoop | None = None
+
+    def _parse(self, conf: Mapping[str, Any]) -> None:
+        """Parse the configuration; raises `KafkaConfigurationError`."""
+        self._options = parse(conf)
+        self._conf = dict(conf)
+
+    def config(self) -> dict[str, Any]:
+        """The given configuration, secrets included."""
+        return self._conf
+
+    async def _request(
+        self, method: str, path: str, query: Mapping[str, Any] | None, body: Mapping[str, Any] | None
+    ) -> Any:
+        """Ask a registry over connections of the running loop: a client may be used on several loops in turn."""
+        loop = asyncio.get_running_loop()
+        if self._exchange is None or self._exchange_loop is not loop:
+            exchange = Exchange(self._options)
+            self._hold(exchange)
+            self._exchange, self._exchange_loop = exchange, loop
+        return await self._exchange.request(method, path, query, body)
+
+    def _hold(self, exchange: Exchange) -> None:
+        """Called with new connections; a client that closes them when it is dropped keeps them alive until then."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(each.address for each in self._options.urls)})"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            f"{type(self).__name__} objects own connections, so they cannot be pickled or copied: make one where it is "
+            "needed, for example in each process"
+        )

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar
 
-from kafka.formats.registry.contracts import Metadata, RuleSet
 from kafka.formats.registry.json_objects import JsonObject, Readers, member, optional
+from kafka.formats.registry.schemas import Metadata, RuleSet
 
 
 class ConfigCompatibilityLevel(StrEnum):

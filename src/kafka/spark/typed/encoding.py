@@ -89,8 +89,8 @@ class Encoder:
         """The column, if its rows have all that the JSON Schema requires; raises ValueError."""
         if not self._schema.text:
             return column
-        from kafka.formats.arrow_types import check_kind
-        from kafka.formats.json.required import check_required
+        from kafka.formats.arrow import check_kind
+        from kafka.formats.json.encoder import check_required
         from kafka.formats.json.schema import arrow_type
 
         if self._json_type is None:

@@ -131,7 +131,7 @@ def _derived(field: FieldOptions, topic: str | None, type_: Any) -> str:
     """The Avro schema of a column, a record named after the topic."""
     import json
 
-    from kafka.formats.avro.arrow_schema import avro_schema_of
+    from kafka.formats.avro.types import avro_schema_of
 
     name = re.sub(r"\W", "_", f"{topic or 'row'}_{field.field}", flags=re.ASCII)
     if name[0].isdigit():

@@ -11,10 +11,8 @@ from kafka.formats.registry.associations import (
     AssociationInfo,
     AssociationResponse,
 )
-from kafka.formats.registry.contracts import Metadata, Rule, RuleKind, RuleSet
-from kafka.formats.registry.schemas import SchemaReference
+from kafka.formats.registry.schemas import Metadata, Rule, RuleKind, RuleSet, SchemaReference, SchemaTags
 from kafka.formats.registry.settings import ConfigCompatibilityLevel, ServerConfig
-from kafka.formats.registry.tags import SchemaTags
 
 pytestmark = pytest.mark.once
 

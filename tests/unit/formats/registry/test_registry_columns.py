@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from kafka.formats import Avro, AvroEncodeError, Json, Protobuf
-from kafka.formats.registry import unusable_schemas
+from kafka.formats.registry import columns
 from kafka.formats.rows import SchemaNeeded, reader_of, writer_of
 from kafka.schema_registry import (
     AsyncSchemaRegistryClient,
@@ -98,7 +98,7 @@ async def test_the_asynchronous_client_has_the_same() -> None:
 def test_an_unknown_id_and_a_schema_that_does_not_resolve_are_faults_of_the_value(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(unusable_schemas, "_MEMORY_S", 0.0)
+    monkeypatch.setattr(columns, "_MEMORY_S", 0.0)
     other = {"type": "record", "name": "Order", "fields": [{"name": "id", "type": "string"}]}
     subjects = Subjects(Schema(json.dumps(other), "AVRO"), Schema(JSON_SCHEMA, "JSON"), Schema(json.dumps(OLD), "AVRO"))
     with ScriptedRegistry(subjects) as server, SchemaRegistryClient({"url": server.url, **CONF}) as registry:
@@ -151,7 +151,7 @@ MANY = (
 def test_many_ids_of_a_batch_that_the_registry_does_not_know_are_told_once(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(unusable_schemas.UnusableSchemas, "many", 4)
+    monkeypatch.setattr(columns.UnusableSchemas, "many", 4)
     with (
         ScriptedRegistry(Subjects(Schema(json.dumps(OLD)))) as server,
         SchemaRegistryClient({"url": server.url, **CONF}) as registry,
@@ -173,7 +173,7 @@ def test_they_are_counted_together_where_each_is_looked_up_by_itself(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """As by Spark's tasks."""
-    monkeypatch.setattr(unusable_schemas.UnusableSchemas, "many", 4)
+    monkeypatch.setattr(columns.UnusableSchemas, "many", 4)
     with (
         ScriptedRegistry(Subjects(Schema(json.dumps(OLD)))) as server,
         SchemaRegistryClient({"url": server.url, **CONF}) as registry,
@@ -189,7 +189,7 @@ def test_they_are_counted_together_where_each_is_looked_up_by_itself(
 async def test_many_unknown_ids_are_told_by_the_asynchronous_client_too(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(unusable_schemas.UnusableSchemas, "many", 4)
+    monkeypatch.setattr(columns.UnusableSchemas, "many", 4)
     with ScriptedRegistry(Subjects(Schema(json.dumps(OLD)))) as server:
         async with AsyncSchemaRegistryClient({"url": server.url, **CONF}) as registry:
             reader = await registry.reader("orders-value")

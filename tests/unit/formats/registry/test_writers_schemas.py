@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from kafka.formats.registry.async_writers_schemas import writers_schema as async_writers_schema
+from kafka.formats.registry.async_references import writers_schema as async_writers_schema
+from kafka.formats.registry.references import writers_schema
 from kafka.formats.registry.schemas import RegisteredSchema, Schema, SchemaReference
-from kafka.formats.registry.writers_schemas import writers_schema
 from kafka.schema_registry import SchemaRegistryConnectionError, SchemaRegistryError
 
 pytestmark = pytest.mark.once
