@@ -137,6 +137,16 @@ _CONSUMER_NAMES = {
     "settled_async": "settled",
 }
 
+_PRODUCER_NAMES = {
+    "AsyncKafkaProducer": "KafkaProducer",
+    "AsyncProducerCalls": "ProducerCalls",
+    "AsyncTransactionBlock": "TransactionBlock",
+    "AsyncTransactionCalls": "TransactionCalls",
+    "HasAsyncTransactions": "HasTransactions",
+    "LoopRunner": "ThreadRunner",
+    "_async": "_sync",
+}
+
 TWINS: tuple[Twin, ...] = (
     *(Twin(f"admin/async_calls/{name}.py", f"admin/calls/{name}.py", _ADMIN_NAMES) for name in _ADMIN_SUBJECTS),
     *(Twin(f"consumer/_async/{name}.py", f"consumer/_sync/{name}.py", _CONSUMER_NAMES) for name in _CONSUMER),
@@ -145,41 +155,9 @@ TWINS: tuple[Twin, ...] = (
     *(Twin(f"formats/registry/async_{name}.py", f"formats/registry/{name}.py", _REGISTRY_NAMES) for name in _REGISTRY),
     Twin("schema_registry/async_lookup.py", "schema_registry/lookup.py", _SERDE_NAMES),
     *(Twin(f"schema_registry/async_{name}.py", f"schema_registry/sync_{name}.py", _SERDE_NAMES) for name in _SERDES),
-    Twin(
-        "producer/async_calls.py",
-        "producer/calls.py",
-        {
-            "AsyncKafkaProducer": "KafkaProducer",
-            "AsyncProducerCalls": "ProducerCalls",
-            "AsyncTransactionCalls": "TransactionCalls",
-            "LoopRunner": "ThreadRunner",
-            "async_sender": "sender",
-            "async_transaction_calls": "transaction_calls",
-        },
-    ),
-    Twin(
-        "producer/async_transaction_calls.py",
-        "producer/transaction_calls.py",
-        {
-            "AsyncTransactionBlock": "TransactionBlock",
-            "AsyncTransactionCalls": "TransactionCalls",
-            "LoopRunner": "ThreadRunner",
-            "async_block": "block",
-        },
-    ),
-    Twin(
-        "producer/transactions/async_block.py",
-        "producer/transactions/block.py",
-        {
-            "AsyncKafkaProducer": "KafkaProducer",
-            "AsyncTransactionBlock": "TransactionBlock",
-            "HasAsyncTransactions": "HasTransactions",
-        },
-    ),
-    Twin(
-        "producer/arrow/async_sender.py",
-        "producer/arrow/sender.py",
-        {"LoopRunner": "ThreadRunner"},
+    *(
+        Twin(f"producer/_async/{name}.py", f"producer/_sync/{name}.py", _PRODUCER_NAMES)
+        for name in ("arrow_sender", "calls", "transaction_calls")
     ),
 )
 """All pairs."""

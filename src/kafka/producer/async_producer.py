@@ -10,7 +10,7 @@ from kafka.config import ProducerConfigs, with_options
 from kafka.config.settings_given import refuse_positions
 from kafka.errors import IllegalStateError
 from kafka.producer import lifetime
-from kafka.producer.async_calls import AsyncProducerCalls
+from kafka.producer._async.calls import AsyncProducerCalls
 from kafka.producer.core import ProducerCore
 from kafka.producer.face import BlockEnd, ProducerFace
 from kafka.producer.future import FutureRecordMetadata

@@ -20,9 +20,8 @@ from kafka.cluster.retry import RetryPolicy
 from kafka.config import ConnectionOptions, ProducerOptions
 from kafka.config.producer import FIRST_WITH_IDEMPOTENCE, MOST_IN_FLIGHT
 from kafka.errors import ClusterAuthorizationFailedError, KafkaError, UnsupportedVersionError, for_code
-from kafka.producer.batch.producer_batch import ProducerBatch
+from kafka.producer.batch.producer_batch import ProducerBatch, magic_of
 from kafka.producer.batch.queues import PartitionQueue
-from kafka.producer.batch.rebatch import magic_of
 from kafka.record import set_producer_state
 from kafka.structs import TopicPartition
 from kafka.wire.api.init_producer_id import InitProducerIdRequest

@@ -13,7 +13,7 @@ from kafka.errors import IllegalStateError, KafkaError
 from kafka.net.callback_thread import WorkerThread
 from kafka.net.loop import LoopThread
 from kafka.producer import lifetime
-from kafka.producer.calls import ProducerCalls
+from kafka.producer._sync.calls import ProducerCalls
 from kafka.producer.core import ProducerCore
 from kafka.producer.face import BlockEnd, ProducerFace
 from kafka.producer.intake.appender import RecordSender

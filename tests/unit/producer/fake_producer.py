@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from kafka.config import parse_producer
-from kafka.producer.async_calls import AsyncProducerCalls
+from kafka.producer._async.calls import AsyncProducerCalls
 from kafka.producer.core import ProducerCore
 from kafka.producer.future import FutureRecordMetadata
 from kafka.producer.intake.checks import Blocked

@@ -18,7 +18,7 @@ from unit.interrupt import PACKAGE, interrupts
 PATHS = [
     os.path.join(PACKAGE, *part)
     for part in (
-        ("producer", "transaction_calls.py"),
+        ("producer", "_sync", "transaction_calls.py"),
         ("producer", "runners.py"),
         ("net", "loop.py"),
         ("net", "loop_call.py"),

@@ -29,11 +29,6 @@ class EncodedRecords(NamedTuple):
     named: list[int] | None
 
 
-def magic_of(data: Buffer) -> int:
-    """The format of an encoded batch: 0, 1 or 2."""
-    return data[16]
-
-
 def downgrade(data: Buffer, magic: int, options: BufferOptions) -> Buffer:
     """Encode the records of a batch in an older format, which has no producer.
 

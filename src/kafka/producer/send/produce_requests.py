@@ -12,8 +12,8 @@ from uuid import UUID
 from kafka.cluster.protocols import BrokerConnection, BrokerRequests
 from kafka.errors import BrokerResponseError, NoError, UnknownError, UnsupportedVersionError, for_code
 from kafka.net import Reply
-from kafka.producer.batch.producer_batch import ProducerBatch, Stage
-from kafka.producer.batch.rebatch import downgrade, magic_of
+from kafka.producer.batch.producer_batch import ProducerBatch, Stage, magic_of
+from kafka.producer.batch.rebatch import downgrade
 from kafka.record import ProducerState, set_producer_state
 from kafka.record.codecs import CODECS
 from kafka.structs import TopicPartition

@@ -1,4 +1,4 @@
-# Written by scripts/twins.py from kafka/producer/arrow/async_sender.py: change that file, not this one.
+# Written by scripts/twins.py from kafka/producer/_async/arrow_sender.py: change that file, not this one.
 """Sends the rows of one table or batch: each chunk is encoded, given memory, and put into the queues."""
 
 from __future__ import annotations

@@ -1,20 +1,28 @@
-# Written by scripts/twins.py from kafka/producer/async_transaction_calls.py: change that file, not this one.
-"""What a producer with transactions is asked to do besides sending: each call waits as its runner does."""
+"""The calls of a transactional producer besides sending, and `producer.transaction()` as a block."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, Protocol
 
 from kafka.coordinator.offset_arguments import check_group, check_offsets
-from kafka.errors import IllegalStateError
+from kafka.errors import IllegalStateError, KafkaError, TransactionAbortableError
 from kafka.producer.core import ProducerCore
-from kafka.producer.runners import ThreadRunner
-from kafka.producer.transactions.block import TransactionBlock
+from kafka.producer.runners import LoopRunner
 from kafka.producer.transactions.state import TransactionIdentity, TransactionState
 from kafka.structs import ConsumerGroupMetadata, OffsetAndMetadata, TopicPartition
 
+if TYPE_CHECKING:
+    import types
 
-class TransactionCalls:
+log = logging.getLogger(__name__)
+
+_OPEN = (TransactionState.OPEN, TransactionState.PREPARED)
+_MAY_BE_ABORTED = (*_OPEN, TransactionState.FAILED)
+
+
+class AsyncTransactionCalls:
     """The calls of a producer that has the option `transactional_id`, as those of Kafka's Java producer.
 
     Three kinds of errors tell what to do. `TransactionAbortableError`: something of the transaction could not be
@@ -25,9 +33,9 @@ class TransactionCalls:
     """
 
     _core: ProducerCore | None
-    _runner: ThreadRunner
+    _runner: LoopRunner
 
-    def init_transactions(self) -> None:
+    async def init_transactions(self) -> None:
         """Get the producer an id and epoch: before the first transaction, and after a prepared one.
 
         Every earlier producer with this `transactional_id` is fenced, and what it left open is aborted (KIP-98). A
@@ -38,14 +46,14 @@ class TransactionCalls:
         more than the broker allows), `UnsupportedVersionError` before Kafka 0.11, and see the class.
         """
         core = self._started()
-        self._runner.run(core, core.transactions.init())
+        await self._runner.run(core, core.transactions.init())
 
-    def begin_transaction(self) -> None:
+    async def begin_transaction(self) -> None:
         """Open a transaction: what is sent from now on belongs to it. Raises `IllegalStateError` if one is open."""
         core = self._started()
-        self._runner.run(core, core.transactions.begin())
+        await self._runner.run(core, core.transactions.begin())
 
-    def send_offsets_to_transaction(
+    async def send_offsets_to_transaction(
         self,
         offsets: Mapping[TopicPartition, OffsetAndMetadata],
         group_metadata: ConsumerGroupMetadata | str | None = None,
@@ -67,21 +75,21 @@ class TransactionCalls:
         """
         core = self._started()
         transactions = core.transactions
-        self._runner.run(
+        await self._runner.run(
             core, transactions.send_offsets(check_offsets(offsets), check_group(group_metadata, consumer_group_id))
         )
 
-    def commit_transaction(self) -> None:
+    async def commit_transaction(self) -> None:
         """Send what is buffered, wait for it, and commit the transaction; see the class for what it raises."""
         core = self._started()
-        self._runner.run(core, core.transactions.commit())
+        await self._runner.run(core, core.transactions.commit())
 
-    def abort_transaction(self) -> None:
+    async def abort_transaction(self) -> None:
         """Drop what is not sent, whose futures fail with `TransactionAbortedError`, and abort the transaction."""
         core = self._started()
-        self._runner.run(core, core.transactions.abort())
+        await self._runner.run(core, core.transactions.abort())
 
-    def prepare_transaction(self) -> TransactionIdentity | None:
+    async def prepare_transaction(self) -> TransactionIdentity | None:
         """Send what is buffered, wait for it, and tell how another process can end the transaction.
 
         For two-phase commits: the identity is plain values to be written down; `kafka.producer.transactions` has
@@ -92,15 +100,15 @@ class TransactionCalls:
         Returns None if nothing was sent, so that there is nothing to end elsewhere. Raises as `commit_transaction`.
         """
         core = self._started()
-        return self._runner.run(core, core.transactions.prepare())
+        return await self._runner.run(core, core.transactions.prepare())
 
-    def transaction(self) -> TransactionBlock:
+    def transaction(self) -> AsyncTransactionBlock:
         """A transaction as a block, ``async with producer.transaction():``.
 
         It is committed at the end of the block. What is raised in the block aborts it and goes on; so does the
         `TransactionAbortableError` of the commit.
         """
-        return TransactionBlock(self)
+        return AsyncTransactionBlock(self)
 
     @property
     def transaction_identity(self) -> TransactionIdentity:
@@ -124,3 +132,59 @@ class TransactionCalls:
         if self._core is None:
             raise IllegalStateError("the producer is not started: start() it first, or use it as a context manager")
         return self._core
+
+
+class HasAsyncTransactions(Protocol):
+    """What the block needs of its producer."""
+
+    @property
+    def transaction_state(self) -> TransactionState:
+        """Where the producer stands."""
+
+    async def begin_transaction(self) -> None:
+        """Open a transaction."""
+
+    async def commit_transaction(self) -> None:
+        """Commit it."""
+
+    async def abort_transaction(self) -> None:
+        """Abort it."""
+
+
+class AsyncTransactionBlock:
+    """What `AsyncKafkaProducer.transaction` returns.
+
+    Arguments:
+        producer: whose transaction.
+    """
+
+    def __init__(self, producer: HasAsyncTransactions) -> None:
+        self._producer = producer
+
+    async def __aenter__(self) -> AsyncTransactionBlock:
+        await self._producer.begin_transaction()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: types.TracebackType | None
+    ) -> None:
+        producer = self._producer
+        if error is None:
+            if producer.transaction_state is TransactionState.READY:  # the block has ended it
+                return
+            try:
+                await producer.commit_transaction()
+            except TransactionAbortableError:
+                await self._abort()
+                raise
+        else:
+            await self._abort()
+
+    async def _abort(self) -> None:
+        """Abort; what fails meanwhile is logged, as the caller is told of what came before it."""
+        if self._producer.transaction_state not in _MAY_BE_ABORTED:
+            return
+        try:
+            await self._producer.abort_transaction()
+        except KafkaError as error:
+            log.warning("aborting a transaction whose block has failed: %s", error)

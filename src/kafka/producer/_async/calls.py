@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
 
-from kafka.producer.async_transaction_calls import AsyncTransactionCalls
+from kafka.producer._async.transaction_calls import AsyncTransactionCalls
 from kafka.producer.batch.memory_pool import Reservation
 from kafka.producer.future import FutureRecordMetadata
 from kafka.producer.intake.appender import Append
@@ -61,7 +61,7 @@ class AsyncProducerCalls(AsyncTransactionCalls):
         Returns a future of an `ArrowResult`, for all rows together. Raises as `send`; `ImportError` without pyarrow,
         `TypeError` and `ValueError` for data that are no records, and typed ones that do not fit: none is sent then.
         """
-        from kafka.producer.arrow.async_sender import send_rows
+        from kafka.producer._async.arrow_sender import send_rows
 
         core = self._started()
         if topic not in core.buffer.topics:

@@ -1,10 +1,11 @@
-# Written by scripts/twins.py from kafka/producer/async_calls.py: change that file, not this one.
+# Written by scripts/twins.py from kafka/producer/_async/calls.py: change that file, not this one.
 """What a producer is asked to do besides `send()`: each call waits as its runner does."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
 
+from kafka.producer._sync.transaction_calls import TransactionCalls
 from kafka.producer.batch.memory_pool import Reservation
 from kafka.producer.future import FutureRecordMetadata
 from kafka.producer.intake.appender import Append
@@ -16,7 +17,6 @@ from kafka.producer.intake.checks import (
     checked_timeout_ms,
     checked_timeout_s,
 )
-from kafka.producer.transaction_calls import TransactionCalls
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -62,7 +62,7 @@ class ProducerCalls(TransactionCalls):
         Returns a future of an `ArrowResult`, for all rows together. Raises as `send`; `ImportError` without pyarrow,
         `TypeError` and `ValueError` for data that are no records, and typed ones that do not fit: none is sent then.
         """
-        from kafka.producer.arrow.sender import send_rows
+        from kafka.producer._sync.arrow_sender import send_rows
 
         core = self._started()
         if topic not in core.buffer.topics:

@@ -1,0 +1,1 @@
+"""The calls of `KafkaProducer`, generated from `_async` by `scripts/twins.py`."""
