@@ -25,7 +25,8 @@ def own_table() -> str:
     rows = ["| option | default | for | |", "|---|---|---|---|"]
     for row in OPTIONS:
         uses = ", ".join(name for use, name in USES.items() if use in row.uses)
-        rows.append(f"| `{row.name}` | {row.default} | {uses} | {row.doc} |")
+        default = f"{row.default} (stream), {row.batch_default} (batch)" if row.batch_default else row.default
+        rows.append(f"| `{row.name}` | {default} | {uses} | {row.doc} |")
     return "\n".join(rows)
 
 

@@ -1,8 +1,8 @@
 """Parses the options for the types of keys and values."""
 
 import dataclasses
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
 
 from kafka.errors import KafkaConfigurationError
 
@@ -30,6 +30,22 @@ _NUMBERS = (
     "cache.capacity",
     "cache.latest.ttl.sec",
 )
+
+
+class Row(Protocol):
+    """A row of the option table (`SparkOption`), as far as it is used here."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def default(self) -> str: ...
+
+    @property
+    def parse(self) -> Callable[[str, str], Any]: ...
+
+    @property
+    def field(self) -> str: ...
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -90,18 +106,20 @@ class TypedOptions:
 NOTHING_TYPED = TypedOptions()
 
 
-def parse_typed(parsed: Mapping[str, Any], given: Mapping[str, str], wait_ms: int, register: bool) -> TypedOptions:
+def parse_typed(
+    parsed: Mapping[str, Any], given: Mapping[str, str], rows: Sequence[Row], **settings: Any
+) -> TypedOptions:
     """Check the options about types.
 
     Arguments:
         parsed: the given options that are in the option table, by name.
         given: all options, names in lower case.
-        wait_ms: the option schemaRegistryWait.
-        register: the option autoRegister.
+        rows: the option table.
+        settings: fields of `TypedOptions` that one option each sets.
 
     Raises `KafkaConfigurationError` that names the option, and shows no secret.
     """
-    fields = tuple(found for field in FIELDS if (found := _field(field, parsed)) is not None)
+    fields = tuple(found for field in FIELDS if (found := _field(field, parsed, rows)) is not None)
     registry = _registry(parsed, given)
     if registry and not any(each.format in REGISTRY_FORMATS for each in fields):
         raise KafkaConfigurationError(
@@ -109,21 +127,20 @@ def parse_typed(parsed: Mapping[str, Any], given: Mapping[str, str], wait_ms: in
         )
     for each in fields:
         _check_schema(each, has_registry=bool(registry))
-    return TypedOptions(fields, registry, wait_ms, register)
+    return TypedOptions(fields, registry, **settings)
 
 
-def _field(field: str, parsed: Mapping[str, Any]) -> FieldOptions | None:
-    format_ = parsed.get(f"{field}Format")
-    names = {"schema": "Schema", "schema_file": "SchemaFile", "subject": "Subject", "version": "Version"}
-    names |= {"errors": "Errors", "message": "Message"}
-    given = {name: parsed[field + option] for name, option in names.items() if field + option in parsed}
-    if format_ is None:
-        if given:
-            raise KafkaConfigurationError(f"option {field + names[next(iter(given))]!r} requires {field + 'Format'!r}")
+def _field(field: str, parsed: Mapping[str, Any], rows: Sequence[Row]) -> FieldOptions | None:
+    names = {each.name for each in dataclasses.fields(FieldOptions)}
+    own = [row for row in rows if row.field in names and row.name.startswith(field)]
+    given = {row.field: parsed[row.name] for row in own if row.name in parsed}
+    if "format" not in given:
+        for row in own:
+            if row.name in parsed:
+                raise KafkaConfigurationError(f"option {row.name!r} requires {field + 'Format'!r}")
         return None
-    if given.get("version") == "latest":
-        del given["version"]
-    return FieldOptions(field, format_, **given)
+    defaults = {row.field: row.parse(row.name, row.default) for row in own if row.default and row.field not in given}
+    return FieldOptions(field, **{**defaults, **given})
 
 
 def _check_schema(field: FieldOptions, *, has_registry: bool) -> None:

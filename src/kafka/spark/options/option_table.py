@@ -37,13 +37,17 @@ class SparkOption:
     """A row of the table.
 
     Arguments:
-        name: as it is written in programs; matched without regard to case.
-        default: the default as text, "" where there is none.
-        uses: what it is for; elsewhere it is refused.
-        parse: takes name and text, gives the value or raises `KafkaConfigurationError`.
+        name: its name in programs; not case-sensitive.
+        default: the default as text; "" if it has none.
+        uses: the reads and writes that accept it; others refuse it.
+        parse: takes name and text; returns the value or raises `KafkaConfigurationError`.
         doc: what it does, in a sentence.
-        tolerated: where it is accepted, with a warning, though it has no effect.
-        refusal: why it is refused in places where it is not for.
+        tolerated: reads and writes that accept it with a warning, although it has no effect.
+        refusal: why other reads and writes refuse it.
+        field: the field that it sets, in `ReadOptions`, `WriteOptions`, `ExactlyOnceOptions`, `TypedOptions` or
+            `FieldOptions`; "" if the field depends on other options as well. If several options set one field, the
+            first in the table takes precedence.
+        batch_default: the default of a batch read, if it differs.
     """
 
     name: str
@@ -53,6 +57,13 @@ class SparkOption:
     doc: str
     tolerated: Use = NOWHERE
     refusal: str = ""
+    field: str = ""
+    batch_default: str = ""
+
+    def parsed_default(self, use: Use) -> Any:
+        """The value of the default; None if there is none."""
+        text = self.batch_default if use is Use.BATCH and self.batch_default else self.default
+        return self.parse(self.name, text) if text else None
 
 
 _NO_END = "a stream has no end"
@@ -75,23 +86,16 @@ OPTIONS: tuple[SparkOption, ...] = (
         "With OAUTHBEARER: module:attribute of a class or object whose token() returns a token; must be importable "
         "in every task.",
     ),
-    SparkOption("subscribe", "", Use.READ, values.topics, "Topics to read, separated by commas."),
+    SparkOption("subscribe", "", Use.READ, values.topics, "Topics to read, separated by commas.", field="selection"),
     SparkOption(
         "subscribePattern",
         "",
         Use.READ,
         values.matching,
         "Regular expression in Java's syntax that may match anywhere in a topic's name. Internal topics are excluded.",
+        field="selection",
     ),
-    SparkOption("assign", "", Use.READ, values.assigned, 'Partitions to read: {"topic":[0,1]}.'),
-    SparkOption(
-        "startingOffsets",
-        "latest (stream), earliest (batch)",
-        Use.READ,
-        values.offsets,
-        'Where a new query starts: earliest, latest or {"topic":{"0":42},"another":"earliest"}, with -2 for earliest '
-        "and -1 for latest.",
-    ),
+    SparkOption("assign", "", Use.READ, values.assigned, 'Partitions to read: {"topic":[0,1]}.', field="selection"),
     SparkOption(
         "startingTimestamp",
         "",
@@ -99,6 +103,7 @@ OPTIONS: tuple[SparkOption, ...] = (
         values.time_ms,
         "Timestamp at which a new query starts, in ms since 1970 UTC or as 2026-11-01T00:00:00 (UTC, or with an "
         "offset); takes precedence over startingOffsetsByTimestamp and startingOffsets.",
+        field="start",
     ),
     SparkOption(
         "startingOffsetsByTimestamp",
@@ -107,21 +112,25 @@ OPTIONS: tuple[SparkOption, ...] = (
         values.times_ms,
         'Timestamp at which a new query starts, for each partition: {"topic":{"0":1735689600000,"1":-2}}; takes '
         "precedence over startingOffsets.",
+        field="start",
+    ),
+    SparkOption(
+        "startingOffsets",
+        "latest",
+        Use.READ,
+        values.offsets,
+        'Where a new query starts: earliest, latest or {"topic":{"0":42},"another":"earliest"}, with -2 for earliest '
+        "and -1 for latest.",
+        field="start",
+        batch_default="earliest",
     ),
     SparkOption(
         "startingOffsetsByTimestampStrategy",
         "error",
         Use.READ,
-        values.strategy,
+        values.latest_on_request,
         "If no record has the timestamp or a later one: error, or latest to start at the end.",
-    ),
-    SparkOption(
-        "endingOffsets",
-        "latest",
-        Use.BATCH,
-        values.offsets,
-        'Where a batch ends (exclusive): latest or {"topic":{"0":42}} with -1 for latest.',
-        refusal=_NO_END,
+        field="latest_if_no_match",
     ),
     SparkOption(
         "endingTimestamp",
@@ -131,6 +140,7 @@ OPTIONS: tuple[SparkOption, ...] = (
         "Timestamp at which a batch ends, as in startingTimestamp; takes precedence over endingOffsetsByTimestamp "
         "and endingOffsets.",
         refusal=_NO_END,
+        field="end",
     ),
     SparkOption(
         "endingOffsetsByTimestamp",
@@ -139,6 +149,16 @@ OPTIONS: tuple[SparkOption, ...] = (
         values.times_ms,
         "Timestamp at which a batch ends, for each partition; takes precedence over endingOffsets.",
         refusal=_NO_END,
+        field="end",
+    ),
+    SparkOption(
+        "endingOffsets",
+        "latest",
+        Use.BATCH,
+        values.offsets,
+        'Where a batch ends (exclusive): latest or {"topic":{"0":42}} with -1 for latest.',
+        refusal=_NO_END,
+        field="end",
     ),
     SparkOption(
         "maxOffsetsPerTrigger",
@@ -148,6 +168,7 @@ OPTIONS: tuple[SparkOption, ...] = (
         "Maximum number of offsets in a micro-batch, divided among the partitions in proportion to their backlog.",
         tolerated=Use.BATCH,
         refusal=_STREAM_ONLY,
+        field="max_offsets",
     ),
     SparkOption(
         "minOffsetsPerTrigger",
@@ -157,6 +178,7 @@ OPTIONS: tuple[SparkOption, ...] = (
         "Minimum number of offsets that starts a micro-batch, unless maxTriggerDelay has passed.",
         tolerated=Use.BATCH,
         refusal=_STREAM_ONLY,
+        field="min_offsets",
     ),
     SparkOption(
         "maxTriggerDelay",
@@ -166,6 +188,7 @@ OPTIONS: tuple[SparkOption, ...] = (
         "Maximum time that minOffsetsPerTrigger may delay a micro-batch.",
         tolerated=Use.BATCH,
         refusal=_STREAM_ONLY,
+        field="max_delay_ms",
     ),
     SparkOption(
         "minPartitions",
@@ -174,6 +197,7 @@ OPTIONS: tuple[SparkOption, ...] = (
         values.positive,
         "Approximate minimum number of Spark tasks per read: large ranges are split, small ones no longer share a "
         "task.",
+        field="min_partitions",
     ),
     SparkOption(
         "maxRecordsPerPartition",
@@ -181,6 +205,7 @@ OPTIONS: tuple[SparkOption, ...] = (
         Use.READ,
         values.positive,
         "Maximum number of offsets per Spark task; larger ranges are split.",
+        field="max_records",
     ),
     SparkOption(
         "failOnDataLoss",
@@ -188,6 +213,7 @@ OPTIONS: tuple[SparkOption, ...] = (
         Use.READ,
         values.boolean,
         "Whether missing topics and offsets are an error or only a warning.",
+        field="fail_on_data_loss",
     ),
     SparkOption(
         "includeHeaders",
@@ -209,9 +235,24 @@ OPTIONS: tuple[SparkOption, ...] = (
         Use.READ,
         values.positive,
         "Maximum time a task waits for records in its planned range.",
+        field="poll_timeout_ms",
     ),
-    SparkOption("fetchOffset.numRetries", "3", Use.READ, values.whole, "Number of retries when looking up offsets."),
-    SparkOption("fetchOffset.retryIntervalMs", "1000", Use.READ, values.whole, "Time between these retries."),
+    SparkOption(
+        "fetchOffset.numRetries",
+        "3",
+        Use.READ,
+        values.whole,
+        "Number of retries when looking up offsets.",
+        field="retries",
+    ),
+    SparkOption(
+        "fetchOffset.retryIntervalMs",
+        "1000",
+        Use.READ,
+        values.whole,
+        "Time between these retries.",
+        field="retry_interval_ms",
+    ),
     SparkOption(
         "groupIdPrefix",
         "",
@@ -226,6 +267,7 @@ OPTIONS: tuple[SparkOption, ...] = (
         values.text,
         "Group to which the offsets of finished micro-batches are committed, for tools that monitor lag.",
         refusal="a batch read has no lag once it is done",
+        field="commit_group",
     ),
     SparkOption(
         "reportLogBytes",
@@ -234,6 +276,7 @@ OPTIONS: tuple[SparkOption, ...] = (
         values.boolean,
         "Whether progress reports include the sizes of logs, which are requested once a minute in the background.",
         refusal="a batch read has no progress reports",
+        field="report_log_bytes",
     ),
     SparkOption(
         "invalidTimestamp",
@@ -242,6 +285,7 @@ OPTIONS: tuple[SparkOption, ...] = (
         values.null_on_request,
         "What to do with a timestamp that Spark cannot represent or that exceeds maxTimestampAhead: fail, or read "
         "null with a warning.",
+        field="invalid_time_as_null",
     ),
     SparkOption(
         "maxTimestampAhead",
@@ -249,6 +293,7 @@ OPTIONS: tuple[SparkOption, ...] = (
         Use.READ,
         values.delay_ms,
         "How far a record's timestamp may be in the future, such as 1h; by default, as far as Spark can represent.",
+        field="max_time_ahead_ms",
     ),
     SparkOption(
         "includeTimestamp",
@@ -257,6 +302,7 @@ OPTIONS: tuple[SparkOption, ...] = (
         values.boolean,
         "Whether a column `timestamp` of that type sets the records' timestamps. If false, it is ignored, as in "
         "Spark's connector.",
+        field="timestamps",
     ),
     SparkOption(
         "valueFormat",
@@ -265,6 +311,7 @@ OPTIONS: tuple[SparkOption, ...] = (
         values.format_of_field,
         "Format of values: avro, json, json-schema, protobuf, string, short, int, long, float or double. The column "
         "`value` then has the corresponding type. See Typed keys and values.",
+        field="format",
     ),
     SparkOption(
         "keyFormat",
@@ -272,6 +319,7 @@ OPTIONS: tuple[SparkOption, ...] = (
         Use.ALL,
         values.format_of_field,
         "Format of keys, as for values; the options below exist for keys too.",
+        field="format",
     ),
     SparkOption(
         "schemaRegistryUrl",
@@ -293,6 +341,7 @@ OPTIONS: tuple[SparkOption, ...] = (
         values.delay_ms,
         "Maximum time that a task, or the planning of a write, waits for a registry that does not answer; it logs "
         "warnings. Known schema ids are cached and need no registry.",
+        field="registry_wait_ms",
     ),
     *(
         row
@@ -305,6 +354,7 @@ OPTIONS: tuple[SparkOption, ...] = (
                 values.text,
                 "The schema: Avro, JSON Schema, the text of a .proto file, or, for json, columns in Spark's DDL or "
                 "the JSON form of a Spark type.",
+                field="schema",
             ),
             SparkOption(
                 f"{field}SchemaFile",
@@ -313,6 +363,7 @@ OPTIONS: tuple[SparkOption, ...] = (
                 values.text,
                 "File that contains the schema, read where the query is planned; for Protobuf, a descriptor set "
                 "works too.",
+                field="schema_file",
             ),
             SparkOption(
                 f"{field}Subject",
@@ -320,6 +371,7 @@ OPTIONS: tuple[SparkOption, ...] = (
                 Use.ALL,
                 values.text,
                 f"Subject of the schema; by default TOPIC-{field}.",
+                field="subject",
             ),
             SparkOption(
                 f"{field}Message",
@@ -327,8 +379,16 @@ OPTIONS: tuple[SparkOption, ...] = (
                 Use.ALL,
                 values.text,
                 "Protobuf message within the schema; by default the first one.",
+                field="message",
             ),
-            SparkOption(f"{field}Version", "latest", Use.ALL, values.version, "Version number within the subject."),
+            SparkOption(
+                f"{field}Version",
+                "latest",
+                Use.ALL,
+                values.version,
+                "Version number within the subject.",
+                field="version",
+            ),
             SparkOption(
                 f"{field}Errors",
                 "fail",
@@ -336,6 +396,7 @@ OPTIONS: tuple[SparkOption, ...] = (
                 values.errors_of_field,
                 f"What to do with a {field} that cannot be decoded: fail; null, with a warning; or column: null, with "
                 f"cause and bytes in a column {field}_error.",
+                field="errors",
             ),
         )
     ),
@@ -345,8 +406,11 @@ OPTIONS: tuple[SparkOption, ...] = (
         Use.SINK,
         values.boolean,
         "Whether a write registers its schema; if false, it only looks it up.",
+        field="register",
     ),
-    SparkOption("topic", "", Use.SINK, values.text, "Topic to write to; takes precedence over a column `topic`."),
+    SparkOption(
+        "topic", "", Use.SINK, values.text, "Topic to write to; takes precedence over a column `topic`.", field="topic"
+    ),
     SparkOption(
         "exactlyOnce",
         "false",
@@ -361,6 +425,7 @@ OPTIONS: tuple[SparkOption, ...] = (
         values.text,
         "With exactlyOnce: prefix for this query's transactional ids and decisions in Kafka; must be unique for each "
         "query.",
+        field="prefix",
     ),
     SparkOption(
         "transactionalBatchId",
@@ -369,6 +434,7 @@ OPTIONS: tuple[SparkOption, ...] = (
         values.text,
         "With exactlyOnce, in a batch write: id of the write; a write already committed under this id is not "
         "repeated. No effect in foreachBatch, where micro-batches are numbered.",
+        field="batch_id",
     ),
 )
 

@@ -12,7 +12,16 @@ from kafka.errors import KafkaConfigurationError
 from kafka.spark.options.client_options import client_configs, tell_idle
 from kafka.spark.options.columns import COLUMNS, HEADERS, TIMESTAMP, check_columns, check_user_schema
 from kafka.spark.options.field_options import NOTHING_TYPED, REGISTRY_PREFIX, TypedOptions, parse_typed
-from kafka.spark.options.option_table import BY_KEY, KAFKA_PREFIX, OTHERS, SPARKS_OWN, USE_NAMES, SparkOption, Use
+from kafka.spark.options.option_table import (
+    BY_KEY,
+    KAFKA_PREFIX,
+    OPTIONS,
+    OTHERS,
+    SPARKS_OWN,
+    USE_NAMES,
+    SparkOption,
+    Use,
+)
 from kafka.spark.options.values import (
     EARLIEST,
     LATEST,
@@ -168,12 +177,27 @@ def _parse(options: Mapping[str, str], use: Use, warnings: list[str]) -> dict[st
     return parsed
 
 
-def _value(parsed: Mapping[str, Any], name: str) -> Any:
+def _fields(of: type, parsed: Mapping[str, Any], use: Use, warnings: list[str]) -> dict[str, Any]:
+    """The fields of a dataclass that options set: the value that is given, else the default, else None."""
+    rows = [row for row in OPTIONS if row.field in {each.name for each in dataclasses.fields(of)}]
+    setters: dict[str, SparkOption] = {}
+    for row in rows:
+        if row.name not in parsed:
+            continue
+        if row.field in setters:
+            warnings.append(f"option {row.name!r} has no effect because {setters[row.field].name!r} takes precedence")
+        else:
+            setters[row.field] = row
+    found = {field: parsed[row.name] for field, row in setters.items()}
+    for row in rows:
+        if row.field not in setters and found.get(row.field) is None:
+            found[row.field] = row.parsed_default(use)
+    return found
+
+
+def _given_or_default(parsed: Mapping[str, Any], name: str, use: Use = Use.READ) -> Any:
     """An option's value, or else its default."""
-    if name in parsed:
-        return parsed[name]
-    row = BY_KEY[name.lower()]
-    return row.parse(name, row.default)
+    return parsed[name] if name in parsed else BY_KEY[name.lower()].parsed_default(use)
 
 
 def _misplaced(row: SparkOption, use: Use) -> KafkaConfigurationError:
@@ -194,45 +218,31 @@ def parse_read(options: Mapping[str, str], *, streaming: bool) -> ReadOptions:
     use = Use.STREAM if streaming else Use.BATCH
     warnings: list[str] = []
     parsed = _parse(options, use, warnings)
-    value = functools.partial(_value, parsed)
-    typed = _typed(parsed, options)
+    typed = _typed(parsed, options, use)
     configs, idle = client_configs(options, "consumer")
     warnings += tell_idle(idle, "consumer")
-    start, end = _boundaries(parsed, streaming, warnings)
-    if parsed.get("minOffsetsPerTrigger", 0) > parsed.get("maxOffsetsPerTrigger", 2**63):
+    fields = _fields(ReadOptions, parsed, use, warnings)
+    _check_boundaries(fields["start"], fields["end"], streaming)
+    low, high = fields["min_offsets"], fields["max_offsets"]
+    if low is not None and high is not None and low > high:
         raise KafkaConfigurationError(
-            f"option 'minOffsetsPerTrigger' ({parsed['minOffsetsPerTrigger']}) must not be greater than "
-            f"'maxOffsetsPerTrigger' ({parsed['maxOffsetsPerTrigger']})"
+            f"option 'minOffsetsPerTrigger' ({low}) must not be greater than 'maxOffsetsPerTrigger' ({high})"
         )
+    _check_selection(parsed)
     return ReadOptions(
+        **fields,
         streaming=streaming,
-        selection=_selection(parsed),
-        start=start,
-        end=end,
-        latest_if_no_match=value("startingOffsetsByTimestampStrategy") == "latest",
-        max_offsets=parsed.get("maxOffsetsPerTrigger"),
-        min_offsets=parsed.get("minOffsetsPerTrigger"),
-        max_delay_ms=value("maxTriggerDelay"),
-        min_partitions=parsed.get("minPartitions"),
-        max_records=parsed.get("maxRecordsPerPartition"),
-        fail_on_data_loss=value("failOnDataLoss"),
         columns=_columns(parsed, typed),
-        poll_timeout_ms=value("kafkaConsumer.pollTimeoutMs"),
-        retries=value("fetchOffset.numRetries"),
-        retry_interval_ms=value("fetchOffset.retryIntervalMs"),
-        commit_group=parsed.get("commitGroup"),
-        invalid_time_as_null=value("invalidTimestamp"),
-        max_time_ahead_ms=parsed.get("maxTimestampAhead"),
-        report_log_bytes=value("reportLogBytes"),
         configs=tuple(sorted({**_READER_FETCH, **configs}.items())),
         warnings=tuple(warnings),
         typed=typed,
     )
 
 
-def _typed(parsed: Mapping[str, Any], options: Mapping[str, str]) -> TypedOptions:
-    """What is typed."""
-    return parse_typed(parsed, options, _value(parsed, "schemaRegistryWait"), _value(parsed, "autoRegister"))
+def _typed(parsed: Mapping[str, Any], options: Mapping[str, str], use: Use) -> TypedOptions:
+    """The types of keys and values."""
+    settings = _fields(TypedOptions, parsed, use, [])
+    return parse_typed(parsed, options, OPTIONS, **settings)
 
 
 def parse_write(options: Mapping[str, str], *, streaming: bool = False) -> WriteOptions:
@@ -248,62 +258,50 @@ def parse_write(options: Mapping[str, str], *, streaming: bool = False) -> Write
     warnings += tell_idle(idle, "producer")
     exactly_once = _exactly_once(parsed, configs, streaming=streaming)
     return WriteOptions(
-        topic=parsed.get("topic"),
+        **_fields(WriteOptions, parsed, Use.SINK, warnings),
         configs=tuple(sorted(configs.items())),
         warnings=tuple(warnings),
-        timestamps=_value(parsed, "includeTimestamp"),
         exactly_once=exactly_once,
-        typed=_typed(parsed, options),
+        typed=_typed(parsed, options, Use.SINK),
     )
 
 
 def _exactly_once(parsed: Mapping[str, Any], configs: dict[str, Any], *, streaming: bool) -> ExactlyOnceOptions | None:
     """What a write in transactions needs; raises `KafkaConfigurationError` for options that contradict it."""
-    prefix, batch_id = parsed.get("transactionalIdPrefix"), parsed.get("transactionalBatchId")
-    if not _value(parsed, "exactlyOnce"):
-        for name, given in (("transactionalIdPrefix", prefix), ("transactionalBatchId", batch_id)):
-            if given is not None:
-                raise KafkaConfigurationError(f"option {name!r} requires 'exactlyOnce' set to true")
+    fields = _fields(ExactlyOnceOptions, parsed, Use.SINK, [])
+    if not _given_or_default(parsed, "exactlyOnce"):
+        for row in OPTIONS:
+            if row.field in fields and row.name in parsed:
+                raise KafkaConfigurationError(f"option {row.name!r} requires 'exactlyOnce' set to true")
         return None
-    if prefix is None:
+    if fields["prefix"] is None:
         raise KafkaConfigurationError(
             "option 'exactlyOnce' requires 'transactionalIdPrefix', a name used by no other query: its transactions "
             "and the record of what it has committed are stored in Kafka under this name"
         )
-    if batch_id is not None and streaming:
+    if fields["batch_id"] is not None and streaming:
         raise KafkaConfigurationError(
             "option 'transactionalBatchId' is for batch writes: the micro-batches of a stream are numbered"
         )
     try:
-        parse_producer({**configs, "transactional_id": prefix})
+        parse_producer({**configs, "transactional_id": fields["prefix"]})
     except KafkaConfigurationError as error:
         raise KafkaConfigurationError(f"option 'exactlyOnce' conflicts with another one: {error.args[0]}") from None
-    return ExactlyOnceOptions(prefix, batch_id, configs.pop("transaction_timeout_ms", None))
+    return ExactlyOnceOptions(**fields, timeout_ms=configs.pop("transaction_timeout_ms", None))
 
 
-def _selection(parsed: Mapping[str, Any]) -> Selection:
-    given = [name for name in ("subscribe", "subscribePattern", "assign") if name in parsed]
+def _check_selection(parsed: Mapping[str, Any]) -> None:
+    names = [row.name for row in OPTIONS if row.field == "selection"]
+    given = [name for name in names if name in parsed]
     if len(given) != 1:
         raise KafkaConfigurationError(
             "a read requires exactly one of the options 'subscribe', 'subscribePattern' and 'assign', not "
             + (" and ".join(repr(name) for name in given) or "none")
         )
-    selection: Selection = parsed[given[0]]
-    return selection
 
 
-def _first_given(parsed: Mapping[str, Any], names: tuple[str, ...], default: int, warnings: list[str]) -> Boundary:
-    given = [name for name in names if name in parsed]
-    warnings += [f"option {name!r} has no effect because {given[0]!r} takes precedence" for name in given[1:]]
-    return parsed[given[0]] if given else Everywhere(names[-1], default)
-
-
-def _boundaries(parsed: Mapping[str, Any], streaming: bool, warnings: list[str]) -> tuple[Boundary, Boundary]:
-    """Where the read begins and ends, in the order in which the options go before each other."""
-    starts = ("startingTimestamp", "startingOffsetsByTimestamp", "startingOffsets")
-    ends = ("endingTimestamp", "endingOffsetsByTimestamp", "endingOffsets")
-    start = _first_given(parsed, starts, LATEST if streaming else EARLIEST, warnings)
-    end = _first_given(parsed, ends, LATEST, warnings)
+def _check_boundaries(start: Boundary, end: Boundary, streaming: bool) -> None:
+    """Raise if a read would be empty, as far as that is known without asking Kafka."""
     if not streaming and _uses(start, LATEST):
         raise KafkaConfigurationError(
             f"option {start.option!r} cannot be latest (-1) for a batch read: it would be empty"
@@ -311,7 +309,6 @@ def _boundaries(parsed: Mapping[str, Any], streaming: bool, warnings: list[str])
     if _uses(end, EARLIEST):
         raise KafkaConfigurationError(f"option {end.option!r} cannot be earliest (-2): the read would be empty")
     _check_order(start, end)
-    return start, end
 
 
 def _check_order(start: Boundary, end: Boundary) -> None:
@@ -358,11 +355,6 @@ def _columns(parsed: Mapping[str, Any], typed: TypedOptions) -> tuple[str, ...]:
     return (*(name for name in COLUMNS if name != HEADERS or headers), *typed.error_columns)
 
 
-def _given_or_default(options: Mapping[str, str], name: str) -> Any:
-    row = BY_KEY[name.lower()]
-    return row.parse(name, options.get(name.lower(), row.default))
-
-
 def check_read(options: Mapping[str, str]) -> ReadOptions:
     """Parse options before it is known whether it is a stream; raises `KafkaConfigurationError` where none can be."""
     for name in options:
@@ -380,8 +372,13 @@ def check_read(options: Mapping[str, str]) -> ReadOptions:
 
 def read_columns(options: Mapping[str, str]) -> tuple[str, ...]:
     """The columns that the options ask for."""
-    parsed = {row.name: row.parse(row.name, options[key]) for key, row in BY_KEY.items() if key in options}
-    return _columns(parsed, _typed(parsed, options))
+    parsed = _parsed_alone(options)
+    return _columns(parsed, _typed(parsed, options, Use.READ))
+
+
+def _parsed_alone(options: Mapping[str, str]) -> dict[str, Any]:
+    """The values of the given options, without a check of where they are used."""
+    return {row.name: row.parse(row.name, options[key]) for key, row in BY_KEY.items() if key in options}
 
 
 def requested_columns(
@@ -396,7 +393,7 @@ def requested_columns(
     """
     names = check_user_schema(fields, types)
     declared = {name for name, _, nullable in fields if not nullable}
-    if TIMESTAMP in declared and _given_or_default(options, "invalidTimestamp"):
+    if TIMESTAMP in declared and _given_or_default(_parsed_alone(options), "invalidTimestamp"):
         raise KafkaConfigurationError(
             "option 'invalidTimestamp' reads invalid timestamps as null, but the schema declares 'timestamp' as not "
             "null"

@@ -128,9 +128,9 @@ def format_of_field(name: str, value: str) -> str:
     return value.strip().lower()
 
 
-def version(name: str, value: str) -> int | str:
-    """The number of a version, or latest."""
-    return "latest" if value.strip().lower() == "latest" else positive(name, value)
+def version(name: str, value: str) -> int | None:
+    """The number of a version; None: the latest."""
+    return None if value.strip().lower() == "latest" else positive(name, value)
 
 
 def errors_of_field(name: str, value: str) -> str:
@@ -302,11 +302,11 @@ def null_on_request(name: str, value: str) -> bool:
     return value.strip().lower() == "null"
 
 
-def strategy(name: str, value: str) -> str:
-    """What to do where no record is as late as the time asked for: ``error`` or ``latest``."""
+def latest_on_request(name: str, value: str) -> bool:
+    """``error`` or ``latest``; whether a read starts at the end if no record has its starting time or a later one."""
     if value.strip().lower() not in ("error", "latest"):
         raise invalid(name, "'error' or 'latest'", value)
-    return value.strip().lower()
+    return value.strip().lower() == "latest"
 
 
 def names(name: str, value: str) -> tuple[str, ...]:

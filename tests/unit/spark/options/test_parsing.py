@@ -8,8 +8,12 @@ import pytest
 
 from kafka.errors import KafkaConfigurationError
 from kafka.spark.options.columns import COLUMNS, not_null
+from kafka.spark.options.field_options import FieldOptions, TypedOptions
 from kafka.spark.options.option_table import OPTIONS, Use
 from kafka.spark.options.parsing import (
+    ExactlyOnceOptions,
+    ReadOptions,
+    WriteOptions,
     check_names,
     check_read,
     parse_read,
@@ -498,3 +502,35 @@ def test_columns_and_schema_must_agree():
 )
 def test_time_spans(text, ms):
     assert delay_ms("maxTriggerDelay", text) == ms
+
+
+def test_each_field_of_parsed_options_is_set_by_rows_of_the_table_or_by_several_options_together():
+    by_rows = {row.field for row in OPTIONS if row.field}
+    together = {
+        ReadOptions: {"streaming", "columns", "configs", "warnings", "typed"},
+        WriteOptions: {"configs", "warnings", "exactly_once", "typed"},
+        ExactlyOnceOptions: {"timeout_ms"},
+        TypedOptions: {"fields", "registry"},
+        FieldOptions: {"field"},
+    }
+    for kind, others in together.items():
+        names = {each.name for each in dataclasses.fields(kind)}
+        assert names - by_rows == others
+        by_rows -= names - {"topic"}
+    assert by_rows == {"topic"}
+
+
+def test_a_row_without_a_field_is_one_of_those_that_depend_on_others():
+    assert [row.name for row in OPTIONS if not row.field] == [
+        "kafka.bootstrap.servers",
+        "kafka.bootstrap.timeout.ms",
+        "kafka.sasl.oauth.token.provider",
+        "includeHeaders",
+        "columns",
+        "groupIdPrefix",
+        "schemaRegistryUrl",
+        "schemaRegistryUser",
+        "schemaRegistryPassword",
+        "schemaRegistryToken",
+        "exactlyOnce",
+    ]

@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from kafka.errors import KafkaConfigurationError
-from kafka.spark.options.values import AtTime, strategy, time_ms, times_ms, whole
+from kafka.spark.options.values import AtTime, latest_on_request, time_ms, times_ms, whole
 from kafka.spark.planning.data_loss import DataLoss, DataLossError
 from kafka.spark.planning.lookup import name_partitions
 from kafka.structs import TopicPartition
@@ -35,9 +35,9 @@ def test_a_time_may_be_1970_and_no_earlier() -> None:
 
 
 def test_a_strategy_is_one_of_two_words() -> None:
-    assert (strategy("s", " Error "), strategy("s", "LATEST")) == ("error", "latest")
+    assert (latest_on_request("s", " Error "), latest_on_request("s", "LATEST")) == (False, True)
     with pytest.raises(KafkaConfigurationError, match="'error' or 'latest'"):
-        strategy("s", "earliest")
+        latest_on_request("s", "earliest")
 
 
 def test_the_first_eight_partitions_are_named_and_the_others_counted() -> None:
