@@ -8,12 +8,9 @@ import random
 from collections.abc import Callable, Sequence
 
 from kafka._loop_services import loop_random, wall_clock_ns
-from kafka.cluster import Backoff, ClusterClient
-from kafka.cluster.client_health import ClientHealth
+from kafka.cluster.client_core import ClientCore
 from kafka.cluster.protocols import ClusterAccess
 from kafka.cluster.telemetry.collector import Identity
-from kafka.cluster.telemetry.telemetry import Telemetry
-from kafka.cluster.troubles import Troubles
 from kafka.config import ProducerConfig
 from kafka.config.table import values_of
 from kafka.errors import AssertedStateError, IllegalStateError, KafkaError, KafkaTimeoutError
@@ -76,11 +73,18 @@ class ProducerCore:
         self.config = config
         self.metrics = ClientMetrics(config.connection, loop.time, values_of(config.connection, options))
         traffic = NetworkTraffic(self.metrics, "producer", loop)
-        self._troubles = Troubles(loop.time, client_id=config.connection.client_id)
-        self.cluster: ClusterAccess = cluster or ClusterClient(
-            config.connection, config.security, traffic=traffic, troubles=self._troubles
-        )
         self.callbacks: CallbackRunner = callbacks or LoopCallbacks(loop)
+        self._client_core = ClientCore(
+            config.connection,
+            config.security,
+            loop,
+            traffic,
+            self.metrics,
+            Identity("producer", "producer", lambda: {"transactional_id": options.transactional_id}),
+            self.callbacks.submit,
+            cluster,
+        )
+        self.cluster, self.telemetry = self._client_core.cluster, self._client_core.telemetry
         self._loop = loop
         self._now_ns = now_ns = now_ns or wall_clock_ns(loop)
         self._rng = rng or loop_random(loop)
@@ -125,25 +129,13 @@ class ProducerCore:
         self.interceptors = intercepted(options.interceptor_classes, values_of(config.connection, options))
         max_block_s = options.max_block_ms / 1000
         self.reservations = Reservations(self.buffer, max_block_s)
-        connection = config.connection
-        self._backoff = Backoff(
-            connection.retry_backoff_ms, connection.retry_backoff_max_ms, loop_random(loop), self._troubles
-        )
+        self._backoff = self._client_core.backoff
         self._topics = TopicLookup(
             self.buffer, self.cluster, max_block_s, options.metadata_max_idle_ms / 1000, self._backoff
         )
         self._statistics = ProducerStatistics(self.metrics)
         add_gauges(self.metrics, self.buffer, self._in_flight, self._metadata_age_s)
         self.metrics.call_reporters_by(self.callbacks.submit)  # here reporters were told in the thread that makes it
-        self.telemetry = Telemetry(
-            connection,
-            self.cluster,
-            self.metrics,
-            Identity("producer", "producer", lambda: {"transactional_id": options.transactional_id}),
-            loop,
-            self.callbacks.submit,
-        )
-        self._health = ClientHealth(connection.client_id, loop, self._troubles, self.cluster)
         self._idempotence: Idempotence | None = None
         self._sender: Sender | None = None
         self._outcomes: Outcomes | None = None
@@ -160,8 +152,7 @@ class ProducerCore:
 
         Raises `NoBrokersAvailable` and the like, but not ``in_background``, see `ClusterClient.start`.
         """
-        await self.cluster.start(in_background=in_background)
-        self.telemetry.start()
+        await self._client_core.start(in_background=in_background)
         connection, options = self.config.connection, self.config.producer
         if not in_background:  # else it is made older when it is sent, if it has to be
             self.buffer.magic = await self._usable_magic()
@@ -242,7 +233,7 @@ class ProducerCore:
     def loop_failed(self, error: KafkaError) -> None:
         """Nothing runs on the loop any more: fail all records, and take no more. In whichever thread tells of it."""
         self._failed = True
-        self._health.loop_failed(error)
+        self._client_core.health.loop_failed(error)
         self.buffer.refuse(error)
         for batch in list(self.buffer.incomplete):
             batch.fail(error)
@@ -269,7 +260,7 @@ class ProducerCore:
             self._idempotence,
             self._loop.time(),
         )
-        return self._health.report(seen, self._closing is not None)
+        return self._client_core.health.report(seen, self._closing is not None)
 
     async def settle(self, batches: Sequence[ProducerBatch], then: Callable[[], object]) -> None:
         """Wait until all of these batches are delivered or have failed, and call `then` in that moment."""
@@ -400,8 +391,7 @@ class ProducerCore:
                 self.callbacks.submit(serializer.close)  # the user's code: it may sleep, and may raise anything
         if self.interceptors is not None:
             self.callbacks.submit(self.interceptors.close)
-        await self.telemetry.close(None if deadline is None else deadline - self._loop.time())
-        await self.cluster.close()
+        await self._client_core.close(None if deadline is None else deadline - self._loop.time())
         self.metrics.close()
         self.callbacks.finish()
 
