@@ -55,16 +55,14 @@ class Twin:
 
 _ADMIN_SUBJECTS = (
     "access",
-    "base",
+    "__init__",
     "cluster",
     "configs",
     "group_offsets",
     "groups",
     "log_dirs",
     "partitions",
-    "quorum",
     "quotas",
-    "tokens",
     "topics",
     "transactions",
 )

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 _IMPORTED = {
     "kafka.admin.client": """
-        kafka.admin.acl_resource ACL ACLFilter ACLOperation ACLPermissionType ACLResourcePatternType ResourcePattern
-        kafka.admin.acl_resource ResourceType valid_acl_operations
+        kafka.admin.acls ACL ACLFilter ACLOperation ACLPermissionType ACLResourcePatternType ResourcePattern
+        kafka.admin.acls ResourceType valid_acl_operations
         kafka.admin.config_resource ConfigResourceType
         kafka.client_async KafkaClient
         kafka.coordinator.protocol ConsumerProtocolMemberAssignment_v0 ConsumerProtocolMemberMetadata_v0

@@ -8,7 +8,7 @@ subject. The methods of `AsyncKafkaAdminClient`, which await one, stand in `asyn
 from typing import TYPE_CHECKING, Any
 
 from kafka import _old_names
-from kafka.admin.acl_resource import (
+from kafka.admin.acls import (
     ACL,
     ACLFilter,
     ACLOperation,
@@ -18,19 +18,23 @@ from kafka.admin.acl_resource import (
     ResourcePatternFilter,
     ResourceType,
 )
-from kafka.admin.config_resource import AlterConfigOp, ConfigResource, ConfigResourceType
-from kafka.admin.config_types import ConfigFilterType, ConfigSourceType, ConfigType
+from kafka.admin.config_resource import (
+    AlterConfigOp,
+    ConfigFilterType,
+    ConfigResource,
+    ConfigResourceType,
+    ConfigSourceType,
+    ConfigType,
+)
 from kafka.admin.delegation_tokens import DelegationToken
 from kafka.admin.features import UpdateFeatureType
-from kafka.admin.group_types import GroupState, GroupType, MemberToRemove
+from kafka.admin.groups import GroupState, GroupType, MemberToRemove
 from kafka.admin.log_dirs import ReplicaLogDir
-from kafka.admin.new_partitions import NewPartitions
-from kafka.admin.new_topic import NewTopic
-from kafka.admin.offset_spec import IsolationLevel, OffsetShift, OffsetSpec, OffsetTimestamp
+from kafka.admin.partitions import IsolationLevel, OffsetShift, OffsetSpec, OffsetTimestamp
 from kafka.admin.quorum import RaftVoterEndpoint
-from kafka.admin.scram_credential import ScramMechanism, UserScramCredentialDeletion, UserScramCredentialUpsertion
 from kafka.admin.share_group_offsets import SharePartitionOffset
-from kafka.admin.transaction_types import (
+from kafka.admin.topics import NewPartitions, NewTopic
+from kafka.admin.transactions import (
     AbortTransactionSpec,
     FencedProducer,
     PartitionProducerState,
@@ -39,6 +43,7 @@ from kafka.admin.transaction_types import (
     TransactionListing,
     TransactionState,
 )
+from kafka.admin.users import ScramMechanism, UserScramCredentialDeletion, UserScramCredentialUpsertion
 
 if TYPE_CHECKING:
     from kafka.admin.async_client import AsyncKafkaAdminClient

@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from kafka.admin.enum_names import EnumHelper
-from kafka.admin.offset_spec import OffsetSpec
 from kafka.errors import IllegalArgumentError, IllegalArgumentTypeError
 from kafka.structs import TopicPartition
 
@@ -86,14 +85,6 @@ def number(what: str, given: Any) -> int:
         return operator.index(given)
     except TypeError:
         raise IllegalArgumentTypeError(f"{what}: expected a whole number, got {given!r:.80}") from None
-
-
-def time_or_spec(what: str, given: Any) -> int:
-    """A time in milliseconds since 1970, or what stands for an end of the log."""
-    found = number(what, given)
-    if found < min(OffsetSpec):
-        raise IllegalArgumentError(f"{what}: expected an OffsetSpec or milliseconds since 1970, got {given!r:.80}")
-    return found
 
 
 def partition(what: str, given: object) -> TopicPartition:

@@ -7,16 +7,14 @@ from collections.abc import Callable, Coroutine
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Never, Self, TypeVar, Unpack
 
-from kafka.admin.async_calls.access import AsyncAccessCalls
-from kafka.admin.async_calls.cluster import AsyncClusterCalls
+from kafka.admin.async_calls.access import AsyncAccessCalls, AsyncTokenCalls
+from kafka.admin.async_calls.cluster import AsyncClusterCalls, AsyncQuorumCalls
 from kafka.admin.async_calls.configs import AsyncConfigCalls
 from kafka.admin.async_calls.group_offsets import AsyncGroupOffsetCalls
 from kafka.admin.async_calls.groups import AsyncGroupCalls
 from kafka.admin.async_calls.log_dirs import AsyncLogDirCalls
 from kafka.admin.async_calls.partitions import AsyncPartitionCalls
-from kafka.admin.async_calls.quorum import AsyncQuorumCalls
 from kafka.admin.async_calls.quotas import AsyncQuotaCalls
-from kafka.admin.async_calls.tokens import AsyncTokenCalls
 from kafka.admin.async_calls.topics import AsyncTopicCalls
 from kafka.admin.async_calls.transactions import AsyncTransactionCalls
 from kafka.admin.face import AdminFace, close_parts

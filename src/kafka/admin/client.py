@@ -7,16 +7,14 @@ from types import TracebackType
 from typing import Any, Never, TypeVar, Unpack
 
 from kafka import _old_names
-from kafka.admin.calls.access import AccessCalls
-from kafka.admin.calls.cluster import ClusterCalls
+from kafka.admin.calls.access import AccessCalls, TokenCalls
+from kafka.admin.calls.cluster import ClusterCalls, QuorumCalls
 from kafka.admin.calls.configs import ConfigCalls
 from kafka.admin.calls.group_offsets import GroupOffsetCalls
 from kafka.admin.calls.groups import GroupCalls
 from kafka.admin.calls.log_dirs import LogDirCalls
 from kafka.admin.calls.partitions import PartitionCalls
-from kafka.admin.calls.quorum import QuorumCalls
 from kafka.admin.calls.quotas import QuotaCalls
-from kafka.admin.calls.tokens import TokenCalls
 from kafka.admin.calls.topics import TopicCalls
 from kafka.admin.calls.transactions import TransactionCalls
 from kafka.admin.face import AdminFace, close_parts

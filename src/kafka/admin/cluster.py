@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from kafka.admin.operations import operation_names
+from kafka.admin.acls import operation_names
 from kafka.admin.requests import AdminRequests, own_error_code, raise_first
 from kafka.admin.results import as_result
 from kafka.admin.topics import read_metadata

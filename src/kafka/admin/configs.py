@@ -1,21 +1,80 @@
 """Configurations: describe and alter."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from kafka.admin.arguments import as_text
-from kafka.admin.config_resource import AlterConfigOp, ConfigResource, ConfigResourceType
-from kafka.admin.config_routing import ANY_BROKER, ConfigKey, ConfigRoute, keyed, send
-from kafka.admin.config_types import ConfigFilterType, ConfigSourceType
+from kafka.admin.config_resource import (
+    AlterConfigOp,
+    ConfigFilterType,
+    ConfigResource,
+    ConfigResourceType,
+    ConfigSourceType,
+)
 from kafka.admin.enum_names import answered_member
 from kafka.admin.requests import AdminRequests, own_error_code, raise_first
 from kafka.admin.results import AlterConfigsResult, DescribeConfigsResult, DescribedConfigs
-from kafka.admin.routing import Outcome, ask_each, values_or_raise
+from kafka.admin.routing import Outcome, Route, Routed, ask_each, values_or_raise
 from kafka.errors import BrokerResponseError, IllegalArgumentError, KafkaError
+from kafka.wire import Request
 from kafka.wire.api import alter_configs as replacing
 from kafka.wire.api import incremental_alter_configs as incremental_api
 from kafka.wire.api.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from kafka.wire.api.list_config_resources import ListConfigResourcesRequest
+
+ANY_BROKER = -1
+
+
+class ConfigKey(NamedTuple):
+    """What has a configuration, by its kind and name."""
+
+    resource_type: int
+    resource_name: str
+
+    def __str__(self) -> str:
+        return f"{answered_member(ConfigResourceType, self.resource_type).name.lower()} {self.resource_name!r}"
+
+
+def keyed(resources: Iterable[ConfigResource]) -> dict[ConfigKey, ConfigResource]:
+    """Resources by their keys. One that is named twice is described once, with all its settings that were asked for.
+
+    Raises `IllegalArgumentError` for one that is to be altered twice.
+    """
+    found: dict[ConfigKey, ConfigResource] = {}
+    for each in resources:
+        key = ConfigKey(each.resource_type, each.name)
+        before = found.setdefault(key, each)
+        if before is each:
+            continue
+        if isinstance(each.configs, Mapping) or isinstance(before.configs, Mapping):
+            raise IllegalArgumentError(f"config_resources: expected {key} once, got it twice")
+        names = None if before.configs is None or each.configs is None else [*before.configs, *each.configs]
+        found[key] = ConfigResource(each.resource_type, each.name, names)
+    return found
+
+
+class ConfigRoute(Route[ConfigKey]):
+    """A broker's own settings are known to itself alone; others to any broker, for which `ANY_BROKER` stands."""
+
+    def __init__(self, resources: Mapping[ConfigKey, ConfigResource]) -> None:
+        super().__init__(ANY_BROKER)
+        self._resources = resources
+
+    async def find(self, keys: Sequence[ConfigKey]) -> Routed[ConfigKey]:
+        """See `Route`."""
+        routed = Routed[ConfigKey]()
+        for key in keys:
+            broker_id = self._resources[key].broker_id
+            routed.add(ANY_BROKER if broker_id is None else broker_id, key)
+        return routed
+
+
+async def send(requests: AdminRequests, broker_id: int, request: Request[Any], min_version: int = 0) -> Any:
+    """Send to a broker that `ConfigRoute` has found."""
+    if broker_id == ANY_BROKER:
+        return await requests.cluster.send_any(request, min_version=min_version)
+    return await requests.cluster.send(broker_id, request, min_version=min_version)
+
 
 _KINDS_SINCE = 1
 _DOCUMENTATION_SINCE = 3

@@ -1,19 +1,13 @@
-"""What the cluster can do: features (KIP-584), the versions that brokers serve, the quorum of the controllers."""
+"""What the cluster supports: features (KIP-584), and the API versions of brokers."""
 
 from enum import IntEnum
 from typing import Any
 
 from kafka.admin.enum_names import EnumHelper
-from kafka.admin.requests import AdminRequests, check_answered, own_error_code, raise_first
-from kafka.admin.results import as_result
+from kafka.admin.requests import AdminRequests, own_error_code, raise_first
 from kafka.errors import UnsupportedVersionError, for_code
 from kafka.version import __version__
 from kafka.wire.api.api_versions import ApiVersionsRequest
-from kafka.wire.api.describe_quorum import (
-    DescribeQuorumRequest,
-    DescribeQuorumRequestPartitionData,
-    DescribeQuorumRequestTopicData,
-)
 from kafka.wire.api.update_features import FeatureUpdateKey, UpdateFeaturesRequest
 from kafka.wire.index import API_NAMES
 
@@ -106,21 +100,3 @@ async def update_features(
         if each.error_code:
             results[each.feature] = str(for_code(each.error_code)(each.error_message))
     return results
-
-
-async def describe_metadata_quorum(requests: AdminRequests) -> dict[str, Any]:
-    """See `KafkaAdminClient.describe_metadata_quorum`."""
-    topic = "__cluster_metadata"
-    partitions = [DescribeQuorumRequestPartitionData(partition_index=0)]
-    request = DescribeQuorumRequest(topics=[DescribeQuorumRequestTopicData(topic_name=topic, partitions=partitions)])
-    response = await requests.any_broker(request, error_codes=own_error_code)
-    raise_first([("describing the quorum", response.error_code, response.error_message)])
-    check_answered("topics", [topic], (each.topic_name for each in response.topics))
-    result: dict[str, Any] = as_result(response)
-    for name in ("error_code", "error_message"):
-        del result[name]
-    for each in result["topics"]:
-        for partition in each["partitions"]:
-            code, message = partition.pop("error_code"), partition.pop("error_message")
-            partition["error"] = str(for_code(code)(message)) if code else None
-    return result

@@ -1,22 +1,133 @@
 """Groups of every kind, described by their coordinators: each is asked once for all the groups that it has."""
 
-from collections.abc import Iterable
-from typing import Any
+import struct
+from collections.abc import ItemsView, Iterable, KeysView, ValuesView
+from typing import Any, NamedTuple
 
-from kafka.admin.consumer_protocol import MemberAssignment, MemberSubscription, classic_member, decoded
-from kafka.admin.group_results import DescribedGroups, GroupDescriptions
-from kafka.admin.operations import operation_names
+from kafka.admin.acls import operation_names
 from kafka.admin.requests import AdminRequests
 from kafka.admin.results import Result, as_result
 from kafka.admin.routing import Outcome, ask_each, group_route
-from kafka.errors import GroupIdNotFoundError, KafkaError, for_code
-from kafka.structs import GroupInformation, MemberInformation
-from kafka.wire import Request
+from kafka.errors import GroupIdNotFoundError, KafkaError, WireFormatError, for_code
+from kafka.structs import GroupInformation, MemberInformation, TopicPartition
+from kafka.wire import Message, Request
 from kafka.wire.api.consumer_group_describe import ConsumerGroupDescribeRequest
 from kafka.wire.api.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription
 from kafka.wire.api.describe_groups import DescribedGroup, DescribeGroupsRequest
 from kafka.wire.api.share_group_describe import ShareGroupDescribeRequest
 from kafka.wire.api.streams_group_describe import StreamsGroupDescribeRequest
+
+
+class DescribedGroups(list[GroupInformation]):
+    """Descriptions in the order asked for; by id as in a dict too."""
+
+    def _by_id(self) -> dict[str, GroupInformation]:
+        return {each.group: each for each in self}
+
+    def keys(self) -> KeysView[str]:
+        """The ids."""
+        return self._by_id().keys()
+
+    def values(self) -> ValuesView[GroupInformation]:
+        """The descriptions."""
+        return self._by_id().values()
+
+    def items(self) -> ItemsView[str, GroupInformation]:
+        """Pairs of id and description."""
+        return self._by_id().items()
+
+    def __getitem__(self, at: Any) -> Any:
+        return self._by_id()[at] if isinstance(at, str) else super().__getitem__(at)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: a group a row."""
+        from kafka.display.descriptions import groups
+
+        return groups(self)
+
+
+class GroupDescriptions(dict[str, dict[str, Any]]):
+    """What `describe_groups`, and its likes for one kind of groups, give: a dict for each group id."""
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: a group a row."""
+        from kafka.display.descriptions import groups
+
+        return groups(self.values())
+
+
+class MemberSubscription(NamedTuple):
+    """What a member of a consumer group subscribes to."""
+
+    version: int
+    subscription: list[str]
+    user_data: bytes | None
+
+    @property
+    def topics(self) -> list[str]:
+        """The same as ``subscription``."""
+        return self.subscription
+
+
+class MemberAssignment(NamedTuple):
+    """What a member of a consumer group was assigned: pairs of a topic and its partitions."""
+
+    version: int
+    assignment: list[tuple[str, list[int]]]
+    user_data: bytes | None
+
+    def partitions(self) -> list[TopicPartition]:
+        """The partitions one by one."""
+        return [TopicPartition(topic, partition) for topic, each in self.assignment for partition in each]
+
+    @property
+    def topic_partitions(self) -> list[TopicPartition]:
+        """The same as `partitions`."""
+        return self.partitions()
+
+
+def classic_member(member: Any, protocol_type: str) -> MemberInformation:
+    """A member as in kafka-python 2.x."""
+    subscription: object = member.member_metadata
+    assignment: object = member.member_assignment
+    if protocol_type == "consumer":
+        subscription = _subscription(member.member_metadata)
+        assignment = _assignment(member.member_assignment)
+    return MemberInformation(member.member_id, member.client_id, member.client_host, subscription, assignment)
+
+
+def _decode(cls: type[Message], data: bytes) -> tuple[int, Any]:
+    """A message of the consumer protocol, which carries its version in front; later versions add at the end only."""
+    if len(data) < 2:
+        raise WireFormatError("no version")
+    (version,) = struct.unpack_from(">h", data)
+    return version, cls.decode_prefix(data, min(version, cls.MAX_VERSION), 2)[0]
+
+
+def decoded(cls: type[Message], data: bytes) -> Any:
+    """As `_decode`; the bytes where they are of a protocol of the application's own, or newer than this client."""
+    try:
+        return _decode(cls, data)[1]
+    except WireFormatError:
+        return data
+
+
+def _subscription(data: bytes) -> MemberSubscription | bytes:
+    try:
+        version, decoded = _decode(ConsumerProtocolSubscription, data)
+    except WireFormatError:  # a protocol of the application's own, or newer than this client: hand out the bytes
+        return data
+    return MemberSubscription(version, list(decoded.topics), decoded.user_data)
+
+
+def _assignment(data: bytes) -> MemberAssignment | bytes:
+    try:
+        version, decoded = _decode(ConsumerProtocolAssignment, data)
+    except WireFormatError:  # as above; empty while the group rebalances
+        return data
+    pairs = [(each.topic, list(each.partitions)) for each in decoded.assigned_partitions]
+    return MemberAssignment(version, pairs, decoded.user_data)
+
 
 _OPERATIONS_SINCE = 3
 _CONSUMERS = "consumer"

@@ -1,19 +1,65 @@
 """Moving what a group has committed, to where its members shall go on."""
 
 from collections.abc import Mapping
+from datetime import datetime, timedelta
 from typing import Any
 
 from kafka._loop_services import wall_clock_ns
 from kafka.admin.cluster import all_partitions
-from kafka.admin.concurrently import all_of
 from kafka.admin.group_descriptions import has_members
 from kafka.admin.group_offsets import alter_group_offsets, list_consumer_group_offsets
-from kafka.admin.offset_spec import OffsetShift, OffsetSpec
-from kafka.admin.offset_targets import Target, timestamps
-from kafka.admin.offsets import list_partition_offsets
-from kafka.admin.requests import AdminRequests
-from kafka.errors import KafkaError, NoError, NoOffsetForPartitionError, UnknownMemberIdError
+from kafka.admin.partitions import OffsetShift, OffsetSpec, OffsetTimestamp, list_partition_offsets
+from kafka.admin.requests import AdminRequests, gather
+from kafka.coordinator.offset_arguments import timestamp_ms
+from kafka.errors import (
+    IllegalArgumentError,
+    IllegalArgumentTypeError,
+    KafkaError,
+    NoError,
+    NoOffsetForPartitionError,
+    UnknownMemberIdError,
+)
 from kafka.structs import OffsetAndMetadata, TopicPartition
+
+Target = OffsetSpec | OffsetTimestamp | OffsetShift | timedelta | int
+"""A timedelta is a time so long before now."""
+GivenTarget = Target | datetime
+"""What callers may give; a datetime without a time zone is local time, as `datetime.timestamp` has it."""
+
+
+def target(what: str, given: object) -> Target:
+    """A target as it was given; a `datetime` becomes an `OffsetTimestamp`."""
+    if isinstance(given, datetime):
+        return _time(what, given)
+    if isinstance(given, timedelta):
+        if given < timedelta(0):
+            raise IllegalArgumentError(f"{what}: expected a timedelta before now, 0 or more, got {given!r}")
+        return given
+    if isinstance(given, bool) or not isinstance(given, int):
+        raise IllegalArgumentTypeError(
+            f"{what}: expected an OffsetSpec, OffsetTimestamp, OffsetShift, datetime, timedelta or an offset, got "
+            f"{given!r:.80}"
+        )
+    return given
+
+
+def _time(what: str, given: datetime) -> OffsetTimestamp:
+    since_1970 = timestamp_ms(given)
+    if since_1970 is None:
+        raise IllegalArgumentError(f"{what}: expected a time since 1970, got {given!r}")
+    return OffsetTimestamp(since_1970)
+
+
+def timestamps(targets: Mapping[Any, Target], now_ms: int) -> dict[Any, int]:
+    """The timestamps to look for, of those targets that are looked for."""
+    found: dict[Any, int] = {}
+    for key, each in targets.items():
+        if isinstance(each, timedelta):
+            found[key] = now_ms - round(each.total_seconds() * 1000)
+        elif isinstance(each, OffsetSpec | OffsetTimestamp):
+            found[key] = int(each)
+    return found
+
 
 Reset = dict[TopicPartition, dict[str, Any]]
 
@@ -69,7 +115,7 @@ async def _found(
 ) -> dict[TopicPartition, Any]:
     """The offset of each partition, within what the partition has; or why there is none."""
     timed = timestamps(wanted, wall_clock_ns()() // 1_000_000)
-    first, last, at = await all_of(
+    first, last, at = await gather(
         list_partition_offsets(requests, specs, raise_errors=False)
         for specs in (dict.fromkeys(wanted, OffsetSpec.EARLIEST), dict.fromkeys(wanted, OffsetSpec.LATEST), timed)
     )

@@ -1,13 +1,12 @@
 """What groups have committed: list, alter, delete."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from kafka.admin.concurrently import all_of
-from kafka.admin.leaders import by_topic
-from kafka.admin.requests import AdminRequests, check_answered, raise_first
-from kafka.admin.routing import Outcome, ask_each, group_route, values_or_raise
-from kafka.errors import BrokerResponseError, UnsupportedVersionError, for_code
+from kafka.admin.partitions import OffsetSpec, list_partition_offsets
+from kafka.admin.requests import AdminRequests, check_answered, gather, raise_first
+from kafka.admin.routing import Outcome, ask_each, by_topic, group_route, values_or_raise
+from kafka.errors import BrokerResponseError, KafkaError, UnsupportedVersionError, for_code
 from kafka.structs import OffsetAndMetadata, TopicPartition
 from kafka.wire.api.offset_commit import (
     OffsetCommitRequest,
@@ -65,7 +64,7 @@ async def list_group_offsets(
             request.require_stable = require_stable
             return _outcome(group_id, groups[group_id], await connection.send(request, version))
 
-        return await all_of(ask_one(each) for each in ids)
+        return await gather(ask_one(each) for each in ids)
 
     found = await ask_each(requests, "offsets of group", groups, group_route(requests, node_id), ask)
     if raise_errors:
@@ -173,3 +172,22 @@ def _errors(response: Any, asked: Iterable[TopicPartition]) -> Errors:
     }
     check_answered("partitions", asked, errors)
     return errors
+
+
+Lags = dict[TopicPartition, int | None]
+
+
+async def group_lag(requests: AdminRequests, group_ids: Sequence[str]) -> dict[str, Lags]:
+    """By group and partition, None where the end of the partition cannot be found. Raises what groups answer."""
+    committed = await list_group_offsets(requests, dict.fromkeys(group_ids))
+    wanted = sorted({tp for offsets in committed.values() for tp in offsets})
+    specs = dict.fromkeys(wanted, OffsetSpec.LATEST)
+    ends = await list_partition_offsets(requests, specs, raise_errors=False) if specs else {}
+    lags: dict[str, Lags] = {}
+    for group_id in group_ids:
+        found = lags[group_id] = {}
+        for tp, each in sorted(committed[group_id].items()):
+            end: Any = ends[tp]  # or the error of the partition
+            unknown = isinstance(end, KafkaError) or each.offset < 0
+            found[tp] = None if unknown else max(0, end.offset - each.offset)
+    return lags

@@ -1,15 +1,106 @@
-"""Groups: list and delete, whatever their kind."""
+"""Groups of every kind: list and delete them, and remove members."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from enum import Enum
+from typing import Any, NamedTuple, Self
 
-from kafka.admin.group_results import ListedGroup, ListedGroups
-from kafka.admin.requests import AdminRequests
+from kafka.admin.enum_names import EnumHelper
+from kafka.admin.group_descriptions import members_of
+from kafka.admin.requests import AdminRequests, gather
 from kafka.admin.results import as_result
-from kafka.admin.routing import EachBroker, Outcome, ask_each, asking, error_classes, group_route
-from kafka.errors import KafkaError
+from kafka.admin.routing import EachBroker, Outcome, ask_each, asking, error_classes, group_route, values_or_raise
+from kafka.errors import (
+    BrokerResponseError,
+    CoordinatorLoadInProgressError,
+    CoordinatorNotAvailableError,
+    IllegalArgumentError,
+    KafkaError,
+    NotCoordinatorError,
+    UnsupportedVersionError,
+    for_code,
+)
 from kafka.wire.api.delete_groups import DeleteGroupsRequest
+from kafka.wire.api.leave_group import LeaveGroupRequest, MemberIdentity
 from kafka.wire.api.list_groups import ListGroupsRequest
+
+
+class GroupState(EnumHelper, str, Enum):  # noqa: UP042  # its text is kafka-python's
+    """The states of a group (KIP-518, KIP-848, KIP-932, KIP-1071)."""
+
+    UNKNOWN = "Unknown"
+    PREPARING_REBALANCE = "PreparingRebalance"
+    COMPLETING_REBALANCE = "CompletingRebalance"
+    STABLE = "Stable"
+    DEAD = "Dead"
+    EMPTY = "Empty"
+    ASSIGNING = "Assigning"
+    RECONCILING = "Reconciling"
+    NOT_READY = "NotReady"
+
+
+class GroupType(EnumHelper, str, Enum):  # noqa: UP042  # its text is kafka-python's
+    """The protocols of groups (KIP-848, KIP-932, KIP-1071)."""
+
+    UNKNOWN = "Unknown"
+    CLASSIC = "classic"
+    CONSUMER = "consumer"
+    SHARE = "share"
+    STREAMS = "streams"
+
+
+class MemberToRemove(NamedTuple):
+    """A member that shall leave its group.
+
+    Arguments:
+        member_id: of a dynamic member, as the coordinator named it.
+        group_instance_id: of a static member (KIP-345, Kafka 2.3).
+        reason: for the broker's log (KIP-800, Kafka 3.2).
+    """
+
+    member_id: str | None = None
+    group_instance_id: str | None = None
+    reason: str | None = None
+
+
+class _GroupAndType(NamedTuple):
+    group: str
+    protocol_type: str
+
+
+class ListedGroup(_GroupAndType):
+    """A group of a list: the pair of its id and its protocol type, with its state as an attribute.
+
+    Attributes:
+        state: such as "Stable"; empty where the broker is older than Kafka 2.6.
+    """
+
+    state: str = ""
+
+    @classmethod
+    def of(cls, group: str, protocol_type: str, state: str) -> Self:
+        """Make one."""
+        listed = cls(group, protocol_type)
+        listed.state = state
+        return listed
+
+
+class ListedGroups(list[dict[str, Any]]):
+    """What `list_groups` gives: a dict for each group.
+
+    Attributes:
+        errors: by broker, why it could not tell its groups.
+    """
+
+    def __init__(self, groups: Iterable[dict[str, Any]], errors: dict[int, KafkaError]) -> None:
+        super().__init__(groups)
+        self.errors = errors
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: a group a row."""
+        from kafka.display.descriptions import groups
+
+        return groups(self)
+
 
 _STATES_SINCE = 4
 _TYPES_SINCE = 5
@@ -63,3 +154,58 @@ async def delete_groups(
     route = group_route(requests, node_id)
     deleted = await ask_each(requests, "deleting group", group_ids, route, asking(requests, make, read))
     return list(error_classes(deleted).items())
+
+
+_MANY_SINCE = 3
+_PASSING = (CoordinatorLoadInProgressError.errno, CoordinatorNotAvailableError.errno, NotCoordinatorError.errno)
+
+
+async def remove_group_members(
+    requests: AdminRequests, group_id: str, members: list[MemberToRemove] | None, node_id: int | None
+) -> dict[str | None, type[BrokerResponseError]]:
+    """See `KafkaAdminClient.remove_group_members`."""
+    leaving = members if members is not None else await _all_members(requests, group_id, node_id)
+    if not leaving:
+        return {}
+    alone: dict[MemberToRemove, type[BrokerResponseError]] = {}
+
+    async def ask(broker_id: int, _: list[str]) -> list[Outcome]:
+        connection = await requests.cluster.connection(broker_id)
+        version = connection.api_versions.version_for(LeaveGroupRequest)
+        if version >= _MANY_SINCE:
+            response = await connection.send(_request(group_id, leaving), version)
+            told = {each.member_id or each.group_instance_id: for_code(each.error_code) for each in response.members}
+            return [Outcome(group_id, response.error_code, None, told)]
+        left = [each for each in leaving if each not in alone]
+        asked = [_request_of_one(group_id, each) for each in left]
+        codes = [answer.error_code for answer in await gather(connection.send(each, version) for each in asked)]
+        alone.update((each, for_code(code)) for each, code in zip(left, codes, strict=True) if code not in _PASSING)
+        passing = next((code for code in codes if code in _PASSING), 0)
+        return [Outcome(group_id, passing, None, {each.member_id: alone.get(each) for each in leaving})]
+
+    route = group_route(requests, node_id)
+    found = await ask_each(requests, "removing members of group", [group_id], route, ask)
+    removed: dict[str | None, type[BrokerResponseError]] = values_or_raise(found)[group_id]
+    return removed
+
+
+async def _all_members(requests: AdminRequests, group_id: str, node_id: int | None) -> list[MemberToRemove]:
+    """Static members by their instance ids, so that they do not come back as if they had never left."""
+    members = await members_of(requests, group_id, node_id)
+    return [MemberToRemove(member_id if instance is None else None, instance) for member_id, instance in members]
+
+
+def _request(group_id: str, members: list[MemberToRemove]) -> LeaveGroupRequest:
+    leaving = [
+        MemberIdentity(member_id=each.member_id or "", group_instance_id=each.group_instance_id, reason=each.reason)
+        for each in members
+    ]
+    return LeaveGroupRequest(group_id=group_id, members=leaving)
+
+
+def _request_of_one(group_id: str, member: MemberToRemove) -> LeaveGroupRequest:
+    if member.group_instance_id is not None:
+        raise UnsupportedVersionError("brokers before 2.3 have no static members: give the member_id")
+    if not member.member_id:
+        raise IllegalArgumentError(f"{member}: expected a member_id")
+    return LeaveGroupRequest(group_id=group_id, member_id=member.member_id)

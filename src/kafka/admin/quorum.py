@@ -1,4 +1,4 @@
-"""The nodes of the cluster: voters of the metadata quorum (KIP-853), brokers and controllers that are gone for good."""
+"""The nodes of a KRaft cluster: describe the metadata quorum, change its voters (KIP-853), unregister lost nodes."""
 
 import base64
 import binascii
@@ -6,9 +6,15 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from kafka.admin.requests import AdminRequests, own_error_code, raise_first
-from kafka.errors import IllegalArgumentError
+from kafka.admin.requests import AdminRequests, check_answered, own_error_code, raise_first
+from kafka.admin.results import as_result
+from kafka.errors import IllegalArgumentError, for_code
 from kafka.wire.api.add_raft_voter import AddRaftVoterRequest, Listener
+from kafka.wire.api.describe_quorum import (
+    DescribeQuorumRequest,
+    DescribeQuorumRequestPartitionData,
+    DescribeQuorumRequestTopicData,
+)
 from kafka.wire.api.remove_raft_voter import RemoveRaftVoterRequest
 from kafka.wire.api.unregister_broker import UnregisterBrokerRequest
 from kafka.wire.api.unregister_controller import UnregisterControllerRequest
@@ -38,6 +44,24 @@ def directory_id(what: str, given: object) -> UUID:
     except (ValueError, binascii.Error):
         pass
     raise IllegalArgumentError(f"{what}: expected a uuid.UUID, or the text of one, got {given!r:.80}")
+
+
+async def describe_metadata_quorum(requests: AdminRequests) -> dict[str, Any]:
+    """See `KafkaAdminClient.describe_metadata_quorum`."""
+    topic = "__cluster_metadata"
+    partitions = [DescribeQuorumRequestPartitionData(partition_index=0)]
+    request = DescribeQuorumRequest(topics=[DescribeQuorumRequestTopicData(topic_name=topic, partitions=partitions)])
+    response = await requests.any_broker(request, error_codes=own_error_code)
+    raise_first([("describing the quorum", response.error_code, response.error_message)])
+    check_answered("topics", [topic], (each.topic_name for each in response.topics))
+    result: dict[str, Any] = as_result(response)
+    for name in ("error_code", "error_message"):
+        del result[name]
+    for each in result["topics"]:
+        for partition in each["partitions"]:
+            code, message = partition.pop("error_code"), partition.pop("error_message")
+            partition["error"] = str(for_code(code)(message)) if code else None
+    return result
 
 
 async def add_raft_voter(

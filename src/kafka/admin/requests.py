@@ -1,7 +1,8 @@
 """Sends the requests of admin operations to the broker that can carry them out, and tries again what may be."""
 
+import asyncio
 import re
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kafka.cluster import ClusterAccess
@@ -22,6 +23,7 @@ from kafka.errors import (
 
 if TYPE_CHECKING:
     from kafka.wire import Request
+
 
 MARGIN_MS = 5_000
 """How much longer than the broker's own time limit its answer is waited for."""
@@ -217,3 +219,19 @@ def raise_first(errors: list[tuple[str, int, str | None]]) -> None:
 def unchanged(response: Any) -> Any:
     """The response itself."""
     return response
+
+
+async def gather(operations: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+    """Run operations concurrently and return their results in order.
+
+    Raises the first error. On an error or cancellation, the remaining operations are cancelled and awaited.
+    """
+    tasks = [asyncio.ensure_future(operation) for operation in operations]
+    try:
+        return list(await asyncio.gather(*tasks))
+    finally:
+        unfinished = [task for task in tasks if not task.done()]
+        for task in unfinished:
+            task.cancel()
+        if unfinished:
+            await asyncio.wait(unfinished)

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 from uuid import UUID
 
-from kafka.admin.config_resource import ConfigResource, ConfigResourceType
-from kafka.admin.config_types import ConfigFilterType, with_names
+from kafka.admin.config_resource import ConfigFilterType, ConfigResource, ConfigResourceType, with_names
 from kafka.admin.enum_names import answered_member
 from kafka.errors import for_code
 from kafka.wire import NO_UUID

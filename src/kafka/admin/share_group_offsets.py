@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from kafka.admin.leaders import by_topic
 from kafka.admin.requests import AdminRequests, about, check_answered, raise_first
-from kafka.admin.routing import Outcome, ask_each, asking, group_route, values_or_raise
+from kafka.admin.routing import Outcome, ask_each, asking, by_topic, group_route, values_or_raise
 from kafka.errors import BrokerResponseError, for_code
 from kafka.structs import TopicPartition
 from kafka.wire.api.alter_share_group_offsets import (

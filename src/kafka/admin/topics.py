@@ -1,15 +1,17 @@
-"""Topics and partitions: create, delete, list, describe."""
+"""Topics: create, delete, list and describe them, wait for them, and add partitions.
 
-from collections.abc import Iterable
-from typing import Any
+Holds the arguments in every form that kafka-python accepts (`NewTopic`, `NewPartitions`, names, dicts), their checks,
+and the operations.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 from uuid import UUID
 
-from kafka.admin.config_types import with_names
-from kafka.admin.new_partitions import NewPartitions
-from kafka.admin.new_topic import NewTopic
-from kafka.admin.operations import operation_names
-from kafka.admin.quota_retries import within_quota
-from kafka.admin.requests import AdminRequests, check_answered, raise_first
+from kafka.admin import arguments
+from kafka.admin.acls import operation_names
+from kafka.admin.config_resource import with_names
+from kafka.admin.requests import MARGIN_MS, AdminRequests, FinalError, check_answered, raise_first
 from kafka.admin.results import (
     CreatePartitionsResult,
     CreateTopicsResult,
@@ -19,7 +21,15 @@ from kafka.admin.results import (
     as_result,
     id_text,
 )
-from kafka.errors import LeaderNotAvailableError, UnknownTopicOrPartitionError, UnsupportedVersionError
+from kafka.errors import (
+    IllegalArgumentError,
+    KafkaError,
+    KafkaTimeoutError,
+    LeaderNotAvailableError,
+    ThrottlingQuotaExceededError,
+    UnknownTopicOrPartitionError,
+    UnsupportedVersionError,
+)
 from kafka.wire.api.create_partitions import (
     CreatePartitionsAssignment,
     CreatePartitionsRequest,
@@ -33,6 +43,122 @@ from kafka.wire.api.create_topics import (
 )
 from kafka.wire.api.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from kafka.wire.api.metadata import MetadataResponse
+
+T = TypeVar("T")
+
+
+class NewTopic:
+    """A topic to create.
+
+    Arguments:
+        name: name of the topic.
+        num_partitions: -1 for the cluster's default (KIP-464), or as many as ``replica_assignments`` has.
+        replication_factor: -1 for the cluster's default.
+        replica_assignments: partition number to the ids of the brokers that shall hold it, the first one preferred as
+            leader. Not together with the two numbers.
+        topic_configs: names of topic settings to their values, such as ``{"retention.ms": "60000"}``.
+
+    Raises `IllegalArgumentError` for numbers together with assignments, and for a name that is no str.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        num_partitions: int = -1,
+        replication_factor: int = -1,
+        replica_assignments: Mapping[int, Sequence[int]] | None = None,
+        topic_configs: Mapping[str, object] | None = None,
+    ) -> None:
+        if replica_assignments and (num_partitions != -1 or replication_factor != -1):
+            raise IllegalArgumentError(
+                "replica_assignments says how many partitions and replicas there are: leave out num_partitions "
+                f"({num_partitions}) and replication_factor ({replication_factor})"
+            )
+        self.name = arguments.name("name", name)
+        self.num_partitions = num_partitions
+        self.replication_factor = replication_factor
+        assignments = arguments.mapping("replica_assignments", replica_assignments or {})
+        self.replica_assignments = {
+            partition: arguments.numbers("replica_assignments", brokers) for partition, brokers in assignments.items()
+        }
+        configs = arguments.mapping("topic_configs", topic_configs or {})
+        self.topic_configs = {config: arguments.as_text(value) for config, value in configs.items()}
+
+    def __repr__(self) -> str:
+        return f"NewTopic({self.name!r}, {self.num_partitions}, {self.replication_factor})"
+
+
+class NewPartitions:
+    """How many partitions a topic shall have.
+
+    Arguments:
+        total_count: the number afterwards; it can only grow.
+        new_assignments: for each added partition the ids of the brokers that shall hold it, the first one preferred
+            as leader; None leaves it to the cluster.
+    """
+
+    def __init__(self, total_count: int, new_assignments: Sequence[Sequence[int]] | None = None) -> None:
+        self.total_count = total_count
+        self.new_assignments = (
+            None
+            if new_assignments is None
+            else [
+                arguments.numbers("new_assignments", brokers)
+                for brokers in arguments.elements("new_assignments", new_assignments)
+            ]
+        )
+
+    def __repr__(self) -> str:
+        return f"NewPartitions({self.total_count}, {self.new_assignments})"
+
+
+NewTopics = Iterable[NewTopic | str] | Mapping[str, Mapping[str, Any]]
+
+_TOPIC_KEYS = {
+    "num_partitions": "num_partitions",
+    "replication_factor": "replication_factor",
+    "assignments": "replica_assignments",
+    "configs": "topic_configs",
+}
+
+
+def new_topics(given: NewTopics | NewTopic) -> list[NewTopic]:
+    """`NewTopic` objects from such objects, from names, or from names to dicts of what is wanted."""
+    if isinstance(given, Mapping):
+        return [_topic(arguments.name("new_topics", name), options) for name, options in given.items()]
+    found = [given] if isinstance(given, NewTopic | str) else arguments.elements("new_topics", given)
+    topics = [NewTopic(each) if isinstance(each, str) else each for each in found]
+    return arguments.instances("new_topics", NewTopic, topics)
+
+
+def _topic(name: str, options: object) -> NewTopic:
+    wanted = arguments.mapping("new_topics", options)
+    unknown = set(wanted) - set(_TOPIC_KEYS)
+    if unknown:
+        raise IllegalArgumentError(f"new_topics: expected {', '.join(_TOPIC_KEYS)} for {name!r}, got {unknown}")
+    return NewTopic(name, **{_TOPIC_KEYS[key]: value for key, value in wanted.items()})
+
+
+def new_partitions(given: Mapping[str, Any]) -> dict[str, NewPartitions]:
+    """`NewPartitions` objects by topic, from such objects, from numbers, or from dicts."""
+    wanted = arguments.mapping("topic_partitions", given)
+    arguments.names("topic_partitions", wanted)
+    return {topic: _partitions(topic, each) for topic, each in wanted.items()}
+
+
+def _partitions(topic: str, given: object) -> NewPartitions:
+    if isinstance(given, NewPartitions):
+        return given
+    if isinstance(given, Mapping):
+        if "count" not in given:
+            raise IllegalArgumentError(f"topic_partitions: expected a count for {topic!r}, got {given!r:.80}")
+        return NewPartitions(arguments.number("topic_partitions", given["count"]), given.get("assignments"))
+    if not isinstance(given, int):
+        raise IllegalArgumentError(
+            f"topic_partitions: expected NewPartitions objects, numbers or dicts, got {type(given).__name__}"
+        )
+    return NewPartitions(given)
+
 
 _DEFAULTS_SINCE = 4
 _DELETE_BY_STATE_SINCE = 6
@@ -251,3 +377,48 @@ def _partition(partition: Any) -> dict[str, Any]:
         "isr_nodes": partition.isr_nodes,
         "offline_replicas": partition.offline_replicas,
     }
+
+
+async def within_quota(
+    requests: AdminRequests,
+    wanted: Mapping[Any, T],
+    send: Callable[[list[T]], Awaitable[Any]],
+    results_of: Callable[[Any], Mapping[Any, Any]],
+    timeout_ms: int | None,
+) -> tuple[int, list[Any]]:
+    """Send changes of topics, and repeat those that exceed the controller's quota (KIP-599) until the time is up.
+
+    Arguments:
+        wanted: by what tells them apart.
+        send: sends some of it, and tries again by itself what else may be.
+        results_of: the results in a response, by the same.
+
+    Gives the longest throttle time in milliseconds, and the results; some may still say that the quota is exceeded.
+    """
+    results: dict[Any, Any] = {}
+    throttle_ms = [0]
+
+    async def once() -> None:
+        left = {key: each for key, each in wanted.items() if key not in results or _exceeds(results[key])}
+        try:
+            response = await send(list(left.values()))
+        except KafkaError as error:
+            raise FinalError(error) from error
+        throttle_ms.append(response.throttle_time_ms)
+        answered = results_of(response)
+        results.update(answered)
+        if any(_exceeds(each) for key, each in answered.items() if key in wanted):
+            raise ThrottlingQuotaExceededError("some changes of topics must wait")
+
+    try:
+        # Longer than one sending takes at most: its own error tells why there was no answer.
+        await requests.retry("changing topics", once, requests.limit_ms(timeout_ms) + 2 * MARGIN_MS)
+    except KafkaTimeoutError:
+        if not results:
+            raise
+    in_order = [results.pop(key) for key in wanted if key in results]
+    return max(throttle_ms), [*in_order, *results.values()]
+
+
+def _exceeds(result: Any) -> bool:
+    return bool(result.error_code == ThrottlingQuotaExceededError.errno)

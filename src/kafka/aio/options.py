@@ -2,13 +2,14 @@
 
 import asyncio
 import inspect
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Coroutine
 from typing import Any
 
+from kafka.aio.errors import BootstrapError
 from kafka.config import AdminConfigs, ConsumerConfigs, ProducerConfigs
 from kafka.config.table import given_options
 from kafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
-from kafka.errors import KafkaConfigurationError
+from kafka.errors import KafkaConfigurationError, NoBrokersAvailable
 
 NOT_GIVEN: Any = object()
 """What aiokafka has as the default of ``acks``; frameworks hand it on."""
@@ -120,3 +121,14 @@ def _common(given: Any) -> dict[str, Any]:
     if inspect.iscoroutinefunction(getattr(provider, "token", None)):
         options["sasl_oauth_token_provider"] = TokensOnLoop(provider)
     return options
+
+
+async def start(client: Awaitable[None], options: dict[str, Any]) -> None:
+    """Await a client's ``start()``; raises `BootstrapError` where it finds no broker."""
+    provider = options.get("sasl_oauth_token_provider")
+    if isinstance(provider, TokensOnLoop):
+        provider.loop = asyncio.get_running_loop()
+    try:
+        await client
+    except NoBrokersAvailable as error:
+        raise BootstrapError(*error.args) from error.__cause__

@@ -1,6 +1,7 @@
 """The plain values of the API."""
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from kafka.record import ConsumerRecord
 from kafka.structs import BrokerMetadata, OffsetAndMetadata, OffsetAndTimestamp, PartitionMetadata, TopicPartition
@@ -34,3 +35,16 @@ class RecordMetadata(NamedTuple):
     timestamp: int | None
     timestamp_type: int
     log_start_offset: int | None
+
+
+def as_offsets(given: Mapping[TopicPartition, Any]) -> dict[TopicPartition, OffsetAndMetadata]:
+    """Numbers, pairs of a number and metadata, and `OffsetAndMetadata`, as the last of these."""
+    return {tp: _as_offset(offset) for tp, offset in given.items()}
+
+
+def _as_offset(given: Any) -> OffsetAndMetadata:
+    if isinstance(given, OffsetAndMetadata):
+        return given
+    if isinstance(given, tuple):
+        return OffsetAndMetadata(*given)
+    return OffsetAndMetadata(given, "")

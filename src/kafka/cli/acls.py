@@ -5,9 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kafka.cli.aliases import AliasedGroup
-from kafka.cli.generic_types import Choice
-from kafka.cli.options import confirm, connected, yes_option
+from kafka.cli.options import AliasedGroup, Choice, confirm, connected, yes_option
 from kafka.cli.output import note, printable
 from kafka.cli.session import Session
 

@@ -4,8 +4,7 @@ from typing import Any
 
 import click
 
-from kafka.cli.aliases import AliasedGroup
-from kafka.cli.options import at_least_one, connected, dry_run_option, pairs, without_effect
+from kafka.cli.options import AliasedGroup, at_least_one, connected, dry_run_option, pairs, without_effect
 from kafka.cli.session import Session
 
 _ALIASES = {

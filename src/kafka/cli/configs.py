@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kafka.cli.aliases import AliasedGroup
-from kafka.cli.options import AnyCase, connected
+from kafka.cli.options import AliasedGroup, AnyCase, connected
 from kafka.cli.session import Session
 
 if TYPE_CHECKING:

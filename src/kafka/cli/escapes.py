@@ -1,4 +1,9 @@
-"""Characters that cannot be typed, as they are written in options."""
+"""Escape sequences: those that users write in options, and those that replace control characters in output.
+
+A control character in a record could move a terminal's cursor, change its colours or title, or write to the clipboard.
+Output therefore escapes control characters, C1 included (U+009B begins a sequence as ESC [ does), and characters that
+change the direction of the text around them. Line ends and tabs stay.
+"""
 
 import re
 
@@ -7,12 +12,12 @@ _NAMED = {"n": b"\n", "t": b"\t", "r": b"\r", "0": b"\0", "\\": b"\\"}
 
 
 def as_typed(text: str) -> bytes:
-    """The bytes of an argument: those that were typed, also where they are no UTF-8."""
+    """The bytes of an argument as typed, even if they are not UTF-8."""
     return text.encode("utf-8", "surrogateescape")
 
 
 def unescaped(text: str) -> bytes:
-    r"""A text with its escapes, such as ``\t`` and ``\x00``, as UTF-8. Raises `ValueError`."""
+    r"""Replace the escapes in a text, such as ``\t`` and ``\x00``; returns UTF-8. Raises `ValueError`."""
     parts, at = [], 0
     for match in _ESCAPE.finditer(text):
         parts += [as_typed(text[at : match.start()]), escaped(match[1])]
@@ -21,7 +26,7 @@ def unescaped(text: str) -> bytes:
 
 
 def unescaped_option(option: str, text: str | None) -> bytes | None:
-    """As `unescaped`, of an option that may not be given; the error names it."""
+    """Like `unescaped`, for an option that may be missing; the error names the option."""
     try:
         return None if text is None else unescaped(text)
     except ValueError as error:
@@ -29,9 +34,28 @@ def unescaped_option(option: str, text: str | None) -> bytes | None:
 
 
 def escaped(name: str) -> bytes:
-    """What stands behind a backslash. Raises `ValueError`."""
+    """The bytes that the characters after a backslash mean. Raises `ValueError`."""
     if name[0] == "x" and len(name) == 3:
         return bytes.fromhex(name[1:])
     if name not in _NAMED:
         raise ValueError(f"\\{name} is not an escape; expected one of \\n \\t \\r \\0 \\\\ \\xNN")
     return _NAMED[name]
+
+
+_OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+_RAW_IN_JSON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+def without_controls(text: str) -> str:
+    r"""Replace what a terminal obeys by escapes such as ``\x1b`` and ``\u202e``."""
+    return _OBEYED.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def bytes_without_controls(value: bytes) -> bytes:
+    r"""Like `without_controls`, for UTF-8; a byte that is not UTF-8 becomes an escape too, such as ``\x9b``."""
+    return without_controls(value.decode("utf-8", "backslashreplace")).encode()
+
+
+def escaped_json(text: str) -> str:
+    """Escape the control characters that `json.dumps` leaves unescaped; the JSON has the same value."""
+    return _RAW_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

@@ -5,8 +5,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kafka.cli.aliases import AliasedGroup
-from kafka.cli.options import at_least_one, confirm, connected, timeout_option, topic_option, without_effect, yes_option
+from kafka.cli.options import (
+    AliasedGroup,
+    at_least_one,
+    confirm,
+    connected,
+    timeout_option,
+    topic_option,
+    without_effect,
+    yes_option,
+)
 from kafka.cli.positions import POSITION, Position
 from kafka.cli.session import Session
 

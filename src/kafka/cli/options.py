@@ -3,19 +3,26 @@
 import functools
 import logging
 import sys
-from collections.abc import Callable, Sequence
-from typing import Any, ParamSpec, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import click
 
-from kafka.cli.generic_types import Choice
+if TYPE_CHECKING:
+    Choice = click.Choice[str]
+    ParamType = click.ParamType[Any]
+else:
+    Choice = click.Choice
+    ParamType = click.ParamType
+"""Base classes for parameter types: click makes them generic from 8.2 on."""
+
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
 class AnyCase(Choice):
-    """A choice in any case of letters, shown as it is documented."""
+    """A case-insensitive choice; errors show the choices as documented."""
 
     def __init__(self, choices: Sequence[str]) -> None:
         super().__init__(choices, case_sensitive=False)
@@ -142,16 +149,16 @@ def _merged(layers: list[dict[str, Any]]) -> dict[str, Any]:
 
 def complete_topic(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     """What a shell offers for the name of a topic: see `click.Parameter.shell_complete`."""
-    from kafka.cli import names
+    from kafka.cli.completion import topics
 
-    return names.topics(_said_so_far(context), incomplete)
+    return topics(_said_so_far(context), incomplete)
 
 
 def complete_group(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     """What a shell offers for the name of a group."""
-    from kafka.cli import names
+    from kafka.cli.completion import groups
 
-    return names.groups(_said_so_far(context), incomplete)
+    return groups(_said_so_far(context), incomplete)
 
 
 def _said_so_far(context: click.Context | None) -> dict[str, Any]:
@@ -296,3 +303,19 @@ yes_option = click.option("-y", "--yes", is_flag=True, help="Skip confirmation (
 dry_run_option = click.option(
     "--dry-run", "--validate-only", is_flag=True, help="Show what would be done without doing it."
 )
+
+
+class AliasedGroup(click.Group):
+    """A group whose commands have aliases, which its help does not list.
+
+    Arguments:
+        aliases: alias to command name; kafka-python 3's names, or ones that are easily typed.
+    """
+
+    def __init__(self, *args: Any, aliases: Mapping[str, str] | None = None, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.aliases = dict(aliases or {})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command with this name or alias."""
+        return super().get_command(ctx, self.aliases.get(cmd_name, cmd_name))

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from kafka.cli.terminal_text import escaped_json
+from kafka.cli.escapes import escaped_json
 from kafka.display import size_text
 
 _GAP = "  "

@@ -5,9 +5,9 @@ from typing import Any
 
 import click
 
-from kafka.cli.aliases import AliasedGroup
 from kafka.cli.offsets import list_offsets, trim
 from kafka.cli.options import (
+    AliasedGroup,
     at_least_one,
     connected,
     dry_run_option,

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from kafka.cli.generic_types import ParamType
+from kafka.cli.options import ParamType
 
 Position = str | int | datetime.datetime | datetime.timedelta
 

@@ -5,8 +5,7 @@ from typing import Any
 
 import click
 
-from kafka.cli.aliases import AliasedGroup
-from kafka.cli.options import connected, dry_run_option, pairs
+from kafka.cli.options import AliasedGroup, connected, dry_run_option, pairs
 from kafka.cli.session import Session
 
 _KINDS = ("user", "client-id", "ip")

@@ -1,7 +1,8 @@
-"""``kafka schemas``: what a schema registry keeps."""
+"""``kafka schemas``: the schemas of a schema registry, and its reasons for refusing one as incompatible."""
 
-from collections.abc import Container
-from typing import IO, TYPE_CHECKING, Any
+import re
+from collections.abc import Container, Sequence
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -135,7 +136,6 @@ def check(
 
     Exits with 1 if it is not, or if the subject does not exist.
     """
-    from kafka.cli.schema_reasons import readable, verdict
 
     schema, wanted = _schema(file, kind, references), None if version is None else _version(version)
     exists = _exists(registry, subject)
@@ -252,3 +252,51 @@ def _reference(text: str) -> "SchemaReference":
     if not (name and equals and subject and colon and version.isdecimal()):
         raise click.UsageError(f"--reference expects NAME=SUBJECT:VERSION, got {text!r}")
     return SchemaReference(name, subject, int(version))
+
+
+_REASON = re.compile(
+    r"\{errorType: ?(['\"])(?P<kind>.*?)\1, description: ?(['\"])(?P<text>.*?)\3"
+    r"(?:, additionalInfo: ?(['\"])(?P<more>.*?)\5)?\}",
+    re.DOTALL,
+)
+_NOTE = re.compile(r"\{(oldSchemaVersion|oldSchema|compatibility|validateFields): ?'?(.*?)'?\}", re.DOTALL)
+"""What Confluent's registries list behind the reasons."""
+
+
+class Verdict(NamedTuple):
+    """Why a schema is not compatible.
+
+    Arguments:
+        reasons: in the registry's words.
+        version: the version that it was compared with, if the registry says so.
+        schema: the text of that version's schema.
+        compatibility: the subject's setting.
+    """
+
+    reasons: list[str]
+    version: int | None = None
+    schema: str | None = None
+    compatibility: str | None = None
+
+
+def verdict(messages: Sequence[str]) -> Verdict:
+    """Tell reasons from what else a registry says about them."""
+    reasons, notes = [], {}
+    for each in messages:
+        note = _NOTE.fullmatch(each)
+        if note is None:
+            reasons.append(each)
+        else:
+            notes[note[1]] = note[2]
+    number = notes.get("oldSchemaVersion", "")
+    version = int(number) if number.isdecimal() else None
+    return Verdict(reasons, version, notes.get("oldSchema"), notes.get("compatibility"))
+
+
+def readable(reason: str) -> str:
+    """A reason as a sentence."""
+    found = _REASON.fullmatch(reason)
+    if found is None:
+        return reason
+    more = found["more"]
+    return f"{found['kind']}: {found['text']}" + (f" ({more})" if more and more not in found["text"] else "")

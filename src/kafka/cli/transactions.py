@@ -5,8 +5,7 @@ from typing import Any
 
 import click
 
-from kafka.cli.aliases import AliasedGroup
-from kafka.cli.options import confirm, connected, yes_option
+from kafka.cli.options import AliasedGroup, confirm, connected, yes_option
 from kafka.cli.positions import DURATION
 from kafka.cli.session import Session
 

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kafka.cli.typed_fields import Document, Field, ToText, inner, registered, the_schema
-from kafka.cli.typed_input import Row, ToBytes, plain
+from kafka.cli.typed_fields import Document, Field, Row, ToBytes, ToText, inner, plain, registered, the_schema
 
 if TYPE_CHECKING:
     from kafka.formats.avro.schema import Schema as ParsedSchema

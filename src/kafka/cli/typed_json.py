@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from kafka.cli.typed_fields import Document, Field, Headers, inner, registered, the_schema
-from kafka.cli.typed_input import Row, ToBytes, plain
+from kafka.cli.typed_fields import Document, Field, Headers, Row, ToBytes, inner, plain, registered, the_schema
 
 if TYPE_CHECKING:
     from kafka.schema_registry import Schema, SchemaRegistryClient

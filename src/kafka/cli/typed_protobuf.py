@@ -6,8 +6,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from kafka.cli.schema_files import proto_imports
-from kafka.cli.typed_fields import Document, Field, ToText, registered, the_schema
-from kafka.cli.typed_input import Row, ToBytes, in_base64, plain
+from kafka.cli.typed_fields import Document, Field, Row, ToBytes, ToText, in_base64, plain, registered, the_schema
 
 if TYPE_CHECKING:
     from kafka.formats.protobuf.codec import Protobuf

@@ -11,8 +11,7 @@ import click
 
 from kafka.cli.output import note
 from kafka.cli.registry_options import with_registry_if_given
-from kafka.cli.typed_fields import Document, Field, Headers, ToText
-from kafka.cli.typed_input import ToBytes
+from kafka.cli.typed_fields import Document, Field, Headers, ToBytes, ToText
 
 R = TypeVar("R")
 

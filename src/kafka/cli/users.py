@@ -6,8 +6,7 @@ from typing import Any
 
 import click
 
-from kafka.cli.aliases import AliasedGroup
-from kafka.cli.options import AnyCase, ask_password, confirm, connected, yes_option
+from kafka.cli.options import AliasedGroup, AnyCase, ask_password, confirm, connected, yes_option
 from kafka.cli.output import note, printable
 from kafka.cli.session import Session
 

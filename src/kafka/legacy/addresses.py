@@ -1,4 +1,4 @@
-"""kafka-python's import paths that have no file here: what each offered, and where that is today.
+"""Import paths of kafka-python and aiokafka that have no file here: what each offered, and where that is today.
 
 A row is a module, or a package if other rows lie below it. In a source tree and in an editable installation
 `kafka._old_names.OldPaths` serves it; `setup.py` writes it into a wheel as a file, so that type checkers, editors and
@@ -50,6 +50,51 @@ What 2.x had is as in 2.x, and gives a message of kafka-python 3 where it is cal
 )
 
 ADDRESSES: dict[str, Address] = {
+    "kafka.admin.acl_resource": Address(
+        "kafka-python's import path of ACLs.",
+        names="""
+            kafka.admin.acls ACL ACLFilter ACLOperation ACLPermissionType ACLResourcePatternType ResourcePattern
+            kafka.admin.acls ResourcePatternFilter ResourceType valid_acl_operations
+        """,
+    ),
+    "kafka.admin.new_partitions": Address(
+        "kafka-python's import path of `NewPartitions`.", names="kafka.admin.topics NewPartitions"
+    ),
+    "kafka.admin.new_topic": Address("kafka-python's import path of `NewTopic`.", names="kafka.admin.topics NewTopic"),
+    "kafka.aio.admin.config_resource": Address(
+        "aiokafka's import path of resources that have a configuration.",
+        names="kafka.admin.config_resource ConfigResource ConfigResourceType",
+    ),
+    "kafka.aio.admin.new_partitions": Address(
+        "aiokafka's import path of `NewPartitions`.", names="kafka.admin.topics NewPartitions"
+    ),
+    "kafka.aio.admin.new_topic": Address("aiokafka's import path of `NewTopic`.", names="kafka.admin.topics NewTopic"),
+    "kafka.aio.coordinator": Address("aiokafka's import path of group membership."),
+    "kafka.aio.coordinator.assignors": Address("aiokafka's import path of the assignors."),
+    "kafka.aio.coordinator.assignors.abstract": Address(
+        "aiokafka's import path of `AbstractPartitionAssignor`.",
+        names="kafka.coordinator.assignors.abstract AbstractPartitionAssignor",
+    ),
+    "kafka.aio.coordinator.assignors.range": Address(
+        "aiokafka's import path of `RangePartitionAssignor`.",
+        names="kafka.coordinator.assignors.range RangePartitionAssignor",
+    ),
+    "kafka.aio.coordinator.assignors.roundrobin": Address(
+        "aiokafka's import path of `RoundRobinPartitionAssignor`.",
+        names="kafka.coordinator.assignors.roundrobin RoundRobinPartitionAssignor",
+    ),
+    "kafka.aio.coordinator.assignors.sticky": Address("aiokafka's import path of the sticky assignor."),
+    "kafka.aio.coordinator.assignors.sticky.sticky_assignor": Address(
+        "aiokafka's import path of `StickyPartitionAssignor`.",
+        names="kafka.coordinator.assignors.sticky.sticky_assignor StickyPartitionAssignor",
+    ),
+    "kafka.aio.partitioner": Address(
+        "aiokafka's import path of the default partitioner.",
+        names="""
+            kafka.partitioner.default DefaultPartitioner
+            kafka.partitioner.murmur2 murmur2
+        """,
+    ),
     "kafka.client": Address(
         "kafka-python's import path of `SimpleClient` and `KafkaClient`, from 0.9 to 1.4.",
         names="""

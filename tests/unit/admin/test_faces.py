@@ -9,7 +9,7 @@ import warnings
 import pytest
 
 from kafka import AsyncKafkaAdminClient, KafkaAdminClient
-from kafka.admin.concurrently import all_of
+from kafka.admin.requests import gather
 from kafka.errors import IllegalStateError, NoBrokersAvailable, UnsupportedVersionError
 from unit.admin.conftest import options
 from unit.net.scripted import SILENCE
@@ -113,7 +113,7 @@ async def test_when_one_of_several_requests_fails_the_others_do_not_run_on():
         raise UnsupportedVersionError("too old")
 
     with pytest.raises(UnsupportedVersionError):
-        await all_of([wait(), fail()])
+        await gather([wait(), fail()])
     assert ended == ["waiting"]
     assert asyncio.all_tasks() == {asyncio.current_task()}
 

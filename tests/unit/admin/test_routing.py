@@ -5,7 +5,7 @@ import time
 import pytest
 
 from kafka.admin import ConfigResource, MemberToRemove, OffsetShift, OffsetSpec, ReplicaLogDir, SharePartitionOffset
-from kafka.admin.transaction_types import FencedProducer
+from kafka.admin.transactions import FencedProducer
 from kafka.consumer.bounded import bounds
 from kafka.errors import (
     ClusterAuthorizationFailedError,

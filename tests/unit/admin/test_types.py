@@ -25,10 +25,9 @@ from kafka.admin import (
     UserScramCredentialDeletion,
     UserScramCredentialUpsertion,
 )
-from kafka.admin.acl_resource import valid_acl_operations
-from kafka.admin.acls import MatchedACL
+from kafka.admin.acls import MatchedACL, valid_acl_operations
 from kafka.admin.config_resource import ConfigResource, check_brokers
-from kafka.admin.wanted import new_partitions, new_topics
+from kafka.admin.topics import new_partitions, new_topics
 from kafka.errors import IllegalArgumentError, NoError
 
 TOPIC = ResourcePattern(ResourceType.TOPIC, "t")

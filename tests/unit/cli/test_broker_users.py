@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 from kafka import broker
 from kafka.broker import embedded
-from kafka.cli import broker_users
+from kafka.cli import broker as broker_command
 from kafka.cli.commands import commands
 
 RUNNER = CliRunner()
@@ -34,7 +34,7 @@ def run(*arguments: str, stdin: str | None = None, **variables: str) -> Result:
 @pytest.fixture
 def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     """Standard input is a terminal."""
-    monkeypatch.setattr(broker_users, "sys", SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: True)))
+    monkeypatch.setattr(broker_command, "sys", SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: True)))
 
 
 def test_without_users_nobody_logs_in(ran: dict[str, Any]) -> None:

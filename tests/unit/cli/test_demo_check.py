@@ -8,9 +8,8 @@ import pandas as pd
 import pytest
 
 from kafka.cli.demo import check, drivers
-from kafka.cli.demo.expected import expected_delays
-from kafka.cli.demo.flight_tables import COLUMNS, Flights
-from kafka.cli.demo.flights import read_flights
+from kafka.cli.demo.check import expected_delays
+from kafka.cli.demo.flights import COLUMNS, Flights, read_flights
 from kafka.cli.demo.plan import TOPIC_QUERY, Plan, read_plan
 
 pytestmark = pytest.mark.once

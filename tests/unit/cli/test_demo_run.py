@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from kafka import KafkaAdminClient, KafkaProducer
 from kafka.cli.commands import commands
 from kafka.cli.demo import check, drivers, flights
-from kafka.cli.demo.expected import expected_delays
+from kafka.cli.demo.check import expected_delays
 from kafka.cli.demo.flights import read_flights
 from kafka.cli.demo.ingest import RESULT_TOPIC, SOURCE_TOPIC, end_offsets
 from kafka.cli.demo.plan import Plan

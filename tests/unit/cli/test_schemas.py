@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 from kafka.broker import EmbeddedBroker
 from kafka.cli.commands import commands
-from kafka.cli.schema_reasons import readable
+from kafka.cli.schemas import readable
 from unit.cli.cli_support import SETTINGS
 
 pytestmark = pytest.mark.once

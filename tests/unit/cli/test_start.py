@@ -75,7 +75,7 @@ def test_commands_and_options_are_completed(words: str, expected: str) -> None:
 def test_names_of_topics_and_groups_are_completed_from_the_cluster(
     cli: Cli, words: str, expected: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kafka.cli.names._QUICK", {})  # a busy machine may take longer than a person waits
+    monkeypatch.setattr("kafka.cli.completion._QUICK", {})  # a busy machine may take longer than a person waits
     if "complete-able" not in cli("topics", "list").split():
         cli("topics", "create", "complete-able", "complete-too")
         cli("groups", "set-offsets", "complete-group", "-o", "complete-able:0:0")
@@ -83,7 +83,7 @@ def test_names_of_topics_and_groups_are_completed_from_the_cluster(
 
 
 def test_a_name_that_a_shell_would_run_is_not_offered(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kafka.cli.names._QUICK", {})
+    monkeypatch.setattr("kafka.cli.completion._QUICK", {})
     cli("topics", "create", "shell-topic")
     for group in ("shell-$(reboot)", "shell-;reboot", "shell-a\nb", "shell-plain"):
         cli("groups", "set-offsets", group, "-o", "shell-topic:0:0")

@@ -9,8 +9,8 @@ import pytest
 from kafka.cli.consume.formats import text_format
 from kafka.cli.consume.selection import Piece
 from kafka.cli.consume.sink import open_sink
+from kafka.cli.escapes import escaped_json, without_controls
 from kafka.cli.output import Output
-from kafka.cli.terminal_text import escaped_json, without_controls
 from kafka.record import BatchBuilder, decode_batches
 
 pytestmark = pytest.mark.once

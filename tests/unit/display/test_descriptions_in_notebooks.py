@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from kafka.admin.consumer_protocol import MemberAssignment
-from kafka.admin.group_results import DescribedGroups, GroupDescriptions, ListedGroups
+from kafka.admin.group_descriptions import DescribedGroups, GroupDescriptions, MemberAssignment
+from kafka.admin.groups import ListedGroups
 from kafka.admin.results import Result, TopicDescriptions
 from kafka.structs import GroupInformation, MemberInformation
 from unit.display.shown import SCRIPT, Shown

@@ -1,3 +1,19 @@
-"""The methods of `AsyncKafkaAdminClient`, a module for each subject. Each checks and copies its arguments, and awaits
+"""The methods of `AsyncKafkaAdminClient`, one module per subject. Each checks and copies its arguments, and awaits
 an operation. `scripts/twins.py` writes the modules of `kafka.admin.calls` from these.
 """
+
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+from kafka.admin.requests import AdminRequests
+
+T = TypeVar("T")
+
+
+class AsyncAdminCalls:
+    """Methods that run a coroutine on the loop and wait for it."""
+
+    _requests: AdminRequests
+
+    async def _run(self, operation: Coroutine[Any, Any, T]) -> T:
+        raise NotImplementedError

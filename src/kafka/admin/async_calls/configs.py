@@ -4,9 +4,8 @@ from collections.abc import Iterable
 
 from kafka.admin import arguments
 from kafka.admin import configs as _configs
-from kafka.admin.async_calls.base import AsyncAdminCalls
-from kafka.admin.config_resource import ConfigResource, ConfigResourceType, check_brokers
-from kafka.admin.config_types import ConfigFilterType
+from kafka.admin.async_calls import AsyncAdminCalls
+from kafka.admin.config_resource import ConfigFilterType, ConfigResource, ConfigResourceType, check_brokers
 from kafka.admin.results import AlterConfigsResult, DescribedConfigs
 
 

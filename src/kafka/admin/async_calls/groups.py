@@ -6,10 +6,9 @@ from typing import Any
 from kafka.admin import arguments
 from kafka.admin import group_descriptions as _descriptions
 from kafka.admin import groups as _groups
-from kafka.admin.async_calls.base import AsyncAdminCalls
-from kafka.admin.group_members import remove_group_members
-from kafka.admin.group_results import DescribedGroups, ListedGroup, ListedGroups
-from kafka.admin.group_types import GroupState, GroupType, MemberToRemove
+from kafka.admin.async_calls import AsyncAdminCalls
+from kafka.admin.group_descriptions import DescribedGroups
+from kafka.admin.groups import GroupState, GroupType, ListedGroup, ListedGroups, MemberToRemove, remove_group_members
 from kafka.errors import BrokerResponseError, KafkaError, NoError
 
 

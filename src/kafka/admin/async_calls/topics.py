@@ -6,12 +6,11 @@ from uuid import UUID
 
 from kafka.admin import arguments
 from kafka.admin import topics as _topics
-from kafka.admin.async_calls.base import AsyncAdminCalls
-from kafka.admin.new_partitions import NewPartitions
+from kafka.admin.async_calls import AsyncAdminCalls
 from kafka.admin.results import CreatePartitionsResult, CreateTopicsResult, DeleteTopicsResult
-from kafka.admin.wanted import NewTopics
-from kafka.admin.wanted import new_partitions as wanted_partitions
-from kafka.admin.wanted import new_topics as wanted_topics
+from kafka.admin.topics import NewPartitions, NewTopics
+from kafka.admin.topics import new_partitions as wanted_partitions
+from kafka.admin.topics import new_topics as wanted_topics
 from kafka.errors import IllegalArgumentError
 
 

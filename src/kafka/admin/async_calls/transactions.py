@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from kafka.admin import arguments
 from kafka.admin import transactions as _transactions
-from kafka.admin.async_calls.base import AsyncAdminCalls
-from kafka.admin.transaction_types import (
+from kafka.admin.async_calls import AsyncAdminCalls
+from kafka.admin.transactions import (
     AbortTransactionSpec,
     FencedProducer,
     PartitionProducerState,

@@ -1,2 +1,20 @@
-"""The methods of `KafkaAdminClient`, a module for each subject. Each checks its arguments in the caller's
-thread, and waits."""
+# Written by scripts/twins.py from kafka/admin/async_calls/__init__.py: change that file, not this one.
+"""The methods of `KafkaAdminClient`, one module per subject. Each checks and copies its arguments, and awaits
+an operation. `scripts/twins.py` writes the modules of `kafka.admin.calls` from these.
+"""
+
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+from kafka.admin.requests import AdminRequests
+
+T = TypeVar("T")
+
+
+class AdminCalls:
+    """Methods that run a coroutine on the loop and wait for it."""
+
+    _requests: AdminRequests
+
+    def _run(self, operation: Coroutine[Any, Any, T]) -> T:
+        raise NotImplementedError

@@ -5,9 +5,8 @@ from collections.abc import Iterable
 
 from kafka.admin import arguments
 from kafka.admin import configs as _configs
-from kafka.admin.calls.base import AdminCalls
-from kafka.admin.config_resource import ConfigResource, ConfigResourceType, check_brokers
-from kafka.admin.config_types import ConfigFilterType
+from kafka.admin.calls import AdminCalls
+from kafka.admin.config_resource import ConfigFilterType, ConfigResource, ConfigResourceType, check_brokers
 from kafka.admin.results import AlterConfigsResult, DescribedConfigs
 
 

@@ -5,13 +5,11 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from kafka.admin import arguments
-from kafka.admin import group_lag as _lag
 from kafka.admin import group_offset_reset as _reset
 from kafka.admin import group_offsets as _offsets
-from kafka.admin import offset_targets as _targets
 from kafka.admin import share_group_offsets as _share
-from kafka.admin.calls.base import AdminCalls
-from kafka.admin.offset_targets import GivenTarget, Target
+from kafka.admin.calls import AdminCalls
+from kafka.admin.group_offset_reset import GivenTarget, Target
 from kafka.admin.share_group_offsets import SharePartitionOffset
 from kafka.display import check_matplotlib
 from kafka.errors import BrokerResponseError
@@ -78,7 +76,7 @@ class GroupOffsetCalls(AdminCalls):
         from kafka.display.figures import lag_figure
 
         wanted = list(dict.fromkeys(arguments.names("group_ids", group_ids)))
-        found = self._run(_lag.group_lag(self._requests, wanted))
+        found = self._run(_offsets.group_lag(self._requests, wanted))
         several = len(found) > 1
         lags = {
             f"{group_id}: {tp.topic}-{tp.partition}" if several else f"{tp.topic}-{tp.partition}": lag
@@ -135,11 +133,11 @@ class GroupOffsetCalls(AdminCalls):
         wanted: Mapping[TopicPartition | str, Target] | Target
         if isinstance(offset_specs, Mapping):
             wanted = {
-                tp if isinstance(tp, str) else arguments.partition(what, tp): _targets.target(what, spec)
+                tp if isinstance(tp, str) else arguments.partition(what, tp): _reset.target(what, spec)
                 for tp, spec in offset_specs.items()
             }
         else:
-            wanted = _targets.target(what, offset_specs)
+            wanted = _reset.target(what, offset_specs)
         return self._run(_reset.reset_group_offsets(self._requests, group_id, wanted, group_coordinator_id, dry_run))
 
     def delete_group_offsets(

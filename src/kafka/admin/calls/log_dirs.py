@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from kafka.admin import arguments
 from kafka.admin import cluster as _cluster
 from kafka.admin import log_dirs as _log_dirs
-from kafka.admin.calls.base import AdminCalls
+from kafka.admin.calls import AdminCalls
 from kafka.admin.log_dirs import ReplicaLogDir
 from kafka.admin.results import LogDirsResult
 from kafka.errors import IllegalArgumentError, KafkaError

@@ -6,11 +6,9 @@ from typing import Any
 
 from kafka.admin import arguments
 from kafka.admin import cluster as _cluster
-from kafka.admin import offsets as _offsets
-from kafka.admin import reassignments as _reassignments
-from kafka.admin import records as _records
-from kafka.admin.calls.base import AdminCalls
-from kafka.admin.offset_spec import IsolationLevel
+from kafka.admin import partitions as _partitions
+from kafka.admin.calls import AdminCalls
+from kafka.admin.partitions import IsolationLevel
 from kafka.admin.results import ElectLeadersResult
 from kafka.errors import BrokerResponseError, IllegalArgumentError
 from kafka.structs import OffsetAndTimestamp, TopicPartition
@@ -45,7 +43,7 @@ class PartitionCalls(AdminCalls):
         }
         limit = arguments.timeout(timeout_ms)
         leader_id = partition_leader_id
-        return self._run(_records.delete_records(self._requests, offsets, limit, leader_id, raise_errors))
+        return self._run(_partitions.delete_records(self._requests, offsets, limit, leader_id, raise_errors))
 
     def list_partition_offsets(
         self,
@@ -66,12 +64,12 @@ class PartitionCalls(AdminCalls):
         """
         what = "topic_partition_specs"
         specs = {
-            arguments.partition(what, tp): arguments.time_or_spec(what, spec)
+            arguments.partition(what, tp): _partitions.time_or_spec(what, spec)
             for tp, spec in arguments.mapping(what, topic_partition_specs).items()
         }
         level = arguments.member("isolation_level", IsolationLevel, isolation_level)
         limit = arguments.timeout(timeout_ms)
-        return self._run(_offsets.list_partition_offsets(self._requests, specs, level, limit, raise_errors))
+        return self._run(_partitions.list_partition_offsets(self._requests, specs, level, limit, raise_errors))
 
     def describe_topic_partitions(
         self, topics: Iterable[str], response_partition_limit: int = 2000, cursor: Mapping[str, Any] | None = None
@@ -112,7 +110,7 @@ class PartitionCalls(AdminCalls):
         if kind not in (0, 1):
             raise IllegalArgumentError(f"election_type: expected 0 (preferred) or 1 (unclean), got {kind}")
         wanted, limit = self._indexes(topic_partitions), arguments.timeout(timeout_ms)
-        return self._run(_reassignments.elect_leaders(self._requests, kind, wanted, limit, raise_errors))
+        return self._run(_partitions.elect_leaders(self._requests, kind, wanted, limit, raise_errors))
 
     def perform_leader_election(
         self,
@@ -148,7 +146,7 @@ class PartitionCalls(AdminCalls):
             if to is not None and not to:
                 raise IllegalArgumentError(f"reassignments: expected brokers for {tp}, or None to end a move")
         limit = arguments.timeout(timeout_ms)
-        return self._run(_reassignments.alter_partition_reassignments(self._requests, wanted, limit))
+        return self._run(_partitions.alter_partition_reassignments(self._requests, wanted, limit))
 
     def list_partition_reassignments(
         self,
@@ -162,7 +160,7 @@ class PartitionCalls(AdminCalls):
             timeout_ms: how long the controller may take; None: ``request_timeout_ms``.
         """
         wanted, limit = arguments.indexes("topic_partitions", topic_partitions), arguments.timeout(timeout_ms)
-        return self._run(_reassignments.list_partition_reassignments(self._requests, wanted, limit))
+        return self._run(_partitions.list_partition_reassignments(self._requests, wanted, limit))
 
     def _indexes(self, given: Any) -> dict[str, list[int]] | None:
         """Partitions by topic: as given, or all of the topics given."""

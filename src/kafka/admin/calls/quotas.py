@@ -6,7 +6,7 @@ from typing import Any
 
 from kafka.admin import arguments
 from kafka.admin import quotas as _quotas
-from kafka.admin.calls.base import AdminCalls
+from kafka.admin.calls import AdminCalls
 from kafka.errors import BrokerResponseError, IllegalArgumentError
 
 

@@ -7,12 +7,11 @@ from uuid import UUID
 
 from kafka.admin import arguments
 from kafka.admin import topics as _topics
-from kafka.admin.calls.base import AdminCalls
-from kafka.admin.new_partitions import NewPartitions
+from kafka.admin.calls import AdminCalls
 from kafka.admin.results import CreatePartitionsResult, CreateTopicsResult, DeleteTopicsResult
-from kafka.admin.wanted import NewTopics
-from kafka.admin.wanted import new_partitions as wanted_partitions
-from kafka.admin.wanted import new_topics as wanted_topics
+from kafka.admin.topics import NewPartitions, NewTopics
+from kafka.admin.topics import new_partitions as wanted_partitions
+from kafka.admin.topics import new_topics as wanted_topics
 from kafka.errors import IllegalArgumentError
 
 

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 
 from kafka.admin import arguments
 from kafka.admin import transactions as _transactions
-from kafka.admin.calls.base import AdminCalls
-from kafka.admin.transaction_types import (
+from kafka.admin.calls import AdminCalls
+from kafka.admin.transactions import (
     AbortTransactionSpec,
     FencedProducer,
     PartitionProducerState,

@@ -13,8 +13,7 @@ from kafka.admin.results import (
     DescribeConfigsResult,
 )
 from kafka.aio.admin.records_to_delete import RecordsToDelete
-from kafka.aio.options import AIOAdminConfigs, admin_options
-from kafka.aio.starting import start
+from kafka.aio.options import AIOAdminConfigs, admin_options, start
 from kafka.structs import GroupInformation, OffsetAndMetadata, TopicPartition
 
 

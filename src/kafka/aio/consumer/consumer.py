@@ -9,9 +9,8 @@ from typing import Any, Generic, Self, TypeVar, Unpack
 from kafka.aio.abc import ConsumerRebalanceListener
 from kafka.aio.attendant import Attendant, ToldListener
 from kafka.aio.errors import ConsumerStoppedError, IllegalOperation
-from kafka.aio.offsets import as_offsets
-from kafka.aio.options import AIOConsumerConfigs, consumer_options
-from kafka.aio.starting import start
+from kafka.aio.options import AIOConsumerConfigs, consumer_options, start
+from kafka.aio.structs import as_offsets
 from kafka.cluster.polled_client import InnerName
 from kafka.consumer._async.poll_loop import AsyncPollLoop
 from kafka.consumer.arguments import check_offset

@@ -7,11 +7,9 @@ from types import TracebackType
 from typing import Any, Generic, NamedTuple, Self, Unpack
 
 from kafka.aio.errors import IllegalOperation, ProducerClosed
-from kafka.aio.offsets import as_offsets
-from kafka.aio.options import NOT_GIVEN, AIOProducerConfigs, producer_options
+from kafka.aio.options import NOT_GIVEN, AIOProducerConfigs, producer_options, start
 from kafka.aio.producer.message_accumulator import BatchBuilder
-from kafka.aio.starting import start
-from kafka.aio.structs import RecordMetadata
+from kafka.aio.structs import RecordMetadata, as_offsets
 from kafka.cluster.polled_client import InnerName
 from kafka.errors import AssertedArgumentError, TransactionAbortedError
 from kafka.producer._async.transaction_calls import AsyncTransactionBlock

@@ -8,8 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 from kafka.cli.consume.selection import Piece
-from kafka.cli.escapes import as_typed, escaped
-from kafka.cli.terminal_text import bytes_without_controls, escaped_json
+from kafka.cli.escapes import as_typed, bytes_without_controls, escaped, escaped_json
 from kafka.cli.typed_fields import Document
 from kafka.config.option import nearest
 from kafka.record import Columns

@@ -1,4 +1,4 @@
-"""Where records come from: a snapshot of topics, what comes, or a group's share of it."""
+"""Sources of records: a snapshot of topics, new records, or the records of a group or share group (KIP-932)."""
 
 import contextlib
 import time
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import kafka
 from kafka.cli.consume.selection import Piece
+from kafka.cli.output import note
 from kafka.cli.positions import Position
 from kafka.cli.session import Session
 from kafka.consumer import ConsumerRebalanceListener
@@ -22,10 +23,10 @@ if TYPE_CHECKING:
 
 POLL_MS = 200
 _TOLD = 3
-"""Of so many partitions it is said where was searched."""
+"""Maximum number of partitions for which the searched ranges are reported."""
 _COMMIT_S = 1.0
 START_S = 30.0
-"""So long a group and brokers may take before the first answer; then it counts as nothing that came."""
+"""Seconds to wait for the first record of a group before it counts as idle."""
 
 
 class Source:
@@ -241,3 +242,66 @@ def closing(source: Source) -> Iterator[Source]:
         yield source
     finally:
         source.close()
+
+
+_AT_ONCE = 500
+"""Records that are acquired together."""
+
+
+class InShareGroup(Source):
+    """What a member of a share group is given: accepted when it was written, else released as the command ends.
+
+    Records that filters leave out are accepted as well: else the group would have them delivered again and again.
+
+    Arguments:
+        most: how many records are wanted in all; None: any number. No more than those are acquired at a time.
+        idle_s: ends when nothing came for so long; None: never.
+    """
+
+    def __init__(
+        self, session: Session, topics: Sequence[str], group: str, most: int | None, idle_s: float | None
+    ) -> None:
+        self._idle_s = idle_s
+        self._has_complained = False
+        limits: dict[str, Any] = {}
+        if most is not None:
+            limits = {"share_acquire_mode": "record_limit", "max_poll_records": min(most, _AT_ONCE)}
+        own = {"group_id": group, "share_acknowledgement_mode": "explicit", **limits}
+        self._consumer = session.share_consumer(**own)
+        self._consumer.set_acknowledgement_commit_callback(self._acknowledged)
+        self._consumer.subscribe(list(topics))
+
+    def columns(self) -> "Iterator[Columns]":
+        """See `Source`."""
+        idle = IdleTime(self._idle_s)
+        while True:
+            has_begun = self._consumer.acquisition_lock_timeout_ms() is not None  # which comes with an answer
+            found = self._consumer.poll_columns(timeout_ms=POLL_MS)
+            yield from found
+            if not found:
+                self.on_pause()
+            if idle.is_over(bool(found), has_begun):
+                return
+
+    def written(self, piece: Piece) -> None:
+        """See `Source`."""
+        columns, acknowledge = piece.columns, self._consumer.acknowledge
+        topic, partition = columns.topic, columns.partition
+        for offset in columns.offsets:
+            if offset >= piece.next_offset:
+                break  # not looked at
+            acknowledge(topic, partition, offset)
+
+    def _acknowledged(self, offsets: dict[TopicPartition, set[int]], error: Exception | None) -> None:
+        """Say once what went wrong: a program that reads slowly may hold records for longer than their locks last."""
+        if error is not None and not self._has_complained:
+            self._has_complained = True
+            for tp, each in offsets.items():
+                note(
+                    f"{len(each):,} records of {tp.topic}:{tp.partition} were written but will be delivered again, "
+                    f"because they could not be acknowledged: {error}"
+                )
+
+    def close(self) -> None:
+        """See `Source`."""
+        self._consumer.close()

@@ -1,8 +1,8 @@
 """``kafka demo``: a year of real flights through a broker and Spark, checked against plain pandas.
 
-``flights`` reads the data, ``ingest`` sends them as JSON, ``driver`` is a process that runs the Spark queries of
-``pipeline``, ``drivers`` starts it, kills it and starts it again, ``expected`` is the same computation in pandas,
-``check`` compares the two, ``run`` puts it together, ``report`` prints it and ``page`` draws it.
+``flights`` reads the data, ``ingest`` sends them as JSON, ``driver`` is a process that runs the Spark queries,
+``drivers`` starts it, kills it and starts it again, ``check`` compares the results with the same computation in pandas,
+``run`` runs all steps, ``report`` prints the figures and ``page`` draws them.
 """
 
 import pathlib

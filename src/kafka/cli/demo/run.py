@@ -17,7 +17,7 @@ from kafka.spark.requirements import check_java, check_pyspark
 if TYPE_CHECKING:
     import pandas as pd
 
-    from kafka.cli.demo.flight_tables import Flights
+    from kafka.cli.demo.flights import Flights
     from kafka.cli.demo.plan import Plan
 
 RECORDS_PER_TRIGGER = 60_000
@@ -135,9 +135,9 @@ def _checked(
 
     Raises `DifferentResult` where they, or those in the Parquet files, are not what pandas computes.
     """
-    from kafka.cli.demo import check, expected, ingest
+    from kafka.cli.demo import check, ingest
 
-    right = expected.expected_delays(data)
+    right = check.expected_delays(data)
     ending = ingest.end_offsets(servers, ingest.RESULT_TOPIC)
     results = check.from_topic(servers, starting, ending)
     everything = check.from_topic(servers, starting, ending, "read_uncommitted")

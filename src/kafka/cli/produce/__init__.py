@@ -1,9 +1,158 @@
 """``kafka produce``: records from standard input or files.
 
-`command.py` has the options, `lines.py`, `documents.py` and `tables.py` read input of each form and send it,
-`sending.py` counts what is sent.
+Holds the options. `lines.py` (lines and JSON) and `tables.py` read and send the input; `sending.py` counts records.
 """
 
-from kafka.cli.produce.command import command
+import pathlib
+import sys
+from typing import IO, Any
 
-__all__ = ["command"]
+import click
+
+from kafka._compression import Compression
+from kafka.cli.escapes import as_typed
+from kafka.cli.file_formats import LINES, check_installed, format_of
+from kafka.cli.options import complete_topic, connected, delivery, one
+from kafka.cli.session import Session
+from kafka.cli.typed_values import Translator, Typed, note_likely_mistakes, typed_bytes, with_typed_values
+
+_FORMATS = (*LINES, "json", "csv", "parquet", "arrow")
+
+
+@click.command(name="produce")
+@click.argument("topic", required=False, shell_complete=complete_topic)
+@click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False, path_type=pathlib.Path))
+@click.option(
+    "-t",
+    "--topic",
+    "topic_option",
+    metavar="TOPIC",
+    help="Same as TOPIC; all arguments are then FILES.",
+    shell_complete=complete_topic,
+)
+@click.option(
+    "-f",
+    "--format",
+    "name",
+    type=click.Choice(_FORMATS),
+    help="Input format. [default: from the file name, otherwise lines]",
+)
+@click.option("-K", "--key-separator", metavar="TEXT", help="Separator between key and value in each line.")
+@click.option("-D", "--delimiter", default="\\n", show_default=True, help="Delimiter at the end of each line.")
+@click.option("--null", metavar="TEXT", help="Send values equal to TEXT as null, a tombstone (lines, CSV).")
+@click.option(
+    "--encoding", metavar="NAME", help="Encode the UTF-8 lines in this encoding. [default: send bytes unchanged]"
+)
+@click.option("-k", "--key", metavar="TEXT", help="Key of records without one.")
+@click.option(
+    "-H", "--header", "headers", multiple=True, metavar="NAME=VALUE", help="Header to add to all records; repeatable."
+)
+@click.option(
+    "-p",
+    "--partition",
+    type=click.IntRange(0),
+    metavar="NUMBER",
+    help="Partition of all records. [default: by key, otherwise spread]",
+)
+@click.option("--keep-partitions", is_flag=True, help="Send each record to the partition it names (JSON, CSV, Arrow).")
+@click.option(
+    "--timestamp", type=int, metavar="MS", help="Timestamp of records without one, in milliseconds since 1970."
+)
+@click.option(
+    "--key-column", metavar="NAME", help="Send rows as JSON, with this column as the key (CSV, Parquet, Arrow)."
+)
+@click.option(
+    "-z", "--compression", type=click.Choice([each.option for each in Compression]), help="Compression codec."
+)
+@click.option("--acks", type=click.Choice(["0", "1", "all"]), help="Required acknowledgements. [default: all]")
+@click.option("--progress/--no-progress", default=None, help="Show the number of records on standard error.")
+@with_typed_values
+@connected
+def command(
+    session: Session,
+    topic: str | None,
+    files: tuple[pathlib.Path, ...],
+    topic_option: str | None,
+    name: str | None,
+    compression: str | None,
+    acks: str | None,
+    progress: bool | None,
+    typed: Typed,
+    **form: Any,
+) -> None:
+    """Send records to a topic, from FILES or standard input.
+
+    Each line is the value of a record, unless --format or the file name says otherwise.
+    """
+    if topic_option is not None:
+        files = (pathlib.Path(topic), *files) if topic is not None else files
+        topic = topic_option
+    topic = one("topic", [topic] if topic is not None else [])
+    from kafka.cli.produce.sending import BadInputError, Sending
+
+    fixed = _fixed(form)
+    form["lines"] = _lines(form)
+    note_likely_mistakes(typed, [] if form["key"] is None else [form["key"]], writes=True)
+    formats = [name or format_of(file) for file in files] if files else [name or "text"]
+    for each in formats:
+        check_installed(each)
+    if progress is None:
+        progress = bool(files) and sys.stderr.isatty()
+    with Translator(typed) as translator, session.producer(**delivery(compression, acks)) as producer:
+        sending = Sending(producer, topic, fixed, progress, typed_bytes(translator, typed))
+        try:
+            for file, its_format in zip(files, formats, strict=False):
+                with open(file, "rb") as opened:
+                    _send(sending, opened, its_format, form)
+            if not files:
+                _send(sending, sys.stdin.buffer, formats[0], form)
+        except BadInputError as error:
+            raise sending.told(error) from None
+        sending.finish()
+    sending.report(session.output)
+
+
+def _fixed(form: dict[str, Any]) -> Any:
+    from kafka.cli.options import pairs
+    from kafka.cli.produce.sending import Fixed
+
+    headers = tuple((name, as_typed(value)) for name, value in pairs(form["headers"]).items())
+    key = None if form["key"] is None else as_typed(form["key"])
+    return Fixed(key, headers, form["partition"], form["timestamp"])
+
+
+def _send(sending: Any, file: IO[bytes], name: str, form: dict[str, Any]) -> None:
+    if name == "json":
+        from kafka.cli.produce.lines import send_documents
+
+        send_documents(sending, file, form["keep_partitions"])
+    elif name == "csv":
+        from kafka.cli.produce.tables import send_csv
+
+        send_csv(sending, file, form["key_column"], form["keep_partitions"], form["null"])
+    elif name in ("parquet", "arrow"):
+        from kafka.cli.produce.tables import send_arrow
+
+        send_arrow(sending, name, file, form["key_column"], form["keep_partitions"])
+    else:
+        from kafka.cli.produce.lines import send_lines
+
+        send_lines(sending, file, *form["lines"])
+
+
+def _lines(form: dict[str, Any]) -> tuple[bytes, bytes | None, bytes | None, str | None]:
+    """How lines are taken apart, as `send_lines` has it. Raises `click.UsageError`."""
+    from kafka.cli.escapes import unescaped_option
+
+    try:
+        delimiter = unescaped_option("--delimiter", form["delimiter"]) or b""
+        separator = unescaped_option("--key-separator", form["key_separator"])
+        if not delimiter or separator == b"":
+            raise ValueError("--delimiter and --key-separator expect at least one character")
+        "".encode(form["encoding"] or "utf-8")
+    except LookupError as error:
+        raise click.UsageError(f"--encoding: {error}") from None
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    null = None if form["null"] is None else as_typed(form["null"])
+    return delimiter, separator, null, form["encoding"]

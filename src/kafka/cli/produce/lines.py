@@ -1,11 +1,19 @@
-"""Lines as records, as they come: what is typed is sent at once."""
+"""Records from lines: the lines themselves, sent as soon as they are typed, or one JSON object per line.
 
+The JSON has the form that ``kafka consume --json`` writes.
+"""
+
+import base64
+import json
 import os
-from collections.abc import Iterator
-from typing import IO
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from typing import IO, Any
 
 from kafka.cli.output import note
 from kafka.cli.produce.sending import BadInputError, Sending
+from kafka.cli.typed_fields import Given, Json
+from kafka.errors import KafkaError
 
 _CHUNK = 1 << 20
 _MOST = 1 << 30
@@ -83,3 +91,84 @@ def _encoded(text: bytes, encoding: str) -> bytes:
         return text.decode().encode(encoding)
     except UnicodeError as error:
         raise BadInputError(f"cannot encode a line in {encoding}: {error}") from None
+
+
+_KNOWN = ("key", "value", "headers", "partition", "timestamp", "topic", "offset", "key_base64", "value_base64")
+
+
+def send_documents(sending: Sending, file: IO[bytes], keep_partitions: bool) -> None:
+    """Each line has "value" or "value_base64"; it may have key, headers and timestamp. Raises `BadInputError`.
+
+    Arguments:
+        keep_partitions: each record goes to the partition that it names.
+    """
+    number = 0
+    parse_float = Decimal if sending.has_json("value") or sending.has_json("key") else float
+    for found in split(file, b"\n"):
+        for line in found:
+            number += 1
+            if line.strip():
+                try:
+                    _send(sending, json.loads(line, parse_float=parse_float), keep_partitions)
+                except KafkaError:  # about the topic or the settings, not this line
+                    raise
+                except (ValueError, TypeError, RecursionError) as error:
+                    raise BadInputError(f"line {number} is not a record: {error}") from None
+
+
+def _send(sending: Sending, document: Any, keep_partitions: bool) -> None:
+    if not isinstance(document, dict):
+        raise ValueError(
+            f"expected an object, got {type(document).__name__}; use --format lines to send any line unchanged"
+        )
+    strangers = [name for name in document if name not in _KNOWN]
+    if strangers or not {"value", "value_base64"} & document.keys():
+        raise ValueError(
+            "expected an object with 'value' and optionally 'key', 'headers', 'partition', 'timestamp', got "
+            f"{', '.join(strangers or document) or 'none of them'}; use --format lines to send any line unchanged"
+        )
+    sending.send(
+        _part(sending, document, "value"),
+        _part(sending, document, "key"),
+        _headers(document.get("headers")),
+        document.get("partition") if keep_partitions else None,
+        document.get("timestamp"),
+    )
+
+
+def _part(sending: Sending, document: Mapping[str, Any], name: str) -> Given | None:
+    """A key or a value: of a type in JSON, it stands in the document as it is."""
+    if sending.has_json(name) and f"{name}_base64" not in document:
+        return None if document.get(name) is None else Json(document[name])
+    return _field(document, name)
+
+
+def _field(document: Mapping[str, Any], name: str) -> bytes | None:
+    """A key or a value: text, or any other JSON, which is sent as JSON. Raises `ValueError`."""
+    if f"{name}_base64" in document:
+        return base64.b64decode(document[f"{name}_base64"], validate=True)
+    value = document.get(name)
+    if value is None:
+        return None
+    text = (
+        value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=float)
+    )
+    return text.encode()
+
+
+def _headers(given: Any) -> list[tuple[str, bytes | None]] | None:
+    """A list of objects of "key" and "value", or of pairs, or an object."""
+    if not given:
+        return None
+    if isinstance(given, dict):
+        given = [{"key": name, "value": value} for name, value in given.items()]
+    found = []
+    for each in given:
+        if isinstance(each, list) and len(each) == 2:
+            each = {"key": each[0], "value": each[1]}
+        if not isinstance(each, dict) or not isinstance(each.get("key"), str):
+            raise ValueError(
+                f"expected headers as objects with 'key' and 'value', got {json.dumps(each, default=float)[:80]}"
+            )
+        found.append((each["key"], _field(each, "value")))
+    return found

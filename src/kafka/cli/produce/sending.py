@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from kafka.cli.output import Output, note
-from kafka.cli.typed_input import Given, Json
+from kafka.cli.typed_fields import Given, Json
 from kafka.display import size_text
 
 if TYPE_CHECKING:
-    from kafka.cli.typed_input import ToBytes
+    from kafka.cli.typed_fields import ToBytes
     from kafka.producer import KafkaProducer
 
 Headers = Sequence[tuple[str, bytes | None]]

@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from kafka.cli.produce.sending import BadInputError, Sending
-from kafka.cli.typed_input import Json, Row
+from kafka.cli.typed_fields import Json, Row
 from kafka.errors import KafkaError
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import secrets
 from collections.abc import Sequence
 
 from kafka._loop_services import wall_clock_ns
-from kafka.admin.concurrently import all_of
-from kafka.admin.transaction_types import TransactionDescription, TransactionState
+from kafka.admin.requests import gather
+from kafka.admin.transactions import TransactionDescription, TransactionState
 from kafka.errors import (
     InvalidProducerEpochError,
     InvalidTransactionTimeoutError,
@@ -151,7 +151,7 @@ async def commit(access: PrefixAccess, options: WriteOptions, results: Sequence[
     where = _where(options, where, mine)
     still_open = _check_open(access, [] if done else mine, timeout_ms)
     if left is None:
-        _, left = await all_of([still_open, access.open_ids()])
+        _, left = await gather([still_open, access.open_ids()])
     else:
         await still_open
     # what killed tasks of this batch have left open holds readers up, for long if this batch is the last one

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Sequence
 
-from kafka.admin.transaction_types import TransactionDescription
+from kafka.admin.transactions import TransactionDescription
 from kafka.producer.transactions import TransactionIdentity
 from kafka.producer.transactions.ending import Outcome
 from kafka.spark.exactly_once.decision import BATCH_WRITE, Decision, Written

@@ -3,7 +3,7 @@
 import dataclasses
 from typing import Any
 
-from kafka.admin.transaction_types import TransactionDescription
+from kafka.admin.transactions import TransactionDescription
 from kafka.config import parse_admin
 from kafka.spark.client_cache import Configs
 from kafka.spark.exactly_once.decision import Decision

@@ -10,14 +10,12 @@ import threading
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from kafka.admin.concurrently import all_of
 from kafka.admin.config_resource import ConfigResource, ConfigResourceType
 from kafka.admin.configs import describe_configs
 from kafka.admin.group_offsets import alter_group_offsets, list_group_offsets
 from kafka.admin.groups import delete_groups, list_groups
-from kafka.admin.requests import AdminRequests
-from kafka.admin.transaction_types import TransactionDescription, TransactionState
-from kafka.admin.transactions import describe_transactions, list_transactions
+from kafka.admin.requests import AdminRequests, gather
+from kafka.admin.transactions import TransactionDescription, TransactionState, describe_transactions, list_transactions
 from kafka.cluster import Backoff
 from kafka.config import option_table
 from kafka.errors import (
@@ -224,7 +222,7 @@ class PrefixAccess:
 
     async def abort_ids(self, transactional_ids: Sequence[str]) -> None:
         """Abort what these ids have open, and fence their producers."""
-        await all_of(
+        await gather(
             TransactionRequests(self._cluster, each, _FENCING_TIMEOUT_MS, self._backoff).init()
             for each in transactional_ids
         )

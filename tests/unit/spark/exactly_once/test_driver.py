@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kafka.admin.transaction_types import TransactionDescription, TransactionState
+from kafka.admin.transactions import TransactionDescription, TransactionState
 from kafka.errors import InvalidProducerEpochError, KafkaTimeoutError, ProducerFencedError
 from kafka.producer.transactions import TransactionIdentity
 from kafka.spark.exactly_once import driver

@@ -7,7 +7,7 @@ import pytest
 
 from kafka import KafkaAdminClient, KafkaProducer
 from kafka.admin import NewTopic
-from kafka.admin.transaction_types import TransactionDescription, TransactionState
+from kafka.admin.transactions import TransactionDescription, TransactionState
 from kafka.broker import EmbeddedBroker
 from kafka.cluster import Backoff
 from kafka.errors import (

@@ -1,3 +1,0 @@
-"""An import path of `NewPartitions`."""
-
-from kafka.admin import NewPartitions as NewPartitions

@@ -1,3 +1,0 @@
-"""An import path of `NewTopic`."""
-
-from kafka.admin import NewTopic as NewTopic

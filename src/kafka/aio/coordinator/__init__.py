@@ -1,1 +1,0 @@
-"""aiokafka's import paths of what members of groups agree by."""

@@ -1,1 +1,0 @@
-"""aiokafka's import path of the sticky assignor."""
