@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import gc
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -40,11 +41,15 @@ class Interrupt:
 
     def __enter__(self) -> Interrupt:
         self._before = sys.gettrace()
+        self._collects = gc.isenabled()
+        gc.disable()  # a collection would run finalizers of other tests' objects, and one of them might get the interrupt
         sys.settrace(self._enter)
         return self
 
     def __exit__(self, *error: object) -> None:
         sys.settrace(self._before)
+        if self._collects:
+            gc.enable()
         self._calls.clear()  # frames hold what their functions work with
 
     def _enter(self, frame: FrameType, event: str, arg: Any) -> Any:
