@@ -42,7 +42,7 @@ class Interrupt:
     def __enter__(self) -> Interrupt:
         self._before = sys.gettrace()
         self._collects = gc.isenabled()
-        gc.disable()  # a collection would run finalizers of other tests' objects, and one of them might get the interrupt
+        gc.disable()  # a collection would run finalizers of other tests' objects, which might get the interrupt
         sys.settrace(self._enter)
         return self
 

@@ -1,4 +1,4 @@
-"""The operations a client is allowed on a resource, as responses name them: all, as there is no authorizer."""
+"""The operations that a client may perform on a resource, as responses encode them: all, without an authorizer."""
 
 from typing import Final
 

@@ -1,6 +1,6 @@
-"""The broker's only source of time: the monotonic time and timers, and the wall clock.
+"""The broker's only source of time: monotonic time, timers, and the wall clock.
 
-Whoever runs a broker may hand in another one, with a virtual time for instance; nothing in the broker asks elsewhere.
+The caller may pass another clock to a broker, such as one with virtual time; the broker uses no other source.
 """
 
 import asyncio
@@ -10,39 +10,39 @@ from typing import Protocol
 
 
 class Timer(Protocol):
-    """A timer that was started."""
+    """A running timer."""
 
     def cancel(self) -> None:
-        """Let it never ring."""
+        """Stop the timer."""
 
 
 class Clock(Protocol):
-    """Time and timers; seconds, but for the wall clock's milliseconds. Used on the broker's loop only."""
+    """Time and timers, in seconds; the wall clock in milliseconds. Used on the broker's loop only."""
 
     def time(self) -> float:
-        """The monotonic time."""
+        """Return the monotonic time."""
 
     def wall_ms(self) -> int:
-        """The wall clock: milliseconds since the epoch, as records carry them."""
+        """Return the wall clock: milliseconds since the epoch, as in records' timestamps."""
 
     def call_later(self, delay: float, callback: Callable[[], object], /) -> Timer:
-        """Have `callback` called in `delay` seconds."""
+        """Call `callback` in `delay` seconds."""
 
 
 class LoopClock:
-    """The time and the timers of an event loop, and the machine's wall clock."""
+    """Time and timers of an event loop, and the machine's wall clock."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
 
     def time(self) -> float:
-        """The loop's time."""
+        """Return the loop's time."""
         return self._loop.time()
 
     def wall_ms(self) -> int:
-        """The machine's wall clock."""
+        """Return the machine's wall clock."""
         return time.time_ns() // 1_000_000
 
     def call_later(self, delay: float, callback: Callable[[], object], /) -> Timer:
-        """Have `callback` called by the loop in `delay` seconds."""
+        """Let the loop call `callback` in `delay` seconds."""
         return self._loop.call_later(delay, callback)

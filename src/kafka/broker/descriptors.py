@@ -1,6 +1,6 @@
-"""How the file descriptors are shared out: connections leave some free, for log files and modules that are loaded late.
+"""Limits on file descriptors: connections leave some free for log files and for modules that are imported late.
 
-Where clients could take them all, whoever reaches the port could stop the broker.
+Otherwise anyone who reaches the port could stop the broker by opening connections.
 """
 
 import logging
@@ -14,10 +14,10 @@ _BETWEEN_WARNINGS_S: Final = 60.0
 
 
 class DescriptorReserve:
-    """Says which connections are too many, by the number of a descriptor: the system gives the lowest that is free.
+    """Decides which connections are too many by their descriptor, as the system assigns the lowest free number.
 
     Arguments:
-        limit: the most descriptors of the process; None: there is no limit.
+        limit: the maximum number of descriptors; None: the process's own limit, if any.
     """
 
     def __init__(self, limit: int | None = None) -> None:
@@ -26,21 +26,21 @@ class DescriptorReserve:
         self._silent_until: float | None = None
 
     def may_keep(self, descriptor: int, now: float) -> bool:
-        """Whether a connection may have it; False, and a line in the log now and then: it is one of the reserve."""
+        """Whether a connection may keep the descriptor; if not, log a warning now and then."""
         if self._end is None or descriptor < self._end:
             return True
         if self._silent_until is None or now >= self._silent_until:
             self._silent_until = now + _BETWEEN_WARNINGS_S
             log.warning(
                 "new connections are closed: %d file descriptors are in use, more are kept for log files; raise the "
-                "limit (ulimit -n) where so many clients are expected",
+                "limit (ulimit -n) if you expect this many clients",
                 descriptor,
             )
         return False
 
 
 def most_files(wanted: int) -> int:
-    """How many log files may be open, of those `wanted`: half of the descriptors at most are theirs."""
+    """Return how many log files may be open: `wanted`, but at most half of the descriptors."""
     limit = _soft_limit()
     return wanted if limit is None else max(1, min(wanted, limit // 2))
 
@@ -48,7 +48,7 @@ def most_files(wanted: int) -> int:
 def _soft_limit() -> int | None:
     if sys.platform == "win32":
         return None
-    import resource  # not there on every system that this module is imported on
+    import resource  # missing on some systems that import this module
 
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return None if soft == resource.RLIM_INFINITY else soft

@@ -21,23 +21,23 @@ if TYPE_CHECKING:
 
 
 class EmbeddedBroker:
-    """A Kafka broker on real TCP and on disk, in this process.
+    """A Kafka broker in this process, with real TCP connections and logs on disk.
 
     As a synchronous context manager (or with `start` and `stop`) it runs on a thread and an event loop of its own; with
-    ``async with`` it runs on the caller's loop. It can be started again after it was stopped, on the same port if one
-    was given.
+    ``async with`` it runs on the caller's loop. After it has stopped it can be started again, on the same port if you
+    specified one.
 
-    Arguments: `data_dir`, the folder for logs and offsets (None: a temporary one, removed at the end); `host` and
-    `port` to listen on (0: a free one); `settings` as `kafka.broker.settings.BrokerSettings` names them. An unknown
-    setting raises `KafkaConfigurationError`.
+    Arguments: `data_dir`, the folder for logs and offsets (None: a temporary folder, removed at the end); `host` and
+    `port` to listen on (0: a free port); `settings`, see `kafka.broker.settings.BrokerSettings`. An unknown setting
+    raises `KafkaConfigurationError`.
 
-    With the setting `registry` a schema registry runs beside it, with Confluent's HTTP API, at `registry_url`; on the
-    loopback interface, without logins. Its data are in the same folder.
+    With the setting `registry` a schema registry with Confluent's HTTP API runs beside it at `registry_url`, on the
+    loopback interface and without logins. It keeps its data in the same folder.
 
-    With the setting `users`, passwords by name, clients have to log in (SASL_PLAINTEXT; PLAIN, SCRAM-SHA-256 or
-    SCRAM-SHA-512); whoever has logged in may do everything.
+    With the setting `users`, passwords by name, clients must log in (SASL_PLAINTEXT with PLAIN, SCRAM-SHA-256 or
+    SCRAM-SHA-512). Every user may do everything.
 
-    Attributes: `faults`, what the broker is to do wrong, see `kafka.broker.faults`.
+    Attributes: `faults` makes the broker fail on request, see `kafka.broker.faults`.
     """
 
     def __init__(
@@ -58,12 +58,12 @@ class EmbeddedBroker:
 
     @property
     def host(self) -> str:
-        """The host that clients connect to; raises `IllegalStateError` while the broker is not running."""
+        """The host to connect to; raises `IllegalStateError` while the broker is not running."""
         return self._running().endpoint.host
 
     @property
     def port(self) -> int:
-        """The port that clients connect to; raises `IllegalStateError` while the broker is not running."""
+        """The port to connect to; raises `IllegalStateError` while the broker is not running."""
         return self._running().endpoint.port
 
     @property
@@ -73,14 +73,14 @@ class EmbeddedBroker:
 
     @property
     def users(self) -> dict[str, str]:
-        """The setting of this name: passwords by name; empty where clients do not log in."""
+        """The setting `users`: passwords by name; empty if clients do not log in."""
         return dict(self._settings.users)
 
     @property
     def registry_url(self) -> str:
-        """Where its schema registry is, for the option ``url`` of `kafka.schema_registry.SchemaRegistryClient`.
+        """The URL of its schema registry, for the option ``url`` of `kafka.schema_registry.SchemaRegistryClient`.
 
-        Raises `IllegalStateError` while the broker is not running, or where it was made without ``registry=True``.
+        Raises `IllegalStateError` while the broker is not running, or if it was created without ``registry=True``.
         """
         url = self._running().registry_url
         if url is None:
@@ -88,9 +88,9 @@ class EmbeddedBroker:
         return url
 
     def pushed_metrics(self) -> "list[PushedMetrics]":
-        """The newest thousand pushes of clients' metrics (KIP-714), the last one last; from any thread.
+        """Return the latest thousand pushes of client metrics (KIP-714), oldest first; from any thread.
 
-        Clients push where the setting `client_telemetry` is on and a subscription asks for it (a config resource of the
+        Clients push if the setting `client_telemetry` is on and a subscription requests it (a config resource of the
         type CLIENT_METRICS). Raises `IllegalStateError` while the broker is not running.
         """
         return self._running().pushed_metrics()
@@ -108,7 +108,7 @@ class EmbeddedBroker:
     # -- on a thread of its own ---------------------------------------------------------------------------------------
 
     def start(self) -> "EmbeddedBroker":
-        """Start it on a thread; returns when it takes connections. Raises OSError where the port is taken."""
+        """Start the broker on a thread; returns when it accepts connections. Raises OSError if the port is taken."""
         server = self._new_server()
         loop = asyncio.new_event_loop()
         thread = threading.Thread(target=loop.run_forever, name="kafka-embedded-broker", daemon=True)
@@ -122,7 +122,7 @@ class EmbeddedBroker:
         return self
 
     def stop(self) -> None:
-        """Stop it: connections are closed, and the data are left in order. Harmless where it is not running."""
+        """Stop the broker: close connections and files cleanly. Does nothing if it is not running."""
         server, loop, thread = self._server, self._loop, self._thread
         if server is None or loop is None or thread is None:
             return
@@ -133,11 +133,11 @@ class EmbeddedBroker:
             _end_thread(loop, thread)
 
     def restart(self, *, lose_unsynced: bool = False) -> None:
-        """Crash it and start it again, on the same port: to clients it is a broker that was killed.
+        """Crash the broker and start it again on the same port: clients see a broker that was killed.
 
-        With `lose_unsynced` the machine lost power: what was not synced is gone. With the setting `fsync` that is
-        nothing that was acknowledged, without it all records and commits since the start. From any thread; raises
-        `IllegalStateError` while it is not running on a thread of its own.
+        With `lose_unsynced` the machine loses power: unsynced data is gone. With the setting `fsync` that is nothing
+        that was acknowledged, without it all records and commits since the start. May be called from any thread; raises
+        `IllegalStateError` while the broker is not running on a thread of its own.
         """
         if self._loop is None:
             raise IllegalStateError("the embedded broker does not run on a thread: await restart_async() on its loop")
@@ -154,10 +154,10 @@ class EmbeddedBroker:
     # -- on the caller's loop -----------------------------------------------------------------------------------------
 
     async def restart_async(self, *, lose_unsynced: bool = False) -> None:
-        """As `restart`, of a broker that runs on the caller's loop.
+        """As `restart`, for a broker that runs on the caller's loop.
 
         Arguments:
-            lose_unsynced: whether the machine also loses power: what was not synced is gone.
+            lose_unsynced: whether the machine also loses power, so that unsynced data is gone.
         """
         await self._running().restart(lose_unsynced=lose_unsynced)
 
@@ -184,17 +184,17 @@ def _end_thread(loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> No
 def run(
     data_dir: str | os.PathLike[str] | None = None, host: str = "127.0.0.1", port: int = 9092, **settings: object
 ) -> None:
-    """Run a broker until SIGINT or SIGTERM; the line it prints when it is ready ends with ``host:port``.
+    """Run a broker until SIGINT or SIGTERM; when it is ready, it prints a line that ends with ``host:port``.
 
-    On standard error it then says where records are, and whether clients have to log in.
+    It then reports on standard error where it keeps records and whether clients must log in.
 
     Arguments:
-        data_dir: where records are kept; None: in a folder that is deleted in the end.
+        data_dir: the folder for records; None: a temporary folder, removed at the end.
         host: the address to listen on.
-        port: 0: a free one.
+        port: the port; 0: a free one.
         settings: see `BrokerSettings`.
 
-    The arguments are those of `EmbeddedBroker`. Raises OSError where the port is taken.
+    The arguments are those of `EmbeddedBroker`. Raises OSError if the port is taken.
     """
     folder = None if data_dir is None else Path(data_dir)
     parsed = BrokerSettings.from_names(settings)

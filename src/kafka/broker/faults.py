@@ -1,9 +1,9 @@
-"""Faults on request: what a test asks a broker to do wrong, by API, topic, client and count.
+"""Faults on request: a test makes the broker fail by API, topic, client and number of requests.
 
-`EmbeddedBroker.faults` is a `Faults`. Each of its methods adds a rule and returns it. Those about connections are named
-so, as they are in `kafka.testing.Network`; all others are about requests and their answers. A request is given to the
-first rule that matches it, in the order in which they were added; a rule that has had its `times` is passed over. Rules
-may be added, read and removed from any thread; they hold across a restart of the broker.
+`EmbeddedBroker.faults` is a `Faults`. Each of its methods adds a rule and returns it. Methods with "connections" in
+their names concern connections, as in `kafka.testing.Network`; all others concern requests and their responses. The
+first rule that matches a request applies, in the order in which the rules were added; a rule that has been hit `times`
+times is skipped. Rules may be added, read and removed from any thread, and they survive a restart of the broker.
 """
 
 import threading
@@ -16,7 +16,7 @@ from kafka.broker.api import APIS
 from kafka.errors import BrokerResponseError, KafkaConfigurationError
 
 _FOR_TIMES: Final = frozenset({"count", "hits", "limit", "max", "n", "number"})
-"""What `times` is looked for as."""
+"""Argument names that users try instead of `times`."""
 _NAMES: Final = {api.key: api.name for api in APIS.values()}
 
 
@@ -39,9 +39,9 @@ class RequestFacts(NamedTuple):
     """What rules are matched against.
 
     Arguments:
-        api: Kafka's name of the request.
-        topics: those that it names.
-        client_id: the client's.
+        api: Kafka's name for the request.
+        topics: the topics in the request.
+        client_id: the client's id.
     """
 
     api: str
@@ -50,40 +50,40 @@ class RequestFacts(NamedTuple):
 
 
 class Times(TypedDict, total=False):
-    """When a rule holds."""
+    """When a rule applies."""
 
     after: int
-    """As many requests (or connections) that match are served as usual first."""
+    """Number of matching requests (or connections) that are served normally first."""
     times: int | None
-    """As many are given to the rule then; None for all."""
+    """Number of requests (or connections) to which the rule then applies; None for all."""
 
 
 class Match(Times, total=False):
-    """The requests that a rule is for: all that is given has to match."""
+    """The requests to which a rule applies: everything specified must match."""
 
     api: str | int | None
-    """Kafka's name of the request ("Produce") or its key (0); any request if not given."""
+    """Kafka's name for the request ("Produce") or its key (0); by default any request."""
     topic: str | None
-    """A topic that the request names, by name or by id."""
+    """A topic in the request, by name or by id."""
     client_id: str | None
-    """The client's."""
+    """The client's id."""
 
 
 class FaultRule:
-    """One rule. `hits` counts the requests (or connections) that were given to it.
+    """One rule. `hits` counts the requests (or connections) to which it was applied.
 
     Arguments:
-        faults: where it was added.
+        faults: the faults to which it belongs.
         action: what happens.
-        api: Kafka's name of the request, or its key; None: any.
-        topic: a topic that the request names; None: any.
-        client_id: the client's; None: any.
-        after: as many that match are served as usual first.
-        times: as many are given to the rule then; None: all.
-        error: the code to answer with.
+        api: Kafka's name for the request, or its key; None: any.
+        topic: a topic in the request; None: any.
+        client_id: the client's id; None: any.
+        after: number of matches that are served normally first.
+        times: number of matches to which the rule then applies; None: all.
+        error: the error code of the response.
         seconds: how long to wait.
-        nbytes: how many bytes are sent before the connection is closed.
-        handled: whether the request is carried out.
+        nbytes: number of bytes sent before the connection is closed.
+        handled: whether the request is executed.
     """
 
     def __init__(
@@ -110,7 +110,7 @@ class FaultRule:
         self.seconds: Final = seconds
         self.nbytes: Final = nbytes
         self.handled: Final = handled
-        """Whether the request is carried out, so that only its answer is affected."""
+        """Whether the request is executed, so that only its response is affected."""
         self.after: Final = after
         self._to_pass = after
         self._hits = 0
@@ -119,15 +119,15 @@ class FaultRule:
 
     @property
     def hits(self) -> int:
-        """How many requests were given to the rule so far."""
+        """Number of requests (or connections) to which the rule was applied so far."""
         return self._hits
 
     def wait(self, hits: int = 1, timeout_s: float = 10.0) -> bool:
-        """Wait, in a thread that is not the broker's, until the rule has been hit so often; False if time is up.
+        """Wait until the rule has been hit; not in the broker's thread. Returns False on timeout.
 
         Arguments:
-            hits: how often.
-            timeout_s: how long to wait, in seconds.
+            hits: number of hits to wait for.
+            timeout_s: maximum time to wait, in seconds.
         """
         deadline = time.monotonic() + timeout_s
         with self._heard:
@@ -138,14 +138,14 @@ class FaultRule:
         return True
 
     def remove(self) -> None:
-        """Take the rule back; what it has done stays done."""
+        """Remove the rule; what it has done is not undone."""
         self._faults._remove(self)
 
     def matches(self, facts: RequestFacts) -> bool:
-        """Whether a request is one of those the rule is about.
+        """Whether the rule matches a request.
 
         Arguments:
-            facts: what is known of the request.
+            facts: describes the request.
         """
         return (
             (self.api is None or self.api == facts.api)
@@ -159,7 +159,7 @@ class FaultRule:
         return f"<FaultRule: {self.action.value}{given}; {self._hits} hits>"
 
     def take(self) -> bool:
-        """Count a request that matches; whether the rule is for it. Called under the lock of `Faults`."""
+        """Count a matching request; return whether the rule applies to it. Called under the lock of `Faults`."""
         if self._to_pass > 0:
             self._to_pass -= 1
             return False
@@ -172,7 +172,7 @@ class FaultRule:
 
 
 class Faults:
-    """The faults of one broker. `Match` and `Times` say what the arguments of all methods have in common."""
+    """The faults of one broker. `Match` and `Times` describe the arguments that the methods share."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -181,51 +181,51 @@ class Faults:
     # -- rules for requests -------------------------------------------------------------------------------------------
 
     def fail(self, error: int | type[BrokerResponseError], **match: Unpack[Match]) -> FaultRule:
-        """Answer with an error (a class of `kafka.errors` or a code), and do not carry the request out.
+        """Answer with an error (a class of `kafka.errors` or a code) instead of executing the request.
 
         Arguments:
             error: the class or the code.
             match: which requests, see `Match`.
 
-        With `topic` only the request's entries of this topic are answered so; the others are served.
+        With `topic` only the request's entries for this topic fail; the others are served.
         """
         return self._add(Action.ERROR, match, error=_code(error))
 
     def delay(self, seconds: float, *, handled: bool = False, **match: Unpack[Match]) -> FaultRule:
-        """Carry the request out `seconds` later; with `handled` at once, and only its answer is late.
+        """Execute the request `seconds` later; with `handled` execute it at once and delay only its response.
 
         Arguments:
-            seconds: how long.
-            handled: whether only the answer waits.
+            seconds: the delay.
+            handled: whether to delay only the response.
             match: which requests, see `Match`.
         """
         return self._add(Action.DELAY, match, seconds=seconds, handled=handled)
 
     def drop_answers(self, *, handled: bool = False, **match: Unpack[Match]) -> FaultRule:
-        """Never answer the request, nor any later one on its connection, which stays open: a peer gone silent.
+        """Never answer the request or any later one on its connection, which stays open: an unresponsive broker.
 
         Arguments:
-            handled: whether the request is carried out.
+            handled: whether the request is executed.
             match: which requests, see `Match`.
 
-        With `handled` the request is carried out. Without `api` the broker accepts connections and never answers.
+        Without `api` the broker accepts connections and never answers.
         """
         return self._add(Action.SILENCE, match, handled=handled)
 
     def hang_up(self, *, handled: bool = False, **match: Unpack[Match]) -> FaultRule:
-        """Close the connection in place of an answer; with `handled` after the request is carried out.
+        """Close the connection instead of answering; with `handled`, after executing the request.
 
         Arguments:
-            handled: whether the request is carried out.
+            handled: whether the request is executed.
             match: which requests, see `Match`.
         """
         return self._add(Action.CLOSE, match, handled=handled)
 
     def cut_answers(self, nbytes: int, **match: Unpack[Match]) -> FaultRule:
-        """Carry the request out, send the first `nbytes` bytes of its answer (size included), and close.
+        """Execute the request, send the first `nbytes` bytes of its response (including the size), and close.
 
         Arguments:
-            nbytes: how many bytes are sent.
+            nbytes: number of bytes sent.
             match: which requests, see `Match`.
         """
         return self._add(Action.CUT, match, nbytes=nbytes, handled=True)
@@ -241,10 +241,10 @@ class Faults:
         return self._add(Action.REFUSE_CONNECTION, times)
 
     def cut_connections(self, nbytes: int, **times: Unpack[Times]) -> FaultRule:
-        """Close new connections once `nbytes` bytes were sent on them, within an answer if need be.
+        """Close new connections after sending `nbytes` bytes on them, even within a response.
 
         Arguments:
-            nbytes: how many bytes are sent.
+            nbytes: number of bytes sent.
             times: which connections, see `Times`.
         """
         return self._add(Action.CUT_CONNECTION, times, nbytes=nbytes)
@@ -290,15 +290,15 @@ class Faults:
     # -- what the broker asks -----------------------------------------------------------------------------------------
 
     def for_connection(self) -> FaultRule | None:
-        """The rule for a connection that was just accepted."""
+        """Return the rule for a newly accepted connection, or None."""
         with self._lock:
             return next((one for one in self._rules if one.action in CONNECTION_ACTIONS and one.take()), None)
 
     def for_request(self, facts: RequestFacts) -> FaultRule | None:
-        """The rule for a request.
+        """Return the rule for a request, or None.
 
         Arguments:
-            facts: what is known of the request.
+            facts: describes the request.
         """
         with self._lock:
             return next(
@@ -312,7 +312,7 @@ class Faults:
 
 
 def _code(error: object) -> int:
-    """The code of an error; raises `TypeError` for anything else."""
+    """Return the code of an error; raises `TypeError` for anything else."""
     code = error.errno if isinstance(error, type) and issubclass(error, BrokerResponseError) else error
     if isinstance(code, int) and not isinstance(code, bool):
         return code

@@ -1,7 +1,7 @@
-"""Listens on an address. What asks to be connected is accepted at once, however busy the connections are.
+"""Listens on an address and accepts connections at once, however busy the existing ones are.
 
-asyncio's own server accepts one connection a round of the loop, or where it may accept more, it fails as often in a row
-where descriptors run out. On a busy broker a round takes long.
+asyncio's own server accepts one connection per iteration of the loop, which takes long on a busy broker; if it may
+accept more, it fails that many times in a row when descriptors run out.
 """
 
 import asyncio
@@ -17,17 +17,17 @@ from typing import Final
 log = logging.getLogger(__name__)
 
 _ACCEPTS_BY_HAND = sys.platform != "win32"
-"""On Windows asyncio's default loop cannot watch a listening socket (`add_reader`): its own server accepts there."""
+"""On Windows asyncio's default loop cannot watch a listening socket (`add_reader`), so its own server accepts."""
 _ACCEPTED_A_ROUND: Final = 64
 _BACKLOG: Final = 1024
-"""Connections that may wait to be accepted; where more come, a client asks again after a second, then after three."""
+"""Maximum number of connections waiting to be accepted; beyond that, clients retry after one second, then three."""
 _EXHAUSTED: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 _PAUSE_S: Final = 1.0
 _BETWEEN_WARNINGS_S: Final = 60.0
 
 
 class Listener:
-    """The sockets that a broker listens on; `connection` makes the protocol of each connection."""
+    """The sockets that a broker listens on; `connection` creates the protocol of each connection."""
 
     def __init__(self, connection: Callable[[], asyncio.BufferedProtocol]) -> None:
         self._connection = connection
@@ -39,13 +39,13 @@ class Listener:
         self.port = 0
 
     async def start(self, host: str, port: int) -> None:
-        """Listen; raises OSError where the address cannot be had."""
+        """Start listening; raises OSError if the address is not available."""
         loop = asyncio.get_running_loop()
         server = await loop.create_server(
             self._connection, host, port, backlog=_BACKLOG, start_serving=not _ACCEPTS_BY_HAND
         )
         self.port = int(server.sockets[0].getsockname()[1])
-        if not _ACCEPTS_BY_HAND or any(one.fileno() < 0 for one in server.sockets):  # the latter are in memory
+        if not _ACCEPTS_BY_HAND or any(one.fileno() < 0 for one in server.sockets):  # negative: in-memory sockets
             self._server = server
             return
         try:
@@ -67,7 +67,7 @@ class Listener:
             try:
                 accepted, _address = listening.accept()
             except ConnectionAbortedError:
-                continue  # it was gone before it was accepted
+                continue  # closed before it was accepted
             except (BlockingIOError, InterruptedError):
                 return
             except OSError as error:
@@ -88,7 +88,7 @@ class Listener:
             log.debug("a connection was gone as it was accepted: %s", error)
 
     def _pause(self, listening: socket.socket, error: OSError) -> None:
-        """Let the clients wait that cannot be accepted now."""
+        """Stop accepting for a while."""
         loop = asyncio.get_running_loop()
         if loop.time() >= self._silent_until:
             self._silent_until = loop.time() + _BETWEEN_WARNINGS_S
@@ -97,7 +97,7 @@ class Listener:
         self._paused[listening] = loop.call_later(_PAUSE_S, loop.add_reader, listening, self._accept, listening)
 
     async def stop(self) -> None:
-        """Accept nothing more, and return when each connection that was accepted has its protocol."""
+        """Stop accepting; returns when every accepted connection has its protocol."""
         loop = asyncio.get_running_loop()
         if self._server is not None:
             self._server.close()

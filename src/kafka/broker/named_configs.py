@@ -1,11 +1,11 @@
-"""What was set for named things that need not be there, such as groups: kept in one small file."""
+"""Configs of named resources that need not exist yet, such as groups, kept in one small file."""
 
 import json
 import logging
 from collections.abc import Mapping
 from pathlib import Path
 
-from kafka.broker.codes import ErrorCode, RequestFailed
+from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.log.files import keep_damaged, replace_file
 from kafka.broker.topic_configs import TopicOption
 
@@ -13,10 +13,10 @@ log = logging.getLogger(__name__)
 
 
 class NamedConfigs:
-    """See the module.
+    """The configs of all resources of one kind.
 
-    Arguments: the file `path`, whether it is synced, the configs that there may be, what they are configs of, and the
-    error code for one that there may not be.
+    Arguments: the file `path`, whether to sync it, the known configs, the kind of resource (for messages), and the
+    error code for an unknown config.
     """
 
     def __init__(
@@ -28,7 +28,7 @@ class NamedConfigs:
         self._unknown = unknown
         self.options = options
         self.altered_as = options
-        """The options as far as single steps go: lists can be appended to."""
+        """The options as IncrementalAlterConfigs sees them; it can append to lists."""
         self._set: dict[str, dict[str, str]] = self._load()
 
     def _load(self) -> dict[str, dict[str, str]]:
@@ -45,23 +45,23 @@ class NamedConfigs:
             return {}
 
     def names(self) -> list[str]:
-        """What something was set for."""
+        """Return the names of the resources that have configs."""
         return list(self._set)
 
     def of(self, name: str) -> Mapping[str, str]:
-        """What was set for one."""
+        """Return the configs that are set for a resource."""
         return self._set.get(name, {})
 
     def value(self, name: str, key: str) -> str:
-        """The config that holds for one."""
+        """Return the effective value of a config."""
         return self.of(name).get(key) or self.options[key].default
 
     def number(self, name: str, key: str) -> int:
-        """As `value`, a number."""
+        """As `value`, as a number."""
         return int(self.value(name, key))
 
     def check(self, key: str, value: str | None) -> str:
-        """The value if it is valid for the config `key`; else `RequestFailed`."""
+        """Return the value if it is valid for the config `key`; otherwise raises `RequestFailed`."""
         option = self.options.get(key)
         if option is None:
             raise RequestFailed(self._unknown, f"Unknown {self._kind} config name: {key}")
@@ -73,7 +73,7 @@ class NamedConfigs:
         return value
 
     def replace(self, name: str, configs: Mapping[str, str]) -> None:
-        """Set one's configs; raises `RequestFailed` where they cannot be written, and nothing has changed."""
+        """Set the configs of a resource; if they cannot be written, raises `RequestFailed` and changes nothing."""
         changed = {**self._set, name: dict(configs)}
         if not configs:
             del changed[name]

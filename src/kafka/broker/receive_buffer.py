@@ -12,7 +12,7 @@ _KEPT_BYTES: Final = 16 * 1024 * 1024
 
 
 class BufferPool:
-    """Keeps large buffers that nobody uses at present, up to a limit in all."""
+    """Keeps unused large buffers, up to a total limit."""
 
     def __init__(self, kept_bytes: int = _KEPT_BYTES) -> None:
         self._limit = kept_bytes
@@ -20,34 +20,34 @@ class BufferPool:
 
     @property
     def nbytes(self) -> int:
-        """The bytes kept."""
+        """Total size of the kept buffers."""
         return sum(map(len, self._kept))
 
     def take(self, wanted: int, at_least: int) -> bytearray:
-        """A buffer of at least `wanted` bytes if one is kept, else a new one of `at_least` bytes."""
+        """Return a kept buffer of at least `wanted` bytes, or a new one of `at_least` bytes."""
         fits = [number for number, buffer in enumerate(self._kept) if len(buffer) >= wanted]
         return self._kept.pop(fits[0]) if fits else bytearray(at_least)
 
     def give(self, buffer: bytearray) -> None:
-        """Keep a buffer that is used no more; the smallest ones go where there are too many."""
+        """Take back an unused buffer; beyond the limit, the smallest ones are dropped."""
         self._kept.append(buffer)
         self._kept.sort(key=len)
         while self.nbytes > self._limit:
-            # A buffer above the limit takes no other's place.
+            # A buffer larger than the limit does not displace others.
             del self._kept[-1 if len(self._kept[-1]) > self._limit else 0]
 
 
 SIZE: Final = 4
-"""Bytes of a frame's size."""
+"""Number of bytes of a frame's size field."""
 _FIRST_BUFFER: Final = 4 * 1024
-"""Room that a connection begins with, so that thousands that do nothing take little."""
+"""Initial size, small because there may be thousands of idle connections."""
 _BUFFER: Final = 64 * 1024
-"""The room from the first larger request on that comes of somebody who may send one."""
+"""Size after the first larger request from an authenticated client."""
 _READ: Final = 256 * 1024
 
 
 class ReceiveBuffer:
-    """Frames in the order in which they came; buffers of large requests are those of the `pool`."""
+    """Received frames in order; buffers for large requests come from the `pool`."""
 
     def __init__(self, pool: BufferPool) -> None:
         self._pool = pool
@@ -56,27 +56,27 @@ class ReceiveBuffer:
         self._end = 0
 
     def room(self) -> memoryview:
-        """Where received bytes go: behind those that are not served yet."""
+        """Return the memory for received bytes, after those not served yet."""
         return memoryview(self._buffer)[self._end :]
 
     def received(self, nbytes: int) -> None:
-        """Bytes have come into the room."""
+        """Count bytes that were written to the room."""
         self._end += nbytes
 
     @property
     def has_room(self) -> bool:
-        """Whether more bytes may come."""
+        """Whether there is room for more bytes."""
         return self._end < len(self._buffer)
 
     def next_size(self) -> int | None:
-        """The size that the next frame says it has; None: it is not known yet."""
+        """Return the announced size of the next frame; None if it has not arrived yet."""
         start = self._start
         if self._end - start < SIZE:
             return None
         return int.from_bytes(self._buffer[start : start + SIZE], "big", signed=True)
 
     def take(self, size: int) -> memoryview | None:
-        """The next frame, of `size` bytes, if all of it has come."""
+        """Return the next frame, of `size` bytes, if it is complete."""
         start = self._start + SIZE
         if self._end - start < size:
             return None
@@ -84,23 +84,23 @@ class ReceiveBuffer:
         return memoryview(self._buffer)[start : start + size]
 
     def make_room(self, is_admitted: bool) -> None:
-        """See to it that the next request fits; only who is admitted gets a large buffer at once."""
+        """Make room for the next request; only authenticated clients get a large buffer at once."""
         waiting = self._end - self._start
         if waiting == 0:
             self.clear()
             return
         needed = SIZE + (self.next_size() or 0)
-        # Moved as soon as it is clear that the request does not fit behind, so that reads stay large.
+        # Move as soon as the request is known not to fit behind the data, so that reads stay large.
         if self._end == len(self._buffer) or self._start + needed > len(self._buffer):
             self._move(waiting, needed, is_admitted)
 
     def _move(self, waiting: int, needed: int, is_admitted: bool) -> None:
-        """Make room behind the bytes that wait: move them to the front, of a larger buffer if the request needs one."""
+        """Move the unserved bytes to the front, of a larger buffer if the request needs one."""
         if self._start == 0 and needed <= waiting:
             return
         view = memoryview(self._buffer)
         held = view[self._start : self._end]
-        # At most doubled: a size that only claims to be large gets no more than twice what has really come.
+        # At most doubled: a large announced size gets no more than twice what has really arrived.
         capacity = min(needed, max(2 * waiting, _BUFFER if is_admitted else len(self._small)))
         if capacity <= len(self._buffer):
             view[:waiting] = held
@@ -114,7 +114,7 @@ class ReceiveBuffer:
         self._start, self._end = 0, waiting
 
     def clear(self) -> None:
-        """Drop what is left, and give a large buffer back."""
+        """Drop the content and return a large buffer to the pool."""
         self._start = self._end = 0
         self._use(self._small)
 
@@ -124,7 +124,7 @@ class ReceiveBuffer:
         self._buffer = buffer
 
     def append_unread(self, descriptor: int, limit: int) -> None:
-        """Take what a socket still holds of a connection that is lost, `limit` bytes at most."""
+        """Read what the socket of a lost connection still holds, at most `limit` bytes."""
         parts: list[bytes | memoryview] = [memoryview(self._buffer)[self._start : self._end]]
         size = 0
         with contextlib.suppress(OSError), socket.socket(fileno=os.dup(descriptor)) as same:

@@ -1,6 +1,6 @@
-"""The broker on a socket: listens, hands connections to `ClientConnection`, and shuts down in order.
+"""The broker's server: listens, creates a `ClientConnection` for each connection, and shuts down cleanly.
 
-The parts can be had without a socket: `open`, then a `connection` for each transport of a network of one's own.
+It also works without sockets: call `open`, then `connection` for each transport of your own network.
 """
 
 import asyncio
@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafka._addresses import bare_host, format_address
+from kafka.broker.broker import Broker, CommitObserver, Endpoint
+from kafka.broker.client_connection import ClientConnection
 from kafka.broker.clock import Clock, LoopClock, Timer
-from kafka.broker.codes import RequestFailed
-from kafka.broker.connection import ClientConnection
-from kafka.broker.context import Broker, CommitObserver, Endpoint
 from kafka.broker.descriptors import DescriptorReserve
+from kafka.broker.error_codes import RequestFailed
 from kafka.broker.faults import Faults
 from kafka.broker.listener import Listener
 from kafka.broker.log.files import sync_folder
@@ -36,22 +36,22 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _LAST_ROUNDS = 5
-"""Rounds of the loop within which a connection that was aborted is lost."""
+"""Iterations of the loop within which an aborted connection is lost."""
 _EVERYWHERE = frozenset({"", "0.0.0.0", "::"})
 _ELSEWHERE = {socket.AF_INET: "192.0.2.1", socket.AF_INET6: "2001:db8::1"}
-"""Addresses of no host (RFC 5737, RFC 3849); the way to them shows the address that other machines see of this one."""
+"""Addresses of no host (RFC 5737, RFC 3849); the route to them shows the address of this machine."""
 _LOOPBACK = {socket.AF_INET: "127.0.0.1", socket.AF_INET6: "::1"}
 
 
 class BrokerServer:
-    """A broker that keeps its data in `data_dir` and listens on `host` and `port` (0: a free one).
+    """A broker that keeps its data in `data_dir` and listens on `host` and `port` (0: a free port).
 
-    Without a data folder it makes a temporary one and removes it at the end. To be used on one event loop, of any kind.
-    Raises OSError on a system that is not POSIX.
+    Without a data folder it creates a temporary one and removes it at the end. Use it on a single event loop, of any
+    kind. Raises OSError on systems other than POSIX.
 
-    Arguments for those who simulate: `clock` is all the time it knows (the running loop's and the wall clock if not
-    given), `randomness` its only source of chance, `faults` what is to go wrong, `commit_accepted` is told of each
-    commit that it accepts.
+    Arguments for simulations: `clock`, its only source of time (by default the running loop's time and the wall
+    clock); `randomness`, its only source of random numbers; `faults`; and `commit_accepted`, called for each accepted
+    commit.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class BrokerServer:
         self._pool = BufferPool()
         self._descriptors = DescriptorReserve()
         self._connections: dict[ClientConnection, None] = {}
-        """In the order in which they were made, so that a simulation repeats."""
+        """In the order of creation, so that simulations are repeatable."""
         self._listener: Listener | None = None
         self._broker: Broker | None = None
         self._cleaning: Timer | None = None
@@ -89,7 +89,7 @@ class BrokerServer:
         _check_system()
 
     async def start(self) -> Endpoint:
-        """Open the data and listen; returns where. Raises OSError where the address cannot be had."""
+        """Open the data and listen; returns the address. Raises OSError if the address is not available."""
         try:
             folder = self._open_folder()
             self._listener = listener = Listener(self.connection)
@@ -103,7 +103,7 @@ class BrokerServer:
         return self.endpoint
 
     async def _start_registry(self, folder: Path) -> None:
-        from kafka.broker.registry.http_server import RegistryServer  # most brokers have none
+        from kafka.broker.registry.http_server import RegistryServer  # most brokers have no registry
 
         self._registry = registry = RegistryServer(folder, self._registry_port, self._settings.fsync)
         await registry.start()
@@ -111,11 +111,11 @@ class BrokerServer:
 
     @property
     def registry_url(self) -> str | None:
-        """Where the schema registry is; None where there is none."""
+        """The URL of the schema registry; None without one."""
         return None if self._registry is None else self._registry.url
 
     def open(self) -> Endpoint:
-        """Open the data without listening, on the running loop; clients are told `host` and `port` as they are."""
+        """Open the data on the running loop without listening; clients are sent `host` and `port` unchanged."""
         try:
             self._open_data(self._open_folder(), Endpoint(self._host, self._port))
         except BaseException:
@@ -124,20 +124,20 @@ class BrokerServer:
         return self.endpoint
 
     def connection(self) -> asyncio.BufferedProtocol:
-        """The protocol for one more transport (`asyncio.Transport`), once the data are open."""
+        """Create the protocol for a new transport (`asyncio.Transport`); the data must be open."""
         assert self._broker is not None, "the broker is not open"
         connection = ClientConnection(self._broker, self._pool, self.faults, self._forget, self._descriptors)
         self._connections[connection] = None
         return connection
 
     def committed_offsets(self) -> dict[str, dict[tuple[str, int], int]]:
-        """The offsets that are stored at the moment, by group and by topic and partition; only while it is open."""
+        """Return the stored offsets by group and by topic and partition; only while the broker is open."""
         assert self._broker is not None, "the broker is not open"
         groups = self._broker.groups.groups
         return {name: {key: one.offset for key, one in group.offsets.items()} for name, group in groups.items()}
 
     def pushed_metrics(self) -> "list[PushedMetrics]":
-        """What clients have pushed of their metrics, the newest last; only while it is open."""
+        """Return the metrics that clients have pushed, newest last; only while the broker is open."""
         assert self._broker is not None, "the broker is not open"
         return list(self._broker.telemetry.pushed)
 
@@ -156,8 +156,8 @@ class BrokerServer:
         if host in _EVERYWHERE:
             host = _own_address(socket.AF_INET6 if host == "::" else socket.AF_INET)
             log.warning(
-                "listening on every address, and telling clients to connect to %s; set advertised_host (and "
-                "advertised_port) where they reach it under another one",
+                "listening on all addresses and advertising %s to clients; set advertised_host (and "
+                "advertised_port) if they reach it at another address",
                 format_address(host, port),
             )
         return Endpoint(host, port if settings.advertised_port is None else settings.advertised_port)
@@ -165,14 +165,14 @@ class BrokerServer:
     def _open_folder(self) -> Path:
         if self._data_dir is None:
             if self._temporary is None:
-                # What is still written while it is removed must not keep a test from ending.
+                # Files written during the removal must not keep a test from ending.
                 self._temporary = tempfile.TemporaryDirectory(prefix="kafka-broker-", ignore_cleanup_errors=True)
             return Path(self._temporary.name)
         self._data_dir.mkdir(parents=True, exist_ok=True)
         if self._settings.fsync:
             sync_folder(self._data_dir.parent)
         self._lock = os.open(self._data_dir / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        import fcntl  # not there on every system that this module is imported on
+        import fcntl  # missing on some systems that import this module
 
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -196,7 +196,7 @@ class BrokerServer:
         self._clean_on(clock, self._broker.clean())
 
     def _clean_on(self, clock: Clock, steps: Iterator[None]) -> None:
-        """Do one step, and let the clients have the loop before the next."""
+        """Do one step; clients get the loop before the next one."""
         try:
             next(steps)
         except StopIteration:
@@ -210,7 +210,7 @@ class BrokerServer:
     # -- ending -------------------------------------------------------------------------------------------------------
 
     async def stop(self) -> None:
-        """Close the connections and leave the data in order; harmless where it is not running."""
+        """Close the connections and files cleanly; does nothing if the broker is not running."""
         await self._stop_listening()
         self._close_data(in_order=True)
         if self._temporary is not None:
@@ -218,10 +218,10 @@ class BrokerServer:
             self._temporary = None
 
     async def crash(self, *, lose_unsynced: bool = False) -> None:
-        """End as a process that is killed does. The data stay as they are, a temporary folder too: see `restart`.
+        """End like a killed process. The data stays as it is, even in a temporary folder: see `restart`.
 
-        With `lose_unsynced` as a machine whose power fails: what was not synced to the disk is gone, which without the
-        setting `fsync` are all records and commits since the start.
+        With `lose_unsynced` end like a machine that loses power: unsynced data is gone. Without the setting `fsync`, that
+        is all records and commits since the start.
         """
         if self._broker is not None:
             self._broker.is_killed = True
@@ -251,7 +251,7 @@ class BrokerServer:
         for connection in tuple(self._connections):
             connection.close()
         for _ in range(_LAST_ROUNDS if listener is not None else 0):
-            # The transports close their sockets in a round after they were aborted.
+            # The transports close their sockets in a later iteration than the abort.
             await asyncio.sleep(0)
 
     def _close_data(self, in_order: bool, lose_unsynced: bool = False) -> None:
@@ -266,7 +266,7 @@ class BrokerServer:
 
 
 def _check_system() -> None:
-    """Logs are read and written with POSIX's calls, from one file descriptor at any position."""
+    """Raise OSError on systems without the POSIX calls that read and write at a position (`os.pread`)."""
     if not hasattr(os, "pread"):
         raise OSError(
             f"the embedded broker runs on POSIX systems, such as Linux and macOS, not on {sys.platform}: start "
@@ -275,7 +275,7 @@ def _check_system() -> None:
 
 
 def _own_address(family: socket.AddressFamily) -> str:
-    """The address under which other machines reach this one; the loopback's where it has no network."""
+    """Return the address at which other machines reach this one; the loopback address without a network."""
     with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
         probe.connect((_ELSEWHERE[family], 9))  # sends nothing
         return str(probe.getsockname()[0])

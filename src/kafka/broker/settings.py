@@ -1,4 +1,4 @@
-"""What can be set on an embedded broker, in one frozen object that its parts read."""
+"""The settings of an embedded broker, in one frozen object that its parts read."""
 
 import dataclasses
 import difflib
@@ -12,14 +12,14 @@ T = TypeVar("T")
 
 
 def _setting(default: T, doc: str) -> T:
-    """Declare a setting; the command line shows `doc` too."""
+    """Declare a setting; the command line also shows `doc`."""
     declared: T = field(default=default, metadata={"doc": doc})
     return declared
 
 
 @dataclass(frozen=True, slots=True)
 class BrokerSettings:
-    """The settings of an embedded broker; in brackets what Kafka calls the same.
+    """The settings of an embedded broker; Kafka's names for them are in parentheses.
 
     Sizes are bytes, times milliseconds.
     """
@@ -36,9 +36,9 @@ class BrokerSettings:
     )
     num_partitions: int = _setting(1, "Default number of partitions of new topics (num.partitions).")
     topic_defaults: Mapping[str, str] = field(default_factory=dict)
-    """Topic configs that differ from Kafka's defaults, by the topic config's name."""
+    """Default topic configs that differ from Kafka's, by name."""
     users: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Passwords by name. With users the listener is SASL_PLAINTEXT, without it is PLAINTEXT."""
+    """Passwords by name. With users the listener is SASL_PLAINTEXT, without users PLAINTEXT."""
     connections_max_reauth_ms: int = _setting(
         0, "Time after which authenticated clients must reauthenticate; 0 disables this (connections.max.reauth.ms)."
     )
@@ -121,7 +121,7 @@ class BrokerSettings:
 
     @classmethod
     def from_names(cls, names: Mapping[str, object]) -> "BrokerSettings":
-        """Settings by name; `KafkaConfigurationError` names what is unknown or of the wrong type."""
+        """Create settings by name; raises `KafkaConfigurationError` for unknown names and invalid values."""
         known = {one.name: one for one in dataclasses.fields(cls)}
         for name in names:
             if name not in known:
@@ -156,7 +156,7 @@ class BrokerSettings:
 
 
 def _check_users(users: object) -> None:
-    """Names and passwords that can be sent; the error shows no password."""
+    """Check that names and passwords can be sent; the error shows no password."""
     if not isinstance(users, Mapping):
         raise KafkaConfigurationError(f"users must be a mapping from names to passwords, not {type(users).__name__}")
     for name, password in users.items():
@@ -165,7 +165,7 @@ def _check_users(users: object) -> None:
         if not isinstance(password, str) or not password or "\0" in password:
             raise KafkaConfigurationError(f"users must give {name!r} a password: non-empty text without NUL")
         if not _is_unicode(name) or not _is_unicode(password):
-            # A variable whose bytes are no UTF-8 comes with surrogates for them.
+            # Environment variables that are not valid UTF-8 contain surrogates.
             raise KafkaConfigurationError(f"users contains {name!r} with a name or a password that is not valid UTF-8")
 
 

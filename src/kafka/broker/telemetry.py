@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from kafka.broker.codes import ErrorCode, RequestFailed
+from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.named_configs import NamedConfigs
 from kafka.broker.settings import BrokerSettings
 from kafka.broker.topic_configs import ConfigType, TopicOption, split_list
@@ -31,10 +31,10 @@ _KNOWN_OF_CLIENTS = frozenset(
 )
 
 
-class Wanted(NamedTuple):
-    """What all subscriptions together want of a client.
+class RequestedMetrics(NamedTuple):
+    """What all matching subscriptions request of a client.
 
-    Arguments: prefixes of the names of metrics, and how far apart pushes are to be.
+    Arguments: prefixes of metric names, and the interval between pushes.
     """
 
     prefixes: tuple[str, ...]
@@ -42,9 +42,9 @@ class Wanted(NamedTuple):
 
 
 class ClientMetrics(NamedConfigs):
-    """The subscriptions, in the file `path`.
+    """The subscriptions, kept in the file `path`.
 
-    Attributes: `version`, which grows with each change.
+    Attributes: `version` increases with each change.
     """
 
     def __init__(self, path: Path, settings: BrokerSettings) -> None:
@@ -53,7 +53,7 @@ class ClientMetrics(NamedConfigs):
         self.version = 0
 
     def check(self, key: str, value: str | None) -> str:
-        """As of all configs; an interval out of bounds is INVALID_REQUEST, as by Kafka."""
+        """As for all configs; an interval out of range is INVALID_REQUEST, as in Kafka."""
         checked = super().check(key, value)
         if key == INTERVAL and not _SHORTEST_MS <= int(checked) <= _LONGEST_MS:
             raise RequestFailed(
@@ -63,19 +63,19 @@ class ClientMetrics(NamedConfigs):
         return checked
 
     def replace(self, name: str, configs: Mapping[str, str]) -> None:
-        """Change a subscription; without configs there is none."""
+        """Change a subscription; without configs, remove it."""
         super().replace(name, configs)
         self.version += 1
 
-    def wanted(self, client: Mapping[str, str]) -> Wanted:
-        """What is wanted of a client, of whom this is known; "*" alone where one subscription wants everything."""
+    def wanted(self, client: Mapping[str, str]) -> RequestedMetrics:
+        """Return what is requested of a client with these properties; only "*" if a subscription wants all metrics."""
         prefixes: dict[str, None] = {}
         interval_ms = DEFAULT_INTERVAL_MS
         for name in self.names():
             if _matches(self.value(name, MATCH), client):
                 prefixes.update(dict.fromkeys(split_list(self.value(name, METRICS))))
                 interval_ms = min(interval_ms, self.number(name, INTERVAL))
-        return Wanted((EVERYTHING,) if EVERYTHING in prefixes else tuple(prefixes), interval_ms)
+        return RequestedMetrics((EVERYTHING,) if EVERYTHING in prefixes else tuple(prefixes), interval_ms)
 
 
 def _matches(match: str, client: Mapping[str, str]) -> bool:
@@ -103,15 +103,15 @@ def _patterns(value: str) -> str | None:
 _OPTIONS: Final[Mapping[str, TopicOption]] = {
     option.name: option
     for option in (
-        TopicOption(METRICS, ConfigType.LIST, "", "Prefixes of the names of metrics.", lambda _: None),
-        TopicOption(INTERVAL, ConfigType.INT, str(DEFAULT_INTERVAL_MS), "How far apart pushes are to be.", _whole),
-        TopicOption(MATCH, ConfigType.LIST, "", "Which clients it is for: name=pattern.", _patterns),
+        TopicOption(METRICS, ConfigType.LIST, "", "Prefixes of metric names.", lambda _: None),
+        TopicOption(INTERVAL, ConfigType.INT, str(DEFAULT_INTERVAL_MS), "Interval between pushes.", _whole),
+        TopicOption(MATCH, ConfigType.LIST, "", "Which clients it applies to: name=pattern.", _patterns),
     )
 }
 
 
 COMPRESSION: Final = (4, 3, 1, 2)
-"""The codecs that are taken: Zstandard first, as by Kafka."""
+"""The accepted codecs: Zstandard first, as in Kafka."""
 _MOST_CLIENTS, _MOST_PUSHES = 16_384, 1_000
 _ASK_AT_ONCE = (ErrorCode.UNKNOWN_SUBSCRIPTION_ID, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
 
@@ -119,8 +119,8 @@ _ASK_AT_ONCE = (ErrorCode.UNKNOWN_SUBSCRIPTION_ID, ErrorCode.UNSUPPORTED_COMPRES
 class PushedMetrics(NamedTuple):
     """Metrics that a client has pushed.
 
-    Arguments: the client's id and instance id, whether it was its last push, the codec that it used, and the metrics,
-    decompressed: a ``MetricsData`` of OpenTelemetry's protocol.
+    Arguments: the client id and instance id, whether it was the client's last push, its codec, and the decompressed
+    metrics: a ``MetricsData`` message of OpenTelemetry's protocol.
     """
 
     client_id: str
@@ -132,9 +132,9 @@ class PushedMetrics(NamedTuple):
 
 @dataclass(slots=True)
 class Instance:
-    """A client: what it was told, and when it came last (None: it has not)."""
+    """A client: what was requested of it, and the times of its last requests (None: not yet)."""
 
-    wanted: Wanted
+    wanted: RequestedMetrics
     subscription_id: int
     version: int
     last_get_ms: int | None = None
@@ -143,7 +143,7 @@ class Instance:
     last_error: ErrorCode = ErrorCode.NONE
 
     def may_get(self, now_ms: int) -> bool:
-        """Whether the client may ask what is wanted of it, once in an interval but after certain errors."""
+        """Whether the client may get its subscription: once per interval, except after certain errors."""
         last = max((each for each in (self.last_get_ms, self.last_push_ms) if each is not None), default=None)
         if last is None or now_ms - last >= self.wanted.interval_ms:
             self.last_get_ms = now_ms
@@ -151,7 +151,7 @@ class Instance:
         return self.last_error in _ASK_AT_ONCE
 
     def may_push(self, now_ms: int) -> bool:
-        """Whether it may push: at any time after it has asked, and then once in an interval."""
+        """Whether the client may push: at any time after getting its subscription, then once per interval."""
         last, asked = self.last_push_ms, self.last_get_ms
         may = last is None or (asked is not None and asked > last) or now_ms - last >= self.wanted.interval_ms
         if may:
@@ -160,11 +160,11 @@ class Instance:
 
 
 class Telemetry:
-    """See the module.
+    """The clients that push metrics.
 
-    Arguments: the subscriptions, the size that a push may have, the wall clock, and what gives new ids.
+    Arguments: the subscriptions, the maximum size of a push, the wall clock, and a function that returns new ids.
 
-    Attributes: `pushed`, the newest pushes, the last one last.
+    Attributes: `pushed`, the latest pushes, oldest first.
     """
 
     def __init__(
@@ -181,7 +181,7 @@ class Telemetry:
     def subscribe(
         self, instance_id: UUID | None, client: Mapping[str, str], connection: object
     ) -> tuple[UUID, Instance]:
-        """Tell a client its id, where it has none, and what is wanted of it; raises `RequestFailed`."""
+        """Return the client's id (a new one if it has none) and what is requested of it; raises `RequestFailed`."""
         if instance_id is None:
             instance_id = self._new_id()
         instance = self._instance(instance_id, client, connection)
@@ -197,7 +197,7 @@ class Telemetry:
         client: Mapping[str, str],
         connection: object,
     ) -> None:
-        """Take what a client pushes, as it was compressed; raises `RequestFailed`."""
+        """Store compressed metrics that a client pushes; raises `RequestFailed`."""
         instance = self._instance(push.client_instance_id, client, connection)
         try:
             self._check(instance, push, subscription_id)
@@ -211,13 +211,13 @@ class Telemetry:
         instance.last_error = ErrorCode.NONE
 
     def disconnected(self, connection: object) -> None:
-        """A connection is gone, and the client with it."""
+        """Forget the client of a closed connection."""
         instance_id = self._connections.pop(connection, None)
         if instance_id is not None:
             self._instances.pop(instance_id, None)
 
     def _instance(self, instance_id: UUID, client: Mapping[str, str], connection: object) -> Instance:
-        """What is known of a client; anew where the subscriptions have changed, or it was known to another broker."""
+        """Return the state of a client; a new one if subscriptions have changed, or another broker knew the client."""
         found = self._instances.get(instance_id)
         if found is None or found.version < self._subscriptions.version:
             wanted = self._subscriptions.wanted({**client, "client_instance_id": str(instance_id)})
@@ -251,7 +251,7 @@ class Telemetry:
             raise RequestFailed(ErrorCode.INVALID_RECORD, str(error)) from error
 
 
-def _subscription_id(wanted: Wanted, instance_id: UUID) -> int:
-    """A number that changes with what is wanted, as an int32."""
+def _subscription_id(wanted: RequestedMetrics, instance_id: UUID) -> int:
+    """Return an int32 that changes with what is requested."""
     crc = zlib.crc32(f"{wanted}".encode()) ^ zlib.crc32(instance_id.bytes)
     return crc - (1 << 32) if crc >= 1 << 31 else crc

@@ -1,7 +1,7 @@
-"""The configs of topics: name, type, default, what values are valid, and how they become the log's options.
+"""The configs of topics: name, type, default, valid values, and their translation to the log's options.
 
-Names, types and defaults are Kafka's. Those marked as obeyed change what the broker does; the others are kept and
-shown, so that programs that set them run unchanged.
+Names, types and defaults are Kafka's. Configs marked as obeyed change what the broker does; the others are only stored
+and described, so that programs that set them run unchanged.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,7 +10,7 @@ from enum import IntEnum
 from typing import Final
 
 from kafka._compression import Compression
-from kafka.broker.codes import ErrorCode, RequestFailed
+from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.log.partition import NEVER, LogOptions
 
 _INT: Final = 2**31 - 1
@@ -20,7 +20,7 @@ NO_LIMIT_MS: Final = _LONG
 
 
 class ConfigType(IntEnum):
-    """The type of a config's value, as DescribeConfigs numbers it."""
+    """The type of a config's value, with the numbers of DescribeConfigs."""
 
     BOOLEAN = 1
     STRING = 2
@@ -32,7 +32,7 @@ class ConfigType(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class TopicOption:
-    """One topic config; `check` returns what is wrong with a value, or None."""
+    """One topic config; `check` returns why a value is invalid, or None."""
 
     name: str
     type: ConfigType
@@ -54,7 +54,7 @@ def _whole(low: int, high: int) -> Callable[[str], str | None]:
 
 
 def _level_option(codec: Compression, levels: range) -> TopicOption:
-    """Make the option for a codec's level."""
+    """Return the option for a codec's level."""
     lowest, highest, default = levels[0], levels[-1], codec.default_level
     is_whole = _whole(min(lowest, default), highest)
 
@@ -94,7 +94,7 @@ def _anything(_: str) -> str | None:
 
 
 _CODECS: Final = {"uncompressed": Compression.NONE, **{each.option: each for each in Compression if each}}
-"""By the codec's name."""
+"""Codecs by name."""
 _T = ConfigType
 TOPIC_OPTIONS: Final[Mapping[str, TopicOption]] = {
     one.name: one
@@ -167,12 +167,12 @@ TOPIC_OPTIONS: Final[Mapping[str, TopicOption]] = {
 
 
 def split_list(value: str) -> list[str]:
-    """The entries of a list config."""
+    """Split the value of a list config."""
     return [one.strip() for one in value.split(",") if one.strip()]
 
 
 def check_config(name: str, value: str | None) -> str:
-    """The value if it is valid for the topic config `name`; else `RequestFailed` with INVALID_CONFIG."""
+    """Return the value if it is valid for the topic config `name`; otherwise raises `RequestFailed`."""
     option = TOPIC_OPTIONS.get(name)
     if option is None:
         raise RequestFailed(ErrorCode.INVALID_CONFIG, f"Unknown topic config name: {name}")
@@ -186,7 +186,7 @@ def check_config(name: str, value: str | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TopicSettings:
-    """A topic's configs, parsed: what producing obeys, and the options of the logs."""
+    """A topic's parsed configs: those that apply to producing, and the options of the logs."""
 
     log: LogOptions
     max_message_bytes: int
@@ -195,13 +195,13 @@ class TopicSettings:
     timestamp_after_max_ms: int
     timestamp_before_max_ms: int
     codec: int | None
-    """The number of the codec that batches are kept with; None: the one that they came with."""
+    """The codec that batches are stored with; None: the producer's."""
     codec_level: int | None
-    """The codec's own level; None: its default."""
+    """The compression level; None: the codec's default."""
 
 
 def parse_settings(configs: Mapping[str, str], defaults: Mapping[str, str], fsync: bool) -> TopicSettings:
-    """The settings that follow from a topic's own configs, the broker's defaults for topics, and Kafka's."""
+    """Combine a topic's own configs, the broker's defaults for topics, and Kafka's defaults."""
 
     def value(name: str) -> str:
         return configs.get(name) or defaults.get(name) or TOPIC_OPTIONS[name].default

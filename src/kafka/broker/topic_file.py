@@ -22,9 +22,9 @@ _DELETED: Final = "-delete"
 
 
 def mark_deleted(folders: Iterable[Path], sync: bool) -> list[Path]:
-    """Rename the folders of topics that are about to be deleted; returns those that were there.
+    """Rename the folders of topics that are about to be deleted; returns those that existed.
 
-    With `sync` the new names are durable. Raises OSError, and then all have their old names.
+    With `sync` the new names are durable. If it raises OSError, all folders keep their old names.
     """
     marked: list[Path] = []
     try:
@@ -41,7 +41,7 @@ def mark_deleted(folders: Iterable[Path], sync: bool) -> list[Path]:
 
 
 def unmark(folders: Iterable[Path]) -> None:
-    """Give folders their own names back: their topics stay."""
+    """Restore the names of folders: their topics stay."""
     for folder in folders:
         try:
             _marked(folder).rename(folder)
@@ -50,16 +50,16 @@ def unmark(folders: Iterable[Path]) -> None:
 
 
 def remove_marked(folders: Iterable[Path]) -> None:
-    """Remove folders that `mark_deleted` gave; what cannot be removed now is removed at the next start."""
+    """Remove the folders that `mark_deleted` returned; the next start removes what cannot be removed now."""
     for folder in folders:
         shutil.rmtree(_marked(folder), ignore_errors=True)
 
 
 def finish_deleting(logs: Path, kept: Collection[Path]) -> None:
-    """At the start, finish what a crash broke off in `logs`.
+    """At the start, finish deletions in `logs` that a crash interrupted.
 
-    Folders of topics that were deleted are removed. Those of the topics whose folders are to be `kept` get their names
-    back: the list of topics was not written any more.
+    Folders of deleted topics are removed. Folders that are to be `kept` get their names back: the crash came before
+    the list of topics was written.
     """
     for marked in logs.glob(f"*{_DELETED}"):
         folder = marked.with_name(marked.name.removesuffix(_DELETED))
@@ -78,7 +78,7 @@ _ID_DIGITS: Final = 32
 
 
 class TopicRow(NamedTuple):
-    """What is kept of a topic."""
+    """What the file stores of a topic."""
 
     name: str
     topic_id: uuid.UUID
@@ -87,13 +87,13 @@ class TopicRow(NamedTuple):
 
 
 def folder_name(name: str, topic_id: uuid.UUID) -> str:
-    """The folder of a topic's logs; the id keeps a topic apart from a deleted one of the same name."""
+    """Return the name of the folder of a topic's logs; the id distinguishes it from a deleted topic of that name."""
     return f"{name[:_NAME_IN_FOLDER]}-{topic_id.hex}"
 
 
 def save(path: Path, rows: Iterable[TopicRow], sync_name: bool) -> None:
-    """Write the rows to `path`; raises OSError, and then the file is as before."""
-    # A topic a line: readable, and json's quick encoder is used, which cannot indent.
+    """Write the rows to `path`; if it raises OSError, the file is unchanged."""
+    # One topic per line: readable, and works with json's fast encoder, which cannot indent.
     lines = ",\n".join(
         json.dumps(
             {"name": one.name, "id": one.topic_id.hex, "partitions": one.partitions, "configs": dict(one.configs)}
@@ -104,10 +104,10 @@ def save(path: Path, rows: Iterable[TopicRow], sync_name: bool) -> None:
 
 
 def load(path: Path, logs: Path) -> list[TopicRow]:
-    """Read the rows in `path`; none where it is missing.
+    """Read the rows in `path`; an empty list if the file is missing.
 
-    A damaged file is put aside and the topics are found by the folders below `logs`. Those lack the configs, and the
-    partitions that nothing was ever written to.
+    A damaged file is renamed, and the topics are restored from the folders below `logs`, without their configs and
+    without partitions that were never written to.
     """
     try:
         data = path.read_bytes()

@@ -15,8 +15,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from kafka.broker.codes import ErrorCode, RequestFailed
 from kafka.broker.descriptors import most_files
+from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.log.files import FilePool
 from kafka.broker.settings import BrokerSettings
 from kafka.broker.topic_configs import TopicSettings, check_config, parse_settings
@@ -39,7 +39,7 @@ log = logging.getLogger(__name__)
 
 
 class InternalTopic(NamedTuple):
-    """One of them."""
+    """The name, number of partitions and configs of an internal topic."""
 
     name: str
     partitions: int
@@ -62,13 +62,13 @@ INTERNAL_TOPICS: Final[Mapping[str, InternalTopic]] = {one.name: one for one in 
 
 
 def offsets_partition(group_id: str) -> int:
-    """The partition of `CONSUMER_OFFSETS` that has a group's offsets: by the hash that Java gives a string."""
+    """Return the partition of `CONSUMER_OFFSETS` for a group's offsets, by Java's hash of the group id."""
     code = 0
     units = group_id.encode("utf-16-be", "surrogatepass")
     for high, low in zip(units[::2], units[1::2], strict=True):
         code = (31 * code + (high << 8 | low)) & 0xFFFFFFFF
     signed = code - (1 << 32) if code >= 1 << 31 else code
-    # As Java's `abs`, but 0 for the one number that has no positive counterpart.
+    # As `Math.abs`, except 0 for the one number without a positive counterpart.
     return (0 if signed == -(1 << 31) else abs(signed)) % CONSUMER_OFFSETS.partitions
 
 
@@ -100,26 +100,26 @@ class Topic:
 
     @property
     def partitions(self) -> int:
-        """How many partitions it has."""
+        """Number of partitions."""
         return len(self._logs)
 
     @property
     def is_internal(self) -> bool:
-        """Whether it belongs to the broker, so that clients leave it out."""
+        """Whether it is internal, so that clients ignore it."""
         return self.name in INTERNAL_TOPICS
 
     @property
     def folder(self) -> Path:
-        """Where its logs lie."""
+        """The folder of its logs."""
         return self._store.folder / folder_name(self.name, self.topic_id)
 
     @property
     def row(self) -> TopicRow:
-        """What is kept of it on disk."""
+        """What the topic file stores of it."""
         return TopicRow(self.name, self.topic_id, self.partitions, self.configs)
 
     def log(self, partition: int) -> "PartitionLog":
-        """The log of a partition; `RequestFailed` with UNKNOWN_TOPIC_OR_PARTITION where there is none."""
+        """Return the log of a partition; raises `RequestFailed` (UNKNOWN_TOPIC_OR_PARTITION) if there is none."""
         if not 0 <= partition < len(self._logs):
             raise RequestFailed(
                 ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
@@ -127,7 +127,7 @@ class Topic:
             )
         log = self._logs[partition]
         if log is None:
-            # Loaded with the first log, so that the broker is ready sooner.
+            # Imported with the first log, which makes the start quicker.
             from kafka.broker.log.partition import PartitionLog
 
             try:
@@ -140,11 +140,11 @@ class Topic:
         return log
 
     def open_logs(self) -> "Iterator[PartitionLog]":
-        """The logs that have been used so far."""
+        """The logs that are open."""
         return (log for log in self._logs if log is not None)
 
     def written_logs(self) -> "Iterator[PartitionLog]":
-        """The logs that have been used so far, now or before the broker's start."""
+        """The logs that exist on disk, opened now or before the broker's start."""
         for partition, log in enumerate(tuple(self._logs)):
             if log is not None:
                 yield log
@@ -152,7 +152,7 @@ class Topic:
                 yield self.log(partition)
 
     def become(self, row: TopicRow) -> None:
-        """Take over other configs and more partitions, at once."""
+        """Apply new configs and additional partitions together."""
         self._logs += [None] * (row.partitions - len(self._logs))
         self.configs = dict(row.configs)
         self.settings = self._store.parse(self.configs)
@@ -160,31 +160,31 @@ class Topic:
             log.options = self.settings.log
 
     def remove(self) -> None:
-        """Let go of its logs, and wake who waits for them."""
+        """Drop its logs, and wake the requests waiting for them."""
         for log in self.open_logs():
             log.wake()
             log.remove()
 
 
 class TopicChanges:
-    """What is to change in one step."""
+    """Changes that are applied in one step."""
 
     __slots__ = ("changed", "created", "deleted", "metric_names")
 
     def __init__(self) -> None:
         self.created: list[TopicRow] = []
         self.changed: dict[str, TopicRow] = {}
-        """By name: topics with other configs or more partitions."""
+        """Topics with new configs or additional partitions, by name."""
         self.deleted: dict[str, Topic] = {}
         self.metric_names: dict[str, str] = {}
-        """The names of the topics to be created, by their form in metrics."""
+        """Names of the topics to be created, by their names in metrics."""
 
     def __bool__(self) -> bool:
         return bool(self.created or self.changed or self.deleted)
 
 
 class TopicStore:
-    """All topics, by name and by id; ids are drawn from `randomness`."""
+    """All topics, by name and by id; `randomness` generates ids."""
 
     def __init__(self, data_dir: Path, settings: BrokerSettings, randomness: random.Random) -> None:
         self.folder = data_dir / "logs"
@@ -215,18 +215,18 @@ class TopicStore:
         return len(self._topics)
 
     def parse(self, configs: Mapping[str, str]) -> TopicSettings:
-        """The settings that a topic's configs amount to on this broker."""
+        """Parse a topic's configs with this broker's defaults."""
         return parse_settings(configs, self._settings.topic_defaults, self._settings.fsync) if configs else self._plain
 
     def get(self, name: str) -> Topic:
-        """The topic of this name; `RequestFailed` with UNKNOWN_TOPIC_OR_PARTITION where there is none."""
+        """Return the topic of this name; raises `RequestFailed` (UNKNOWN_TOPIC_OR_PARTITION) if there is none."""
         topic = self._topics.get(name)
         if topic is None:
             raise RequestFailed(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic {name!r}")
         return topic
 
     def by_id(self, topic_id: uuid.UUID) -> Topic:
-        """The topic of this id (KIP-516); `RequestFailed` with UNKNOWN_TOPIC_ID where there is none."""
+        """Return the topic of this id (KIP-516); raises `RequestFailed` (UNKNOWN_TOPIC_ID) if there is none."""
         topic = self._by_id.get(topic_id)
         if topic is None:
             raise RequestFailed(ErrorCode.UNKNOWN_TOPIC_ID, f"there is no topic with the id {topic_id}")
@@ -235,7 +235,7 @@ class TopicStore:
     # -- changing -----------------------------------------------------------------------------------------------------
 
     def check_new(self, name: str, changes: TopicChanges | None = None) -> None:
-        """Raise `RequestFailed` if there cannot be a topic of this name, also beside those that `changes` creates."""
+        """Raise `RequestFailed` if the name is invalid or in use, also by a topic that `changes` creates."""
         check_name(name)
         if name in self._topics:
             raise RequestFailed(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
@@ -247,14 +247,14 @@ class TopicStore:
             )
 
     def add_new(self, changes: TopicChanges, name: str, partitions: int, configs: Mapping[str, str]) -> TopicRow:
-        """Add a topic to `changes`, whose name and configs have been checked."""
+        """Add a topic with a checked name and checked configs to `changes`."""
         row = TopicRow(name, uuid.UUID(int=self._random.getrandbits(128), version=4), partitions, configs)
         changes.created.append(row)
         changes.metric_names[_metric_name(name)] = name
         return row
 
     def create(self, name: str, partitions: int, configs: Mapping[str, str]) -> Topic:
-        """Make one topic, whose configs have been checked. Raises `RequestFailed`."""
+        """Create one topic with checked configs. Raises `RequestFailed`."""
         changes = TopicChanges()
         self.check_new(name)
         self.add_new(changes, name, partitions, configs)
@@ -262,14 +262,14 @@ class TopicStore:
         return self._topics[name]
 
     def create_internal(self, topic: InternalTopic) -> None:
-        """Have a topic of the broker's own in the list of topics, as Kafka has once a coordinator was looked for."""
+        """Create an internal topic if it does not exist, as Kafka does at the first request for a coordinator."""
         if topic.name not in self._topics:
             self.create(topic.name, topic.partitions, topic.configs)
 
     def apply(self, changes: TopicChanges) -> None:
-        """Write the changes down, then let them take effect.
+        """Write the changes to disk, then apply them.
 
-        Raises `RequestFailed` with KAFKA_STORAGE_ERROR where they cannot be written; nothing has changed then.
+        If they cannot be written, raises `RequestFailed` with KAFKA_STORAGE_ERROR and changes nothing.
         """
         kept = (changes.changed.get(one.name, one.row) for one in self if one.name not in changes.deleted)
         marked: list[Path] = []
@@ -311,7 +311,7 @@ class TopicStore:
     # -- from time to time --------------------------------------------------------------------------------------------
 
     def apply_retention(self, now_ms: int, producers_since_ms: int) -> Iterator[None]:
-        """Delete what is too old, one log a step."""
+        """Delete old records, one log per step."""
         for topic in tuple(self):
             for partition in topic.written_logs():
                 if self._topics.get(topic.name) is not topic:
@@ -321,13 +321,13 @@ class TopicStore:
                 yield
 
     def discard_unsynced(self) -> None:
-        """Throw away the records that a failure of the machine could take; the store is not to be used afterwards."""
+        """Discard records that a machine failure could lose; do not use the store afterwards."""
         for topic in self:
             for partition in topic.open_logs():
                 partition.discard_unsynced()
 
     def close(self, in_order: bool = True) -> None:
-        """Close the files; where it is not for a crash, leave everything in order on disk."""
+        """Close the files; unless simulating a crash, leave everything in order on disk."""
         if in_order:
             for topic in self:
                 for partition in topic.open_logs():
@@ -336,5 +336,5 @@ class TopicStore:
 
 
 def _metric_name(name: str) -> str:
-    """The name in Kafka's metrics, which cannot tell "." from "_"; topics that collide there are refused."""
+    """Return the topic's name in Kafka's metrics, where "." and "_" collide; colliding topics are refused."""
     return name.replace(".", "_")

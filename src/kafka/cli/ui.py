@@ -86,7 +86,7 @@ def command(
     """
     from kafka.cli.positions import parse_position
     from kafka.ui.server import is_loopback, run
-    from kafka.ui.state import UiSettings
+    from kafka.ui.shared_state import UiSettings
 
     settings = UiSettings(
         admin=session.configs("admin"),

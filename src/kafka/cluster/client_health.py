@@ -130,7 +130,7 @@ def client_html(
         more: what a kind of client adds: names and values.
         below: HTML that follows.
     """
-    from kafka.display import tables
+    from kafka.display import html_tables
     from kafka.display.markup import Html
 
     servers = [format_address(*each) for each in options.bootstrap_servers]
@@ -144,7 +144,7 @@ def client_html(
         ("fails", "; ".join(map(_told, health.failing))),
         ("last error", "" if health.last_error is None else _told(health.last_error)),
     )
-    return tables.titled(kind, tables.facts(pairs), Html(below))
+    return html_tables.titled(kind, html_tables.facts(pairs), Html(below))
 
 
 def _told(failure: Failure) -> str:

@@ -201,7 +201,7 @@ def _subscribed(read: SubscriptionState) -> str:
 
 
 def _positions(states: list[PartitionState]) -> str:
-    from kafka.display import tables
+    from kafka.display import html_tables
 
     titles = ("topic", "partition", "position", "end", "paused")
     rows = (
@@ -213,4 +213,4 @@ def _positions(states: list[PartitionState]) -> str:
         )
         for state in states
     )
-    return tables.table(titles, rows, len(states))
+    return html_tables.table(titles, rows, len(states))

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from kafka.display.html_tables import table, titled, value
 from kafka.display.markup import Html
-from kafka.display.tables import table, titled, value
 
 _TOPIC = ("topic", "partitions", "replicas", "without a leader", "out of sync", "internal", "error code")
 _PARTITION = ("partition", "leader", "replicas", "in sync", "offline")

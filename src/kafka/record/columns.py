@@ -76,7 +76,7 @@ class Columns:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the first records, one a row."""
-        from kafka.display.tables import MOST_ROWS, many_records
+        from kafka.display.html_tables import MOST_ROWS, many_records
 
         first = self.slice(0, MOST_ROWS).to_records()
         return many_records(f"{len(self):,} record(s) of {self.topic}-{self.partition}", first, len(self))

@@ -104,6 +104,6 @@ class ConsumerRecord(_Fields[Key, Value]):
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the fields, of which long ones are shortened."""
-        from kafka.display.tables import one_record
+        from kafka.display.html_tables import one_record
 
         return one_record(self)

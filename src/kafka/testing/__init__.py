@@ -3,8 +3,8 @@
 Beside the layers: imports the clients, the embedded broker and everything below them; nothing imports it.
 """
 
-from kafka.testing.loop import SimulatedLoop, SimulationStuckError, run_simulated
 from kafka.testing.network import Network
+from kafka.testing.simulated_loop import SimulatedLoop, SimulationStuckError, run_simulated
 from kafka.testing.simulation import Report, run_seed
 
 __all__ = ["Network", "Report", "SimulatedLoop", "SimulationStuckError", "run_seed", "run_simulated"]

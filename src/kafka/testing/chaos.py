@@ -20,8 +20,8 @@ from kafka.errors import (
     RequestTimedOutError,
     UnknownMemberIdError,
 )
-from kafka.testing.cluster import SimulatedCluster
 from kafka.testing.network import Network
+from kafka.testing.simulated_cluster import SimulatedCluster
 from kafka.testing.story import Story
 
 APIS = (

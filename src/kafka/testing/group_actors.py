@@ -14,7 +14,7 @@ from kafka.errors import CommitFailedError, KafkaError, RebalanceInProgressError
 from kafka.producer import AsyncKafkaProducer
 from kafka.structs import OffsetAndMetadata, TopicPartition
 from kafka.testing.ledger import Ledger, SentRecord
-from kafka.testing.plan import CommitMode, MemberPlan, ProducerPlan
+from kafka.testing.simulation_plan import CommitMode, MemberPlan, ProducerPlan
 from kafka.testing.story import Story
 
 _PADDING = (0, 10, 1_000, 40_000)

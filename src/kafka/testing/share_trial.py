@@ -13,7 +13,7 @@ from kafka.consumer.share.piece import AcknowledgeType
 from kafka.errors import KafkaError
 from kafka.structs import TopicPartition
 from kafka.testing.ledger import Ledger, shown
-from kafka.testing.plan import ShareMemberPlan
+from kafka.testing.simulation_plan import ShareMemberPlan
 from kafka.testing.story import Story
 
 Place = tuple[str, TopicPartition, int]

@@ -26,13 +26,13 @@ from kafka.config import parse_admin
 from kafka.consumer import AsyncKafkaConsumer
 from kafka.structs import TopicPartition
 from kafka.testing.chaos import Chaos
-from kafka.testing.cluster import SimulatedCluster
 from kafka.testing.group_actors import MemberActor, ProducerActor
+from kafka.testing.leaks import LeakCheck
 from kafka.testing.ledger import GroupPartition, Ledger
-from kafka.testing.leftovers import Leftovers
-from kafka.testing.loop import SimulatedLoop, SimulationStuckError
-from kafka.testing.plan import Plan
 from kafka.testing.share_trial import ShareTrial
+from kafka.testing.simulated_cluster import SimulatedCluster
+from kafka.testing.simulated_loop import SimulatedLoop, SimulationStuckError
+from kafka.testing.simulation_plan import Plan
 from kafka.testing.story import Story
 from kafka.testing.transaction_trial import PARTITIONS, TOPIC, TransactionTrial
 from kafka.wire.api.create_topics import CreatableTopic, CreateTopicsRequest
@@ -82,7 +82,7 @@ class Simulation:
         leftovers: looks for what is left.
     """
 
-    def __init__(self, loop: SimulatedLoop, seed: int, data_dir: Path, story: Story, leftovers: Leftovers) -> None:
+    def __init__(self, loop: SimulatedLoop, seed: int, data_dir: Path, story: Story, leftovers: LeakCheck) -> None:
         self._loop = loop
         self._seed = seed
         self._story = story
@@ -269,7 +269,7 @@ def run_seed(seed: int, echo: bool = False) -> Report:
     Arguments:
         echo: print the story as it happens.
     """
-    leftovers = Leftovers()
+    leftovers = LeakCheck()
     with tempfile.TemporaryDirectory(prefix="kafka-simulation-", dir=_memory_folder()) as folder:
         loop = SimulatedLoop(seed)
         story = Story(loop, echo)

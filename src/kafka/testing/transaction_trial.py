@@ -10,7 +10,7 @@ from kafka.errors import KafkaError, KafkaTimeoutError, TransactionFatalError
 from kafka.producer import AsyncKafkaProducer
 from kafka.structs import OffsetAndMetadata, TopicPartition
 from kafka.testing.ledger import Ledger
-from kafka.testing.plan import TransactionPlan
+from kafka.testing.simulation_plan import TransactionPlan
 from kafka.testing.story import Story
 from kafka.testing.transaction_ledger import Outcome, Transaction, TransactionLedger, Views
 

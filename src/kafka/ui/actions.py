@@ -5,9 +5,9 @@ from typing import Any
 
 from kafka.admin import OffsetSpec
 from kafka.errors import KafkaError, NoError, error_text
-from kafka.ui.layout import page, trouble
-from kafka.ui.markup import Html, address, count, html, joined, link, sent_back, table
-from kafka.ui.state import Ui
+from kafka.ui.page_elements import Html, address, count, html, joined, link, sent_back, table
+from kafka.ui.page_frame import page, trouble
+from kafka.ui.shared_state import Ui
 
 _EDGES = {"earliest": OffsetSpec.EARLIEST, "latest": OffsetSpec.LATEST}
 

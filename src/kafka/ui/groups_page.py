@@ -4,10 +4,10 @@ from typing import Any
 
 from kafka.errors import KafkaError, error_text
 from kafka.ui.charts import chart
-from kafka.ui.layout import live_address, live_page, trouble
-from kafka.ui.markup import Html, address, count, facts, html, joined, link, table
+from kafka.ui.page_elements import Html, address, count, facts, html, joined, link, table
+from kafka.ui.page_frame import live_address, live_page, trouble
+from kafka.ui.shared_state import Ui
 from kafka.ui.snapshot import GroupState
-from kafka.ui.state import Ui
 
 _COLUMNS = ("group", "type", "state", "topics", "lag")
 _PARTITIONS = ("topic", "partition", "committed", "lag")
@@ -16,15 +16,15 @@ _MEMBERS = ("member", "client", "host", "partitions")
 
 async def groups_page(ui: Ui) -> Html:
     """All groups."""
-    await ui.observer.snapshot()
+    await ui.poller.snapshot()
     return live_page(ui, "Groups", "/groups", groups_part(ui), live_address("groups"))
 
 
 def groups_part(ui: Ui) -> Html:
     """What changes of it."""
-    now = ui.observer.newest
+    now = ui.poller.newest
     if now is None:
-        return trouble(ui.observer.trouble)
+        return trouble(ui.poller.trouble)
     rows = [
         [
             link(each.name or "(no name)", "/group", id=each.name),
@@ -36,23 +36,21 @@ def groups_part(ui: Ui) -> Html:
         for _, each in sorted(now.groups.items())
     ]
     lags = {each.name: _lags(ui, each) for each in now.groups.values()}
-    return joined(
-        [trouble(ui.observer.trouble), chart("lag (offsets)", lags), table(_COLUMNS, rows, ("lag",), "Groups")]
-    )
+    return joined([trouble(ui.poller.trouble), chart("lag (offsets)", lags), table(_COLUMNS, rows, ("lag",), "Groups")])
 
 
 def _lags(ui: Ui, group: GroupState) -> list[tuple[float, float]]:
     """Its lag over time, over all topics."""
     total: dict[float, float] = {}
     for topic in group.lag_by_topic():
-        for time, lag in ui.observer.history.lags.get((group.name, topic), ()):
+        for time, lag in ui.poller.history.lags.get((group.name, topic), ()):
             total[time] = total.get(time, 0) + lag
     return sorted(total.items())
 
 
 async def group_page(ui: Ui, name: str) -> Html | None:
     """One group; None: there is none of that name."""
-    now = await ui.observer.snapshot()
+    now = await ui.poller.snapshot()
     if now is not None and name not in now.groups:
         return None
     parts = []
@@ -65,11 +63,11 @@ async def group_page(ui: Ui, name: str) -> Html | None:
 
 def group_part(ui: Ui, name: str) -> Html:
     """What changes of it."""
-    now = ui.observer.newest
+    now = ui.poller.newest
     if now is None or name not in now.groups:
-        return trouble(ui.observer.trouble or f"group {name!r} no longer exists")
+        return trouble(ui.poller.trouble or f"group {name!r} no longer exists")
     group = now.groups[name]
-    series = {topic: list(ui.observer.history.lags.get((name, topic), ())) for topic in group.lag_by_topic()}
+    series = {topic: list(ui.poller.history.lags.get((name, topic), ())) for topic in group.lag_by_topic()}
     rows = [
         [link(tp.topic, "/topic", name=tp.topic), tp.partition, count(offset), count(group.lags[tp])]
         for tp, offset in group.committed.items()
@@ -77,7 +75,7 @@ def group_part(ui: Ui, name: str) -> Html:
     pairs = [("type", group.kind), ("state", group.state), ("lag", count(group.lag))]
     return joined(
         [
-            trouble(ui.observer.trouble),
+            trouble(ui.poller.trouble),
             facts(pairs),
             chart("lag (offsets) by topic", series),
             html("<h2>Partitions</h2>"),

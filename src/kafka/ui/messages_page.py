@@ -6,12 +6,12 @@ from contextlib import aclosing
 from kafka.consumer.bounded.bounds import WHERE_TOPICS_ARE
 from kafka.errors import KafkaError, error_text
 from kafka.structs import TopicPartition
-from kafka.ui.decoding import WAYS, shown
-from kafka.ui.layout import frame, page, trouble
-from kafka.ui.markup import Html, count, facts, html, joined, link, sent_back, size, table, time
-from kafka.ui.registry import Decoded, RecordText
+from kafka.ui.page_elements import Html, count, facts, html, joined, link, sent_back, size, table, time
+from kafka.ui.page_frame import frame, page, trouble
+from kafka.ui.page_registry import Decoded, RecordText
+from kafka.ui.payload_text import WAYS, shown
 from kafka.ui.search import MOST, Found, Progress, Search, text_to_bytes
-from kafka.ui.state import Ui
+from kafka.ui.shared_state import Ui
 
 _IN_A_ROW = 300
 """Bytes of a key or a value in a list."""
@@ -120,7 +120,7 @@ def _cell(data: bytes | None, way: str, decoded: Decoded | None = None) -> Html:
 
 
 async def _form(ui: Ui, given: Mapping[str, str]) -> Html:
-    now = await ui.observer.snapshot()
+    now = await ui.poller.snapshot()
     names = joined(html('<option value="{}">', name) for name in (now.topics if now is not None else ()))
     return html(
         '{}<form method="get" action="/messages" role="search">'
@@ -136,7 +136,7 @@ async def _form(ui: Ui, given: Mapping[str, str]) -> Html:
         '<button>Search</button></form><p class="note">Times: 2026-01-31T12:00, @1767225600000 (milliseconds), or how '
         "long ago: 90s, 15m, 2h, 3d. A search is limited to {} s and {} records; cancel it with the browser's Stop "
         "button.</p>",
-        trouble(ui.observer.trouble),
+        trouble(ui.poller.trouble),
         *(sent_back(given.get("topic")), names),
         *(sent_back(given.get(field)) for field in ("partition", "from", "until", "key")),
         Html(" checked") if given.get("exact") else "",

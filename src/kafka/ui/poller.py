@@ -54,7 +54,7 @@ class History:
         self.lags = {key: kept for key, kept in self.lags.items() if key in seen}
 
 
-class Observer:
+class ClusterPoller:
     """Asks for a `Snapshot` at intervals, while somebody looks.
 
     Arguments:

@@ -7,10 +7,10 @@ from typing import Any
 from kafka.errors import KafkaError, error_text
 from kafka.formats.registry.errors import SchemaRegistryError
 from kafka.formats.registry.schemas import RegisteredSchema, readable
-from kafka.ui.layout import page, trouble
-from kafka.ui.markup import Html, facts, html, joined, link, sent_back, table
-from kafka.ui.registry import PageRegistry
-from kafka.ui.state import Ui
+from kafka.ui.page_elements import Html, facts, html, joined, link, sent_back, table
+from kafka.ui.page_frame import page, trouble
+from kafka.ui.page_registry import PageRegistry
+from kafka.ui.shared_state import Ui
 
 _COLUMNS = ("subject", "type", "versions", "newest", "id")
 _REFERENCES = ("name", "subject", "version")

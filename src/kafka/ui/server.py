@@ -23,12 +23,12 @@ from kafka.errors import KafkaError, error_text
 from kafka.ui.actions import create_topic, reset_group
 from kafka.ui.groups_page import group_page, group_part, groups_page, groups_part
 from kafka.ui.guard import Guard
-from kafka.ui.layout import page, trouble
-from kafka.ui.markup import Html, visible
 from kafka.ui.messages_page import message_page, messages_page
+from kafka.ui.page_elements import Html, visible
+from kafka.ui.page_frame import page, trouble
 from kafka.ui.schemas_page import no_schema, schema_page, schemas_page
+from kafka.ui.shared_state import Ui, UiSettings, connected
 from kafka.ui.spark_page import spark_page, spark_part
-from kafka.ui.state import Ui, UiSettings, connected
 from kafka.ui.topics_page import topic_page, topic_part, topics_page, topics_part
 
 _STATIC = pathlib.Path(__file__).parent / "static"
@@ -148,7 +148,7 @@ def _events(ui: Ui) -> Answer:
             return _answer("", 404)
 
         async def body() -> AsyncIterator[bytes]:
-            async with aclosing(ui.observer.follow()) as moments:
+            async with aclosing(ui.poller.follow()) as moments:
                 async for is_news in moments:
                     yield event(await part(ui, request.query_params)) if is_news else b": still here\n\n"
 
@@ -252,5 +252,5 @@ class _Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """See `uvicorn.Server`."""
         self._ui.searches.close()
-        await self._ui.observer.close()
+        await self._ui.poller.close()
         await super().shutdown(sockets)

@@ -1,9 +1,9 @@
 """Spark's streaming queries: lag, rates and durations over time."""
 
 from kafka.ui.charts import chart
-from kafka.ui.layout import live_address, live_page, trouble
-from kafka.ui.markup import UNKNOWN, Html, count, html, joined, rate, table, time
-from kafka.ui.state import Ui
+from kafka.ui.page_elements import UNKNOWN, Html, count, html, joined, rate, table, time
+from kafka.ui.page_frame import live_address, live_page, trouble
+from kafka.ui.shared_state import Ui
 
 _COLUMNS = ("query", "last batch", "at", "rows", "in", "processed", "batch took", "lag", "lost")
 

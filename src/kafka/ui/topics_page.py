@@ -3,10 +3,10 @@
 from kafka.admin import ConfigResource
 from kafka.errors import KafkaError, error_text
 from kafka.ui.charts import chart, sparkline
-from kafka.ui.layout import live_address, live_page, trouble
-from kafka.ui.markup import Html, count, facts, html, joined, link, rate, size, table
+from kafka.ui.page_elements import Html, count, facts, html, joined, link, rate, size, table
+from kafka.ui.page_frame import live_address, live_page, trouble
+from kafka.ui.shared_state import Ui
 from kafka.ui.snapshot import Snapshot, TopicState
-from kafka.ui.state import Ui
 
 TITLE = "Topics"
 _COLUMNS = ("topic", "partitions", "offsets", "size", "rate", "last hour")
@@ -15,16 +15,16 @@ _PARTITIONS = ("partition", "leader", "replicas", "in sync", "first offset", "ne
 
 async def topics_page(ui: Ui) -> Html:
     """All topics."""
-    await ui.observer.snapshot()
+    await ui.poller.snapshot()
     still = _creation(ui) if ui.settings.allow_writes else Html("")
     return live_page(ui, TITLE, "/", topics_part(ui), live_address("topics"), still)
 
 
 def topics_part(ui: Ui) -> Html:
     """What changes of it."""
-    now = ui.observer.newest
+    now = ui.poller.newest
     if now is None:
-        return trouble(ui.observer.trouble)
+        return trouble(ui.poller.trouble)
     rows = [
         [
             joined(
@@ -37,7 +37,7 @@ def topics_part(ui: Ui) -> Html:
             count(each.offsets),
             size(each.size),
             rate(_newest_rate(ui, each.name), " records/s"),
-            sparkline(f"rate of {each.name}", list(ui.observer.history.rates.get(each.name, ()))),
+            sparkline(f"rate of {each.name}", list(ui.poller.history.rates.get(each.name, ()))),
         ]
         for each in now.topics.values()
     ]
@@ -54,32 +54,32 @@ def _standing(ui: Ui, now: Snapshot) -> Html:
         ("under-replicated partitions", short),
     ]
     notes = joined(html('<p class="note">Unavailable: {}</p>', note) for note in now.notes)
-    return joined([trouble(ui.observer.trouble), facts(pairs), notes])
+    return joined([trouble(ui.poller.trouble), facts(pairs), notes])
 
 
 def _newest_rate(ui: Ui, topic: str) -> float | None:
-    rates = ui.observer.history.rates.get(topic)
+    rates = ui.poller.history.rates.get(topic)
     return rates[-1][1] if rates else None
 
 
 async def topic_page(ui: Ui, name: str) -> Html | None:
     """One topic; None: there is none of that name."""
-    now = await ui.observer.snapshot()
+    now = await ui.poller.snapshot()
     if now is not None and name not in now.topics:
         return None
     still = html(
         "<h2>Messages</h2><p>{}</p><h2>Non-default configs</h2>{}",
         link("Browse and search messages", "/messages", topic=name),
-        await _configs(ui, name) if now is not None and not ui.observer.trouble else "",  # else it would wait in vain
+        await _configs(ui, name) if now is not None and not ui.poller.trouble else "",  # else it would wait in vain
     )
     return live_page(ui, name, "/", topic_part(ui, name), live_address("topic", "name", name), still)
 
 
 def topic_part(ui: Ui, name: str) -> Html:
     """What changes of it."""
-    now = ui.observer.newest
+    now = ui.poller.newest
     if now is None or name not in now.topics:
-        return trouble(ui.observer.trouble or f"topic {name!r} no longer exists")
+        return trouble(ui.poller.trouble or f"topic {name!r} no longer exists")
     topic = now.topics[name]
     pairs = [
         ("partitions", len(topic.partitions)),
@@ -87,10 +87,10 @@ def topic_part(ui: Ui, name: str) -> Html:
         ("size", size(topic.size)),
         ("rate", rate(_newest_rate(ui, name), " records/s")),
     ]
-    picture = chart("records per second", {name: list(ui.observer.history.rates.get(name, ()))})
+    picture = chart("records per second", {name: list(ui.poller.history.rates.get(name, ()))})
     return joined(
         [
-            trouble(ui.observer.trouble),
+            trouble(ui.poller.trouble),
             facts(pairs),
             picture,
             html("<h2>Partitions</h2>"),

@@ -6,12 +6,12 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
-from kafka.broker.codes import ErrorCode, RequestFailed
+from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.groups.consumer_journal import ConsumerGroupJournal
-from kafka.broker.groups.coordinator import GroupCoordinator
+from kafka.broker.groups.group_coordinator import GroupCoordinator
+from kafka.broker.groups.group_state import GroupState
 from kafka.broker.groups.member import JoinRequest, JoinResult, Protocol, SyncResult
 from kafka.broker.groups.offsets import CommittedOffset, OffsetJournal
-from kafka.broker.groups.state import GroupState
 from kafka.broker.settings import BrokerSettings
 
 from .clock import VirtualClock

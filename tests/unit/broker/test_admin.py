@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kafka.broker import EmbeddedBroker, topic_file
-from kafka.broker.codes import ErrorCode
+from kafka.broker.error_codes import ErrorCode
 from kafka.wire.api.alter_configs import AlterableConfig, AlterConfigsRequest, AlterConfigsResource
 from kafka.wire.api.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from kafka.wire.api.create_topics import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafka.broker.codes import ErrorCode, RequestFailed
+from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.settings import BrokerSettings
 from kafka.broker.topic_configs import TOPIC_OPTIONS, check_config, parse_settings
 from kafka.broker.topics import check_name

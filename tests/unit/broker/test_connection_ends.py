@@ -14,9 +14,9 @@ import pytest
 
 from kafka.broker import EmbeddedBroker
 from kafka.broker.api import APIS, Api
-from kafka.broker.codes import ErrorCode
-from kafka.broker.connection import ClientConnection
-from kafka.broker.error_answers import ERRORS, has_error
+from kafka.broker.client_connection import ClientConnection
+from kafka.broker.error_codes import ErrorCode
+from kafka.broker.error_responses import ERRORS, has_error
 from kafka.broker.server import BrokerServer
 from kafka.wire import request_class
 from kafka.wire.api.fetch import FetchRequest

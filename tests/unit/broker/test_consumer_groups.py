@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from kafka.broker.codes import ErrorCode, RequestFailed
+from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.groups import consumer_journal
 from kafka.broker.groups.consumer_assignors import assign_range, assign_uniform
 from kafka.broker.groups.consumer_group import ConsumerGroupState, ConsumerMember

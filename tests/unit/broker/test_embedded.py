@@ -120,10 +120,10 @@ def test_a_start_loads_nothing_that_only_requests_need() -> None:
     loaded = set(done.stdout.split())
     assert "kafka.broker.server" in loaded
     later = {
-        "kafka.broker.groups.coordinator",
+        "kafka.broker.groups.group_coordinator",
         "kafka.broker.log.partition",
         "kafka.record",
-        "kafka.broker.fault_serving",
+        "kafka.broker.fault_injection",
     }
     later |= {"kafka.net", "kafka.config", "pyarrow", "cramjam", "kafka.wire.api.produce", "kafka.broker.api.fetch"}
     assert not later & loaded

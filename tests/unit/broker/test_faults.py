@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from kafka.broker import EmbeddedBroker, connection
+from kafka.broker import EmbeddedBroker, client_connection
 from kafka.broker.api import APIS, Api
-from kafka.broker.error_answers import error_answer
+from kafka.broker.error_responses import error_answer
 from kafka.broker.faults import Faults, RequestFacts
 from kafka.errors import KafkaConfigurationError, NotLeaderForPartitionError
 from kafka.wire import request_class
@@ -223,7 +223,7 @@ async def test_a_rule_that_is_added_within_a_request_is_for_the_next_one(
             broker.faults.delay(0.01, api="Produce")
         return decode_request(frame)
 
-    monkeypatch.setattr(connection, "decode_request", add_meanwhile)
+    monkeypatch.setattr(client_connection, "decode_request", add_meanwhile)
     first = await client.send(produce_request("t", make_batch([b"a" * 50])), 9)
     second = await client.send(produce_request("t", make_batch([b"b" * 50])), 9)
     for number in (first, second):

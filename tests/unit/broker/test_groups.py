@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from kafka.broker.codes import ErrorCode
+from kafka.broker.error_codes import ErrorCode
+from kafka.broker.groups.group_state import FOLLOWERS, GroupState, StateMachine
 from kafka.broker.groups.member import Protocol
-from kafka.broker.groups.state import FOLLOWERS, GroupState, StateMachine
 
 from .grouped import GROUP, RANGE, STICKY, Harness
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka.broker.codes import ErrorCode, RequestFailed
+from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.groups import offsets as journal_module
 from kafka.broker.groups.offsets import CommittedOffset, OffsetJournal
 

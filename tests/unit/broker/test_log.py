@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka.broker.codes import ErrorCode, RequestFailed
+from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.log.partition import PartitionLog
 from kafka.record import Compression, TimestampType, batch_headers, decode_batches
 

@@ -11,7 +11,7 @@ import pytest
 from crc32c import crc32c
 
 from kafka.broker import EmbeddedBroker
-from kafka.broker.codes import ErrorCode
+from kafka.broker.error_codes import ErrorCode
 from kafka.broker.log.partition import PartitionLog
 from kafka.record import BatchBuilder, Compression, TimestampType, batch_headers, decode_batches
 from kafka.wire.api.delete_topics import DeleteTopicsRequest, DeleteTopicState

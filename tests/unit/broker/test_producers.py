@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from kafka.broker.codes import ErrorCode, RequestFailed
+from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.log.partition import PartitionLog
 
 from .batches import append

@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from kafka.broker.codes import ErrorCode, RequestFailed
-from kafka.broker.sessions import FetchSession, FetchSessions
+from kafka.broker.error_codes import ErrorCode, RequestFailed
+from kafka.broker.fetch_sessions import FetchSession, FetchSessions
 
 
 def opened(sessions: FetchSessions) -> FetchSession:

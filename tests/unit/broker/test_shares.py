@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from kafka.broker.codes import ErrorCode, RequestFailed
+from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.group_configs import GroupConfigs, duration_ms
-from kafka.broker.log.layout import Marker
+from kafka.broker.log.batch_head import Marker
 from kafka.broker.log.partition import PartitionLog
 from kafka.broker.settings import BrokerSettings
-from kafka.broker.share.coordinator import ShareCoordinator
-from kafka.broker.share.group import ShareGroup, ShareMember
-from kafka.broker.share.journal import ShareJournal
-from kafka.broker.share.partition import Acknowledged, SharePartition, Wanted
-from kafka.broker.share.state import RecordState, Runs
+from kafka.broker.share.record_state import RecordState, Runs
+from kafka.broker.share.share_coordinator import ShareCoordinator
+from kafka.broker.share.share_group import ShareGroup, ShareMember
+from kafka.broker.share.share_journal import ShareJournal
+from kafka.broker.share.share_partition import Acknowledged, AcquireRequest, SharePartition
 from kafka.broker.topics import Topic, TopicStore
 
 from .batches import append
@@ -61,7 +61,7 @@ class Shares:
     def acquire(
         self, member: str = "m", most: int = 500, strict: bool = False, size: int = 500
     ) -> list[tuple[int, int, int]]:
-        return self.partition().acquire(Wanted(member, most, size, strict), 1 << 20).ranges
+        return self.partition().acquire(AcquireRequest(member, most, size, strict), 1 << 20).ranges
 
     def acknowledge(self, *batches: tuple[int, int, list[int]], member: str = "m") -> None:
         self.partition().acknowledge(member, [Acknowledged(*one) for one in batches])
@@ -162,7 +162,7 @@ def test_what_lies_in_the_middle_of_a_batch_is_given_with_the_whole_batch(shares
     append(shares.log(), values(10))
     shares.acquire()
     shares.acknowledge((0, 3, ACCEPT), (4, 4, RELEASE), (5, 9, ACCEPT))
-    acquired = shares.partition().acquire(Wanted("m", 1, 1, False), 1 << 20)
+    acquired = shares.partition().acquire(AcquireRequest("m", 1, 1, False), 1 << 20)
     assert acquired.ranges == [(4, 4, 2)]
     assert acquired.records == shares.log().read(0, 1 << 20)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from kafka.broker import EmbeddedBroker, topics
-from kafka.broker.codes import ErrorCode, RequestFailed
+from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.log.files import FilePool
 from kafka.broker.log.partition import LogOptions, PartitionLog
 from kafka.broker.settings import BrokerSettings

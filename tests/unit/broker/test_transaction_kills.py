@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from kafka.broker.codes import ErrorCode
-from kafka.broker.transactions.state import TransactionState
+from kafka.broker.error_codes import ErrorCode
+from kafka.broker.transactions.transaction_state import TransactionState
 
 from .transactional import PARTITIONS, TransactionalBroker
 

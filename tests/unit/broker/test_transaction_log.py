@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from kafka.broker.codes import ErrorCode, RequestFailed
-from kafka.broker.log.layout import Marker
+from kafka.broker.error_codes import ErrorCode, RequestFailed
+from kafka.broker.log.batch_head import Marker
 from kafka.broker.log.partition import PartitionLog
 from kafka.record import batch_headers, decode_batches
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kafka.broker.codes import ErrorCode
-from kafka.broker.transactions.state import TransactionState
+from kafka.broker.error_codes import ErrorCode
+from kafka.broker.transactions.transaction_state import TransactionState
 from kafka.wire.api.create_topics import CreatableTopic, CreateTopicsRequest
 from kafka.wire.api.delete_topics import DeleteTopicsRequest, DeleteTopicState
 

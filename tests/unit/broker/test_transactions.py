@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kafka.broker import EmbeddedBroker
-from kafka.broker.codes import ErrorCode
+from kafka.broker.error_codes import ErrorCode
 from kafka.wire.api.add_offsets_to_txn import AddOffsetsToTxnRequest
 from kafka.wire.api.add_partitions_to_txn import AddPartitionsToTxnRequest, AddPartitionsToTxnTopic
 from kafka.wire.api.describe_transactions import DescribeTransactionsRequest

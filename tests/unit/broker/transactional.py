@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from kafka.broker.api import APIS
-from kafka.broker.context import Broker, Endpoint, RequestContext
+from kafka.broker.broker import Broker, Endpoint, RequestContext
 from kafka.broker.settings import BrokerSettings
-from kafka.broker.transactions.metadata import TransactionMetadata
+from kafka.broker.transactions.transaction_metadata import TransactionMetadata
 from kafka.record import batch_headers, decode_batches
 from kafka.wire import Request
 from kafka.wire.api.add_offsets_to_txn import AddOffsetsToTxnRequest

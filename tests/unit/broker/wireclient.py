@@ -7,7 +7,7 @@ import contextlib
 from typing import TypeVar
 
 from kafka.broker import EmbeddedBroker
-from kafka.broker.context import Endpoint
+from kafka.broker.broker import Endpoint
 from kafka.wire import Request, Response
 from kafka.wire.framing import correlation_id, decode_response, encode_request
 

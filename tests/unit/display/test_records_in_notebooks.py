@@ -10,7 +10,7 @@ import pytest
 from kafka import TopicPartition
 from kafka.consumer.records.build_records import ConsumerRecords
 from kafka.consumer.share.materializer import ShareConsumerRecord
-from kafka.display import tables
+from kafka.display import html_tables
 from kafka.record import BatchBuilder, ConsumerRecord, decode_batches
 from unit.display.shown import SCRIPT, Shown
 
@@ -75,7 +75,7 @@ def test_a_value_that_cannot_be_written_hides_no_other() -> None:
     ("given", "shown"), [(-1, ""), (None, ""), (2**62, str(2**62)), (0, "1970-01-01 00:00:00.000+00:00")]
 )
 def test_a_time_that_is_no_date_is_shown_as_it_is(given: int | None, shown: str) -> None:
-    assert tables.time(given) == shown
+    assert html_tables.time(given) == shown
 
 
 def test_of_many_records_the_first_are_shown_and_the_others_counted() -> None:
@@ -88,10 +88,10 @@ def test_of_many_records_the_first_are_shown_and_the_others_counted() -> None:
 
 def test_no_more_records_are_asked_for_than_are_shown() -> None:
     def records() -> Iterator[ConsumerRecord[Any, Any]]:
-        yield from (record() for _ in range(tables.MOST_ROWS + 1))
+        yield from (record() for _ in range(html_tables.MOST_ROWS + 1))
         raise AssertionError("one too many")
 
-    assert len(Shown(tables.many_records("t", records(), 99)).rows) == 1 + tables.MOST_ROWS
+    assert len(Shown(html_tables.many_records("t", records(), 99)).rows) == 1 + html_tables.MOST_ROWS
 
 
 def test_the_columns_of_a_partition_show_their_first_records() -> None:

@@ -16,9 +16,9 @@ from kafka import AsyncKafkaAdminClient, AsyncKafkaConsumer, AsyncKafkaProducer,
 from kafka.broker import EmbeddedBroker
 from kafka.errors import WakeupError
 from kafka.health import Health, HealthState
-from kafka.testing.cluster import SimulatedCluster
 from kafka.testing.ledger import CommitLedger
-from kafka.testing.loop import SimulatedLoop, run_simulated
+from kafka.testing.simulated_cluster import SimulatedCluster
+from kafka.testing.simulated_loop import SimulatedLoop, run_simulated
 
 HOST = "broker-1"
 TOPIC = "numbers"

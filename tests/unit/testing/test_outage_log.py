@@ -12,9 +12,9 @@ import pytest
 
 from kafka import AsyncKafkaAdminClient, AsyncKafkaConsumer, AsyncKafkaProducer
 from kafka.errors import KafkaError
-from kafka.testing.cluster import SimulatedCluster
 from kafka.testing.ledger import CommitLedger
-from kafka.testing.loop import SimulatedLoop, run_simulated
+from kafka.testing.simulated_cluster import SimulatedCluster
+from kafka.testing.simulated_loop import SimulatedLoop, run_simulated
 
 HOST, TOPIC = "broker-1", "numbers"
 OUTAGE_S = 600.0

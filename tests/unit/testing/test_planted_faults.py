@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 
-from kafka.broker.codes import RequestFailed
-from kafka.broker.groups.coordinator import GroupCoordinator
+from kafka.broker.error_codes import RequestFailed
+from kafka.broker.groups.group_coordinator import GroupCoordinator
 from kafka.broker.groups.offsets import GroupOffsets as StoredOffsets
 from kafka.broker.groups.offsets import OffsetJournal
 from kafka.broker.log import partition as partition_log
 from kafka.broker.log.producers import ProducerStates
-from kafka.broker.share.journal import ShareJournal
-from kafka.broker.share.partition import SharePartition
-from kafka.broker.share.state import RecordState
-from kafka.broker.transactions.coordinator import Producer, TransactionCoordinator
-from kafka.broker.transactions.endings import Endings
-from kafka.broker.transactions.metadata import TransactionMetadata
+from kafka.broker.share.record_state import RecordState
+from kafka.broker.share.share_journal import ShareJournal
+from kafka.broker.share.share_partition import SharePartition
+from kafka.broker.transactions.marker_writer import MarkerWriter
+from kafka.broker.transactions.transaction_coordinator import Producer, TransactionCoordinator
+from kafka.broker.transactions.transaction_metadata import TransactionMetadata
 from kafka.consumer import AsyncKafkaConsumer
 from kafka.consumer._async.poll_loop import AsyncPollLoop
 from kafka.consumer.commit.commits import Commits
@@ -296,13 +296,13 @@ def offsets_of_transactions_count_at_once(patch: pytest.MonkeyPatch) -> None:
 
 
 def a_partition_is_left_open(patch: pytest.MonkeyPatch) -> None:
-    mark = Endings._mark
+    mark = MarkerWriter._mark
 
-    def first_only(self: Endings, metadata: TransactionMetadata, topic: str, number: int) -> None:
+    def first_only(self: MarkerWriter, metadata: TransactionMetadata, topic: str, number: int) -> None:
         if number == 0:
             mark(self, metadata, topic, number)
 
-    patch.setattr(Endings, "_mark", first_only)
+    patch.setattr(MarkerWriter, "_mark", first_only)
 
 
 def a_broker_forgets_acknowledgements(patch: pytest.MonkeyPatch) -> None:

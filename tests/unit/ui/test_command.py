@@ -17,7 +17,7 @@ from harness.ports import free_port
 from kafka.broker import EmbeddedBroker
 from kafka.cli.commands import commands
 from kafka.ui import server
-from kafka.ui.state import UiSettings
+from kafka.ui.shared_state import UiSettings
 
 pytestmark = pytest.mark.once
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from kafka.ui.decoding import LARGEST_JSON, shown
+from kafka.ui.payload_text import LARGEST_JSON, shown
 
 pytestmark = pytest.mark.once
 

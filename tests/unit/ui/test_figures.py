@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafka.ui.markup import short
+from kafka.ui.page_elements import short
 
 pytestmark = pytest.mark.once
 

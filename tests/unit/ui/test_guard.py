@@ -4,7 +4,7 @@ import pytest
 
 from kafka.broker import EmbeddedBroker
 from kafka.ui.guard import host_of
-from kafka.ui.state import UiSettings
+from kafka.ui.shared_state import UiSettings
 from unit.ui.ui_support import Pages, pages_of, settings
 
 pytestmark = pytest.mark.once

@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from kafka.ui.charts import LINES, chart, sparkline
-from kafka.ui.markup import Html, address, escaped, html, joined, link, table
+from kafka.ui.page_elements import Html, address, escaped, html, joined, link, table
 from unit.ui.ui_support import HOSTILE
 
 pytestmark = pytest.mark.once

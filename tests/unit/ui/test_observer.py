@@ -8,7 +8,7 @@ import pytest
 
 from kafka.errors import KafkaConnectionError
 from kafka.structs import TopicPartition
-from kafka.ui.poller import History, Observer
+from kafka.ui.poller import ClusterPoller, History
 from kafka.ui.snapshot import GroupState, PartitionState, Snapshot, TopicState, rate
 from unit.virtual_loop import simulate
 
@@ -39,15 +39,15 @@ class Cluster:
         return snapshot(time, end=10 * self.looks, lag=self.looks)
 
 
-def observer(cluster: Cluster) -> Observer:
+def poller(cluster: Cluster) -> ClusterPoller:
     """One that looks every five seconds of the loop's time."""
-    return Observer(cluster.look, 5.0, lambda: asyncio.get_running_loop().time())
+    return ClusterPoller(cluster.look, 5.0, lambda: asyncio.get_running_loop().time())
 
 
 def test_viewers_share_what_is_seen() -> None:
     async def scenario() -> None:
         cluster = Cluster()
-        shared = observer(cluster)
+        shared = poller(cluster)
 
         async def view() -> None:
             async with aclosing(shared.follow()) as moments:
@@ -66,7 +66,7 @@ def test_viewers_share_what_is_seen() -> None:
 
 def test_an_answer_that_cannot_be_kept_is_told_and_the_next_one_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario() -> None:
-        shared = observer(Cluster())
+        shared = poller(Cluster())
         add, failures = History.add, iter([ZeroDivisionError("of a time")])
 
         def fail_once(history: History, before: Snapshot | None, now: Snapshot) -> None:
@@ -88,7 +88,7 @@ def test_an_answer_that_cannot_be_kept_is_told_and_the_next_one_is_looked_at(mon
 def test_nobody_looks_and_the_cluster_is_left_alone() -> None:
     async def scenario() -> None:
         cluster = Cluster()
-        shared = observer(cluster)
+        shared = poller(cluster)
         await asyncio.sleep(60)
         assert cluster.looks == 0
         async with aclosing(shared.follow()) as moments:
@@ -106,7 +106,7 @@ def test_nobody_looks_and_the_cluster_is_left_alone() -> None:
 def test_a_page_that_is_asked_for_again_and_again_is_looked_at() -> None:
     async def scenario() -> None:
         cluster = Cluster()
-        shared = observer(cluster)
+        shared = poller(cluster)
         for _ in range(10):
             assert await shared.snapshot() is not None
             await asyncio.sleep(5)
@@ -124,7 +124,7 @@ def test_a_failure_is_told_tried_less_often_and_logged_once(caplog: pytest.LogCa
     async def scenario() -> None:
         cluster = Cluster()
         cluster.error = KafkaConnectionError("no broker answers")
-        shared = observer(cluster)
+        shared = poller(cluster)
         async with aclosing(shared.follow()) as moments:
             async with asyncio.timeout(600):
                 for _ in range(5):
@@ -145,7 +145,7 @@ def test_a_failure_is_told_tried_less_often_and_logged_once(caplog: pytest.LogCa
 
 def test_closing_ends_the_streams() -> None:
     async def scenario() -> None:
-        shared = observer(Cluster())
+        shared = poller(Cluster())
 
         async def view() -> int:
             async with aclosing(shared.follow()) as moments:
@@ -169,7 +169,7 @@ def test_a_quiet_stream_says_now_and_then_that_it_is_there() -> None:
             await asyncio.sleep(100)
             return await cluster.look(time)
 
-        shared = Observer(stuck, 5.0)
+        shared = ClusterPoller(stuck, 5.0)
         async with aclosing(shared.follow()) as moments:
             assert [await anext(moments) for _ in range(7)] == [False] * 6 + [True]
         await shared.close()

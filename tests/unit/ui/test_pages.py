@@ -32,11 +32,11 @@ async def test_topics_with_sizes_and_rates(pages: Pages, topic: Callable[..., st
     (row,) = [each for each in rows_of(page, "Topics") if each[0] == name]
     assert row[1:3] == ["2", "2"]
     assert row[3].endswith(" B")
-    before = pages.ui.observer.newest
+    before = pages.ui.poller.newest
     assert before is not None
     after = await look(pages.ui.admin, before.time + 10)
-    pages.ui.observer.history.add(before, after)
-    assert pages.ui.observer.history.rates[name][-1] == (before.time + 10, 0.0)
+    pages.ui.poller.history.add(before, after)
+    assert pages.ui.poller.history.rates[name][-1] == (before.time + 10, 0.0)
 
 
 async def test_a_topic_with_its_partitions_configs_and_groups(
@@ -346,7 +346,7 @@ async def test_a_topic_of_a_cluster_that_is_gone_is_shown_as_it_was_without_wait
     name = topic(b"a")
     await pages.get("/topic", name=name)
     monkeypatch.setattr(pages.ui.admin, "describe_configs", never)
-    monkeypatch.setattr(pages.ui.observer, "trouble", "no broker answers")
+    monkeypatch.setattr(pages.ui.poller, "trouble", "no broker answers")
     page = text_of(await asyncio.wait_for(pages.get("/topic", name=name), 30))
     assert "no broker answers" in page
     assert "Partitions" in page

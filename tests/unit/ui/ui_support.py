@@ -11,7 +11,7 @@ import httpx
 
 from kafka.cli.positions import parse_position
 from kafka.ui.server import make_app
-from kafka.ui.state import Ui, UiSettings, connected
+from kafka.ui.shared_state import Ui, UiSettings, connected
 
 ADDRESS = "http://127.0.0.1:8085"
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>&amp;"

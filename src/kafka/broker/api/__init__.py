@@ -9,7 +9,7 @@ import importlib
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from kafka.broker.context import Broker, RequestContext
+from kafka.broker.broker import Broker, RequestContext
 from kafka.wire import Message
 
 
@@ -53,10 +53,10 @@ APIS: Final[Mapping[int, Api]] = {
         Api(8, "OffsetCommit", 0, 10, "committed_offsets", "offset_commit"),
         Api(9, "OffsetFetch", 0, 10, "committed_offsets", "offset_fetch"),
         Api(10, "FindCoordinator", 0, 6, "find_coordinator", "find_coordinator"),
-        Api(11, "JoinGroup", 0, 9, "membership", "join_group"),
-        Api(12, "Heartbeat", 0, 4, "membership", "heartbeat"),
-        Api(13, "LeaveGroup", 0, 5, "membership", "leave_group"),
-        Api(14, "SyncGroup", 0, 5, "membership", "sync_group"),
+        Api(11, "JoinGroup", 0, 9, "classic_membership", "join_group"),
+        Api(12, "Heartbeat", 0, 4, "classic_membership", "heartbeat"),
+        Api(13, "LeaveGroup", 0, 5, "classic_membership", "leave_group"),
+        Api(14, "SyncGroup", 0, 5, "classic_membership", "sync_group"),
         Api(15, "DescribeGroups", 0, 6, "groups_admin", "describe_groups"),
         Api(16, "ListGroups", 0, 5, "groups_admin", "list_groups"),
         Api(17, "SaslHandshake", 0, 1, "sasl", "sasl_handshake"),

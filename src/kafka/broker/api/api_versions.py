@@ -15,8 +15,8 @@ Known gaps: no other features are named.
 import re
 
 from kafka.broker.api import APIS
-from kafka.broker.codes import ErrorCode
-from kafka.broker.context import Broker, RequestContext
+from kafka.broker.broker import Broker, RequestContext
+from kafka.broker.error_codes import ErrorCode
 from kafka.wire.api.api_versions import (
     ApiVersion,
     ApiVersionsRequest,

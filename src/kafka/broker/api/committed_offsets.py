@@ -16,8 +16,8 @@ Known gaps: offsets never expire, and the retention time of OffsetCommit version
 import logging
 from itertools import groupby
 
-from kafka.broker.codes import ErrorCode, RequestFailed
-from kafka.broker.context import Broker, RequestContext
+from kafka.broker.broker import Broker, RequestContext
+from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.groups.offsets import CommittedOffset, GroupOffsets, PartitionKey
 from kafka.wire.api.offset_commit import (
     OffsetCommitRequest,

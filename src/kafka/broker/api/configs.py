@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import NamedTuple
 
-from kafka.broker.codes import ErrorCode, RequestFailed
-from kafka.broker.context import Broker, RequestContext
+from kafka.broker.broker import Broker, RequestContext
+from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.named_configs import NamedConfigs
 from kafka.broker.topic_configs import TOPIC_OPTIONS, ConfigType, TopicOption, check_config, split_list
 from kafka.broker.topics import Topic, TopicChanges, check_name

@@ -15,8 +15,8 @@ from itertools import groupby
 from uuid import UUID
 
 from kafka.broker import allowed_operations
-from kafka.broker.codes import ErrorCode, RequestFailed
-from kafka.broker.context import Broker, RequestContext
+from kafka.broker.broker import Broker, RequestContext
+from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.groups.consumer_assignors import TopicPartition
 from kafka.broker.groups.consumer_group import LEAVE_STATIC_EPOCH, ConsumerGroup, ConsumerMember
 from kafka.broker.groups.consumer_members import Heartbeat

@@ -19,11 +19,11 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from kafka.broker.api import LongPoll
-from kafka.broker.codes import ErrorCode, RequestFailed, code_of
-from kafka.broker.context import Broker, RequestContext
-from kafka.broker.convert import to_old_magic
+from kafka.broker.broker import Broker, RequestContext
+from kafka.broker.error_codes import ErrorCode, RequestFailed, code_of
+from kafka.broker.fetch_sessions import FINAL_EPOCH, INITIAL_EPOCH, FetchedPartition, FetchSession, PartitionKey
+from kafka.broker.format_conversion import to_old_magic
 from kafka.broker.log.partition import LEADER_EPOCH, WAKE, PartitionLog
-from kafka.broker.sessions import FINAL_EPOCH, INITIAL_EPOCH, FetchedPartition, FetchSession, PartitionKey
 from kafka.errors import KafkaError
 from kafka.record.codecs import CODECS
 from kafka.wire import Message

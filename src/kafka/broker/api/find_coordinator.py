@@ -5,8 +5,8 @@ Behaviour: this broker coordinates every group, share groups included, and every
 Known gaps: type 2, the coordinator of the state of share-partitions, is refused; only brokers ask for it.
 """
 
-from kafka.broker.codes import ErrorCode, RequestFailed
-from kafka.broker.context import Broker, RequestContext
+from kafka.broker.broker import Broker, RequestContext
+from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.topics import CONSUMER_OFFSETS, TRANSACTION_STATE
 from kafka.wire.api.find_coordinator import Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
 

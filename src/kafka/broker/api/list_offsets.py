@@ -9,8 +9,8 @@ Known gaps: nothing is tiered, so -5 and -6 find nothing; one leader epoch, 0.
 
 from collections import Counter
 
-from kafka.broker.codes import ErrorCode, RequestFailed
-from kafka.broker.context import Broker, RequestContext
+from kafka.broker.broker import Broker, RequestContext
+from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.log.partition import LEADER_EPOCH, NEVER, PartitionLog
 from kafka.wire.api.list_offsets import (
     ListOffsetsPartition,

@@ -10,8 +10,8 @@ Known gaps: no rack but the broker's own; leader epochs are always 0.
 from collections.abc import Iterable
 
 from kafka.broker import allowed_operations
-from kafka.broker.codes import ErrorCode, RequestFailed
-from kafka.broker.context import Broker, RequestContext
+from kafka.broker.broker import Broker, RequestContext
+from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.log.partition import LEADER_EPOCH
 from kafka.broker.topics import INTERNAL_TOPICS, Topic, TopicChanges, check_name
 from kafka.wire import NO_UUID

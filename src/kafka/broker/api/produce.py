@@ -14,10 +14,10 @@ Known gaps: none.
 
 import struct
 
-from kafka.broker.codes import ConnectionFault, ErrorCode, RequestFailed, refused_write
-from kafka.broker.context import Broker, RequestContext
-from kafka.broker.convert import recompressed, to_magic_2
-from kafka.broker.log.layout import BatchHead, read_head
+from kafka.broker.broker import Broker, RequestContext
+from kafka.broker.error_codes import ConnectionFault, ErrorCode, RequestFailed, refused_write
+from kafka.broker.format_conversion import recompressed, to_magic_2
+from kafka.broker.log.batch_head import BatchHead, read_head
 from kafka.broker.topic_configs import NO_LIMIT_MS, TopicSettings
 from kafka.broker.topics import Topic
 from kafka.errors import CorruptRecordError, InvalidRecordError
@@ -156,7 +156,7 @@ def _join_transaction(
     broker: Broker, transactional_id: str | None, partition: tuple[str, int], head: BatchHead, version: int
 ) -> None:
     """See to it that the transaction of a batch has the partition; raises `RequestFailed`."""
-    from kafka.broker.transactions.coordinator import Producer
+    from kafka.broker.transactions.transaction_coordinator import Producer
 
     if transactional_id is None:
         raise RequestFailed(

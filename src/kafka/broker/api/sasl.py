@@ -17,8 +17,8 @@ Known gaps: OAUTHBEARER, GSSAPI and delegation tokens; there is no authorization
 only, as Kafka takes them from its configuration.
 """
 
-from kafka.broker.codes import ErrorCode, RequestFailed
-from kafka.broker.context import Broker, RequestContext
+from kafka.broker.broker import Broker, RequestContext
+from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.sasl.credentials import HASHES, ITERATIONS, MECHANISMS, ScramCredential, from_salted_password
 from kafka.broker.sasl.exchanges import LoginFailed
 from kafka.wire.api.alter_user_scram_credentials import (

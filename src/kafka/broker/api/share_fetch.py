@@ -21,12 +21,12 @@ from typing import Final
 from uuid import UUID
 
 from kafka.broker.api import LongPoll
-from kafka.broker.codes import ErrorCode, RequestFailed
-from kafka.broker.context import Broker, RequestContext
+from kafka.broker.broker import Broker, RequestContext
+from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.log.partition import PartitionLog
-from kafka.broker.share.partition import Acknowledged, Wanted
-from kafka.broker.share.sessions import FINAL_EPOCH, INITIAL_EPOCH, PartitionKey, ShareSession
-from kafka.broker.share.state import AckType
+from kafka.broker.share.record_state import AckType
+from kafka.broker.share.share_partition import Acknowledged, AcquireRequest
+from kafka.broker.share.share_sessions import FINAL_EPOCH, INITIAL_EPOCH, PartitionKey, ShareSession
 from kafka.wire import Message
 from kafka.wire.api.share_acknowledge import (
     PartitionData as AcknowledgedPartition,
@@ -146,7 +146,7 @@ class ShareFetching:
                 break
             try:
                 partition = self._broker.shares.partition(self._session.group_id, *key)
-                wanted = Wanted(
+                wanted = AcquireRequest(
                     self._session.member_id, left, max(1, request.batch_size), request.share_acquire_mode == _STRICT
                 )
                 acquired = partition.acquire(wanted, max_bytes - size, at_least_one=size == 0)

@@ -9,10 +9,10 @@ Known gaps: memberships do not outlive the broker: after a restart members are u
 from uuid import UUID
 
 from kafka.broker import allowed_operations
-from kafka.broker.codes import ErrorCode, RequestFailed
-from kafka.broker.context import Broker, RequestContext
-from kafka.broker.share.coordinator import JOIN_EPOCH, LEAVE_EPOCH
-from kafka.broker.share.group import Assignment, ShareGroup, ShareGroupState, ShareMember
+from kafka.broker.broker import Broker, RequestContext
+from kafka.broker.error_codes import ErrorCode, RequestFailed
+from kafka.broker.share.share_coordinator import JOIN_EPOCH, LEAVE_EPOCH
+from kafka.broker.share.share_group import Assignment, ShareGroup, ShareGroupState, ShareMember
 from kafka.wire.api import share_group_describe as describe
 from kafka.wire.api import share_group_heartbeat as heartbeat
 from kafka.wire.api.share_group_describe import ShareGroupDescribeRequest, ShareGroupDescribeResponse

@@ -8,8 +8,8 @@ Known gaps: none.
 
 from collections.abc import Iterable
 
-from kafka.broker.codes import ErrorCode, RequestFailed
-from kafka.broker.context import Broker, RequestContext
+from kafka.broker.broker import Broker, RequestContext
+from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.log.partition import LEADER_EPOCH
 from kafka.broker.topics import Topic
 from kafka.wire.api import alter_share_group_offsets as alter

@@ -7,8 +7,8 @@ A client is told what the client metrics configs want of it; what it pushes is c
 Known gaps: clients are forgotten with their connection only, not after a time.
 """
 
-from kafka.broker.codes import ErrorCode, RequestFailed
-from kafka.broker.context import Broker, RequestContext
+from kafka.broker.broker import Broker, RequestContext
+from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.telemetry import COMPRESSION, PushedMetrics
 from kafka.wire import NO_UUID
 from kafka.wire.api.get_telemetry_subscriptions import (

@@ -12,8 +12,8 @@ import shutil
 from collections import Counter
 from collections.abc import Sequence
 
-from kafka.broker.codes import ErrorCode, RequestFailed
-from kafka.broker.context import Broker, RequestContext
+from kafka.broker.broker import Broker, RequestContext
+from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.topic_configs import TOPIC_OPTIONS, check_config
 from kafka.broker.topics import Topic, TopicChanges
 from kafka.wire.api.create_partitions import (

@@ -24,12 +24,12 @@ Known gaps: no transactions in two phases (InitProducerId version 6, KIP-939).
 import logging
 from collections.abc import Callable, Iterable
 
-from kafka.broker.codes import FENCED_BY_NAME_SINCE, ErrorCode, RequestFailed, code_for, refused_write
-from kafka.broker.context import Broker, RequestContext
+from kafka.broker.broker import Broker, RequestContext
+from kafka.broker.error_codes import FENCED_BY_NAME_SINCE, ErrorCode, RequestFailed, code_for, refused_write
 from kafka.broker.groups.offsets import CommittedOffset, PartitionKey
 from kafka.broker.topics import CONSUMER_OFFSETS, INTERNAL_TOPICS, offsets_partition
-from kafka.broker.transactions.coordinator import Producer
-from kafka.broker.transactions.metadata import TopicPartition
+from kafka.broker.transactions.transaction_coordinator import Producer
+from kafka.broker.transactions.transaction_metadata import TopicPartition
 from kafka.wire.api.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
 from kafka.wire.api.add_partitions_to_txn import (
     AddPartitionsToTxnPartitionResult,
@@ -66,7 +66,7 @@ def _given(broker: Broker, request: InitProducerIdRequest) -> tuple[int, int]:
     if (request.producer_id == _NONE) != (request.producer_epoch == _NONE):
         raise RequestFailed(ErrorCode.INVALID_REQUEST, "a producer has both an id and an epoch, or none")
     if request.transactional_id is not None:
-        from kafka.broker.transactions.coordinator import Producer
+        from kafka.broker.transactions.transaction_coordinator import Producer
 
         expected = None
         if request.producer_id != _NONE:

@@ -9,12 +9,12 @@ __consumer_offsets it ends what is pending in the groups that are kept there.
 import re
 from typing import Final
 
-from kafka.broker.codes import ErrorCode, RequestFailed
-from kafka.broker.context import Broker, RequestContext
-from kafka.broker.log.layout import Marker
+from kafka.broker.broker import Broker, RequestContext
+from kafka.broker.error_codes import ErrorCode, RequestFailed
+from kafka.broker.log.batch_head import Marker
 from kafka.broker.topics import CONSUMER_OFFSETS, check_name
-from kafka.broker.transactions.metadata import TransactionMetadata
-from kafka.broker.transactions.state import OTHER_NAMES, TransactionState
+from kafka.broker.transactions.transaction_metadata import TransactionMetadata
+from kafka.broker.transactions.transaction_state import OTHER_NAMES, TransactionState
 from kafka.wire.api.describe_producers import (
     DescribeProducersRequest,
     DescribeProducersResponse,

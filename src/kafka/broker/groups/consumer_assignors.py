@@ -9,16 +9,18 @@ from typing import Final
 from uuid import UUID
 
 TopicPartition = tuple[UUID, int]
-Wanted = Mapping[str, frozenset[UUID]]
+Subscriptions = Mapping[str, frozenset[UUID]]
 """The topics that each member subscribes to."""
-Held = dict[str, set[TopicPartition]]
-Assignor = Callable[[Wanted, Mapping[UUID, int], Mapping[str, set[TopicPartition]]], Held]
+Assignments = dict[str, set[TopicPartition]]
+Assignor = Callable[[Subscriptions, Mapping[UUID, int], Mapping[str, set[TopicPartition]]], Assignments]
 """Called with the subscriptions, the number of partitions of each topic, and what the members had before."""
 
 
-def assign_uniform(wanted: Wanted, counts: Mapping[UUID, int], before: Mapping[str, set[TopicPartition]]) -> Held:
+def assign_uniform(
+    wanted: Subscriptions, counts: Mapping[UUID, int], before: Mapping[str, set[TopicPartition]]
+) -> Assignments:
     """As even as the subscriptions allow; what a member had it keeps where it can."""
-    held: Held = {member: set() for member in wanted}
+    held: Assignments = {member: set() for member in wanted}
     free = {(topic, number) for topic, count in counts.items() for number in range(count)}
     for member in sorted(wanted):
         kept = {tp for tp in before.get(member, set()) if tp in free and tp[0] in wanted[member]}
@@ -33,7 +35,7 @@ def assign_uniform(wanted: Wanted, counts: Mapping[UUID, int], before: Mapping[s
     return held
 
 
-def _move_one(wanted: Wanted, held: Held) -> bool:
+def _move_one(wanted: Subscriptions, held: Assignments) -> bool:
     """Move one partition to a member with at least two fewer, which makes the sum of the squares smaller."""
     for giver in sorted(held, key=lambda member: (-len(held[member]), member)):
         for tp in sorted(held[giver], reverse=True):
@@ -45,9 +47,11 @@ def _move_one(wanted: Wanted, held: Held) -> bool:
     return False
 
 
-def assign_range(wanted: Wanted, counts: Mapping[UUID, int], before: Mapping[str, set[TopicPartition]]) -> Held:
+def assign_range(
+    wanted: Subscriptions, counts: Mapping[UUID, int], before: Mapping[str, set[TopicPartition]]
+) -> Assignments:
     """Of each topic consecutive partitions to each member, so that topics with equal numbers go together."""
-    held: Held = {member: set() for member in wanted}
+    held: Assignments = {member: set() for member in wanted}
     for topic, count in counts.items():
         members = sorted(member for member in wanted if topic in wanted[member])
         number = 0

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from kafka.broker.clock import Timer
-from kafka.broker.codes import ErrorCode, RequestFailed
+from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.groups.consumer_assignors import ASSIGNORS, TopicPartition
 
 LEAVE_EPOCH = -1

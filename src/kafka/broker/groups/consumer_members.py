@@ -8,7 +8,8 @@ from typing import NamedTuple
 from uuid import UUID
 
 from kafka.broker.clock import Clock
-from kafka.broker.codes import ErrorCode, RequestFailed
+from kafka.broker.error_codes import ErrorCode, RequestFailed
+from kafka.broker.groups.classic_group import Group
 from kafka.broker.groups.consumer_assignors import ASSIGNORS, TopicPartition
 from kafka.broker.groups.consumer_group import (
     LEAVE_STATIC_EPOCH,
@@ -18,8 +19,7 @@ from kafka.broker.groups.consumer_group import (
     check_regex,
 )
 from kafka.broker.groups.consumer_journal import ConsumerGroupJournal
-from kafka.broker.groups.group import Group
-from kafka.broker.groups.state import GroupState
+from kafka.broker.groups.group_state import GroupState
 
 log = logging.getLogger(__name__)
 

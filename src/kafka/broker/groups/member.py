@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from kafka.broker.clock import Timer
-from kafka.broker.codes import ErrorCode
+from kafka.broker.error_codes import ErrorCode
 
 
 class Protocol(NamedTuple):

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from typing import Final
 
 from kafka.broker.clock import Clock
-from kafka.broker.codes import ErrorCode
-from kafka.broker.groups.group import Group
+from kafka.broker.error_codes import ErrorCode
+from kafka.broker.groups.classic_group import Group
+from kafka.broker.groups.group_state import GroupState
 from kafka.broker.groups.member import JoinRequest, JoinResult, Member, SyncResult
-from kafka.broker.groups.state import GroupState
 
 AnswerJoin = Callable[[JoinResult], None]
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from kafka.broker.codes import ErrorCode, RequestFailed
+from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.log import checkpoint
+from kafka.broker.log.batch_head import BatchHead, Marker, marker_batch, read_head
 from kafka.broker.log.files import FilePool, replace_file, sync_folders
-from kafka.broker.log.layout import BatchHead, Marker, marker_batch, read_head
 from kafka.broker.log.recovery import note_marker, recover
 from kafka.broker.log.segment import NO_TIMESTAMP, AbortedTransaction, Segment, aborted_between
 from kafka.record import BatchHeader, batch_headers, decode_batches, set_offsets

@@ -7,8 +7,8 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from kafka.broker.codes import ErrorCode, RequestFailed
-from kafka.broker.log.layout import BatchHead, Marker
+from kafka.broker.error_codes import ErrorCode, RequestFailed
+from kafka.broker.log.batch_head import BatchHead, Marker
 
 REMEMBERED_BATCHES: Final = 5
 """Batches remembered a producer: as many as Kafka lets an idempotent producer have in flight."""

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from kafka.broker.log import checkpoint
+from kafka.broker.log.batch_head import HEAD_SIZE, MAGIC, BatchHead, Marker, read_head, read_marker
 from kafka.broker.log.files import FilePool
-from kafka.broker.log.layout import HEAD_SIZE, MAGIC, BatchHead, Marker, read_head, read_marker
 from kafka.broker.log.producers import ProducerStates
 from kafka.broker.log.segment import AbortedTransaction, Segment
 from kafka.errors import KafkaError

@@ -15,8 +15,8 @@ from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
 from kafka._addresses import AddressError, split_address
-from kafka.broker.registry.refusals import Refused
-from kafka.broker.registry.routes import Asked, Routes
+from kafka.broker.registry.registry_errors import Refused
+from kafka.broker.registry.routes import HttpRequest, Routes
 from kafka.broker.registry.store import Store
 
 log = logging.getLogger(__name__)
@@ -49,7 +49,7 @@ class HttpServer:
         answer: gives the JSON value of a good answer, raises `Refused`.
     """
 
-    def __init__(self, answer: Callable[[Asked], Any]) -> None:
+    def __init__(self, answer: Callable[[HttpRequest], Any]) -> None:
         self._answer = answer
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -115,7 +115,7 @@ class HttpServer:
         await writer.drain()
         return keep
 
-    def _judged(self, asked: Asked) -> tuple[int, Any]:
+    def _judged(self, asked: HttpRequest) -> tuple[int, Any]:
         try:
             return 200, self._answer(asked)
         except Refused as error:
@@ -125,7 +125,7 @@ class HttpServer:
             return 500, {"error_code": 50001, "message": f"Error in the embedded schema registry: {error!r}"}
 
 
-async def _read(reader: asyncio.StreamReader) -> tuple[Asked | None, dict[str, str]]:
+async def _read(reader: asyncio.StreamReader) -> tuple[HttpRequest | None, dict[str, str]]:
     """The next request; None where the client has closed the connection."""
     try:
         head = await reader.readuntil(b"\r\n\r\n")
@@ -150,7 +150,7 @@ async def _read(reader: asyncio.StreamReader) -> tuple[Asked | None, dict[str, s
     except ValueError as error:
         raise _BadRequest(400, "Expected a path that is part of a URL") from error
     query = parse_qs(parts.query, keep_blank_values=True)
-    return Asked(words[0], parts.path, query, await _body(reader, headers)), headers
+    return HttpRequest(words[0], parts.path, query, await _body(reader, headers)), headers
 
 
 async def _body(reader: asyncio.StreamReader, headers: dict[str, str]) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from kafka.broker.registry.refusals import (
+from kafka.broker.registry.registry_errors import (
     Refused,
     incompatible,
     invalid_schema,
@@ -14,8 +14,8 @@ from kafka.broker.registry.refusals import (
     subject_not_found,
 )
 from kafka.broker.registry.schema_types import ParsedSchema, parsed
-from kafka.broker.registry.settings import Settings
 from kafka.broker.registry.store import MAX_NUMBER, Content, Store, Subject, Version, subject_of
+from kafka.broker.registry.subject_settings import Settings
 
 _MAX_REFERENCES = 1000
 _MAX_DEPTH = 50

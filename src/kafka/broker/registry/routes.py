@@ -8,18 +8,18 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from urllib.parse import unquote
 
-from kafka.broker.registry.refusals import Refused, invalid_subject, schema_not_found
 from kafka.broker.registry.registering import Registering
+from kafka.broker.registry.registry_errors import Refused, invalid_subject, schema_not_found
 from kafka.broker.registry.schema_types import TYPES
-from kafka.broker.registry.settings import Settings
 from kafka.broker.registry.store import DEFAULT_CONTEXT, Content, Store, Subject, Version, checked_subject, subject_of
+from kafka.broker.registry.subject_settings import Settings
 from kafka.broker.registry.subjects import ALL_CONTEXTS, Subjects, paged
 
 if TYPE_CHECKING:
     from kafka.broker.registry.schema_types import ProtobufSchema
 
 
-class Asked(NamedTuple):
+class HttpRequest(NamedTuple):
     """A request.
 
     Attributes:
@@ -74,7 +74,7 @@ class Routes:
         self._registering = Registering(store, self._settings)
         self._subjects = Subjects(store, self._settings)
 
-    def answer(self, asked: Asked) -> Any:
+    def answer(self, asked: HttpRequest) -> Any:
         """The JSON value of a good answer; raises `Refused`."""
         path, context = _without_context(asked.path.rstrip("/"))
         allowed = []
@@ -91,22 +91,22 @@ class Routes:
 
     # -- schemas ------------------------------------------------------------------------------------------------------
 
-    def nothing(self, asked: Asked, context: str) -> Any:
+    def nothing(self, asked: HttpRequest, context: str) -> Any:
         """GET /"""
         return {}
 
-    def types(self, asked: Asked, context: str) -> Any:
+    def types(self, asked: HttpRequest, context: str) -> Any:
         """GET /schemas/types"""
         return list(TYPES)
 
-    def schemas(self, asked: Asked, context: str) -> Any:
+    def schemas(self, asked: HttpRequest, context: str) -> Any:
         """GET /schemas"""
         prefix = asked.text("subjectPrefix", ALL_CONTEXTS if context == DEFAULT_CONTEXT else f":{context}:")
         found = self._subjects.all_versions(prefix, asked.flag("deleted"), asked.flag("latestOnly"))
         part = paged(found, asked.number("offset", 0), asked.number("limit", -1))
         return [self._shown_version(asked, subject, version) for subject, version in part]
 
-    def schema(self, asked: Asked, context: str, schema_id: str) -> Any:
+    def schema(self, asked: HttpRequest, context: str, schema_id: str) -> Any:
         """GET /schemas/ids/{id}"""
         _check_parameters(asked)
         subject = self._subject(asked.text("subject", ""), context)
@@ -118,48 +118,48 @@ class Routes:
             where = {"subject": str(subject), "version": users[-1][1].number} if users else {}
         return self._shown(asked, content) | {"guid": content.guid} | where
 
-    def schema_text(self, asked: Asked, context: str, schema_id: str) -> Any:
+    def schema_text(self, asked: HttpRequest, context: str, schema_id: str) -> Any:
         """GET /schemas/ids/{id}/schema"""
         subject = self._subject(asked.text("subject", ""), context)
         return _raw(self._subjects.by_id(subject.context, _id(schema_id)))
 
-    def schema_subjects(self, asked: Asked, context: str, schema_id: str) -> Any:
+    def schema_subjects(self, asked: HttpRequest, context: str, schema_id: str) -> Any:
         """GET /schemas/ids/{id}/subjects"""
         names = list(dict.fromkeys(str(subject) for subject, _ in self._users(asked, context, schema_id)))
         return paged(names, asked.number("offset", 0), asked.number("limit", -1))
 
-    def schema_versions(self, asked: Asked, context: str, schema_id: str) -> Any:
+    def schema_versions(self, asked: HttpRequest, context: str, schema_id: str) -> Any:
         """GET /schemas/ids/{id}/versions"""
         users = self._users(asked, context, schema_id)
         part = paged(users, asked.number("offset", 0), asked.number("limit", -1))
         return [{"subject": str(subject), "version": version.number} for subject, version in part]
 
-    def _users(self, asked: Asked, context: str, schema_id: str) -> list[tuple[Subject, Version]]:
+    def _users(self, asked: HttpRequest, context: str, schema_id: str) -> list[tuple[Subject, Version]]:
         subject = self._subject(asked.text("subject", ""), context)
         return self._subjects.users(subject.context, _id(schema_id), subject.name, asked.flag("deleted"))
 
-    def guid(self, asked: Asked, context: str, guid: str) -> Any:
+    def guid(self, asked: HttpRequest, context: str, guid: str) -> Any:
         """GET /schemas/guids/{guid}"""
         _, number, content = self._subjects.by_guid(guid)[0]
         return self._shown(asked, content) | {"guid": content.guid, "id": number}
 
-    def guid_ids(self, asked: Asked, context: str, guid: str) -> Any:
+    def guid_ids(self, asked: HttpRequest, context: str, guid: str) -> Any:
         """GET /schemas/guids/{guid}/ids"""
         return [{"context": name, "id": number} for name, number, _ in self._subjects.by_guid(guid)]
 
     # -- subjects and versions ----------------------------------------------------------------------------------------
 
-    def subjects(self, asked: Asked, context: str) -> Any:
+    def subjects(self, asked: HttpRequest, context: str) -> Any:
         """GET /subjects"""
         prefix = asked.text("subjectPrefix", ALL_CONTEXTS if context == DEFAULT_CONTEXT else f":{context}:")
         found = self._subjects.names(prefix, asked.flag("deleted"), asked.flag("deletedOnly", "deleted_only"))
         return paged(found, asked.number("offset", 0), asked.number("limit", -1))
 
-    def contexts(self, asked: Asked, context: str) -> Any:
+    def contexts(self, asked: HttpRequest, context: str) -> Any:
         """GET /contexts"""
         return paged(self._subjects.contexts(), asked.number("offset", 0), asked.number("limit", -1))
 
-    def lookup(self, asked: Asked, context: str, name: str) -> Any:
+    def lookup(self, asked: HttpRequest, context: str, name: str) -> Any:
         """POST /subjects/{subject}"""
         subject = self._subject(name, context)
         body = asked.json()
@@ -167,18 +167,18 @@ class Routes:
         found = self._shown_version(asked, subject, self._registering.lookup(subject, given, asked.flag("deleted")))
         return _in_given_form(found, body)
 
-    def delete_subject(self, asked: Asked, context: str, name: str) -> Any:
+    def delete_subject(self, asked: HttpRequest, context: str, name: str) -> Any:
         """DELETE /subjects/{subject}"""
         return self._subjects.delete_subject(self._subject(name, context), asked.flag("permanent"))
 
-    def versions(self, asked: Asked, context: str, name: str) -> Any:
+    def versions(self, asked: HttpRequest, context: str, name: str) -> Any:
         """GET /subjects/{subject}/versions"""
         found = self._subjects.numbers(
             self._subject(name, context), asked.flag("deleted"), asked.flag("deletedOnly", "deleted_only")
         )
         return paged(found, asked.number("offset", 0), asked.number("limit", -1))
 
-    def register(self, asked: Asked, context: str, name: str) -> Any:
+    def register(self, asked: HttpRequest, context: str, name: str) -> Any:
         """POST /subjects/{subject}/versions"""
         subject = self._settings.answering(checked_subject(name, context))
         body = asked.json()
@@ -187,29 +187,29 @@ class Routes:
         del made["subject"]
         return _in_given_form(made, body)
 
-    def version(self, asked: Asked, context: str, name: str, version: str) -> Any:
+    def version(self, asked: HttpRequest, context: str, name: str, version: str) -> Any:
         """GET /subjects/{subject}/versions/{version}"""
         _check_parameters(asked)
         subject = self._subject(name, context)
         return self._shown_version(asked, subject, self._subjects.version(subject, version, asked.flag("deleted")))
 
-    def version_text(self, asked: Asked, context: str, name: str, version: str) -> Any:
+    def version_text(self, asked: HttpRequest, context: str, name: str, version: str) -> Any:
         """GET /subjects/{subject}/versions/{version}/schema"""
         subject = self._subject(name, context)
         found = self._subjects.version(subject, version, asked.flag("deleted"))
         return _raw(self._store.content(subject, found))
 
-    def delete_version(self, asked: Asked, context: str, name: str, version: str) -> Any:
+    def delete_version(self, asked: HttpRequest, context: str, name: str, version: str) -> Any:
         """DELETE /subjects/{subject}/versions/{version}"""
         return self._subjects.delete_version(self._subject(name, context), version, asked.flag("permanent"))
 
-    def referenced_by(self, asked: Asked, context: str, name: str, version: str) -> Any:
+    def referenced_by(self, asked: HttpRequest, context: str, name: str, version: str) -> Any:
         """GET /subjects/{subject}/versions/{version}/referencedby"""
         subject = self._subject(name, context)
         found = self._subjects.referenced_by(subject, self._subjects.version(subject, version, with_deleted=True))
         return paged(found, asked.number("offset", 0), asked.number("limit", -1))
 
-    def metadata(self, asked: Asked, context: str, name: str) -> Any:
+    def metadata(self, asked: HttpRequest, context: str, name: str) -> Any:
         """GET /subjects/{subject}/metadata"""
         subject = self._subject(name, context)
         wanted = dict(zip(asked.query.get("key", ()), asked.query.get("value", ()), strict=False))
@@ -217,44 +217,44 @@ class Routes:
 
     # -- compatibility, settings, modes -------------------------------------------------------------------------------
 
-    def compatible_with_version(self, asked: Asked, context: str, name: str, version: str) -> Any:
+    def compatible_with_version(self, asked: HttpRequest, context: str, name: str, version: str) -> Any:
         """POST /compatibility/subjects/{subject}/versions/{version}"""
         subject = self._subject(name, context)
         found = self._subjects.version(subject, version)
         given = self._registering.given(subject, asked.json(), asked.flag("normalize"))
         return _compatibility(self._registering.reasons_against_version(subject, given, found), asked.flag("verbose"))
 
-    def compatible(self, asked: Asked, context: str, name: str) -> Any:
+    def compatible(self, asked: HttpRequest, context: str, name: str) -> Any:
         """POST /compatibility/subjects/{subject}/versions"""
         subject = self._subject(name, context)
         given = self._registering.given(subject, asked.json(), asked.flag("normalize"))
         return _compatibility(self._registering.reasons_against(subject, given), asked.flag("verbose"))
 
-    def config(self, asked: Asked, context: str, name: str | None = None) -> Any:
+    def config(self, asked: HttpRequest, context: str, name: str | None = None) -> Any:
         """GET /config, /config/{subject}"""
         return self._settings.config(_place(name, context), asked.flag("defaultToGlobal"))
 
-    def set_config(self, asked: Asked, context: str, name: str | None = None) -> Any:
+    def set_config(self, asked: HttpRequest, context: str, name: str | None = None) -> Any:
         """PUT /config, /config/{subject}"""
         return self._settings.set_config(_place(name, context), asked.json())
 
-    def delete_config(self, asked: Asked, context: str, name: str | None = None) -> Any:
+    def delete_config(self, asked: HttpRequest, context: str, name: str | None = None) -> Any:
         """DELETE /config, /config/{subject}"""
         return self._settings.delete_config(_place(name, context))
 
-    def mode(self, asked: Asked, context: str, name: str | None = None) -> Any:
+    def mode(self, asked: HttpRequest, context: str, name: str | None = None) -> Any:
         """GET /mode, /mode/{subject}"""
         return self._settings.shown_mode(_place(name, context), asked.flag("defaultToGlobal"))
 
-    def set_mode(self, asked: Asked, context: str, name: str | None = None) -> Any:
+    def set_mode(self, asked: HttpRequest, context: str, name: str | None = None) -> Any:
         """PUT /mode, /mode/{subject}"""
         return self._settings.set_mode(_place(name, context), asked.json(), asked.flag("force"))
 
-    def delete_mode(self, asked: Asked, context: str, name: str | None = None) -> Any:
+    def delete_mode(self, asked: HttpRequest, context: str, name: str | None = None) -> Any:
         """DELETE /mode, /mode/{subject}"""
         return self._settings.delete_mode(_place(name, context))
 
-    def associations(self, asked: Asked, context: str, *where: str) -> Any:
+    def associations(self, asked: HttpRequest, context: str, *where: str) -> Any:
         """/associations..."""
         raise Refused(404, "The embedded schema registry has no associations")
 
@@ -262,7 +262,7 @@ class Routes:
         """The subject that is asked for a name."""
         return self._settings.answering(subject_of(name, context))
 
-    def _shown_version(self, asked: Asked, subject: Subject, version: Version) -> dict[str, Any]:
+    def _shown_version(self, asked: HttpRequest, subject: Subject, version: Version) -> dict[str, Any]:
         content = self._store.content(subject, version)
         shown = {
             "subject": str(subject),
@@ -274,7 +274,7 @@ class Routes:
         }
         return shown | {"deleted": True} if version.is_deleted else shown
 
-    def _shown(self, asked: Asked, content: Content) -> dict[str, Any]:
+    def _shown(self, asked: HttpRequest, content: Content) -> dict[str, Any]:
         shown = _shown(content)
         if content.kind == "PROTOBUF" and asked.text("format", "") == "serialized":
             shown["schema"] = cast("ProtobufSchema", self._registering.parsed_content(content)).serialized()
@@ -300,7 +300,7 @@ def _in_given_form(shown: dict[str, Any], body: Mapping[str, Any]) -> dict[str, 
     return shown | {"schema": body["schema"]} if shown["schemaType"] == "PROTOBUF" else shown
 
 
-def _check_parameters(asked: Asked) -> None:
+def _check_parameters(asked: HttpRequest) -> None:
     if asked.query.get("findTags"):
         raise Refused(422, "The embedded schema registry does not find tags ('findTags')")
 

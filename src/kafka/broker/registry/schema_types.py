@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol, Self, cast
 
 from kafka.broker.registry.avro import AvroSchema
-from kafka.broker.registry.refusals import Refused, invalid_schema
+from kafka.broker.registry.registry_errors import Refused, invalid_schema
 from kafka.errors import KafkaConfigurationError
 from kafka.formats.json.compatibility import incompatibilities as json_incompatibilities
 from kafka.formats.json.schema_nodes import Document

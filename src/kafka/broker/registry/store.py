@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kafka.broker.log.files import keep_damaged, replace_file
-from kafka.broker.registry.refusals import invalid_subject
+from kafka.broker.registry.registry_errors import invalid_subject
 
 log = logging.getLogger(__name__)
 

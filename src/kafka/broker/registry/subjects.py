@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeVar
 
-from kafka.broker.registry.refusals import (
+from kafka.broker.registry.registry_errors import (
     invalid_version,
     reference_exists,
     schema_not_found,
@@ -16,8 +16,8 @@ from kafka.broker.registry.refusals import (
     version_not_soft_deleted,
     version_soft_deleted,
 )
-from kafka.broker.registry.settings import Settings
 from kafka.broker.registry.store import DEFAULT_CONTEXT, MAX_NUMBER, Content, Store, Subject, Version
+from kafka.broker.registry.subject_settings import Settings
 
 T = TypeVar("T")
 ALL_CONTEXTS = ":*:"

@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Final
 
 from kafka.broker.clock import Clock
-from kafka.broker.codes import ConnectionFault
+from kafka.broker.error_codes import ConnectionFault
 from kafka.broker.sasl.credentials import HASHES, MECHANISMS, Credentials
 from kafka.broker.sasl.exchanges import Exchange, LoginFailed, PlainExchange, ScramExchange
 

@@ -89,7 +89,7 @@ class ConsumerRecords(dict[TopicPartition, list[ConsumerRecord[Key, Value]]], Ge
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the first records, one a row."""
-        from kafka.display.tables import many_records
+        from kafka.display.html_tables import many_records
 
         title = f"{len(self):,} record(s) of {len(self.keys()):,} partition(s)"
         return many_records(title, self, len(self))

@@ -8,8 +8,8 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 
-from kafka.broker.registry.refusals import Refused
-from kafka.broker.registry.routes import Asked, Routes
+from kafka.broker.registry.registry_errors import Refused
+from kafka.broker.registry.routes import HttpRequest, Routes
 from kafka.broker.registry.store import Store
 
 pytestmark = pytest.mark.once
@@ -24,7 +24,7 @@ class Api:
     def __call__(self, method: str, path: str, body: Any = None) -> Any:
         parts = urlsplit(path)
         data = b"" if body is None else json.dumps(body).encode()
-        return self.routes.answer(Asked(method, parts.path, parse_qs(parts.query, keep_blank_values=True), data))
+        return self.routes.answer(HttpRequest(method, parts.path, parse_qs(parts.query, keep_blank_values=True), data))
 
     def refused(self, method: str, path: str, body: Any = None) -> int:
         with pytest.raises(Refused) as caught:
@@ -205,7 +205,7 @@ def test_what_is_no_subject(api: Api, name: str) -> None:
 @pytest.mark.parametrize("body", [b"", b"[]", b"{", b"\xff"])
 def test_what_is_no_json_object(api: Api, body: bytes) -> None:
     with pytest.raises(Refused) as caught:
-        api.routes.answer(Asked("POST", "/subjects/s/versions", {}, body))
+        api.routes.answer(HttpRequest("POST", "/subjects/s/versions", {}, body))
     assert caught.value.code == 400
 
 

@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from kafka.ui.markup import Html, address, html, joined
-from kafka.ui.state import Ui
+from kafka.ui.page_elements import Html, address, html, joined
+from kafka.ui.shared_state import Ui
 
 _PAGES = (
     ("Topics", "/"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kafka.broker.registry.refusals import (
+from kafka.broker.registry.registry_errors import (
     Refused,
     invalid_compatibility,
     invalid_mode,

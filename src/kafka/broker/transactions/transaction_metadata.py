@@ -7,8 +7,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
-from kafka.broker.codes import ErrorCode, RequestFailed
-from kafka.broker.transactions.state import FOLLOWERS, PREPARED, TransactionState
+from kafka.broker.error_codes import ErrorCode, RequestFailed
+from kafka.broker.transactions.transaction_state import FOLLOWERS, PREPARED, TransactionState
 
 _S = TransactionState
 NOTHING: Final = -1

@@ -3,10 +3,10 @@
 import json
 from typing import TYPE_CHECKING, NamedTuple
 
-from kafka.ui.markup import size
+from kafka.ui.page_elements import size
 
 if TYPE_CHECKING:
-    from kafka.ui.registry import Decoded
+    from kafka.ui.page_registry import Decoded
 
 WAYS = ("auto", "schema", "utf-8", "json", "hex")
 """How bytes are shown; "auto" goes by a schema that the registry knows, else takes JSON for an object or an array, else

@@ -1,9 +1,9 @@
-"""One client's connection: frames in, one request at a time, responses out in the order of the requests.
+"""One client's connection: reads frames, serves one request at a time, and responds in the order of the requests.
 
-While an answer is still to come (a long poll, a group that rebalances) nothing more is taken from the connection, as
-Kafka does it. What a client has sent before it closed is carried out, in its order: who sends nothing more still gets
-the answers, and answers that nobody can get are dropped. A long poll ends early then. A frame that is no request ends
-the connection with one log line, and touches nothing else.
+While a response is pending (a long poll, a rebalancing group) no further request is read from the connection, as in
+Kafka. Requests that a client sent before it closed are served in order: a client that has only closed its sending side
+still gets the responses; responses that cannot be delivered are dropped. A long poll ends early in that case. A frame
+that is not a request closes the connection with one log line and affects nothing else.
 """
 
 import asyncio
@@ -13,12 +13,12 @@ from functools import partial
 from typing import Final, cast
 
 from kafka.broker.api import APIS, Answer, Api, Handler, LongPoll, NoAnswer
+from kafka.broker.broker import Broker, RequestContext
 from kafka.broker.clock import Timer
-from kafka.broker.codes import ConnectionFault, ErrorCode, code_of
-from kafka.broker.context import Broker, RequestContext
 from kafka.broker.descriptors import DescriptorReserve
+from kafka.broker.error_codes import ConnectionFault, ErrorCode, code_of
 from kafka.broker.faults import Action, Faults
-from kafka.broker.log.layout import Buffer
+from kafka.broker.log.batch_head import Buffer
 from kafka.broker.receive_buffer import SIZE, BufferPool, ReceiveBuffer
 from kafka.errors import KafkaError
 from kafka.wire import Message, Request
@@ -27,8 +27,11 @@ from kafka.wire.framing import decode_request, encode_response
 log = logging.getLogger(__name__)
 
 
-class RequestHandling:
-    """The handlers that a connection has used, and the faults of its broker."""
+class RequestDispatcher:
+    """Calls request handlers, applies the requested faults, and turns exceptions into error responses.
+
+    It caches the handlers that its connection has used.
+    """
 
     def __init__(self, broker: Broker, faults: Faults) -> None:
         self._broker = broker
@@ -37,11 +40,11 @@ class RequestHandling:
 
     @property
     def may_fail(self) -> bool:
-        """Whether there are faults. Rules come from other threads: ask once for a request."""
+        """Whether there are fault rules. Other threads add them, so check once per request."""
         return bool(self._faults.rules)
 
     def handle(self, api: Api, request: Message, context: RequestContext) -> Answer:
-        """The answer, now or later; raises `ConnectionFault` where there can be none."""
+        """Return the response or a future of it; raises `ConnectionFault` if there can be none."""
         handler = self._handlers.get(api.key)
         if handler is None:
             handler = self._handlers[api.key] = api.handler()
@@ -53,8 +56,8 @@ class RequestHandling:
             return self.failed(request, context, error)
 
     def handle_with_faults(self, api: Api, request: Message, context: RequestContext) -> tuple[Answer, int | None]:
-        """The same, as a fault says; with how many bytes are still sent, where the connection is to be cut."""
-        from kafka.broker.fault_serving import facts_of, serve_with_fault
+        """As `handle`, but apply a fault; also return after how many bytes to cut the connection, or None."""
+        from kafka.broker.fault_injection import facts_of, serve_with_fault
 
         rule = self._faults.for_request(facts_of(self._broker, api.name, request, context))
         if rule is None:
@@ -64,8 +67,8 @@ class RequestHandling:
 
     @staticmethod
     def failed(request: Message, context: RequestContext, error: BaseException) -> Message:
-        """The answer to a request whose handling has failed; `ConnectionFault` where it has no place for an error."""
-        from kafka.broker.error_answers import error_answer, has_error
+        """Return the error response to a failed request; raises `ConnectionFault` if it has no error field."""
+        from kafka.broker.error_responses import error_answer, has_error
         from kafka.wire.api.produce import ProduceRequest
 
         name = type(request).NAME
@@ -77,21 +80,21 @@ class RequestHandling:
 
 
 _REQUESTS_A_ROUND: Final = 8
-"""Requests of one connection that are served before the others have the loop again."""
+"""Number of requests of one connection that are served before the others get their turn."""
 _UNREAD_BYTES: Final = 16 * 1024 * 1024
-"""How much of what a lost connection had sent is still read: as much as a system keeps for a socket, or more."""
+"""Maximum number of bytes read from a lost connection: at least what a system buffers for a socket."""
 _LOGIN_S: Final = 600.0
-"""For how long somebody may take to log in; after that time Kafka closes idle connections (connections.max.idle.ms)."""
+"""Time limit of a login; after that time Kafka closes idle connections (connections.max.idle.ms)."""
 _SMALLEST_FRAME: Final = 8
 _JOIN_BELOW: Final = 16 * 1024
 _API_VERSIONS: Final = 18
 
 
 class ClientConnection(asyncio.BufferedProtocol):
-    """The broker's side of a connection, a protocol for any transport of asyncio's interface.
+    """The broker's side of a connection: a protocol for any transport with asyncio's interface.
 
-    `on_close` is called with it once, at its end. Large requests are received in buffers of the `pool`. A connection
-    that takes one of the last file `descriptors` is closed at once.
+    `on_close` is called once with the connection when it ends. Large requests are received into buffers of the `pool`.
+    A connection that takes one of the last file `descriptors` is closed at once.
     """
 
     def __init__(
@@ -107,28 +110,28 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._on_close = on_close
         self._descriptors = descriptors
         self._sent_until_cut: int | None = None
-        """How many bytes are still sent before the connection is cut, where a fault says so."""
+        """Number of bytes still sent before a fault cuts the connection."""
         self._transport: asyncio.Transport | None = None
         self._peer, self._peer_port = "unknown", 0
         self._received = ReceiveBuffer(pool)
         self._waiting: asyncio.Future[Message] | asyncio.Future[Message | None] | None = None
         self._goes_on = False
-        """Whether more requests of the buffer are served in the next round of the loop."""
+        """Whether the next iteration of the loop serves more requests from the buffer."""
         self._reading = True
         self._writable = True
         self._sends_more = True
-        """Whether the client may still send something."""
+        """Whether the client may still send data."""
         self._closing = False
         self._is_over = False
-        self._handling = RequestHandling(broker, faults)
+        self._handling = RequestDispatcher(broker, faults)
         self._login = broker.new_login()
         self._login_deadline: Timer | None = None
 
     # -- what the transport calls -------------------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Take note of the peer; the broker may have been told to stop since it was accepted."""
-        # Some loops have transports that do not derive from asyncio's.
+        """Record the peer. The broker may have been stopped since the connection was accepted."""
+        # The transports of some loops do not derive from asyncio's.
         self._transport = transport = cast("asyncio.Transport", transport)
         peer = transport.get_extra_info("peername")
         if isinstance(peer, tuple):
@@ -152,12 +155,12 @@ class ClientConnection(asyncio.BufferedProtocol):
             self.close()
 
     def eof_received(self) -> bool:
-        """The client sends nothing more: serve what it has sent, then close. It may still read the answers."""
+        """The client sends nothing more: serve its remaining requests, then close. It may still read the responses."""
         self._end_of_requests()
         return True
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Carry out what the client had sent; where the broker has closed the connection, drop it."""
+        """Serve the requests that the client had sent; drop them if the broker closed the connection."""
         transport, self._transport = self._transport, None
         if self._sends_more and not self._closing and transport is not None:
             accepted = transport.get_extra_info("socket")
@@ -176,7 +179,7 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._take_frames()
 
     def _end(self) -> None:
-        """Nothing more is served; what is still waited for is dropped."""
+        """Stop serving, and cancel a pending response."""
         if self._is_over:
             return
         self._is_over = self._closing = True
@@ -189,25 +192,25 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._on_close(self)
 
     def pause_writing(self) -> None:
-        """The client does not read as fast as it asks: take no more requests of it for now."""
+        """The client reads too slowly: serve no more of its requests for now."""
         self._writable = False
 
     def resume_writing(self) -> None:
-        """It has read."""
+        """The client has read: continue."""
         self._writable = True
         self._take_frames()
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        """Where received bytes go: behind those that are not served yet."""
+        """Return the memory for received bytes, after those not served yet."""
         return self._received.room()
 
     def buffer_updated(self, nbytes: int) -> None:
-        """Bytes have come."""
+        """Serve the requests that are complete."""
         self._received.received(nbytes)
         self._take_frames()
 
     def close(self) -> None:
-        """End the connection, without waiting for what is still to be sent; also one that is only being accepted."""
+        """Close the connection without waiting for unsent data, even while it is still being accepted."""
         self._closing = True
         if self._transport is not None:
             self._transport.abort()
@@ -217,7 +220,7 @@ class ClientConnection(asyncio.BufferedProtocol):
     # -- frames -------------------------------------------------------------------------------------------------------
 
     def _take_frames(self) -> None:
-        """Serve what has come, a few requests a round of the loop; end where nothing more comes."""
+        """Serve received requests, a few per iteration of the loop; close if the client sends no more."""
         try:
             if not self._goes_on:
                 self._serve_round()
@@ -259,7 +262,7 @@ class ClientConnection(asyncio.BufferedProtocol):
             self._end()
         elif not self._closing:
             self._closing = True
-            self._transport.close()  # what is written is still sent
+            self._transport.close()  # sends what was written
 
     def _check_size(self, size: int) -> None:
         least, limit = _SMALLEST_FRAME, self._broker.settings.max_request_bytes
@@ -269,7 +272,7 @@ class ClientConnection(asyncio.BufferedProtocol):
             raise ConnectionFault(describe_size(size, least, limit))
 
     def _make_room(self) -> None:
-        """See to it that there is a place for the bytes to come, or stop reading while a request is being answered."""
+        """Make room for the next bytes, or pause reading while a request is being answered."""
         self._received.make_room(self._login is None or self._login.is_done)
         can_read = self._received.has_room
         if can_read != self._reading and self._transport is not None:
@@ -301,14 +304,14 @@ class ClientConnection(asyncio.BufferedProtocol):
             return
         may_fail = self._handling.may_fail
         if may_fail:
-            # A fault may have the request served later, when its bytes are no longer in the buffer.
+            # A fault may delay the request until its bytes are no longer in the buffer.
             frame = memoryview(bytes(frame))
         try:
             header, request = decode_request(frame)
         except KafkaError as error:
             raise ConnectionFault(f"{api.name} version {version} cannot be read: {error}") from error
         if not is_admitted:
-            from kafka.broker.error_answers import error_answer
+            from kafka.broker.error_responses import error_answer
 
             self._respond(error_answer(request, version, ErrorCode.ILLEGAL_SASL_STATE), version, correlation_id)
             return
@@ -323,7 +326,7 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._answer(answer, request, context, correlation_id)
 
     def _refuse_version(self, correlation_id: int) -> None:
-        """Answer an ApiVersions of a version to come in version 0, which every client can read (KIP-511)."""
+        """Answer an ApiVersions request of an unknown version in version 0, which every client can read (KIP-511)."""
         from kafka.broker.api.api_versions import response
 
         self._send(encode_response(response(ErrorCode.UNSUPPORTED_VERSION), 0, correlation_id))
@@ -370,7 +373,7 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._send(parts)
 
     def _send(self, parts: list[Buffer]) -> None:
-        """Write a response: small parts together, large ones (records) as they are."""
+        """Write a response: join small parts, write large ones (records) without copying."""
         transport = self._transport
         if transport is None or transport.is_closing():
             return  # the client is gone
@@ -397,7 +400,7 @@ class ClientConnection(asyncio.BufferedProtocol):
             transport.close()
 
     def _cut(self, transport: asyncio.Transport, data: bytes, left: int) -> bool:
-        """Whether a fault ends the connection within these bytes, of which the first `left` are sent then."""
+        """Whether a fault cuts the connection within these bytes; if so, send only those that are left."""
         if len(data) < left:
             self._sent_until_cut = left - len(data)
             return False
@@ -408,10 +411,10 @@ class ClientConnection(asyncio.BufferedProtocol):
 
 
 def describe_size(size: int, least: int, limit: int) -> str:
-    """Why a request is refused that announces this many bytes.
+    """Return why a request of this size is refused; recognises TLS and other protocols by the first bytes.
 
     Arguments:
-        least, limit: how many it may have.
+        least, limit: the allowed range, in bytes.
     """
     head = size.to_bytes(4, "big", signed=True)
     if head.startswith((b"\x15\x03", b"\x16\x03")):

@@ -11,7 +11,7 @@ from kafka.broker.server import BrokerServer
 from kafka.broker.settings import BrokerSettings
 from kafka.structs import TopicPartition
 from kafka.testing.ledger import CommitLedger, GroupPartition
-from kafka.testing.loop import SimulatedLoop
+from kafka.testing.simulated_loop import SimulatedLoop
 from kafka.testing.transaction_trial import GROUPS
 
 PORT = 9092

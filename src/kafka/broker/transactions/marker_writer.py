@@ -2,18 +2,18 @@
 
 from collections.abc import Callable
 
-from kafka.broker.codes import ErrorCode, RequestFailed
-from kafka.broker.groups.coordinator import GroupCoordinator
-from kafka.broker.log.layout import Marker
+from kafka.broker.error_codes import ErrorCode, RequestFailed
+from kafka.broker.groups.group_coordinator import GroupCoordinator
+from kafka.broker.log.batch_head import Marker
 from kafka.broker.topics import CONSUMER_OFFSETS, TopicStore
-from kafka.broker.transactions.metadata import TopicPartition, TransactionMetadata
+from kafka.broker.transactions.transaction_metadata import TopicPartition, TransactionMetadata
 
 COORDINATOR_EPOCH = 0
 """There is one coordinator for good."""
 _OVERTAKEN = frozenset({ErrorCode.INVALID_PRODUCER_EPOCH, ErrorCode.TRANSACTION_COORDINATOR_FENCED})
 
 
-class Endings:
+class MarkerWriter:
     """Writes markers; `groups` gives the groups, which are loaded when a transaction has offsets."""
 
     def __init__(self, topics: TopicStore, groups: Callable[[], GroupCoordinator], now_ms: Callable[[], int]) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from kafka.broker.log.entry_file import EntryFile
-from kafka.broker.share.state import RecordState, Runs
+from kafka.broker.share.record_state import RecordState, Runs
 
 _SMALLEST_REWRITE: Final = 1024 * 1024
 

@@ -1,6 +1,6 @@
-"""How `Faults.fail` answers: with the error in every place that the request names.
+"""Builds error responses to any request, for `Faults.fail` and for failed handlers.
 
-The response repeats the request's entries (topics, partitions, groups, resources) and gives each of them the error.
+A response repeats the request's entries (topics, partitions, groups, resources) and gives each of them the error.
 """
 
 from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ Matches = Callable[[str | UUID], bool]
 
 
 def error_answer(request: Any, version: int, code: int) -> Message:
-    """The response to a version of a request with the error everywhere."""
+    """Return the response to a version of a request, with the error in every error field."""
     response: Message = type(request).RESPONSE()
     _fill(request, response, version, code)
     return response
@@ -67,14 +67,14 @@ def _copy(source: Any, target: Any, field: Field) -> None:
 
 
 def _entries_for(field: Field, source: Any, version: int) -> list[Any]:
-    """The entries of the request that those of a field of the response answer."""
+    """Return the request's entries that correspond to an array field of the response."""
     arrays = [one for one in source.FIELDS if one.kind is Kind.ARRAY and one.in_version(version)] if source else []
     chosen = [one for one in arrays if one.name == field.name] or arrays
     return list(getattr(source, chosen[0].name) or ()) if chosen else []
 
 
 def has_error(struct: Any) -> bool:
-    """Whether a struct, or one inside it, has a place for an error."""
+    """Whether a struct, or one nested in it, has an error field."""
     return any(one.name in ERRORS or (one.struct is not None and has_error(one.struct)) for one in struct.FIELDS)
 
 
@@ -82,7 +82,7 @@ def has_error(struct: Any) -> bool:
 
 
 def topic_entries(request: Message, version: int) -> Iterator[tuple[str, list[Any]]]:
-    """The fields of a request that list topics, with what they list."""
+    """Yield the fields of a request that list topics, with their entries."""
     for field in request.FIELDS:
         if field.kind is not Kind.ARRAY or not field.in_version(version):
             continue
@@ -94,7 +94,7 @@ def topic_entries(request: Message, version: int) -> Iterator[tuple[str, list[An
 
 
 def topic_key(entry: Any) -> str | UUID | None:
-    """The name or the id by which an entry names its topic."""
+    """Return the topic name or id in an entry; None if there is none."""
     if isinstance(entry, str):
         return entry
     name = getattr(entry, "name", None) or getattr(entry, "topic", None)
@@ -103,7 +103,7 @@ def topic_key(entry: Any) -> str | UUID | None:
 
 
 def split(request: Any, version: int, matches: Matches) -> tuple[Any, Any]:
-    """Split a request in the part about topics that match, and the rest; the rest is None where nothing is left."""
+    """Split a request into the part about matching topics, and the rest; the rest is None if it is empty."""
     about, rest = _copied(request), _copied(request)
     left = False
     for name, entries in topic_entries(request, version):
@@ -122,7 +122,7 @@ def _copied(request: Any) -> Any:
 
 
 def merged(answer: Any, other: Any) -> Any:
-    """The answer to one part of a request with the entries of the answer to the other."""
+    """Add the entries of the response to one part of a request to the response to the other part."""
     for field in answer.FIELDS:
         if field.kind is Kind.ARRAY and field.struct is not None and has_error(field.struct):
             setattr(answer, field.name, [*getattr(answer, field.name), *getattr(other, field.name)])

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from kafka.broker.clock import Clock, Timer
-from kafka.broker.codes import ErrorCode, RequestFailed
+from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.log.partition import PartitionLog
 from kafka.broker.log.segment import AbortedTransaction
-from kafka.broker.share.state import AckType, RecordState, Run, Runs
+from kafka.broker.share.record_state import AckType, RecordState, Run, Runs
 from kafka.record import BatchHeader, batch_headers
 
 log = logging.getLogger(__name__)
@@ -39,7 +39,7 @@ class Limits(NamedTuple):
     renewable: bool = True
 
 
-class Wanted(NamedTuple):
+class AcquireRequest(NamedTuple):
     """What a member asks for: who, how many records, in which portions, and whether that number is strict."""
 
     member: str
@@ -96,7 +96,7 @@ class SharePartition:
 
     # -- handing out --------------------------------------------------------------------------------------------------
 
-    def acquire(self, wanted: Wanted, max_bytes: int, at_least_one: bool = True) -> Acquired:
+    def acquire(self, wanted: AcquireRequest, max_bytes: int, at_least_one: bool = True) -> Acquired:
         """Give records to a member, from the first that can be had on; raises `RequestFailed` and OSError."""
         limits, runs = self._limits(), self.runs
         runs.drop_before(min(self.log.start_offset, self.log.end_offset))
@@ -130,7 +130,7 @@ class SharePartition:
         position = max(self.runs.end if again is None else again, self.log.start_offset)
         return len(self.log.read(position, max_bytes)) if position < self.log.end_offset else 0
 
-    def _take_again(self, wanted: Wanted, last: int) -> list[Run]:
+    def _take_again(self, wanted: AcquireRequest, last: int) -> list[Run]:
         """Runs up to `last` that are available again, as many as are wanted."""
         taken: list[Run] = []
         left = wanted.max_records
@@ -148,7 +148,7 @@ class SharePartition:
         return taken
 
     def _take_new(
-        self, wanted: Wanted, batches: list[BatchHeader], left: int, aborted: Sequence[AbortedTransaction]
+        self, wanted: AcquireRequest, batches: list[BatchHeader], left: int, aborted: Sequence[AbortedTransaction]
     ) -> list[Run]:
         """New runs for batches that were not handed out yet: whole ones, in portions, but where that is too many."""
         taken: list[Run] = []

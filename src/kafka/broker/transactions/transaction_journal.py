@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from kafka.broker.log.entry_file import EntryFile
-from kafka.broker.transactions.metadata import TransactionMetadata
-from kafka.broker.transactions.state import TransactionState
+from kafka.broker.transactions.transaction_metadata import TransactionMetadata
+from kafka.broker.transactions.transaction_state import TransactionState
 
 _SMALLEST_REWRITE: Final = 1024 * 1024
 

@@ -1,9 +1,7 @@
-"""Kafka's error codes, as far as this broker answers with them, and the exception that carries one.
+"""The Kafka error codes that this broker uses, the exception that carries one, and which request versions know them.
 
-Also which error a version of a transactional request knows.
-
-The clients' tree of errors (`kafka.errors`) has the same numbers; the broker keeps its own list on purpose, so that a
-wrong number there is noticed here (a test compares the two).
+The clients' errors (`kafka.errors`) have the same numbers. The broker keeps its own list on purpose: a test compares
+the two and so detects a wrong number.
 """
 
 from collections.abc import Mapping
@@ -95,9 +93,9 @@ class ErrorCode(IntEnum):
 
 
 class RequestFailed(Exception):
-    """A request, or one of its entries, that is answered with an error code.
+    """A request, or one of its entries, is answered with an error code.
 
-    Arguments: the code, and the text for responses that have a place for one.
+    Arguments: the code, and a message for responses that have a field for it.
     """
 
     def __init__(self, code: ErrorCode, message: str | None = None) -> None:
@@ -107,12 +105,14 @@ class RequestFailed(Exception):
 
 
 class ConnectionFault(Exception):
-    """A request that can only be answered by closing the connection: bytes that are no request, or a request with
-    acks 0 that failed. The text goes into the log."""
+    """The connection must be closed: the bytes are not a request, or a request with acks 0 failed.
+
+    The text goes into the log.
+    """
 
 
 def code_of(error: BaseException) -> int:
-    """The code with which a request, or one of its entries, is answered where `error` ended its handling."""
+    """Return the error code for a request, or one of its entries, whose handling raised `error`."""
     if isinstance(error, RequestFailed):
         return error.code
     if isinstance(error, OSError):
@@ -127,22 +127,22 @@ FENCED_BY_NAME_SINCE: Final[Mapping[str, int]] = {
     "AddOffsetsToTxn": 2,
     "EndTxn": 2,
 }
-"""The versions of requests whose producers know PRODUCER_FENCED (KIP-588)."""
+"""The first version of each request that supports PRODUCER_FENCED (KIP-588)."""
 
 _E = ErrorCode
 _NOT_READY: Final = frozenset({_E.CONCURRENT_TRANSACTIONS, _E.NOT_COORDINATOR})
 
 
 def code_for(error: RequestFailed, knows_fenced: bool) -> ErrorCode:
-    """The code of an error, for a client that knows PRODUCER_FENCED or one that does not."""
+    """Return the code of an error; clients that do not know PRODUCER_FENCED get INVALID_PRODUCER_EPOCH."""
     return _E.INVALID_PRODUCER_EPOCH if error.code is _E.PRODUCER_FENCED and not knows_fenced else error.code
 
 
 def refused_write(error: RequestFailed, version: int, abortable_since: int, retry: ErrorCode) -> RequestFailed:
-    """The error for a write that the coordinator of its transaction does not allow.
+    """Return the error for a write that the transaction coordinator refuses.
 
-    Clients know TRANSACTION_ABORTABLE from a version on, and from the next one on they add their partitions by writing
-    (KIP-890). What is to be tried again is `retry` for others, which know no better.
+    Clients know TRANSACTION_ABORTABLE from version `abortable_since` on; from the next version on, writing adds their
+    partitions (KIP-890). Older clients get `retry` in place of retriable errors that they would not retry.
     """
     if error.code is _E.PRODUCER_FENCED:
         return RequestFailed(_E.INVALID_PRODUCER_EPOCH, error.message)

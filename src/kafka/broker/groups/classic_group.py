@@ -4,9 +4,9 @@ from collections import Counter
 
 from kafka.broker.clock import Timer
 from kafka.broker.groups.consumer_group import ConsumerGroup
+from kafka.broker.groups.group_state import GroupState, StateMachine
 from kafka.broker.groups.member import JoinedMember, JoinRequest, Member
 from kafka.broker.groups.offsets import GroupOffsets, Offsets
-from kafka.broker.groups.state import GroupState, StateMachine
 
 
 class Group:

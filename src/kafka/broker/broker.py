@@ -11,20 +11,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kafka.broker.clock import Clock
+from kafka.broker.fetch_sessions import FetchSessions
 from kafka.broker.log.files import keep_damaged, replace_file
-from kafka.broker.sessions import FetchSessions
 from kafka.broker.settings import BrokerSettings
 from kafka.broker.topics import TopicStore
 
 if TYPE_CHECKING:
     from kafka.broker.group_configs import GroupConfigs
-    from kafka.broker.groups.coordinator import GroupCoordinator
+    from kafka.broker.groups.group_coordinator import GroupCoordinator
     from kafka.broker.groups.offsets import CommittedOffset
     from kafka.broker.sasl.credentials import Credentials
     from kafka.broker.sasl.login import Login
-    from kafka.broker.share.coordinator import ShareCoordinator
+    from kafka.broker.share.share_coordinator import ShareCoordinator
     from kafka.broker.telemetry import ClientMetrics, Telemetry
-    from kafka.broker.transactions.coordinator import TransactionCoordinator
+    from kafka.broker.transactions.transaction_coordinator import TransactionCoordinator
 
 log = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ PRODUCER_EXPIRY_MS = 86_400_000
 """``producer.id.expiration.ms``."""
 
 CommitObserver = Callable[[str, str, Mapping[tuple[str, int], "CommittedOffset"]], None]
-"""Called with the group, the client id and the offsets by topic and partition of a commit that was accepted."""
+"""Called for each accepted commit with the group, the client id, and the offsets by topic and partition."""
 
 
 class Endpoint(NamedTuple):
@@ -44,25 +44,26 @@ class Endpoint(NamedTuple):
 
 
 class RequestContext(NamedTuple):
-    """The facts about a request beside its body."""
+    """What is known of a request besides its body."""
 
     version: int
     client_id: str
     client_host: str
     connection: object = None
-    """The connection that it came on."""
+    """The connection on which it arrived."""
     client_port: int = 0
     login: "Login | None" = None
-    """The connection's login; None where the listener asks for none."""
+    """The connection's login; None if the listener requires none."""
     sends_more: bool = True
-    """Whether the client may send further requests; one that has closed cannot acknowledge what it is given now."""
+    """Whether the client may send further requests. One that has closed cannot acknowledge records it receives now."""
 
 
 class Broker:
-    """The parts of a broker on the data in `data_dir`; all of it runs on one event loop.
+    """The parts of a broker with its data in `data_dir`. Everything runs on one event loop.
 
-    `clock` is its only time and `randomness` its only source of chance (ids of topics, members, sessions), so that
-    with both given from outside two runs are the same. `commit_accepted` is told of each commit before it is answered.
+    `clock` is its only source of time and `randomness` its only source of random numbers (ids of topics, members,
+    sessions), so two runs with the same ones are identical. `commit_accepted` is called for each commit before it is
+    answered.
     """
 
     def __init__(
@@ -84,27 +85,27 @@ class Broker:
         self.topics = TopicStore(data_dir, settings, self._random)
         self.sessions = FetchSessions(settings.max_fetch_sessions, self._random)
         self.is_killed = False
-        """It ends as a process that is killed: nothing that happens from now on is written down."""
+        """The broker ends like a killed process: nothing is written to disk from now on."""
         self.software: dict[object, tuple[str, str]] = {}
-        """What clients run on, name and version, by the connection on which they have said it."""
+        """Name and version of the clients' software, by the connection that reported it."""
         self._data_dir = data_dir
         self._groups: "GroupCoordinator | None" = None
         self._shares: "ShareCoordinator | None" = None
         self._transactions: "TransactionCoordinator | None" = None
         self._transactions_file = data_dir / "transactions.log"
         if self._transactions_file.exists():
-            # Open ones may time out, and what was decided is to be written.
+            # Open transactions may time out, and the ends of decided ones must be written.
             self._load_transactions()
         if settings.users:
-            # What cannot be read is told at the start, and not to each client by a closed connection.
+            # Report unreadable credentials at the start, not to each client by closing its connection.
             self.credentials  # noqa: B018
 
     @property
     def groups(self) -> "GroupCoordinator":
-        """The groups; loaded with the first request that is about one, so that the broker is ready sooner."""
+        """The groups; loaded by the first request that concerns one, which makes the start quicker."""
         if self._groups is None:
             from kafka.broker.groups.consumer_journal import ConsumerGroupJournal
-            from kafka.broker.groups.coordinator import GroupCoordinator
+            from kafka.broker.groups.group_coordinator import GroupCoordinator
             from kafka.broker.groups.offsets import OffsetJournal
 
             journal = OffsetJournal(self._data_dir / "offsets.log", self.settings.fsync)
@@ -121,29 +122,29 @@ class Broker:
 
     @property
     def transactions(self) -> "TransactionCoordinator":
-        """The transactions; loaded with the first request that is about one, or at the start if there were any."""
+        """The transactions; loaded by the first request that concerns one, or at the start if the data has any."""
         return self._transactions or self._load_transactions()
 
     def _load_transactions(self) -> "TransactionCoordinator":
-        from kafka.broker.transactions.coordinator import TransactionCoordinator
-        from kafka.broker.transactions.endings import Endings
-        from kafka.broker.transactions.journal import TransactionJournal
+        from kafka.broker.transactions.marker_writer import MarkerWriter
+        from kafka.broker.transactions.transaction_coordinator import TransactionCoordinator
+        from kafka.broker.transactions.transaction_journal import TransactionJournal
 
         self._transactions = TransactionCoordinator(
             self.clock,
             self.settings,
             TransactionJournal(self._transactions_file, self.settings.fsync),
-            Endings(self.topics, lambda: self.groups, self.now_ms),
+            MarkerWriter(self.topics, lambda: self.groups, self.now_ms),
             self.identity.next_producer_id,
         )
         return self._transactions
 
     @property
     def shares(self) -> "ShareCoordinator":
-        """The share groups; loaded with the first request that is about one, or about groups at all."""
+        """The share groups; loaded by the first request that concerns one, or groups in general."""
         if self._shares is None:
-            from kafka.broker.share.coordinator import ShareCoordinator
-            from kafka.broker.share.journal import ShareJournal
+            from kafka.broker.share.share_coordinator import ShareCoordinator
+            from kafka.broker.share.share_journal import ShareJournal
 
             journal = ShareJournal(self._data_dir / "shares.log", self.settings.fsync)
             self._shares = ShareCoordinator(
@@ -158,21 +159,21 @@ class Broker:
 
     @functools.cached_property
     def group_configs(self) -> "GroupConfigs":
-        """What was set for groups."""
+        """The configs of groups."""
         from kafka.broker.group_configs import GroupConfigs
 
         return GroupConfigs(self._data_dir / "group-configs.json", self.settings)
 
     @functools.cached_property
     def client_metrics(self) -> "ClientMetrics":
-        """The subscriptions to clients' metrics."""
+        """The subscriptions to client metrics."""
         from kafka.broker.telemetry import ClientMetrics
 
         return ClientMetrics(self._data_dir / "client-metrics.json", self.settings)
 
     @functools.cached_property
     def telemetry(self) -> "Telemetry":
-        """The clients that push their metrics, and what they have pushed."""
+        """The clients that push metrics, and the metrics."""
         from kafka.broker.telemetry import Telemetry
 
         return Telemetry(self.client_metrics, self.settings.telemetry_max_bytes, self.now_ms, self._new_id)
@@ -186,7 +187,7 @@ class Broker:
         return Credentials(self.settings.users, self._random, altered)
 
     def new_login(self) -> "Login | None":
-        """What a new connection has to go through; None where there are no users."""
+        """Return the login for a new connection; None without users."""
         if not self.settings.users:
             return None
         from kafka.broker.sasl.login import Login
@@ -197,7 +198,7 @@ class Broker:
         return uuid.UUID(int=self._random.getrandbits(128), version=4)
 
     def disconnected(self, connection: object) -> None:
-        """A client's connection is gone."""
+        """Forget the state of a closed connection."""
         self.software.pop(connection, None)
         if self.settings.client_telemetry:
             self.telemetry.disconnected(connection)
@@ -205,11 +206,11 @@ class Broker:
             self._shares.disconnected(connection)
 
     def now_ms(self) -> int:
-        """The wall clock."""
+        """The wall clock, in milliseconds."""
         return self.clock.wall_ms()
 
     def clean(self) -> Iterator[None]:
-        """What is done from time to time, in short steps: retention, and forgetting what is out of date."""
+        """Do the periodic work in short steps: apply retention, and drop outdated state."""
         now_ms = self.now_ms()
         if self._groups is not None:
             self._groups.compact_if_worthwhile()
@@ -220,7 +221,7 @@ class Broker:
         yield from self.topics.apply_retention(now_ms, now_ms - PRODUCER_EXPIRY_MS)
 
     def close(self) -> None:
-        """Leave everything in order on disk."""
+        """Close all files cleanly."""
         if self._transactions is not None:
             self._transactions.close()
         if self._shares is not None:
@@ -230,7 +231,7 @@ class Broker:
         self.topics.close()
 
     def crash(self, lose_unsynced: bool) -> None:
-        """End as a process that is killed does; with `lose_unsynced` as a machine whose power fails."""
+        """End like a killed process; with `lose_unsynced`, like a machine whose power fails."""
         if lose_unsynced:
             self.topics.discard_unsynced()
             if self._groups is not None:
@@ -252,15 +253,16 @@ _BLOCK: Final = 1000
 
 
 class Identity:
-    """Kept in `data_dir`; producer ids are reserved on disk in blocks, so that giving one out costs no write.
+    """The cluster id and the next producer id, kept in `data_dir`.
 
-    `now_ms` is the wall clock, which begins the producer ids anew where it is lost which ones were given out.
+    Producer ids are reserved on disk in blocks, so that most allocations need no write. `now_ms` is the wall clock: if
+    the file is damaged, producer ids continue from it.
     """
 
     def __init__(self, data_dir: Path, sync: bool, randomness: random.Random, now_ms: int) -> None:
         self._path = data_dir / "meta.json"
         self._sync = sync
-        # Kafka writes ids of clusters as 22 characters of URL-safe base64.
+        # Kafka writes cluster ids as 22 characters of URL-safe base64.
         self.cluster_id = base64.urlsafe_b64encode(randomness.randbytes(16)).decode().rstrip("=")
         self._next_producer_id = 0
         if self._path.exists():
@@ -273,7 +275,7 @@ class Identity:
             known = json.loads(self._path.read_bytes())
             self.cluster_id, self._next_producer_id = str(known["cluster_id"]), int(known["next_producer_id"])
         except (ValueError, LookupError, TypeError) as error:
-            # Far above every id that can have been given out until now, for none may come twice.
+            # Far above every id that can have been allocated so far: none may be used twice.
             self._next_producer_id = now_ms * _BLOCK
             log.error(
                 "%s is damaged (%s: %s); it is kept as %s. The cluster has a new id, and producer ids begin at %d",
@@ -285,7 +287,7 @@ class Identity:
             )
 
     def next_producer_id(self) -> int:
-        """A producer id that was never given out before, whatever happens to the process; raises OSError."""
+        """Return a producer id that was never returned before, even by a killed process; raises OSError."""
         producer_id = self._next_producer_id
         if producer_id >= self._reserved_until:
             self._save(producer_id + _BLOCK)

@@ -9,8 +9,8 @@ from typing import Any
 
 from kafka.admin import AsyncKafkaAdminClient
 from kafka.ui.guard import Forms
-from kafka.ui.poller import Observer, look
-from kafka.ui.registry import PageRegistry
+from kafka.ui.page_registry import PageRegistry
+from kafka.ui.poller import ClusterPoller, look
 from kafka.ui.search import Searches
 from kafka.ui.spark_log import Batch, SparkLog
 
@@ -53,7 +53,7 @@ class Ui:
     def __init__(self, settings: UiSettings, admin: AsyncKafkaAdminClient) -> None:
         self.settings = settings
         self.admin = admin
-        self.observer = Observer(lambda time: look(admin, time), settings.interval_s)
+        self.poller = ClusterPoller(lambda time: look(admin, time), settings.interval_s)
         self.searches = Searches(settings.consumer, settings.searches, settings.search_s, settings.search_records)
         self.spark = SparkLog(settings.spark) if settings.spark is not None else None
         self.registry = PageRegistry(settings.registry) if settings.registry is not None else None
@@ -76,6 +76,6 @@ async def connected(settings: UiSettings) -> AsyncIterator[Ui]:
         try:
             yield ui
         finally:
-            await ui.observer.close()
+            await ui.poller.close()
             if ui.registry is not None:
                 ui.registry.close()

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from typing import Final
 from uuid import UUID
 
-from kafka.broker.codes import ErrorCode, RequestFailed
+from kafka.broker.error_codes import ErrorCode, RequestFailed
 
 INITIAL_EPOCH: Final = 0
 FINAL_EPOCH: Final = -1

@@ -11,14 +11,14 @@ import uuid
 from collections.abc import Callable, Collection
 
 from kafka.broker.clock import Clock
-from kafka.broker.codes import ErrorCode, RequestFailed
+from kafka.broker.error_codes import ErrorCode, RequestFailed
+from kafka.broker.groups.classic_group import Group
 from kafka.broker.groups.consumer_journal import ConsumerGroupJournal
 from kafka.broker.groups.consumer_members import ConsumerMembers, Topics
-from kafka.broker.groups.group import Group
+from kafka.broker.groups.group_state import GroupState
 from kafka.broker.groups.member import JoinRequest, JoinResult, Member, SyncResult
 from kafka.broker.groups.offsets import OffsetJournal, Offsets, PartitionKey
 from kafka.broker.groups.rebalance import AnswerJoin, Rounds
-from kafka.broker.groups.state import GroupState
 from kafka.broker.settings import BrokerSettings
 from kafka.broker.topics import offsets_partition
 

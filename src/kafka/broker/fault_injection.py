@@ -1,4 +1,4 @@
-"""Carries out the faults of `kafka.broker.faults` on a request."""
+"""Applies the rules of `kafka.broker.faults` to a request."""
 
 import asyncio
 from collections.abc import Callable
@@ -6,9 +6,9 @@ from typing import Any, Final
 from uuid import UUID
 
 from kafka.broker.api import Answer, NoAnswer
-from kafka.broker.codes import ConnectionFault, RequestFailed
-from kafka.broker.context import Broker, RequestContext
-from kafka.broker.error_answers import error_answer, merged, split, topic_entries, topic_key
+from kafka.broker.broker import Broker, RequestContext
+from kafka.broker.error_codes import ConnectionFault, RequestFailed
+from kafka.broker.error_responses import error_answer, merged, split, topic_entries, topic_key
 from kafka.broker.faults import Action, FaultRule, RequestFacts
 from kafka.wire import Message
 from kafka.wire.api.fetch import FetchableTopicResponse, FetchRequest, FetchResponse, PartitionData
@@ -18,11 +18,11 @@ Serve = Callable[[Message], Answer]
 
 _FETCH_IDS_SINCE: Final = 13
 _SESSION_ERRORS: Final = frozenset({70, 71, 106})
-"""Errors of a fetch that are about its session, so that they stand for the whole answer."""
+"""Session errors of Fetch, which apply to the whole response."""
 
 
 def facts_of(broker: Broker, api: str, request: Any, context: RequestContext) -> RequestFacts:
-    """The facts about a request that rules are matched against."""
+    """Return what rules are matched against."""
     topics = {_name(broker, key) for _, entries in topic_entries(request, context.version) for key in _keys(entries)}
     if isinstance(request, FetchRequest):
         topics.update(_name(broker, key) for (key, _), _ in broker.sessions.partitions(request.session_id))
@@ -43,7 +43,7 @@ def _name(broker: Broker, key: str | UUID) -> str:
 
 
 def serve_with_fault(rule: FaultRule, serve: Serve, broker: Broker, request: Any, context: RequestContext) -> Answer:
-    """Serve a request as a rule says; raises `ConnectionFault` where its connection is to be closed."""
+    """Serve a request according to a rule; raises `ConnectionFault` to close its connection."""
     if rule.action is Action.ERROR:
         return _failed(rule, serve, broker, request, context)
     if rule.action is Action.DELAY:
@@ -67,7 +67,7 @@ def _delayed(rule: FaultRule, serve: Serve, broker: Broker, request: Message) ->
         if not late.done():
             try:
                 _follow(serve(request), late)
-            except Exception as error:  # goes where an error of a request that came in time goes
+            except Exception as error:  # handled like the error of a request without delay
                 late.set_exception(error)
 
     if rule.handled:
@@ -79,7 +79,7 @@ def _delayed(rule: FaultRule, serve: Serve, broker: Broker, request: Message) ->
 
 
 def _follow(answer: Answer, late: "asyncio.Future[Message | None]") -> None:
-    """Give an answer to the future that stands for it, now or when it is there."""
+    """Resolve a future with a response, now or when it arrives."""
     if not isinstance(answer, asyncio.Future):
         if not late.done():
             late.set_result(answer)
@@ -121,12 +121,12 @@ def _failed(rule: FaultRule, serve: Serve, broker: Broker, request: Any, context
     if rest is None:
         return refused
     answer = serve(rest)
-    # Requests that name topics are answered at once, all but Fetch.
+    # All requests that name topics, except Fetch, are answered at once.
     return None if answer is None else merged(answer, refused)
 
 
 def _failed_metadata(rule: FaultRule, serve: Serve, request: MetadataRequest) -> Answer:
-    """The brokers have to be in it all the same, or the client would take the cluster for empty."""
+    """Keep the brokers in the response; otherwise the client would think that the cluster is empty."""
     request.allow_auto_topic_creation = False
     answer = serve(request)
     assert isinstance(answer, MetadataResponse)
@@ -156,7 +156,7 @@ def _failed_fetch(
     for (name, number), state in broker.sessions.partitions(answer.session_id):
         wanted.setdefault(name, set()).add(number)
         if matches(name):
-            # Whatever it was told with this answer is replaced by the error.
+            # The error replaces what this response told the client.
             state.told_high_watermark = -1
     kept = [one for one in answer.responses if not matches(one.topic_id if version >= _FETCH_IDS_SINCE else one.topic)]
     answer.responses = kept + [_refused(key, numbers, rule.error) for key, numbers in wanted.items() if matches(key)]

@@ -1,4 +1,4 @@
-"""Fetch sessions (KIP-227): the broker remembers what a client fetches, so that both sides only name changes.
+"""Fetch sessions (KIP-227): the broker remembers what a client fetches, so that both sides send only changes.
 
 Counterpart: Kafka's FetchSession cache.
 """
@@ -9,19 +9,19 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 from uuid import UUID
 
-from kafka.broker.codes import ErrorCode, RequestFailed
+from kafka.broker.error_codes import ErrorCode, RequestFailed
 
 FINAL_EPOCH: Final = -1
 INITIAL_EPOCH: Final = 0
 _EPOCHS: Final = 2**31 - 1
 
 PartitionKey: TypeAlias = tuple[str | UUID, int]
-"""A partition as the request names it: the topic's name or id, and the number."""
+"""A partition as in the request: the topic's name or id, and the partition number."""
 
 
 @dataclass(slots=True)
 class FetchedPartition:
-    """What a client wants of a partition, and what it was told of it last."""
+    """What a client fetches from a partition, and the offsets that it was last sent."""
 
     fetch_offset: int
     max_bytes: int
@@ -31,7 +31,7 @@ class FetchedPartition:
 
 
 class FetchSession:
-    """The partitions of one session in the order in which they are served."""
+    """The partitions of one session, in the order of service."""
 
     __slots__ = ("epoch", "partitions", "session_id")
 
@@ -42,19 +42,19 @@ class FetchSession:
 
 
 class FetchSessions:
-    """All sessions; when there are too many, the one unused for the longest time goes."""
+    """All sessions; when there are too many, the least recently used one is removed."""
 
     def __init__(self, limit: int, randomness: random.Random) -> None:
         self._limit = limit
         self._sessions: OrderedDict[int, FetchSession] = OrderedDict()
-        # By chance only to keep a client of an earlier run from finding its number taken by another.
+        # Random ids, so that a client of an earlier run does not find its id in use by another client.
         self._random = randomness
 
     def __len__(self) -> int:
         return len(self._sessions)
 
     def open(self) -> FetchSession | None:
-        """A new session, or None where there are to be none; its client then sends full requests on and on."""
+        """Open a session; None if sessions are disabled, and clients then always send full requests."""
         if self._limit == 0:
             return None
         session_id = self._random.randrange(1, 2**31 - 1)
@@ -66,7 +66,7 @@ class FetchSessions:
         return session
 
     def resume(self, session_id: int, epoch: int) -> FetchSession:
-        """The session for an incremental request, its epoch counted up; raises `RequestFailed`."""
+        """Return the session for an incremental request and increment its epoch; raises `RequestFailed`."""
         session = self._sessions.get(session_id)
         if session is None:
             raise RequestFailed(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
@@ -77,10 +77,10 @@ class FetchSessions:
         return session
 
     def partitions(self, session_id: int) -> "list[tuple[PartitionKey, FetchedPartition]]":
-        """The partitions of a session; none where there is no such session."""
+        """Return the partitions of a session; an empty list for an unknown one."""
         session = self._sessions.get(session_id)
         return [] if session is None else list(session.partitions.items())
 
     def close(self, session_id: int) -> None:
-        """End a session, if it is there."""
+        """End a session, if it exists."""
         self._sessions.pop(session_id, None)

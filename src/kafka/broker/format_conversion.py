@@ -1,11 +1,11 @@
-"""Converts between record formats: what old producers send to magic 2, and magic 2 to what old consumers read.
+"""Converts record formats: from old producers' formats to magic 2, and from magic 2 for old consumers.
 
-The log holds magic 2 only. Converting decodes and encodes every record, so it is slow, as it is in Kafka.
+The log holds magic 2 only. A conversion decodes and encodes every record, so it is slow, as in Kafka.
 """
 
 import struct
 
-from kafka.broker.log.layout import HEAD_SIZE, PREFIX_SIZE, Buffer
+from kafka.broker.log.batch_head import HEAD_SIZE, PREFIX_SIZE, Buffer
 from kafka.errors import UnsupportedCompressionTypeError
 from kafka.record import BatchBuilder, BatchHeader, Compression, batch_headers, decode_batches
 from kafka.record.codecs import CODECS, compress, decompress
@@ -18,9 +18,9 @@ _CODEC_BITS = 0x07
 
 
 def to_magic_2(data: Buffer) -> bytearray:
-    """One batch of magic 2 with the records of a message set of magic 0 or 1, compressed with the same codec.
+    """Convert a message set of magic 0 or 1 to one batch of magic 2 with the same codec.
 
-    Raises `CorruptRecordException` where the set is damaged.
+    Raises `CorruptRecordException` if the set is damaged.
     """
     headers = list(batch_headers(data))
     columns = decode_batches(data)
@@ -31,10 +31,10 @@ def to_magic_2(data: Buffer) -> bytearray:
 
 
 def to_old_magic(data: bytes, magic: int) -> bytes:
-    """A message set of magic 0 or 1 with the records of batches of magic 2; headers of records are lost.
+    """Convert batches of magic 2 to a message set of magic 0 or 1; record headers are lost.
 
-    It ends before the first batch whose codec these formats do not know; raises `UnsupportedCompressionTypeError`
-    where that is the very first.
+    It stops before the first batch whose codec the old format does not support. Raises
+    `UnsupportedCompressionTypeError` if that is the first batch.
     """
     converted = []
     for number, header in enumerate(batch_headers(data)):
@@ -54,9 +54,9 @@ def to_old_magic(data: bytes, magic: int) -> bytes:
 
 
 def recompressed(batch: memoryview, header: BatchHeader, codec: Compression, level: int | None) -> bytearray:
-    """A batch of magic 2 with its records compressed by another codec; all else in it stays.
+    """Compress the records of a magic 2 batch with another codec; everything else stays the same.
 
-    Arguments: the batch and its header, the codec, and the codec's own level (None: its default).
+    Arguments: the batch and its header, the codec, and the compression level (None: the codec's default).
     """
     records: Buffer = batch[HEAD_SIZE : header.size]
     if header.codec is not Compression.NONE:

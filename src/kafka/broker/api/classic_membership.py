@@ -8,8 +8,8 @@ Known gaps: memberships do not outlive the broker: after a restart members are u
 
 import asyncio
 
-from kafka.broker.codes import ErrorCode, RequestFailed
-from kafka.broker.context import Broker, RequestContext
+from kafka.broker.broker import Broker, RequestContext
+from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.groups.member import JoinRequest, JoinResult, Protocol, SyncResult
 from kafka.wire import Message
 from kafka.wire.api.heartbeat import HeartbeatRequest, HeartbeatResponse

@@ -8,11 +8,17 @@ from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 from kafka.broker.clock import Clock, Timer
-from kafka.broker.codes import ErrorCode, RequestFailed
+from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.settings import BrokerSettings
-from kafka.broker.transactions.endings import Endings
-from kafka.broker.transactions.journal import TransactionJournal
-from kafka.broker.transactions.metadata import NOTHING, TopicPartition, TransactionMetadata, check_end, is_last_epoch
+from kafka.broker.transactions.marker_writer import MarkerWriter
+from kafka.broker.transactions.transaction_journal import TransactionJournal
+from kafka.broker.transactions.transaction_metadata import (
+    NOTHING,
+    TopicPartition,
+    TransactionMetadata,
+    check_end,
+    is_last_epoch,
+)
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +42,7 @@ class TransactionCoordinator:
         clock: Clock,
         settings: BrokerSettings,
         journal: TransactionJournal,
-        endings: Endings,
+        endings: MarkerWriter,
         new_producer_id: Callable[[], int],
     ) -> None:
         self._clock = clock

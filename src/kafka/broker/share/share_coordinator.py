@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterator
 from uuid import UUID
 
 from kafka.broker.clock import Clock
-from kafka.broker.codes import ErrorCode, RequestFailed
+from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.group_configs import GroupConfigs, reset_duration_ms
 from kafka.broker.log.partition import PartitionLog
 from kafka.broker.settings import BrokerSettings
-from kafka.broker.share.group import ShareGroup, ShareMember
-from kafka.broker.share.journal import Key, ShareJournal
-from kafka.broker.share.partition import Limits, SharePartition
-from kafka.broker.share.sessions import ShareSession, ShareSessions
-from kafka.broker.share.state import Runs
+from kafka.broker.share.record_state import Runs
+from kafka.broker.share.share_group import ShareGroup, ShareMember
+from kafka.broker.share.share_journal import Key, ShareJournal
+from kafka.broker.share.share_partition import Limits, SharePartition
+from kafka.broker.share.share_sessions import ShareSession, ShareSessions
 from kafka.broker.topics import TopicStore
 
 _E = ErrorCode

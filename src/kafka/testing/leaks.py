@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from kafka.net.buffers import FrameBuffer, shared_pool
-from kafka.testing.loop import SimulatedLoop
+from kafka.testing.simulated_loop import SimulatedLoop
 
 _REFERENCES_HERE = 3
 """From the list, from a loop over it, and to the function that counts them."""
 
 
-class Leftovers:
+class LeakCheck:
     """Looks for what is left of a run; made when it begins."""
 
     def __init__(self) -> None:
@@ -68,4 +68,4 @@ class Leftovers:
 
 def _is_of_a_fault(timer: asyncio.TimerHandle) -> bool:
     """Whether it belongs to an answer that a broker was asked to delay."""
-    return "broker.fault_serving" in getattr(timer._callback, "__module__", "")  # type: ignore[attr-defined]
+    return "broker.fault_injection" in getattr(timer._callback, "__module__", "")  # type: ignore[attr-defined]
