@@ -220,8 +220,8 @@ class BrokerServer:
     async def crash(self, *, lose_unsynced: bool = False) -> None:
         """End like a killed process. The data stays as it is, even in a temporary folder: see `restart`.
 
-        With `lose_unsynced` end like a machine that loses power: unsynced data is gone. Without the setting `fsync`, that
-        is all records and commits since the start.
+        With `lose_unsynced` end like a machine that loses power: unsynced data is gone. Without the setting `fsync`,
+        that is all records and commits since the start.
         """
         if self._broker is not None:
             self._broker.is_killed = True
