@@ -65,7 +65,11 @@ def fetch_kafka(version: str = KAFKA_VERSION) -> Path:
     return fetch_jars(f"kafka-{version}", artifacts)
 
 
-_CONNECTORS = {"3.5": ("3.5.7", "2.12", "3.5.7")}
+_CONNECTORS = {
+    "3.5": ("3.5.7", "2.12", "3.5.7"),
+    "4.0": ("4.0.2", "2.13", "3.5.4"),
+    "4.1": ("4.1.2", "2.13", "3.5.4"),
+}
 """By minor version of PySpark: the connector, its Scala, and the token provider, where they are not PySpark's."""
 
 
@@ -73,7 +77,7 @@ def fetch_spark_connector() -> Path:
     """Return the folder with the jars of Spark's own Kafka connector, for the version of PySpark that is installed.
 
     Spark has what else they depend on. The token provider and commons-pool2 are those next to the connector's that the
-    repositories have in full, and so is the connector of 3.5.
+    repositories have in full, and so are the connectors of 3.5, 4.0 and 4.1.
     """
     spark, version = "org.apache.spark", importlib.metadata.version("pyspark")
     connector, scala, tokens = _CONNECTORS.get(version.rpartition(".")[0], (version, "2.13", "3.5.4"))
