@@ -151,7 +151,7 @@ test-matrix: setup java
 
 spark-trials: setup java
 	$(BIN)/python -m pip install --quiet --no-deps --no-compile -r requirements/spark-trials.txt
-	$(BIN)/python -m pytest tests/trials --timeout 900 $(PYTEST_ARGS)
+	$(BIN)/python -m pytest tests/spark_trials/cluster --timeout 900 $(PYTEST_ARGS)
 	KAFKA_SPARK_TRIALS=all $(BIN)/python -m pytest tests/integration/test_spark_trials.py $(PYTEST_ARGS)
 	$(BIN)/python scripts/spark_versions.py $(PYTEST_ARGS)
 

@@ -13,7 +13,7 @@ import re
 import sys
 from pathlib import Path
 
-from kafka.spark.options.client_options import client_fates
+from kafka.spark.options.client_options import client_option_handling
 from kafka.spark.options.option_table import OPTIONS, Use
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "SPARK.md"
@@ -33,7 +33,7 @@ def own_table() -> str:
 def client_table() -> str:
     """The options of Kafka's clients, and what becomes of each on a read and on a write."""
     rows = ["| option | read | write |", "|---|---|---|"]
-    for option, (reading, writing) in client_fates().items():
+    for option, (reading, writing) in client_option_handling().items():
         rows.append(f"| `{option}` | {reading} | {writing} |")
     return "\n".join(rows)
 

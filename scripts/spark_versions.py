@@ -25,10 +25,10 @@ from harness.pins import PinsError, pinned_folder  # noqa: E402  # once they are
 
 VERSIONS = ("3.5", "4.0", "4.1", "next")
 OLDER = ("4.0", "4.1")
-QUICK = ("tests/spark_versions/test_quick.py",)
-FULL = (("tests/spark_versions",), ("tests/integration", "tests/trials/test_standalone.py"))
+QUICK = ("tests/spark_trials/versions/test_quick.py",)
+FULL = (("tests/spark_trials/versions",), ("tests/integration", "tests/spark_trials/cluster/test_standalone.py"))
 """What runs in one process each: a JVM keeps the environment of the first session."""
-WITHOUT_SOURCES = ("tests/spark_versions/test_without_sources.py",)
+WITHOUT_SOURCES = ("tests/spark_trials/versions/test_without_sources.py",)
 FULL_WHICH = "test_quick or test_checkpoints or test_spark or test_the_same_interpreter"
 """These include some comparisons with Spark's own connector, if it is available for that version."""
 

@@ -1,4 +1,4 @@
-"""A process of Spark is killed while it writes exactly once; tests/trials kills many more, on a cluster.
+"""A process of Spark is killed while it writes exactly once; tests/spark_trials/cluster kills many more, on a cluster.
 
 Spark tries a task again only on a cluster: here the query fails each time, and is started again.
 """

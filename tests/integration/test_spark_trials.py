@@ -14,8 +14,8 @@ import pytest
 from conftest import missing
 from harness.fetch import FetchError
 from harness.java import JavaError
-from spark_trials.programs import PROGRAMS
-from spark_trials.trial import OURS, THEIRS, Failed, Program, Trial, fill, outcome
+from spark_trials.comparison.programs import PROGRAMS
+from spark_trials.comparison.trial import OURS, THEIRS, Failed, Program, Trial, fill, outcome
 
 from .spark_support import GAVE_UP, connector_jars, spark
 

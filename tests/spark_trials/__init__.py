@@ -1,5 +1,7 @@
-"""Programs that run on Spark's own Kafka connector and on ours, and what each of them gave: the same, or told apart.
+"""Trials of the Spark source and sink; `make spark-trials` runs all of them.
 
-`trial` is what a program sees, `reads`, `streams`, `sinks` and `faults` are the programs; `PROGRAMS` lists all. Where a
-program differs on purpose it says so, and has to differ.
+- `comparison`: programs that run on Spark's own Kafka connector and on this one, from
+  `tests/integration/test_spark_trials.py`. `make test` runs a part of them.
+- `versions`: tests with each PySpark (`scripts/spark_versions.py`).
+- `cluster`: programs on a standalone cluster, Spark Connect and pipelines; kills, memory and planning.
 """

@@ -42,9 +42,9 @@ def test_what_cannot_be_installed_is_named(monkeypatch, capsys, ci, status):
     ("given", "versions", "tests"),
     [
         (["--versions", "4.1,next"], ["spark-4.1", "spark-next"], FULL),
-        (["--versions", "3.5"], ["spark-3.5"], [["tests/spark_versions/test_without_sources.py"]]),
-        (["--quick"], ["spark-4.0", "spark-4.1"], [["tests/spark_versions/test_quick.py"]]),
-        (["--quick", "--versions", "4.1", "-x"], ["spark-4.1"], [["tests/spark_versions/test_quick.py", "-x"]]),
+        (["--versions", "3.5"], ["spark-3.5"], [["tests/spark_trials/versions/test_without_sources.py"]]),
+        (["--quick"], ["spark-4.0", "spark-4.1"], [["tests/spark_trials/versions/test_quick.py"]]),
+        (["--quick", "--versions", "4.1", "-x"], ["spark-4.1"], [["tests/spark_trials/versions/test_quick.py", "-x"]]),
     ],
 )
 def test_the_versions_and_the_tests_are_chosen(monkeypatch, given, versions, tests):

@@ -18,7 +18,7 @@ from kafka._old_names import of_a_package
 
 if TYPE_CHECKING:
     from kafka.spark.available import run_available, start
-    from kafka.spark.exactly_once.orphans import transactions
+    from kafka.spark.exactly_once.open_transactions import transactions
     from kafka.spark.migration import migrate
     from kafka.spark.monitoring.query_monitor import Watch, watch
     from kafka.spark.options.option_table import OPTIONS, SparkOption, Use
@@ -49,7 +49,7 @@ _HOMES = {
     name: f"kafka.spark.{module}"
     for module, names in {
         "available": ("run_available", "start"),
-        "exactly_once.orphans": ("transactions",),
+        "exactly_once.open_transactions": ("transactions",),
         "migration": ("migrate",),
         "options.option_table": ("OPTIONS", "SparkOption", "Use"),
         "requirements": ("SparkRequirementError",),

@@ -1,8 +1,9 @@
 """What surrounds each call that Spark makes in one of its Python processes.
 
 - `begin_call` makes a worker process cheap to reuse.
-- `told_plainly` shows users the cause of a failure on the first line, without a traceback above.
-- `travelling` pickles readers and writers, so that a task without this package, or with another version of it, says so.
+- `without_traceback` shows users the cause of a failure on the first line, without a traceback above.
+- `reduce_with_version` pickles readers and writers, so that a task without this package, or with another version of
+  it, says so.
 """
 
 import functools
@@ -26,16 +27,17 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _HIDDEN = "SPARK_HIDE_TRACEBACK"
-"""Spark leaves the traceback out of what it shows where a process of it has this in its environment."""
+"""Spark omits tracebacks of a process that has this variable in its environment."""
 _OF_SPARK = ("PYTHON_WORKER_FACTORY_SECRET", "PYTHON_WORKER_FACTORY_SOCK_PATH", "PYTHON_WORKER_FACTORY_SOCK_DIR")
-"""At least one of these is in the environment of each process that Spark starts."""
+"""Each process that Spark starts has at least one of these in its environment."""
 
 
-def told_plainly(call: Callable[P, R]) -> Callable[P, R]:
-    """Have Spark show the cause alone where a call fails for a reason that its message tells.
+def without_traceback(call: Callable[P, R]) -> Callable[P, R]:
+    """Decorate a call so that Spark shows only the message of an error that explains itself.
 
-    Spark ends the process then, so that nobody else is without a traceback. In other processes, and for errors that
-    stand for a fault of ours, nothing changes. The traceback is logged at the level DEBUG.
+    These errors are `KafkaError` and `SparkRequirementError`. Spark ends the process afterwards, so later errors keep
+    their tracebacks. Other errors, which may be bugs, and other processes are not affected. The traceback is logged at
+    level DEBUG.
     """
 
     @functools.wraps(call)
@@ -49,8 +51,8 @@ def told_plainly(call: Callable[P, R]) -> Callable[P, R]:
     return plain
 
 
-def rows_told_plainly(rows: Iterator[R]) -> Iterator[R]:
-    """The same for what is made one by one."""
+def rows_without_traceback(rows: Iterator[R]) -> Iterator[R]:
+    """Yield rows; as `without_traceback` for errors that occur while they are read."""
     try:
         yield from rows
     except KafkaError:
@@ -69,15 +71,14 @@ _modules_frozen = 0
 
 
 def begin_call() -> None:
-    """Called when Spark begins a call of the source or sink in this process. Freezes the garbage collector's view.
+    """Exclude imported modules from garbage collection; Spark's calls of the source and sink start with this.
 
-    Spark keeps the processes in which it calls sources and sinks, and collects garbage after every call. A collection
-    looks at everything that was imported: some 100,000 objects and 40 ms or more, which is longer than a small task
-    takes. When the second call begins, a collection has just been done. What is alive then stays alive, so it is left
-    out of later collections. Likewise later on where a call has imported more: the first write of a process that has
-    only read before.
+    Spark reuses the processes in which it calls sources and sinks, and collects garbage after every call. A collection
+    visits all imported objects, about 100,000, and takes 40 ms or more, longer than a small task. When the second call
+    starts, a collection has just finished: objects that are alive then stay alive, so they are frozen. This is repeated
+    when a call has imported more modules, such as the first write of a process that has only read before.
 
-    In other processes nothing is done: a program's own collector is left alone.
+    Does nothing in processes that Spark does not reuse, such as a user's program.
     """
     global _modules_frozen
     if next(_calls) >= 2 and len(sys.modules) > _modules_frozen and os.environ.get("SPARK_REUSE_WORKER"):
@@ -85,18 +86,18 @@ def begin_call() -> None:
         _modules_frozen = len(sys.modules)
 
 
-def travelling(reader: object, state: Mapping[str, Any]) -> tuple[Any, ...]:
-    """What `__reduce__` of a reader or writer gives.
+def reduce_with_version(reader: object, state: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return what `__reduce__` of a reader or writer must return.
 
-    Spark's pickler takes functions of installed modules by their name, and others with their code. The function that
-    makes the object again passes for one of the latter: it has to run where this package is missing. So the state,
-    which needs the package, travels as bytes.
+    Spark's pickler stores functions of installed modules by name, and other functions with their code. The function
+    that recreates the object is made to look like one of the latter, because it must run where this package is missing.
+    The state, which needs the package, is stored as bytes.
     """
     home = type(reader)
-    return _TRAVELLER, (home.__module__, home.__qualname__, DISTRIBUTION_VERSION, pickle.dumps(dict(state)))
+    return _UNPICKLE, (home.__module__, home.__qualname__, DISTRIBUTION_VERSION, pickle.dumps(dict(state)))
 
 
-def _made_again(module: str, name: str, version: str, state: bytes) -> Any:
+def _unpickled(module: str, name: str, version: str, state: bytes) -> Any:
     import importlib
     import pickle
     import socket
@@ -123,6 +124,6 @@ def _made_again(module: str, name: str, version: str, state: bytes) -> Any:
     return made
 
 
-_TRAVELLER = types.FunctionType(_made_again.__code__, {"__builtins__": __builtins__, "__name__": "__main__"})
-_TRAVELLER.__module__ = "__main__"
-_TRAVELLER.__qualname__ = _TRAVELLER.__name__ = "_kafka_columnar_made_again"
+_UNPICKLE = types.FunctionType(_unpickled.__code__, {"__builtins__": __builtins__, "__name__": "__main__"})
+_UNPICKLE.__module__ = "__main__"
+_UNPICKLE.__qualname__ = _UNPICKLE.__name__ = "_kafka_columnar_unpickle"

@@ -1,5 +1,7 @@
-"""Clients that are kept between tasks. Spark uses a worker process again and again; connecting anew would cost more
-than reading a small range. The module is imported by name in each process, so what it holds stays.
+"""Clients that are kept between tasks.
+
+Spark reuses worker processes, and connecting again takes longer than reading a small range. Each process imports this
+module by name, so its state persists between tasks.
 """
 
 import collections
@@ -24,11 +26,11 @@ Client = TypeVar("Client")
 
 
 class ClientCache(Generic[Client]):
-    """Clients by their options. One is lent to one task at a time, and comes back if the task did not fail.
+    """Clients by their options. A client is lent to one task at a time, and returned unless the task fails.
 
     Arguments:
-        make: gives a client for keyword arguments.
-        close: closes one, without waiting for anything.
+        make: creates a client from keyword arguments.
+        close: closes a client without waiting.
     """
 
     def __init__(self, make: Callable[[dict[str, Any]], Client], close: Callable[[Client], None]) -> None:
@@ -40,13 +42,13 @@ class ClientCache(Generic[Client]):
 
     @contextlib.contextmanager
     def borrow(self, configs: Configs) -> Iterator[Client]:
-        """Lend a client; one that is lent when an exception passes is closed, as its state is not known."""
+        """Lend a client. If the body raises, the client is closed, because its state is unknown."""
         client = self._take(configs)
         if client is None:
             client = self._make(dict(configs))
         try:
             yield client
-        except GeneratorExit:  # the reader has had enough, as with LIMIT: nothing is wrong with the client
+        except GeneratorExit:  # the reader stopped early, as with LIMIT; the client is usable
             self._give_back(configs, client)
             raise
         except BaseException:
@@ -82,7 +84,7 @@ class ClientCache(Generic[Client]):
 
 
 def admin_configs(configs: Configs) -> dict[str, Any]:
-    """Those of a consumer's options that an admin client has."""
+    """The options of a consumer or producer that an admin client also has."""
     from kafka.config import option_table
 
     table = option_table()
@@ -90,7 +92,7 @@ def admin_configs(configs: Configs) -> dict[str, Any]:
 
 
 def make_consumer(configs: dict[str, Any]) -> "KafkaConsumer":
-    """A consumer without a group, which raises where an offset is out of range."""
+    """Create a consumer without a group that raises if an offset is out of range."""
     from kafka import KafkaConsumer
 
     consumer = KafkaConsumer(
@@ -108,7 +110,7 @@ def make_consumer(configs: dict[str, Any]) -> "KafkaConsumer":
 
 
 def make_producer(configs: dict[str, Any]) -> "KafkaProducer":
-    """A producer."""
+    """Create a producer."""
     from kafka import KafkaProducer
 
     return KafkaProducer(**configs)
@@ -117,7 +119,7 @@ def make_producer(configs: dict[str, Any]) -> "KafkaProducer":
 CONSUMERS: ClientCache["KafkaConsumer"] = ClientCache(
     make_consumer, lambda client: client.close(autocommit=False, timeout_ms=0)
 )
-"""Consumers of this process: without a group, raising where an offset is out of range."""
+"""The consumers of this process, made by `make_consumer`."""
 
 PRODUCERS: ClientCache["KafkaProducer"] = ClientCache(make_producer, lambda client: client.close(timeout=0))
-"""Producers of this process."""
+"""The producers of this process."""

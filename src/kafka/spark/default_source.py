@@ -8,7 +8,7 @@ would import them anew.
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from kafka.spark.calls import begin_call, told_plainly
+from kafka.spark.calls import begin_call, without_traceback
 from kafka.spark.options.columns import COLUMNS, ddl
 from kafka.spark.options.parsing import ReadOptions, check_names, check_read, read_columns
 from kafka.spark.requirements import check_pyspark
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kafka.spark.typed.decoding import TypedRead
 
 
-@told_plainly
+@without_traceback
 def begin(options: Mapping[str, str]) -> None:
     """Check that PySpark is there and that all options are known.
 
@@ -28,7 +28,7 @@ def begin(options: Mapping[str, str]) -> None:
     check_names(options)
 
 
-@told_plainly
+@without_traceback
 def schema(options: Mapping[str, str]) -> tuple[str, str | None]:
     """The columns of a read without a user schema, and the schemas of typed columns, looked up now, as text.
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from kafka.errors import KafkaConfigurationError
-from kafka.spark.options.client_options import Effect, fate_of
+from kafka.spark.options.client_options import Effect, handling_of
 from kafka.spark.options.option_table import KAFKA_PREFIX
 from kafka.spark.options.parsing import check_names, parse_read, parse_write
 
@@ -145,7 +145,7 @@ def _idle(options: Options, writing: bool) -> list[str]:
     client = "producer" if writing else "consumer"
     found = []
     for option in options:
-        fate = fate_of(option, client) if option.startswith(KAFKA_PREFIX) else None
+        fate = handling_of(option, client) if option.startswith(KAFKA_PREFIX) else None
         if fate is not None and fate.effect is Effect.IDLE:
             found.append(f"Option {option!r} has no effect: {fate.why}.")
     return found

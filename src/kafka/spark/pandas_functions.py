@@ -40,7 +40,7 @@ class _ArrowSeries(pd.Series):
     def _constructor(self) -> type["_ArrowSeries"]:
         return _ArrowSeries
 
-    def apply(self, *args: Any, **kwargs: Any) -> Self:  # type: ignore[override]
+    def apply(self, *args: Any, **kwargs: Any) -> Self:  # type: ignore[override]  # overloaded in pandas
         """The series as it is."""
         return self
 

@@ -1,6 +1,6 @@
 """The sink, batch and streaming.
 
-Records arrive at least once, as with Spark's connector, or exactly once where the options say so
+Records are delivered at least once, as with Spark's connector, or exactly once with the option `exactlyOnce`
 (`kafka.spark.exactly_once`).
 """
 
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 
 from kafka.errors import KafkaConfigurationError
-from kafka.spark.calls import begin_call, told_plainly, travelling
+from kafka.spark.calls import begin_call, reduce_with_version, without_traceback
 from kafka.spark.options.columns import check_sink_schema
-from kafka.spark.options.parsing import WriteOptions, parse_write, tell
+from kafka.spark.options.parsing import WriteOptions, log_warnings, parse_write
 from kafka.spark.tasks.write_task import write_task
 from kafka.spark.versions import DataSourceStreamArrowWriter
 
@@ -28,24 +28,24 @@ log = logging.getLogger(__name__)
 
 @dataclasses.dataclass
 class Written(WriterCommitMessage):  # type: ignore[misc]  # PySpark's classes are untyped here
-    """What a task tells the driver.
+    """A task's message to the driver.
 
     Arguments:
-        rows: how many rows Kafka has acknowledged.
+        rows: number of rows that Kafka has acknowledged.
     """
 
     rows: int
 
 
 class _AtLeastOnce:
-    """Writes rows as they come: what a task has written stays, and is there again when Spark repeats the task."""
+    """Writes rows immediately. If Spark repeats a task, its rows are written again."""
 
     def __init__(self, options: WriteOptions, columns: Sequence[str]) -> None:
         self._options = options
         self._columns = columns
 
     def plan(self) -> None:
-        """Nothing to do: tasks need the options alone."""
+        """Nothing to do: tasks only need the options."""
 
     def write(self, batches: Iterator["pyarrow.RecordBatch"]) -> Written:
         return Written(write_task(self._options, self._columns, batches))
@@ -72,7 +72,7 @@ class _Typed:
         self._schemas: Sequence[WriterSchema] | None = None
 
     def plan(self) -> None:
-        """Find the schemas that are written with, and register them where the options say so."""
+        """Find the schemas to write with, and register them unless autoRegister is false."""
         self._writer.plan()
         if self._schemas is None:
             self._schemas = _writer_schemas(self._options, self._types)
@@ -100,9 +100,9 @@ def _writer_schemas(options: WriteOptions, types: Mapping[str, Any]) -> "Sequenc
 
 
 def _writer(given: Mapping[str, str], schema: Any, *, streaming: bool) -> Any:
-    """What does the work of both writers."""
+    """Create the object that does the work of a batch or stream writer."""
     options = parse_write(given, streaming=streaming)
-    tell(options.warnings)
+    log_warnings(options.warnings)
     fields = [(field.name, field.dataType.simpleString()) for field in schema.fields]
     formats = {each.field: each.format for each in options.typed.fields}
     columns = check_sink_schema(fields, options.topic, timestamps=options.timestamps, typed=formats)
@@ -120,38 +120,38 @@ class KafkaBatchWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark'
     """Writes a frame to Kafka.
 
     Arguments:
-        options: as Spark hands them over.
+        options: as Spark passes them.
         schema: of the frame, a `StructType`.
-        overwrite: whether the save mode is overwrite, which a log cannot do.
+        overwrite: whether the save mode is overwrite, which a log does not support.
 
     Raises `KafkaConfigurationError` that names the option or the column.
     """
 
-    @told_plainly
+    @without_traceback
     def __init__(self, options: Mapping[str, str], schema: Any, overwrite: bool) -> None:
         if overwrite:
             raise KafkaConfigurationError("kafka_columnar cannot overwrite a topic: use mode('append')")
         self._writer = _writer(options, schema, streaming=False)
         self._writer.plan()
 
-    @told_plainly
+    @without_traceback
     def __reduce__(self) -> tuple[Any, ...]:
-        return travelling(self, self.__dict__)
+        return reduce_with_version(self, self.__dict__)
 
-    @told_plainly
+    @without_traceback
     def write(self, iterator: Iterator["pyarrow.RecordBatch"]) -> WriterCommitMessage:
         """Write the rows of one task."""
         begin_call()
         return self._writer.write(iterator)
 
-    @told_plainly
+    @without_traceback
     def commit(self, messages: list[Any]) -> None:
-        """All tasks have written."""
+        """Called when all tasks have written."""
         begin_call()
         self._writer.commit(messages)
 
     def abort(self, messages: list[Any]) -> None:
-        """A task, or the commit, has failed."""
+        """Called when a task, or the commit, has failed."""
         self._writer.abort(messages)
 
 
@@ -159,33 +159,33 @@ class KafkaStreamWriter(DataSourceStreamArrowWriter):  # type: ignore[misc]  # P
     """Writes the micro-batches of a stream to Kafka, in output modes append and complete.
 
     Arguments:
-        options: as Spark hands them over.
+        options: as Spark passes them.
         schema: of the stream, a `StructType`.
 
     Raises `KafkaConfigurationError` that names the option or the column.
     """
 
-    @told_plainly
+    @without_traceback
     def __init__(self, options: Mapping[str, str], schema: Any) -> None:
         self._writer = _writer(options, schema, streaming=True)
 
-    @told_plainly
+    @without_traceback
     def __reduce__(self) -> tuple[Any, ...]:
-        self._writer.plan()  # not before: of the two processes that make one, only the one that plans sends it anywhere
-        return travelling(self, self.__dict__)
+        self._writer.plan()  # not earlier: two processes create a writer, and only the planning one pickles it
+        return reduce_with_version(self, self.__dict__)
 
-    @told_plainly
+    @without_traceback
     def write(self, iterator: Iterator["pyarrow.RecordBatch"]) -> WriterCommitMessage:
         """Write the rows of one task."""
         begin_call()
         return self._writer.write(iterator)
 
-    @told_plainly
+    @without_traceback
     def commit(self, messages: list[Any], batchId: int) -> None:  # noqa: N803  # Spark's name
-        """All tasks of a micro-batch have written."""
+        """Called when all tasks of a micro-batch have written."""
         begin_call()
         self._writer.commit(messages)
 
     def abort(self, messages: list[Any], batchId: int) -> None:  # noqa: N803  # Spark's name
-        """A task of a micro-batch, or its commit, has failed."""
+        """Called when a task of a micro-batch, or its commit, has failed."""
         self._writer.abort(messages)

@@ -1,7 +1,7 @@
 """The streaming source: plans with `stream_plan`, reads with `read_task`.
 
-Spark keeps one process for a query's planning, where one object of this class answers all calls but `read`; that one
-runs in task processes, on a copy that was pickled before the first call.
+Spark plans a query in one process, where one object of this class answers all calls except `read`. `read` runs in task
+processes, on a copy that was pickled before the first call.
 """
 
 import logging
@@ -13,11 +13,11 @@ from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 
 from kafka.errors import KafkaConfigurationError, KafkaError
 from kafka.formats.registry.errors import SchemaRegistryError
-from kafka.spark.calls import begin_call, rows_told_plainly, told_plainly, travelling
+from kafka.spark.calls import begin_call, reduce_with_version, rows_without_traceback, without_traceback
 from kafka.spark.default_source import planned_types, schema_fields
 from kafka.spark.monitoring.group_commits import GroupCommits, commits_of
 from kafka.spark.options.columns import not_null
-from kafka.spark.options.parsing import ReadOptions, parse_read, requested_columns, tell
+from kafka.spark.options.parsing import ReadOptions, log_warnings, parse_read, requested_columns
 from kafka.spark.planning.backlog import backlog
 from kafka.spark.planning.checkpoint import Layout, from_layout
 from kafka.spark.planning.cluster_lookup import ClusterLookup
@@ -46,20 +46,19 @@ ONE_BATCH = (
     "kafka.spark.run_available(writer) repeats it until it has read everything available at the start"
 )
 LAST_COMMIT_S = 5.0
-"""How long the end of a query waits for the group of `commitGroup`."""
+"""Seconds that the end of a query waits for the last commit to the group of `commitGroup`."""
 
 
 class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type: ignore[misc]  # untyped
-    """Reads micro-batches, their offsets kept in the query's checkpoint in the layout of Spark's own connector.
+    """Reads micro-batches. Their offsets in the checkpoint have the layout of Spark's own connector.
 
     Arguments:
-        options: as Spark hands them over.
+        options: as Spark passes them.
         schema: the columns to read, a `StructType`.
-        schemas: those of typed keys and values, as they were when the source was made; None where a schema of the
-            user's stands for them.
+        schemas: schemas of typed keys and values, as found when the source was created; None with a user schema.
 
-    Every call raises `KafkaConfigurationError` that names the option, if one is wrong. The constructor does not: Spark
-    would report an error of its own about the reader that it did not get.
+    If an option is wrong, every call raises a `KafkaConfigurationError` that names it. The constructor does not raise,
+    because Spark would report its own error about the missing reader instead.
     """
 
     def __init__(self, options: Mapping[str, str], schema: Any, schemas: str | None = None) -> None:
@@ -80,14 +79,14 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
         self._rows: list[pyarrow.RecordBatch] | None = None
         self._available_now = False
         self._end: Layout | None = None
-        """Of the micro-batch that was planned last."""
+        """The end of the last planned micro-batch."""
         self._asked: Layout | None = None
-        """What `latestOffset` gave last."""
+        """The last result of `latestOffset`."""
         self._has_warned = False
 
     def __reduce__(self) -> tuple[Any, ...]:
         stays = dict.fromkeys(("_lookup", "_planner", "_commits", "_planned", "_rows", "_end", "_asked"))
-        return travelling(self, {**self.__dict__, **stays})
+        return reduce_with_version(self, {**self.__dict__, **stays})
 
     @property
     def _options(self) -> ReadOptions:
@@ -97,40 +96,41 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
 
     def _plan(self) -> StreamPlanner:
         if self._planner is None:
-            tell(self._options.warnings)
+            log_warnings(self._options.warnings)
             self._lookup = ClusterLookup(self._options)
             self._planner = StreamPlanner(self._options, self._lookup, time.monotonic)
             self._commits = commits_of(self._options)
         return self._planner
 
-    @told_plainly
+    @without_traceback
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802  # Spark's name
-        """What limits a micro-batch."""
+        """The limit of a micro-batch."""
         if self._options.max_offsets is not None:
             return ReadMaxRows(self._options.max_offsets)
         if self._options.min_offsets is not None:
             return ReadMinRows(self._options.min_offsets)
         return ReadAllAvailable()
 
-    @told_plainly
+    @without_traceback
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802  # Spark's name
-        """Spark announces that the query is to end at what is there now."""
+        """Called for the trigger availableNow: the query ends at what is available now."""
         self._plan().freeze()
         self._available_now = True
 
-    @told_plainly
+    @without_traceback
     def initialOffset(self) -> Layout:  # noqa: N802  # Spark's name
-        """Where a new query begins."""
+        """The offsets at which a new query starts."""
         return self._plan().initial()
 
-    @told_plainly
+    @without_traceback
     def latestOffset(  # noqa: N802  # Spark's name
         self, start: Layout | None = None, limit: ReadLimit | None = None
     ) -> Layout:
-        """Where the next micro-batch ends; Spark chooses admission control by the two arguments.
+        """The offsets at which the next micro-batch ends. With these two arguments, Spark uses admission control.
 
-        Whatever lies before ``start`` is done: `commit` comes later, and not at all for the last batch of a query.
-        PySpark before 4.2 gives neither: the batch begins where the last one ended, and the query may end after it.
+        All offsets before ``start`` are finished: Spark calls `commit` later, and never for the last batch of a query.
+        PySpark before 4.2 passes neither argument: the batch starts at the end of the last one, and the query may end
+        after it.
         """
         now_ms = None
         if start is None or limit is None:
@@ -149,19 +149,19 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
             self._planned_rows().begin(self._plan().tasks(start, end))
         if self._commits is not None:
             self._commits.finished(from_layout(start))
-            if self._available_now and end == start:  # the query ends here, and Spark does not say so
+            if self._available_now and end == start:  # the query ends here, without another call
                 self._commits.flush(LAST_COMMIT_S)
         return end
 
     def _check_schemas(self, start: Layout) -> None:
-        """Raise `KafkaConfigurationError` where the checkpoint was read with other schemas than it is now."""
+        """Raise `KafkaConfigurationError` if the checkpoint was written with other schemas than those of this read."""
         if self._typed is not None:
             from kafka.spark.typed.reader_schema import check_unchanged
 
             check_unchanged(self._typed.schemas, start)
 
     def _beside_schemas(self, end: Layout) -> Layout:
-        """The end of a micro-batch with the schemas that it is read with."""
+        """The end of a micro-batch, together with the schemas that it is read with."""
         if self._typed is None:
             return end
         from kafka.spark.typed.reader_schema import beside_offsets
@@ -169,19 +169,19 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
         return beside_offsets(self._typed.schemas, end)
 
     def _warn_of_backlog(self, start: Layout, end: Layout) -> None:
-        """Warn of what the first batch of a query leaves; Spark does not say whether there will be others."""
+        """Warn if the first batch leaves offsets unread, because Spark may not run another one."""
         waiting = count_offsets(from_layout(end), backlog(end)) if end != start else 0
         if waiting and not self._has_warned:
             log.warning(ONE_BATCH, f"maxOffsetsPerTrigger leaves {waiting} offsets for later micro-batches")
         self._has_warned = True
 
     def reportLatestOffset(self) -> Layout | None:  # noqa: N802  # Spark's name
-        """The ends of the logs, which Spark shows in the query's progress."""
+        """The ends of the logs, which Spark includes in progress reports."""
         return self._plan().newest() or None
 
-    @told_plainly
+    @without_traceback
     def partitions(self, start: Layout, end: Layout) -> list[InputPartition]:
-        """The tasks of a micro-batch, which after a restart may have been planned before it."""
+        """The tasks of a micro-batch, which may have been planned before a restart."""
         if not TELLS_TRIGGER and end not in (start, self._asked):
             log.warning(ONE_BATCH, "an unfinished micro-batch is run again as planned")
         self._check_schemas(start)
@@ -211,7 +211,7 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
     def read(self, partition: InputPartition | None) -> Iterator["pyarrow.RecordBatch"]:
         """The rows of one task, as Arrow batches."""
         begin_call()
-        return rows_told_plainly(
+        return rows_without_traceback(
             read_task(self._options, self._columns, task_of(partition), self._not_null, self._typed)
         )
 

@@ -11,7 +11,7 @@ import pytest
 
 from kafka.spark import SESSION_SETTINGS, UNCHECKED_ARROW_SETTINGS
 from kafka.spark.options.columns import COLUMNS
-from spark_trials.programs import PROGRAMS
+from spark_trials.comparison.programs import PROGRAMS
 
 pytestmark = pytest.mark.once
 

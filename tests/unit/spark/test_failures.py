@@ -10,7 +10,7 @@ from pyspark.sql.types import BinaryType, StructField, StructType
 
 from kafka.errors import KafkaConfigurationError
 from kafka.spark.batch import KafkaBatchReader
-from kafka.spark.calls import rows_told_plainly, told_plainly
+from kafka.spark.calls import rows_without_traceback, without_traceback
 from kafka.spark.sink import KafkaBatchWriter, KafkaStreamWriter
 from kafka.spark.stream import KafkaStreamReader
 from kafka.version import DISTRIBUTION_VERSION
@@ -89,7 +89,7 @@ def environment(monkeypatch):
     return os.environ
 
 
-@told_plainly
+@without_traceback
 def fail(error: Exception) -> None:
     raise error
 
@@ -100,7 +100,7 @@ def failing(error: Exception):
 
 
 @pytest.mark.parametrize("of_spark", [False, True])
-@pytest.mark.parametrize("call", [fail, lambda error: list(rows_told_plainly(failing(error)))])
+@pytest.mark.parametrize("call", [fail, lambda error: list(rows_without_traceback(failing(error)))])
 def test_spark_is_told_to_show_a_cause_without_its_traceback_in_its_own_processes_only(environment, call, of_spark):
     if of_spark:
         environment["PYTHON_WORKER_FACTORY_SECRET"] = "secret"

@@ -21,8 +21,8 @@ from kafka.errors import (
 )
 from kafka.producer.transactions import TransactionIdentity
 from kafka.spark.exactly_once.decision import BATCH_WRITE, Decision, Written
-from kafka.spark.exactly_once.leftovers import NAMED_RUN, check_known, committed_for_good, end_left, taken_over
 from kafka.spark.exactly_once.prefix_access import PrefixAccess
+from kafka.spark.exactly_once.recovery import NAMED_RUN, check_known, recover, surely_committed, taken_over
 from kafka.spark.exactly_once.replay_check import (
     DriverFencedError,
     NotDecidedError,
@@ -107,14 +107,14 @@ async def plan(access: PrefixAccess, options: WriteOptions, checkpoint: str) -> 
     if _is_of(decided, checkpoint):
         driver = await _fence(access, timeout_ms)
         decided, where = await access.read(stable=True)
-    await end_left(access, decided, left, driver)
+    await recover(access, decided, left, driver)
     batch_id = exactly_once.batch_id
     return Plan(
         token=secrets.token_hex(8),
         run=secrets.token_hex(8) if batch_id is None else f"{NAMED_RUN}{batch_id}",
         timeout_ms=timeout_ms,
         decided=decided,
-        committed=await committed_for_good(access, decided, where),
+        committed=await surely_committed(access, decided, where),
         driver=driver,
         newest=newest,
         is_marked=batch_id is not None and await access.is_marked(batch_id),
@@ -155,7 +155,7 @@ async def commit(access: PrefixAccess, options: WriteOptions, results: Sequence[
     else:
         await still_open
     # what killed tasks of this batch have left open holds readers up, for long if this batch is the last one
-    await end_left(access, decided, left or (), driver, keep=mine)
+    await recover(access, decided, left or (), driver, keep=mine)
     if done:
         await _commit_again(access, options, driver, write, decided, where, rows, mine)
         return

@@ -43,7 +43,7 @@ _MOST_IDLE = 8
 _RUN_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
-def who_writes(
+def write_of_task(
     properties: Mapping[str, str | None], prefix: str, *, streaming: bool, checkpoint: str, run: str
 ) -> Write:
     """Who writes, by the properties of the task.
@@ -134,7 +134,7 @@ class Slot:
         """Whether its last transaction is of an earlier attempt at a write with this prefix."""
         return self.prefix == prefix and self.token != plan.token
 
-    def may_be_lent(self, plan: Plan, run: str | None) -> bool:
+    def is_reusable(self, plan: Plan, run: str | None) -> bool:
         """Whether no driver can still abort, by its name, what an earlier attempt has left open in it.
 
         The attempts of one run follow one another; a batch write's transaction must be committed.
@@ -221,7 +221,7 @@ class TransactionalProducers:
         """Forget the names of earlier attempts that must not be used again; gives those with a producer to close."""
 
         def is_over(slot: Slot) -> bool:
-            return slot.is_of_another_attempt(prefix, plan) and not slot.may_be_lent(plan, run)
+            return slot.is_of_another_attempt(prefix, plan) and not slot.is_reusable(plan, run)
 
         given_up = [each for each in self._slots if is_over(each)]
         self._slots = collections.deque(each for each in self._slots if not is_over(each))
@@ -301,7 +301,7 @@ class TransactionalWriter:
         context = TaskContext.get()
         assert context is not None, "it is called in a task"
         properties = {name: context.getLocalProperty(name) for name in (QUERY, BATCH, RUN)}
-        write = who_writes(
+        write = write_of_task(
             properties, self._prefix, streaming=self._streaming, checkpoint=self._checkpoint, run=self._plan.run
         )
         return Prepared(write_in_transaction(self._options, self._columns, batches, self._plan, write, PRODUCERS))

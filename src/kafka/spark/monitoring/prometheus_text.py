@@ -10,7 +10,7 @@ Sample = tuple[dict[str, str], float]
 
 
 @dataclasses.dataclass
-class Standing:
+class QueryState:
     """Where a query stands.
 
     Arguments:
@@ -74,7 +74,7 @@ _PARTITION_METRICS = (
 )
 
 
-def prometheus_text(queries: Sequence[Standing]) -> str:
+def prometheus_text(queries: Sequence[QueryState]) -> str:
     """The text, a sample a line."""
     samples: dict[str, list[Sample]] = {}
     for each in queries:
@@ -89,7 +89,7 @@ def prometheus_text(queries: Sequence[Standing]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _samples(query: Standing) -> Iterator[tuple[str, dict[str, str], float | None]]:
+def _samples(query: QueryState) -> Iterator[tuple[str, dict[str, str], float | None]]:
     labels = {"query": query.query, "id": query.query_id}
     yield "kafka_spark_query_running", labels, query.running
     yield "kafka_spark_query_failures_total", labels, query.failures

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka.display import check_matplotlib
 from kafka.spark.monitoring.progress import QueryProgress, progress_frame, query_progress, to_json
-from kafka.spark.monitoring.prometheus_text import Standing, prometheus_text
+from kafka.spark.monitoring.prometheus_text import QueryState, prometheus_text
 from kafka.spark.requirements import check_pyspark
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Watch:
         self._prometheus = prometheus
         self._lock = threading.Lock()
         self._seen: collections.deque[QueryProgress] = collections.deque(maxlen=keep)
-        self._standing: dict[str, Standing] = {}
+        self._standing: dict[str, QueryState] = {}
         self._troubles: set[str] = set()
         self._stop: Callable[[], None] = lambda: None
         self._catch_up: Callable[[], None] = lambda: None
@@ -119,7 +119,7 @@ class Watch:
     def _started(self, query_id: str, name: str | None) -> None:
         with self._lock:
             self._forget_ended()
-            self._standing.setdefault(query_id, Standing(name or query_id, query_id)).start()
+            self._standing.setdefault(query_id, QueryState(name or query_id, query_id)).start()
         self._write_prometheus()
 
     def _forget_ended(self) -> None:
@@ -132,7 +132,7 @@ class Watch:
         progress = query_progress(json.loads(report))
         with self._lock:
             self._seen.append(progress)
-            self._standing.setdefault(progress.query_id, Standing(progress.query, progress.query_id)).add(progress)
+            self._standing.setdefault(progress.query_id, QueryState(progress.query, progress.query_id)).add(progress)
         if self._json_lines is not None:
             with self._json_lines.open("a", encoding="utf-8") as file:
                 file.write(to_json(progress) + "\n")

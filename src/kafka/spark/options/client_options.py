@@ -46,7 +46,7 @@ class Effect(enum.Enum):
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Fate:
+class Handling:
     """What becomes of an option.
 
     Arguments:
@@ -61,36 +61,36 @@ class Fate:
         return f"{self.effect.value}: {self.why}" if self.why else self.effect.value
 
 
-def fate_of(option: str, client: str) -> Fate | None:
+def handling_of(option: str, client: str) -> Handling | None:
     """What becomes of an option with the prefix ``kafka.``; None: it is unknown.
 
     Arguments:
         client: "consumer" for a read, "producer" for a write.
     """
     if option in _OWN:
-        return Fate(Effect.WORKS)
+        return Handling(Effect.WORKS)
     if option in _REFUSED[client]:
-        return Fate(Effect.REFUSED, _REFUSED[client][option])
+        return Handling(Effect.REFUSED, _REFUSED[client][option])
     if option in _IDLE[client]:
-        return Fate(Effect.IDLE, _IDLE[client][option])
+        return Handling(Effect.IDLE, _IDLE[client][option])
     support = support_of(option.removeprefix(KAFKA_PREFIX), client)
     if support is None:
         return None
     kind, what = support
     return {
-        Support.WORKS: Fate(Effect.WORKS),
-        Support.CLASSES: Fate(Effect.WORKS, f"only {what}, which is always the case"),
-        Support.IDLE: Fate(Effect.IDLE, _MACHINERY),
-        Support.OTHERS: Fate(Effect.IDLE, _OTHER[client]),
-        Support.REFUSED: Fate(Effect.REFUSED, what),
+        Support.WORKS: Handling(Effect.WORKS),
+        Support.CLASSES: Handling(Effect.WORKS, f"only {what}, which is always the case"),
+        Support.IDLE: Handling(Effect.IDLE, _MACHINERY),
+        Support.OTHERS: Handling(Effect.IDLE, _OTHER[client]),
+        Support.REFUSED: Handling(Effect.REFUSED, what),
     }[kind]
 
 
-def client_fates() -> dict[str, tuple[Fate, Fate]]:
+def client_option_handling() -> dict[str, tuple[Handling, Handling]]:
     """Every option with the prefix ``kafka.`` that a read or a write may be given: its fate there, in this order."""
     fates = {}
     for option in sorted({KAFKA_PREFIX + name for name in all_java_names()} | _OWN.keys()):
-        reading, writing = fate_of(option, "consumer"), fate_of(option, "producer")
+        reading, writing = handling_of(option, "consumer"), handling_of(option, "producer")
         assert reading is not None
         assert writing is not None
         fates[option] = reading, writing
@@ -110,7 +110,7 @@ def client_configs(options: Mapping[str, str], client: str) -> tuple[dict[str, A
     for option, value in options.items():
         if not option.startswith(KAFKA_PREFIX) or option in _OWN:
             continue
-        fate = fate_of(option, client)
+        fate = handling_of(option, client)
         if fate is not None and option in _REFUSED[client]:
             raise KafkaConfigurationError(f"option {option!r} is refused: {fate.why}")
         if fate is not None and fate.effect is Effect.IDLE:
@@ -155,6 +155,6 @@ def _as_given(message: str, properties: Mapping[str, str], client: str) -> str:
     return _NAMES.sub(replaced, message)
 
 
-def tell_idle(idle: list[str], client: str) -> list[str]:
+def idle_warnings(idle: list[str], client: str) -> list[str]:
     """One sentence about options without effect, or none."""
     return [f"these options have no effect on {_USE[client]}: {', '.join(sorted(idle))}"] if idle else []

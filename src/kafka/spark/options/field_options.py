@@ -103,7 +103,7 @@ class TypedOptions:
         return tuple(f"{each.field}_error" for each in self.fields if each.errors == "column")
 
 
-NOTHING_TYPED = TypedOptions()
+UNTYPED = TypedOptions()
 
 
 def parse_typed(

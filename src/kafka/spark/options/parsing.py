@@ -9,9 +9,9 @@ from typing import Any
 from kafka.config import parse_producer
 from kafka.config.option import nearest
 from kafka.errors import KafkaConfigurationError
-from kafka.spark.options.client_options import client_configs, tell_idle
+from kafka.spark.options.client_options import client_configs, idle_warnings
 from kafka.spark.options.columns import COLUMNS, HEADERS, TIMESTAMP, check_columns, check_user_schema
-from kafka.spark.options.field_options import NOTHING_TYPED, REGISTRY_PREFIX, TypedOptions, parse_typed
+from kafka.spark.options.field_options import REGISTRY_PREFIX, UNTYPED, TypedOptions, parse_typed
 from kafka.spark.options.option_table import (
     BY_KEY,
     KAFKA_PREFIX,
@@ -48,7 +48,7 @@ records would only keep the connection from the next task."""
 _told: set[str] = set()
 
 
-def tell(warnings: Sequence[str]) -> None:
+def log_warnings(warnings: Sequence[str]) -> None:
     """Log warnings about options, each once in this process."""
     for each in warnings:
         if each not in _told:
@@ -88,7 +88,7 @@ class ReadOptions:
     max_time_ahead_ms: int | None
     configs: tuple[tuple[str, Any], ...] = dataclasses.field(repr=False)
     warnings: tuple[str, ...] = ()
-    typed: TypedOptions = NOTHING_TYPED
+    typed: TypedOptions = UNTYPED
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ class WriteOptions:
     warnings: tuple[str, ...] = ()
     timestamps: bool = False
     exactly_once: ExactlyOnceOptions | None = None
-    typed: TypedOptions = NOTHING_TYPED
+    typed: TypedOptions = UNTYPED
 
 
 def check_names(options: Mapping[str, str]) -> None:
@@ -220,7 +220,7 @@ def parse_read(options: Mapping[str, str], *, streaming: bool) -> ReadOptions:
     parsed = _parse(options, use, warnings)
     typed = _typed(parsed, options, use)
     configs, idle = client_configs(options, "consumer")
-    warnings += tell_idle(idle, "consumer")
+    warnings += idle_warnings(idle, "consumer")
     fields = _fields(ReadOptions, parsed, use, warnings)
     _check_boundaries(fields["start"], fields["end"], streaming)
     low, high = fields["min_offsets"], fields["max_offsets"]
@@ -255,7 +255,7 @@ def parse_write(options: Mapping[str, str], *, streaming: bool = False) -> Write
     warnings: list[str] = []
     parsed = _parse(options, Use.SINK, warnings)
     configs, idle = client_configs(options, "producer")
-    warnings += tell_idle(idle, "producer")
+    warnings += idle_warnings(idle, "producer")
     exactly_once = _exactly_once(parsed, configs, streaming=streaming)
     return WriteOptions(
         **_fields(WriteOptions, parsed, Use.SINK, warnings),

@@ -1,4 +1,4 @@
-"""Which offsets a batch read covers. Pure but for the lookup it is given."""
+"""The offsets and tasks of a batch read. Pure, except for the lookup that it is given."""
 
 from kafka.spark.options.parsing import ReadOptions
 from kafka.spark.planning.data_loss import DataLoss
@@ -11,8 +11,8 @@ from kafka.structs import TopicPartition
 def plan_batch(options: ReadOptions, lookup: OffsetLookup) -> list[Task]:
     """The tasks of a batch read.
 
-    Raises `MissingTopicError` where a topic does not exist, `DataLossError` where `failOnDataLoss` says so,
-    `KafkaConfigurationError` where the options do not fit the topics, `KafkaError` where the cluster does not answer.
+    Raises `MissingTopicError` if a topic does not exist, `DataLossError` for missing data if `failOnDataLoss` is true,
+    `KafkaConfigurationError` if the options do not fit the topics, and `KafkaError` if the cluster does not answer.
     """
     loss = DataLoss(options.fail_on_data_loss)
     partitions = find_partitions(options, lookup)

@@ -161,7 +161,7 @@ def topic_ids(layout: Mapping[str, Any]) -> dict[str, str]:
     return {topic: found for topic, mark, found in (key.partition(_MARK) for key in layout) if mark}
 
 
-def made_again(before: Mapping[str, str], now: Mapping[str, str]) -> set[str]:
+def recreated_topics(before: Mapping[str, str], now: Mapping[str, str]) -> set[str]:
     """The topics that have another id now; one whose id is not known at both times is not told to be among them."""
     return {topic for topic, found in now.items() if is_another_topic(before.get(topic), found)}
 
@@ -182,11 +182,11 @@ def leader_epochs(layout: Mapping[str, Any]) -> Epochs:
     return found(_EPOCHS, layout)
 
 
-def with_cut_back(layout: Mapping[str, Any], offsets: Mapping[TopicPartition, int]) -> Layout:
+def with_truncations(layout: Mapping[str, Any], offsets: Mapping[TopicPartition, int]) -> Layout:
     """The end of a micro-batch that begins at other offsets than the one before has ended at."""
     return {**layout, **marked(_CUT_BACK, offsets)}
 
 
-def cut_back(layout: Mapping[str, Any]) -> Offsets:
+def truncations(layout: Mapping[str, Any]) -> Offsets:
     """Where a micro-batch begins in the partitions whose logs were cut back, of its end."""
     return found(_CUT_BACK, layout)

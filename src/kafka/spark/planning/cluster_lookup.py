@@ -1,4 +1,4 @@
-"""The planner's view of the cluster, over the public clients: `OffsetLookup` with retries."""
+"""The `OffsetLookup` of a real cluster, with retries, implemented with the public clients."""
 
 import logging
 import time
@@ -28,22 +28,22 @@ log = logging.getLogger(__name__)
 Answer = TypeVar("Answer")
 
 _NEW_TOPIC_PAUSE_MS = 200
-"""A new topic is not known to every broker at once: one that is missing is asked for again, so soon after."""
+"""Pause before a missing topic is requested again: a new topic is not known to all brokers immediately."""
 _LEADER_PATIENCE_MS = (2_000, 4_000, 8_000, 16_000, 30_000)
-"""How long leaders are asked for offsets before it is looked up which of the partitions still exist, and so on."""
+"""Timeouts of successive requests to leaders; after each, the partitions that no longer exist are removed."""
 
 _HINT_PATIENCE_MS = 2_000
 
 
 class ClusterLookup:
-    """Answers a planner's questions; connects at the first one. A context manager.
+    """Queries the cluster for a planner; connects at the first query. A context manager.
 
-    The first connection is looked for as long as ``bootstrap_timeout_ms`` says, once. A cluster that has answered
-    before is given as many more tries as the option `fetchOffset.numRetries` says.
+    The first connection is attempted once, for ``bootstrap_timeout_ms``. After a cluster has answered, failures are
+    retried as often as the option `fetchOffset.numRetries` says.
 
     Arguments:
-        options: of the read.
-        consumer: to be used, and left open; None: one is made.
+        options: the options of the read.
+        consumer: a consumer to use and leave open; None: create one.
     """
 
     def __init__(self, options: ReadOptions, consumer: "KafkaConsumer | None" = None) -> None:
@@ -63,22 +63,22 @@ class ClusterLookup:
         self.close()
 
     def close(self) -> None:
-        """Let go of the connections; the next question makes new ones."""
+        """Close the connections; the next query opens new ones."""
         clients, self._consumer, self._admin = (self._consumer, self._admin), None, None
         for client in clients:
             if client is not None:
                 client.close()
 
     def topics(self) -> set[str]:
-        """The names of all topics that this user may see, but Kafka's internal ones."""
+        """The names of all topics that this user may see, except Kafka's internal ones."""
         described = self._ask("list the topics", lambda: self._admins().describe_topics())
         return {topic["topic"] for topic in described if not topic["is_internal"]}
 
     def partitions(self, topics: Collection[str]) -> dict[str, set[TopicPartition]]:
-        """The partitions of each of these topics that exists.
+        """The partitions of those topics that exist.
 
-        Only a broker's word that it does not know a topic (error 3) means that it does not exist. Raises
-        `TopicAuthorizationFailedError` and whatever else a broker says of one of them.
+        A topic counts as missing only if a broker returns error 3 (unknown topic). Raises
+        `TopicAuthorizationFailedError` and other errors that a broker returns for one of them.
         """
         found: dict[str, set[TopicPartition]] = {}
         for attempt in range(self._options.retries + 1):
@@ -105,13 +105,13 @@ class ClusterLookup:
         return found
 
     def topic_ids(self, topics: Collection[str]) -> dict[str, str]:
-        """The ids of these topics, as they came with the last answers of `partitions`; brokers before 2.8 have none."""
+        """The ids of these topics, from the last responses to `partitions`; none from brokers before 2.8."""
         return {topic: self._ids[topic] for topic in topics if topic in self._ids}
 
     def log_bytes(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
-        """The sizes of their logs on their brokers' disks, as far as they are told; raises nothing.
+        """The sizes of their logs on the brokers' disks, as far as brokers report them; does not raise.
 
-        It is a hint, for which nobody waits long: brokers that are silent or refuse are left out.
+        This is a hint with a short timeout: brokers that do not answer, or refuse, are omitted.
         """
         from kafka import KafkaAdminClient
 
@@ -130,11 +130,11 @@ class ClusterLookup:
         return found
 
     def earliest(self, partitions: Collection[TopicPartition]) -> Offsets:
-        """The first offset of each that exists."""
+        """The first offset of each partition that exists."""
         return self._ask_leaders("find the first offsets", partitions, _earliest)
 
     def latest(self, partitions: Collection[TopicPartition], at_least: Mapping[TopicPartition, int]) -> Offsets:
-        """The offset after the last of each that exists: a leader that has just changed may not know the newest yet."""
+        """The end offset of each partition that exists. Retries, as a new leader may not know the newest one yet."""
         offsets: Offsets = {}
         for attempt in range(self._options.retries + 1):
             if attempt:
@@ -153,11 +153,11 @@ class ClusterLookup:
         return {each: end.offset for each, end in found.items()}
 
     def leader_epochs(self, partitions: Collection[TopicPartition]) -> Epochs:
-        """The epochs of their leaders, as they came with the last answers of `latest`; brokers before 2.1 have none."""
+        """The epochs of their leaders, from the last responses to `latest`; none from brokers before 2.1."""
         return {each: self._epochs[each] for each in partitions if each in self._epochs}
 
     def epoch_ends(self, epochs: Mapping[TopicPartition, int]) -> Offsets:
-        """Up to where the leaders have what was written in an epoch; left out where that cannot be told.
+        """The end offset of an epoch in the leader's log; omits partitions whose leader cannot tell.
 
         Brokers before Kafka 2.3 do not tell consumers.
         """
@@ -173,7 +173,7 @@ class ClusterLookup:
         return {each: end.offset for each, end in found.items() if end.offset >= 0}
 
     def at_time(self, times_ms: Mapping[TopicPartition, int]) -> dict[TopicPartition, int | None]:
-        """The first offset at or after a time (ms since 1970-01-01 UTC); None: there is no such record."""
+        """The offset of the first record at or after a time (ms since 1970-01-01 UTC); None if there is none."""
 
         def ask(consumer: "KafkaConsumer", partitions: Iterable[TopicPartition], timeout_ms: int) -> dict[Any, Any]:
             return consumer.offsets_for_times({each: times_ms[each] for each in partitions}, timeout_ms=timeout_ms)
@@ -187,7 +187,7 @@ class ClusterLookup:
         partitions: Collection[TopicPartition],
         ask: "Callable[[KafkaConsumer, Iterable[TopicPartition], int], dict[TopicPartition, Answer]]",
     ) -> dict[TopicPartition, Answer]:
-        """The answers of the partitions' leaders. Partitions that no longer exist are found out, and left out."""
+        """The responses of the partitions' leaders; partitions that no longer exist are omitted."""
         left = set(partitions)
         error: KafkaError | None = None
         for timeout_ms in _LEADER_PATIENCE_MS:
@@ -208,10 +208,10 @@ class ClusterLookup:
         raise error
 
     def _ask(self, what: str, question: Callable[[], Answer], patient: bool = True) -> Answer:
-        """The answer; errors that may pass are tried again as `fetchOffset.numRetries` says, on new connections.
+        """Query the cluster; retry transient errors `fetchOffset.numRetries` times, on new connections.
 
         Arguments:
-            patient: whether that goes for a question that was not answered in time, too.
+            patient: whether to retry timeouts too.
         """
         attempt = 0
         while True:
@@ -258,7 +258,7 @@ class ClusterLookup:
 
 
 def _add_sizes(found: dict[TopicPartition, int], directory: Mapping[str, Any]) -> None:
-    """The sizes of the logs in a broker's directory; of a partition's replicas the largest counts."""
+    """Add the sizes of the logs in a broker's directory; the largest replica of a partition counts."""
     for topic in directory["topics"]:
         for each in topic["partitions"]:
             partition = TopicPartition(topic["name"], each["partition_index"])

@@ -1,4 +1,4 @@
-"""What happens when data that should be there is missing: `failOnDataLoss`. Pure."""
+"""Handling of missing data (`failOnDataLoss`). Pure."""
 
 import logging
 
@@ -12,7 +12,7 @@ class DataLossError(KafkaError):
 
 
 class DataLoss:
-    """Reports what was lost, as an error or a warning. A query has one: the same warning is logged once.
+    """Reports lost data as an error or a warning. A query has one instance, which logs each warning once.
 
     Arguments:
         fail: the option `failOnDataLoss`.

@@ -1,12 +1,12 @@
-"""Where a new query's first batch begins, and that it begins there again after a crash. Pure.
+"""The start of a new query's first batch, which must be the same after a crash. Pure.
 
-A query's first offsets are looked up when it is new, and Spark does not keep them: it asks again after a crash in the
-first batch, when the answer may be another. So the end of that batch, which Spark does keep, has to be enough:
+A new query looks up its first offsets, and Spark does not store them: after a crash in the first batch, it asks again,
+and the result may be different. So the end of that batch, which Spark does store, must suffice:
 
-- What begins at the end of a log (``latest``) has an empty first batch: what is asked again can only be later.
-- What begins at the start of a log (``earliest``) begins at 0 in general.
-- Offsets that the user has given are the same at any time.
-- Where none of these holds, the end carries the beginning along, under keys that are no topics.
+- A partition that starts at the end of a log (``latest``) has an empty first batch: a later result can only be higher.
+- A partition that starts at the beginning of a log (``earliest``) usually starts at 0.
+- Offsets given by the user do not change.
+- In all other cases, the end also contains the start, under keys that are not topics.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ _BY_TIME = -3
 
 
 def _kind(start: Boundary, partition: TopicPartition) -> int:
-    """How a partition's first offset is found: `EARLIEST`, `LATEST`, `_GIVEN` or `_BY_TIME`."""
+    """How the first offset of a partition is determined: `EARLIEST`, `LATEST`, `_GIVEN` or `_BY_TIME`."""
     if isinstance(start, Everywhere):
         return start.where
     if isinstance(start, AtOffsets):
@@ -31,9 +31,9 @@ def _kind(start: Boundary, partition: TopicPartition) -> int:
 
 
 def first_limits(start: Boundary, begin: Offsets, end: Mapping[TopicPartition, int]) -> Offsets:
-    """How far a first batch may go: not over the beginning of what begins at the end of its log.
+    """The limits of a first batch: partitions that start at the end of their log are not read.
 
-    Partitions that are not among the first offsets are left to the next batch.
+    Partitions without a first offset are left to the next batch.
     """
     return {
         each: begin[each] if _kind(start, each) == LATEST else offset for each, offset in end.items() if each in begin
@@ -41,19 +41,19 @@ def first_limits(start: Boundary, begin: Offsets, end: Mapping[TopicPartition, i
 
 
 def first_end(start: Boundary, begin: Offsets, end: Offsets) -> Layout:
-    """The end of the first batch as the checkpoint keeps it, with the beginning in it where that is needed."""
+    """The end of the first batch for the checkpoint, including its start if necessary."""
     kinds = {each: _kind(start, each) for each in end}
     carried = any(kind == _BY_TIME or (kind == EARLIEST and begin[each] != 0) for each, kind in kinds.items())
     return {**to_layout(end), **(initial_layout(begin) if carried else {})}
 
 
 def batch_start(boundary: Boundary, start: Mapping[str, Any], end: Mapping[str, Any]) -> Offsets:
-    """Where the batch between two offsets of a checkpoint begins, be it the first one.
+    """The start of the batch between two offsets of a checkpoint, including the first batch.
 
     Arguments:
-        boundary: where the query was to begin.
-        start: what Spark takes for the beginning, which for a first batch may have been looked up just now.
-        end: what the checkpoint has.
+        boundary: the boundary at which the query started.
+        start: Spark's start of the batch; for a first batch, it may have been looked up again.
+        end: the end in the checkpoint.
     """
     begin = from_layout(start)
     if not is_initial(start):

@@ -1,7 +1,7 @@
 """The sizes of logs: they decide which ranges share a task, and appear in progress reports.
 
-Kafka tells the size of a log, not of a range. So a range is taken to have its share of its log. That is not known of
-logs which the user may not see; their ranges share tasks by numbers of offsets alone.
+Kafka reports the size of a log, not of a range, so a range is assumed to have a proportional share. Without permission
+to see the size of a log, only the numbers of offsets decide which ranges share a task.
 """
 
 import logging
@@ -15,17 +15,17 @@ from kafka.structs import TopicPartition
 log = logging.getLogger(__name__)
 
 FRESH_S = 60.0
-"""Brokers look through their folders for an answer, so they are asked no more often."""
+"""Minimum seconds between requests: brokers read their folders for each response."""
 
 Ask = Callable[[Collection[TopicPartition]], Mapping[TopicPartition, int]]
-"""Gives the bytes of each log, as far as brokers tell them."""
+"""Returns the bytes of each log, as far as brokers report them."""
 
 Sizes = dict[TopicPartition, float]
-"""Average bytes of an offset."""
+"""Average bytes per offset."""
 
 
 def find_sizes(ranges: Sequence[OffsetRange], lookup: OffsetLookup) -> Sizes:
-    """The average sizes of the ranges that could share a task, as far as they are known and matter."""
+    """The average sizes of the ranges that could share a task, as far as they are known and relevant."""
     return average_sizes(may_share(ranges), lookup)
 
 
@@ -36,7 +36,7 @@ def may_share(ranges: Sequence[OffsetRange]) -> set[TopicPartition]:
 
 
 def average_sizes(partitions: Collection[TopicPartition], lookup: OffsetLookup) -> Sizes:
-    """The average sizes of these partitions' offsets, as far as they are known and matter."""
+    """The average bytes per offset of these partitions, as far as they are known and relevant."""
     if not partitions:
         return {}
     logs = lookup.log_bytes(partitions)
@@ -48,11 +48,11 @@ def average_sizes(partitions: Collection[TopicPartition], lookup: OffsetLookup) 
 
 
 class LogSizes:
-    """What brokers last said about the sizes of logs.
+    """The last known sizes of logs; they are requested in a thread, so that no micro-batch waits for them.
 
     Arguments:
-        ask: looks them up, in a thread of its own.
-        clock: seconds that only grow.
+        ask: requests them; called in a separate thread.
+        clock: monotonic, in seconds.
     """
 
     def __init__(self, ask: Ask, clock: Callable[[], float]) -> None:
@@ -63,7 +63,7 @@ class LogSizes:
         self._known: Mapping[TopicPartition, int] = {}
 
     def of(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
-        """The sizes that are known; they are looked up anew for later calls where that is due. Returns at once."""
+        """The known sizes. Requests new ones for later calls if they are due; returns immediately."""
         now = self._clock()
         if self._asked_at is None or now - self._asked_at >= FRESH_S:
             self._begin(tuple(partitions), now)
@@ -76,7 +76,7 @@ class LogSizes:
         thread = threading.Thread(target=self._work, args=(partitions,), name="kafka-spark-log-sizes", daemon=True)
         try:
             thread.start()
-        except RuntimeError as error:  # there are too many, or the interpreter is about to end
+        except RuntimeError as error:  # too many threads, or the interpreter is exiting
             log.debug("the sizes of logs are not requested: %s", error)
         else:
             self._asked_at, self._thread = now, thread
@@ -84,5 +84,5 @@ class LogSizes:
     def _work(self, partitions: Collection[TopicPartition]) -> None:
         try:
             self._known = self._ask(partitions)
-        except Exception:  # a report without sizes is a report
+        except Exception:  # a report without sizes is still useful
             log.debug("could not request the sizes of logs", exc_info=True)

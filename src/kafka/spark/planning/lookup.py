@@ -1,4 +1,4 @@
-"""What the planner asks the cluster: a protocol, so that planning is pure. Also how boundaries become offsets."""
+"""The planner's view of the cluster, as a protocol so that planning is pure, and the offsets that boundaries mean."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -25,49 +25,49 @@ from kafka.structs import TopicPartition
 
 
 class OffsetLookup(Protocol):
-    """Answers from the cluster; implementations try again by themselves and raise `KafkaError` in the end.
+    """Queries the cluster. Implementations retry, and finally raise `KafkaError`.
 
-    What does not exist is left out of an answer. What may not be seen is an error: it is there.
+    Results omit what does not exist. Missing permission to see a topic is an error, because the topic exists.
     """
 
     def topics(self) -> set[str]:
-        """The names of all topics but Kafka's internal ones."""
+        """The names of all topics, except Kafka's internal ones."""
 
     def partitions(self, topics: Collection[str]) -> dict[str, set[TopicPartition]]:
-        """The partitions of each of these topics that exists; raises `TopicAuthorizationFailedError`."""
+        """The partitions of those topics that exist; raises `TopicAuthorizationFailedError`."""
 
     def topic_ids(self, topics: Collection[str]) -> dict[str, str]:
-        """The ids of these topics, as they came with the last answers of `partitions`; brokers before 2.8 have none."""
+        """The ids of these topics, from the last responses to `partitions`; none from brokers before 2.8."""
 
     def leader_epochs(self, partitions: Collection[TopicPartition]) -> Epochs:
-        """The epochs of their leaders, as they came with the last answers of `latest`; brokers before 2.1 have none."""
+        """The epochs of their leaders, from the last responses to `latest`; none from brokers before 2.1."""
 
     def epoch_ends(self, epochs: Mapping[TopicPartition, int]) -> Offsets:
-        """Up to where the leaders have what was written in an epoch; left out where that cannot be told."""
+        """The end offset of an epoch in the leader's log; omits partitions whose leader cannot tell."""
 
     def log_bytes(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
-        """The sizes of their logs on their brokers' disks, as far as they are told; raises nothing."""
+        """The sizes of their logs on the brokers' disks, as far as brokers report them; does not raise."""
 
     def earliest(self, partitions: Collection[TopicPartition]) -> Offsets:
-        """The first offset of each."""
+        """The first offset of each partition."""
 
     def latest(self, partitions: Collection[TopicPartition], at_least: Mapping[TopicPartition, int]) -> Offsets:
-        """The offset after the last of each, asked again while one is below ``at_least`` and retries last."""
+        """The end offset of each partition; retries while one is below ``at_least``."""
 
     def at_time(self, times_ms: Mapping[TopicPartition, int]) -> dict[TopicPartition, int | None]:
-        """The first offset at or after a time (ms since 1970-01-01 UTC); None: there is no such record."""
+        """The offset of the first record at or after a time (ms since 1970-01-01 UTC); None if there is none."""
 
 
 class MissingTopicError(KafkaError):
-    """A topic or partition that a read names is not in the cluster."""
+    """A topic or partition named by a read does not exist."""
 
 
 class NoOffsetForTimeError(KafkaError):
-    """No record is as late as a starting timestamp, and the strategy for that is to fail."""
+    """No record has a starting timestamp or a later one, and `startingOffsetsByTimestampStrategy` is error."""
 
 
 def name_partitions(partitions: Iterable[TopicPartition]) -> str:
-    """Partitions as text for a message, the first few of many."""
+    """Partitions as text for a message; only the first eight."""
     listed = [f"{each.topic}-{each.partition}" for each in sorted(partitions)]
     return ", ".join(listed[:8]) + (f" and {len(listed) - 8} more" if len(listed) > 8 else "")
 
@@ -81,8 +81,9 @@ def find_partitions(
     """The partitions to read.
 
     Arguments:
-        known: the partitions that the query has read already. Whether one of them is gone is for the caller to see.
-        warn: takes a sentence about what is asked for by name and is not there; None: that is a `MissingTopicError`.
+        known: the partitions that the query has read already; the caller checks whether one of them is gone.
+        warn: called with a sentence about each named topic or partition that does not exist; None: raise
+            `MissingTopicError` instead.
     """
     selection = options.selection
     if isinstance(selection, Matching):
@@ -108,9 +109,9 @@ def find_partitions(
 
 
 def _find_matching(selection: Matching, lookup: OffsetLookup, known: Collection[TopicPartition]) -> set[TopicPartition]:
-    """The partitions of all topics that match.
+    """The partitions of all matching topics.
 
-    A list of topics leaves out what may not be seen. So topics that were read before are asked for by name.
+    A list of topics omits those that the user may not see, so topics that were read before are requested by name.
     """
     pattern = re.compile(selection.expression, re.ASCII)
     names = lookup.topics().union(each.topic for each in known)
@@ -136,10 +137,10 @@ def resolve_start(
     loss: DataLoss,
     at_end: set[TopicPartition] | None = None,
 ) -> Offsets:
-    """The offsets at which reading begins, inside what the logs hold.
+    """The offsets at which a read starts, limited to the range of the logs.
 
     Arguments:
-        at_end: takes the partitions that begin at their end, as no record is as late as the time that was given.
+        at_end: receives the partitions that start at their end because no record has the given time or a later one.
     """
     boundary = options.start
     offsets = _resolve(boundary, options, lookup, partitions, at_end)
@@ -162,7 +163,7 @@ def resolve_start(
 
 
 def resolve_end(options: ReadOptions, lookup: OffsetLookup, partitions: set[TopicPartition], loss: DataLoss) -> Offsets:
-    """The offsets before which a batch ends, none behind the end of its log."""
+    """The end offsets of a batch (exclusive), none beyond the end of its log."""
     boundary = options.end
     offsets = _resolve(boundary, options, lookup, partitions)
     if not isinstance(boundary, AtOffsets):
@@ -186,12 +187,12 @@ def check_order(
     at_end: set[TopicPartition],
     loss: DataLoss,
 ) -> None:
-    """Raise `KafkaConfigurationError` where a batch ends before it begins, as Spark's connector does.
+    """Raise `KafkaConfigurationError` if a batch ends before it starts, as Spark's connector does.
 
-    Where the log begins behind the end that was given, that is data loss, as `failOnDataLoss` says.
+    If the log starts after the given end, that is data loss, handled according to `failOnDataLoss`.
 
     Arguments:
-        at_end: as `resolve_start` gives it: those are just empty.
+        at_end: the partitions from `resolve_start`, which are empty and therefore correct.
     """
     wrong = sorted(each for each in (start.keys() & end.keys()) - at_end if start[each] > end[each])
     first = lookup.earliest(wrong) if wrong else {}
@@ -231,7 +232,7 @@ def _resolve(
 
 
 def _check_covers(boundary: AtOffsets | AtTimes, partitions: set[TopicPartition], options: ReadOptions) -> None:
-    """Offsets have to be given for every partition that is read, as with Spark's connector; and for no other."""
+    """Check that offsets are given for every partition that is read, as with Spark's connector, and for no other."""
     left_out = {each for each in partitions if boundary.at(each) is None}
     if left_out:
         words = ["-1 stands for latest"]

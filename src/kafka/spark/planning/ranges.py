@@ -1,6 +1,6 @@
-"""Ranges of offsets, and how they become Spark tasks. Pure: the same ranges and options give the same tasks.
+"""Ranges of offsets, and how they are divided among Spark tasks. Pure.
 
-That is what makes a replay after a crash read the same rows in the same tasks.
+The same ranges and options give the same tasks, so a replay after a crash reads the same rows in the same tasks.
 """
 
 import dataclasses
@@ -11,22 +11,23 @@ from types import MappingProxyType
 from kafka.structs import TopicPartition
 
 SHARED_TASK_OFFSETS = 10_000
-"""Ranges share a task up to so many offsets together.
+"""Maximum number of offsets of ranges that share a task.
 
-A Python task costs some 50 to 85 ms before its first row, which is what about 100,000 rows take; sharing more would
-take cores away from heavy work that follows.
+A Python task takes 50 to 85 ms before its first row, as long as about 100,000 rows take. With a larger limit, heavy
+operations on the rows would run on fewer cores.
 """
 SHARED_TASK_BYTES = 8 << 20
-"""And up to so many bytes together, where sizes are known: that is one Arrow batch."""
+"""Maximum number of bytes of ranges that share a task, if sizes are known: one Arrow batch."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, order=True)
 class OffsetRange:
-    """Offsets of a partition: from ``start`` to before ``stop``.
+    """Offsets of a partition, from ``start`` (inclusive) to ``stop`` (exclusive).
 
     Arguments:
-        leader_epoch: of the leader whose log had them: no record of a later one belongs to them; None: not known.
-        topic_id: of the topic that had them, which another one of its name has not; None: not known.
+        leader_epoch: epoch of the leader when they were planned; records of later epochs do not belong to the range.
+            None: unknown.
+        topic_id: id of the topic, which tells it from a recreated one; None: unknown.
     """
 
     topic: str
@@ -57,11 +58,11 @@ def ranges_between(
     epochs: Mapping[TopicPartition, int] = MappingProxyType({}),
     topic_ids: Mapping[str, str] = MappingProxyType({}),
 ) -> list[OffsetRange]:
-    """The ranges that are not empty, in order. A partition that ``start`` lacks is new, and begins at 0.
+    """The non-empty ranges, in order. A partition missing from ``start`` is new, and starts at 0.
 
     Arguments:
-        epochs: of the leaders that have told the ends, as far as they are known.
-        topic_ids: likewise.
+        epochs: epochs of the leaders that reported the ends, if known.
+        topic_ids: ids of the topics, if known.
     """
     found = (
         OffsetRange(*each, start.get(each, 0), stop, epochs.get(each), topic_ids.get(each.topic))
@@ -76,13 +77,13 @@ def plan_tasks(
     max_records: int | None,
     sizes: Mapping[TopicPartition, float] | None = None,
 ) -> list[Task]:
-    """Split what is large, let what is small share a task.
+    """Split large ranges, and combine small ones in one task.
 
     Arguments:
-        ranges: not empty ones, in order, one a partition.
-        min_partitions: fewest tasks, about: ranges are split in proportion to their size.
-        max_records: most offsets in a task.
-        sizes: average bytes of a partition's offset, where known.
+        ranges: non-empty, in order, one for each partition.
+        min_partitions: approximate minimum number of tasks; ranges are split in proportion to their size.
+        max_records: maximum number of offsets in a task.
+        sizes: average bytes per offset of a partition, if known.
     """
     pieces = [piece for each in ranges for piece in _cut(each, math.ceil(len(each) / (max_records or len(each))))]
     if min_partitions is not None and len(pieces) < min_partitions:
@@ -95,7 +96,7 @@ def plan_tasks(
 
 
 def _cut(whole: OffsetRange, parts: int) -> list[OffsetRange]:
-    """``parts`` ranges of nearly equal size, none of them empty, cut where Spark's own connector cuts."""
+    """Split into ``parts`` non-empty ranges of nearly equal size, at the same offsets as Spark's own connector."""
     parts = max(1, min(parts, len(whole)))
     pieces: list[OffsetRange] = []
     start = whole.start
@@ -107,7 +108,7 @@ def _cut(whole: OffsetRange, parts: int) -> list[OffsetRange]:
 
 
 def _split(ranges: Sequence[OffsetRange], wanted: int) -> list[OffsetRange]:
-    """Split ranges until there are about ``wanted``; those too small for it do not count in the shares of others."""
+    """Split ranges into about ``wanted``; ranges too small to be split do not affect the shares of others."""
     total = sum(map(len, ranges))
     small = {each for each in ranges if _share_of(len(each), total, wanted) == 1}
     rest = sum(len(each) for each in ranges if each not in small)
@@ -125,7 +126,7 @@ def _share_of(size: int, total: int, parts: int) -> int:
 def _share(
     pieces: Sequence[OffsetRange], limit: int, sizes: Mapping[TopicPartition, float], at_least: int = 0
 ) -> list[Task]:
-    """Put small ranges together up to ``limit`` offsets, no partition twice in a task; ``at_least`` so many tasks."""
+    """Combine small ranges up to ``limit`` offsets, each partition once per task, into ``at_least`` as many tasks."""
     tasks: list[list[OffsetRange]] = []
     open_task: list[OffsetRange] = []
     filled, filled_bytes = 0, 0.0
@@ -146,7 +147,7 @@ def _share(
 
 
 def describe(ranges: Iterable[OffsetRange]) -> str:
-    """Ranges as text for a message, the first few of many."""
+    """Ranges as text for a message; only the first eight."""
     listed = [str(each) for each in ranges]
     more = f" and {len(listed) - 8} more" if len(listed) > 8 else ""
     return ", ".join(listed[:8]) + more

@@ -1,4 +1,4 @@
-"""How far each micro-batch of a stream goes. Pure but for the lookup and the clock it is given.
+"""The end of each micro-batch of a stream. Pure, except for the lookup and the clock that it is given.
 
 `LogEnds` finds logs that lost their end since the query read it, however long they are now (KIP-320): a leader that was
 not in sync when it was elected may lack records that were read, and have others under their offsets.
@@ -14,18 +14,18 @@ from kafka.spark.planning.checkpoint import (
     Epochs,
     Layout,
     Offsets,
-    cut_back,
     for_report,
     from_layout,
     is_initial,
     leader_epochs,
-    made_again,
     mark_initial,
+    recreated_topics,
     to_layout,
     topic_ids,
-    with_cut_back,
+    truncations,
     with_leader_epochs,
     with_topic_ids,
+    with_truncations,
 )
 from kafka.spark.planning.data_loss import DataLoss
 from kafka.spark.planning.first_batch import batch_start, first_end, first_limits
@@ -37,18 +37,18 @@ from kafka.structs import TopicPartition
 log = logging.getLogger(__name__)
 
 OFFSETS_FRESH_S = 0.1
-"""An idle query asks for its latest offsets more than eighty times a second; the cluster is asked no more than ten."""
+"""Spark asks for the latest offsets of an idle query over eighty times a second; the cluster is asked at most ten."""
 PARTITIONS_FRESH_S = 1.0
 SIZES_FRESH_S = 60.0
 
 
 class StreamPlanner:
-    """The planner of one query, alive as long as the query.
+    """The planner of one query; it exists as long as the query.
 
     Arguments:
-        options: of the read.
-        lookup: asks the cluster.
-        clock: seconds that only grow.
+        options: the options of the read.
+        lookup: queries the cluster.
+        clock: monotonic, in seconds.
     """
 
     def __init__(self, options: ReadOptions, lookup: OffsetLookup, clock: Callable[[], float]) -> None:
@@ -68,7 +68,7 @@ class StreamPlanner:
         self._log_sizes = LogSizes(lookup.log_bytes, clock) if options.report_log_bytes else None
 
     def initial(self) -> Layout:
-        """Where a new query begins. Spark asks more than once, so the answer of the first time stands."""
+        """The offsets at which a new query starts. Spark asks more than once; the first result is kept."""
         if self._initial is None:
             partitions = find_partitions(self._options, self._lookup)
             start = resolve_start(self._options, self._lookup, partitions, self._loss)
@@ -79,21 +79,21 @@ class StreamPlanner:
         return self._initial
 
     def freeze(self) -> None:
-        """From here on nothing is newer than now: `Trigger.AvailableNow`."""
+        """Ignore everything after the current ends of the logs (`Trigger.AvailableNow`)."""
         end = dict(self._find_latest({}))
         self._frozen = end, self._lookup.leader_epochs(end)
 
     def latest(
         self, start: Mapping[str, Any], max_rows: int | None, *, everything: bool, now_ms: int | None = None
     ) -> Layout:
-        """Where the batch that begins at ``start`` ends; ``start`` itself if there is none to make.
+        """The end of the batch that starts at ``start``; ``start`` itself if no batch is due.
 
         Arguments:
-            start: as the checkpoint has it.
-            max_rows: most offsets in the batch; None: no limit.
-            everything: take all there is, whatever limits the options set.
-            now_ms: the time since 1970, where a query may end after this batch, whatever it leaves: what waits then
-                stands beside its end (`backlog`).
+            start: as in the checkpoint.
+            max_rows: maximum number of offsets in the batch; None: no limit.
+            everything: read everything available, regardless of the limits in the options.
+            now_ms: ms since 1970, if the query may end after this batch whatever it leaves: the end then also says
+                what is left (`backlog`).
         """
         begin = from_layout(start)
         end = dict(self._find_latest(begin) if self._frozen is None else self._frozen[0])
@@ -124,20 +124,20 @@ class StreamPlanner:
             return dict(start)
         else:
             self._count_lost(begin, end)
-            layout = with_cut_back(to_layout(end), restarted)
+            layout = with_truncations(to_layout(end), restarted)
         return self._backlog.beside(with_leader_epochs(with_topic_ids(layout, ids), epochs), end)
 
     def tasks(self, start: Mapping[str, Any], end: Mapping[str, Any]) -> list[Task]:
         """The tasks of the batch between two offsets of a checkpoint.
 
-        What they read together is the same at a replay; which ranges share a task may differ with the logs' sizes.
+        A replay reads the same offsets; which ranges share a task may change with the sizes of the logs.
         """
         ranges = batch_ranges(self._options, start, end)
         sizes = self._find_sizes(ranges, from_layout(end).keys())
         return plan_tasks(ranges, self._options.min_partitions, self._options.max_records, sizes)
 
     def _find_sizes(self, ranges: Sequence[OffsetRange], partitions: Collection[TopicPartition]) -> Sizes:
-        """The average sizes that matter for a batch. Those of all partitions are asked for, as the next has others."""
+        """The average sizes for a batch. All partitions are requested, because the next batch needs others."""
         small, now = may_share(ranges), self._clock()
         if not small:
             return {}
@@ -147,7 +147,7 @@ class StreamPlanner:
         return self._sizes[2]
 
     def newest(self) -> Layout:
-        """The ends of the logs, for progress reports; an error is logged and gives {}."""
+        """The ends of the logs, for progress reports; {} after an error, which is logged."""
         try:
             latest = self._find_latest({})
             sizes = {} if self._log_sizes is None else self._log_sizes.of(latest.keys())
@@ -161,7 +161,7 @@ class StreamPlanner:
         if self._latest is not None and now - self._latest[0] < OFFSETS_FRESH_S:
             known = self._latest[1]
             if all(offset >= at_least.get(each, 0) for each, offset in known.items()):
-                return known  # else a report was told by a leader that has just changed
+                return known  # otherwise a new leader reported older offsets
         if self._partitions is None or now - self._partitions[0] >= PARTITIONS_FRESH_S:
             self._partitions = (now, self._find_partitions(at_least.keys()))
         offsets = self._lookup.latest(self._partitions[1], at_least)
@@ -173,18 +173,18 @@ class StreamPlanner:
         return find_partitions(self._options, self._lookup, known, warn)
 
     def _find_again(self, missed: Collection[TopicPartition], begin: Offsets) -> Offsets:
-        """The ends of partitions that were read before and are not among those that were found.
+        """The ends of partitions that were read before and are missing from the latest offsets.
 
-        They may only be out of sight. A partition leaves the checkpoint when Kafka says of its topic by name that it is
-        gone, and for nothing else.
+        They may only be invisible. A partition leaves the checkpoint only if Kafka reports, for its topic by name, that
+        it does not exist.
         """
         if not missed:
             return {}
         return self._lookup.latest(self._find_partitions(missed).intersection(missed), begin)
 
     def _leave_out_made_again(self, begin: Offsets, before: Mapping[str, str], now: Mapping[str, str]) -> Offsets:
-        """The offsets of topics that are still the same ones; those of others belong to logs that are gone."""
-        others = made_again(before, now)
+        """The offsets without those of recreated topics, which belong to logs that no longer exist."""
+        others = recreated_topics(before, now)
         for topic in sorted(others):
             self._loss.report(
                 f"topic {topic!r} was deleted and recreated without the query noticing: its id was {before[topic]} "
@@ -203,7 +203,7 @@ class StreamPlanner:
                 )
 
     def _count_lost(self, begin: Offsets, end: Offsets) -> None:
-        """Count the records that were deleted before this batch could read them, where that does not end the query."""
+        """Count the records that were deleted before this batch could read them, unless that ends the query."""
         if self._options.fail_on_data_loss:
             return
         first = self._lookup.earliest(begin.keys() & end.keys())
@@ -212,7 +212,7 @@ class StreamPlanner:
                 self._lost[each] = self._lost.get(each, 0) + min(offset, end[each]) - begin[each]
 
     def _begin_of_new(self, begin: Offsets, end: Offsets) -> Offsets:
-        """The first offsets of partitions that are new to the query: they are read from their beginning."""
+        """The first offsets of partitions that are new to the query, which are read from their beginning."""
         new = end.keys() - begin.keys()
         if not new:
             return {}
@@ -225,7 +225,7 @@ class StreamPlanner:
         return first
 
     def _hold_back(self, begin: Offsets, end: Offsets) -> bool:
-        """Whether too little is waiting for a batch, and not for too long; the first batch is never held back."""
+        """Whether a batch waits for `minOffsetsPerTrigger` or `maxTriggerDelay`; the first batch never does."""
         least = self._options.min_offsets
         if least is None:
             return False
@@ -238,23 +238,23 @@ class StreamPlanner:
 
 
 def batch_ranges(options: ReadOptions, start: Mapping[str, Any], end: Mapping[str, Any]) -> list[OffsetRange]:
-    """The offsets of the batch between two offsets of a checkpoint, and of nothing else: a replay reads the same."""
+    """The ranges of the batch between two offsets of a checkpoint. A replay gives the same ones."""
     ids = topic_ids(end)
-    others = made_again(topic_ids(start), ids)
+    others = recreated_topics(topic_ids(start), ids)
     begin = batch_start(options.start, start, end)
     begin = {each: offset for each, offset in begin.items() if each.topic not in others}
-    return ranges_between(begin | cut_back(end), from_layout(end), leader_epochs(end), ids)
+    return ranges_between(begin | truncations(end), from_layout(end), leader_epochs(end), ids)
 
 
 def count_offsets(begin: Mapping[TopicPartition, int], end: Mapping[TopicPartition, int]) -> int:
-    """How many offsets lie between."""
+    """The number of offsets between two ends of all partitions."""
     return sum(max(0, stop - begin.get(each, 0)) for each, stop in end.items())
 
 
 def limit_offsets(limit: int, begin: Mapping[TopicPartition, int], end: Mapping[TopicPartition, int]) -> Offsets:
-    """Ends with about ``limit`` offsets before them, each partition in proportion to what waits there.
+    """Ends that limit a batch to about ``limit`` offsets, divided in proportion to the backlog of each partition.
 
-    A share of less than one is one, so that no partition starves; others are rounded down.
+    A share of less than one is rounded up, so that no partition starves; others are rounded down.
     """
     sizes = {each: stop - begin.get(each, 0) for each, stop in end.items()}
     total = count_offsets(begin, end)
@@ -269,28 +269,28 @@ def limit_offsets(limit: int, begin: Mapping[TopicPartition, int], end: Mapping[
 
 
 class LogEnds:
-    """Compares what a query has read with what leaders have.
+    """Compares what a query has read with the logs of the leaders.
 
     Arguments:
-        lookup: asks them. In one epoch a log only grows, so they are asked when their epoch is another than before.
-        loss: of the query.
+        lookup: queries leaders, only when their epoch has changed: within one epoch, a log only grows.
+        loss: how the query handles data loss.
     """
 
     def __init__(self, lookup: OffsetLookup, loss: DataLoss) -> None:
         self._lookup = lookup
         self._loss = loss
         self._known: dict[TopicPartition, tuple[tuple[int, int], int | None]] = {}
-        """For two epochs, the one before and that of the leader, where the earlier one ends; None: nobody can tell."""
+        """By partition: the previous epoch and the leader's, and where the previous one ends; None: unknown."""
 
     def check(self, begin: Offsets, before: Mapping[TopicPartition, int], now: Epochs) -> Offsets:
-        """The partitions whose logs were cut back, with the offsets up to which they are still what was read.
+        """The partitions whose logs were truncated, with the offsets up to which they are unchanged.
 
         Arguments:
-            begin: up to where the query has read.
-            before: the leader epochs that belong to that, as far as they are known.
-            now: those of today's leaders.
+            begin: the offsets up to which the query has read.
+            before: the leader epochs at these offsets, if known.
+            now: the epochs of the current leaders.
 
-        Raises `DataLossError` where `failOnDataLoss` says so.
+        Raises `DataLossError` if `failOnDataLoss` is true.
         """
         moved = {each: (before[each], now[each]) for each in begin.keys() & before.keys() & now.keys()}
         moved = {each: epochs for each, epochs in moved.items() if epochs[0] < epochs[1]}

@@ -16,10 +16,10 @@ Item = TypeVar("Item")
 
 
 class Channel(Generic[Item]):
-    """Hands items over in order; whoever puts waits while ``depth`` of them are not yet taken.
+    """A bounded queue between two threads; `put` blocks while it is full.
 
     Arguments:
-        depth: how many items may wait.
+        depth: maximum number of items in the queue.
     """
 
     def __init__(self, depth: int) -> None:
@@ -31,7 +31,7 @@ class Channel(Generic[Item]):
         self._error: BaseException | None = None
 
     def put(self, item: Item) -> bool:
-        """Hand over an item; False if nobody takes items any more."""
+        """Add an item; returns False if the channel is abandoned."""
         with self._changed:
             while True:
                 if len(self._items) < self._depth or self._abandoned:
@@ -44,14 +44,14 @@ class Channel(Generic[Item]):
             return True
 
     def end(self, error: BaseException | None = None) -> None:
-        """No more items come; ``error`` is raised in the taker once it has taken what there is."""
+        """End the items; the reader gets ``error`` after the remaining items."""
         with self._changed:
             self._ended = True
             self._error = error
             self._changed.notify_all()
 
     def abandon(self) -> None:
-        """No more items are taken."""
+        """Stop reading, and drop the remaining items."""
         with self._changed:
             self._abandoned = True
             self._items.clear()
@@ -74,9 +74,9 @@ class Channel(Generic[Item]):
 
 
 def prefetched(make: Callable[[], Iterator[Item]], depth: int) -> Iterator[Item]:
-    """The items of ``make()``, made in a thread of their own up to ``depth`` items ahead of whoever takes them.
+    """The items of ``make()``, produced in a separate thread up to ``depth`` items ahead of the reader.
 
-    The thread has ended, and the iterator of ``make`` is closed, when this one is exhausted or closed.
+    When this iterator is exhausted or closed, the thread has ended and the iterator of ``make`` is closed.
     """
     channel: Channel[Item] = Channel(depth)
 
@@ -105,10 +105,10 @@ def prefetched(make: Callable[[], Iterator[Item]], depth: int) -> Iterator[Item]
 
 
 def coalesced(batches: Iterable["pyarrow.RecordBatch"], at_least: int) -> Iterator[list["pyarrow.RecordBatch"]]:
-    """The batches in their order, in lists of at least so many bytes each; only the last list may have fewer.
+    """The batches in order, in lists of at least this many bytes each; only the last list may be smaller.
 
-    A batch that is large enough by itself is a list of its own, and ends the list before it: joining a list copies its
-    batches, which is only worth it for small ones.
+    A batch that is large enough becomes its own list, and ends the one before it: merging a list copies its batches,
+    which is only worthwhile for small ones.
     """
     held: list[pyarrow.RecordBatch] = []
     size = 0

@@ -1,9 +1,9 @@
-"""The rows of small micro-batches, read in the process that plans them, which spares Spark a Python task for each.
+"""Reads small micro-batches in the process that plans them, which saves a Python task for each.
 
-Spark takes rows from its planner process of readers that are wrapped in a class of its own (`SPARKS_READER`): those of
-`SimpleDataSourceStreamReader`. It asks `isinstance`, and takes rows after each plan; where there are none, or the block
-in which it keeps them is lost, its task reads the ranges of the plan as usual. So nothing depends on this module but
-the time that a small micro-batch takes.
+Spark accepts rows from its planner process if the reader is wrapped in a class of its own (`SPARKS_READER`), which is
+meant for `SimpleDataSourceStreamReader`. It checks this with `isinstance`, and requests rows after each plan. If there
+are none, or the block in which it stores them is lost, its task reads the planned ranges as usual. So this module only
+affects how long a small micro-batch takes.
 """
 
 import contextlib
@@ -26,33 +26,34 @@ log = logging.getLogger(__name__)
 
 try:
     from pyspark.sql.datasource_internal import _SimpleStreamReaderWrapper
-except ImportError:  # it is Spark's own, and may go
+except ImportError:  # it is private to Spark, and may disappear
     SPARKS_READER: type | None = None
 else:
     SPARKS_READER = _SimpleStreamReaderWrapper
 
 MOST_OFFSETS = 1_000
-"""Spark's driver keeps each of these rows as an object of the JVM, and serializes it: a task is better for more."""
+"""Limit, because Spark's driver stores each of these rows as a JVM object and serializes it; a task handles more."""
 MOST_BYTES = 1 << 20
-PATIENCE_SHARE = 4
-"""For a fourth of `kafkaConsumer.pollTimeoutMs` records are waited for; then a task waits, and says what is missing."""
-AGAIN_AFTER_S = 60.0
-"""So long after a failure tasks read everything."""
+POLL_TIMEOUT_DIVISOR = 4
+"""Records are awaited for a quarter of `kafkaConsumer.pollTimeoutMs`; then a task waits, and reports missing ones."""
+RETRY_AFTER_S = 60.0
+"""Seconds after a failure during which tasks read everything."""
 
 
 Rows: TypeAlias = "Future[list[pyarrow.RecordBatch] | None]"
 
 
 class PlannedRows:
-    """Reads micro-batches that are small, and of one task.
+    """Reads micro-batches that are small and have one task.
 
     Arguments:
-        options: of the read.
-        columns: names from `schema.COLUMNS`, in order.
-        not_null: those of them that Spark's schema declares so.
-        clock: seconds that only grow.
-        read: gives the rows of ranges, as `read_task` does.
-        is_typed: whether keys or values are typed: Spark's driver would make objects of what they consist of.
+        options: the options of the read.
+        columns: names of columns, in order.
+        not_null: columns that Spark's schema declares as not null.
+        clock: monotonic, in seconds.
+        read: reads the rows of ranges, like `read_task`.
+        is_typed: whether keys or values are typed, which is not supported: Spark's driver would create objects for
+            their parts.
     """
 
     def __init__(
@@ -65,7 +66,7 @@ class PlannedRows:
         *,
         is_typed: bool = False,
     ) -> None:
-        self._options = dataclasses.replace(options, poll_timeout_ms=options.poll_timeout_ms // PATIENCE_SHARE)
+        self._options = dataclasses.replace(options, poll_timeout_ms=options.poll_timeout_ms // POLL_TIMEOUT_DIVISOR)
         self._columns = columns
         self._not_null = not_null
         self._clock = clock
@@ -76,7 +77,7 @@ class PlannedRows:
         self._begun: tuple[tuple[Task, ...], Rows] | None = None
 
     def begin(self, tasks: Sequence[Task]) -> None:
-        """Begin to read a plan for which Spark will ask, in a thread: meanwhile Spark writes its log of offsets."""
+        """Start to read a plan in a thread, while Spark writes its offset log; Spark requests the rows afterwards."""
         if self._begun is not None and not self._begun[1].done():
             return
         rows: Rows = Future()
@@ -89,13 +90,13 @@ class PlannedRows:
 
         try:
             threading.Thread(target=work, name="kafka-spark-planned-rows", daemon=True).start()
-        except RuntimeError as error:  # there are too many: the rows are read when Spark asks
+        except RuntimeError as error:  # too many threads: the rows are read when Spark requests them
             log.debug("a small batch is not prefetched: %s", error)
         else:
             self._begun = tuple(tasks), rows
 
     def of(self, tasks: Sequence[Task]) -> list["pyarrow.RecordBatch"] | None:
-        """The rows of a plan; None where a task is to read them."""
+        """The rows of a plan; None if a task must read them."""
         begun, self._begun = self._begun, None
         if begun is not None and begun[0] == tuple(tasks):
             return begun[1].result()
@@ -109,17 +110,17 @@ class PlannedRows:
             return None
         try:
             return self._within_bounds(tasks[0], count) or None
-        except Exception:  # whatever it is, the task meets it again, and tells it where users look for it
+        except Exception:  # the task will encounter it again, and report it to the user
             log.debug("could not read a small batch while planning it", exc_info=True)
-            self._not_before = self._clock() + AGAIN_AFTER_S
+            self._not_before = self._clock() + RETRY_AFTER_S
             return None
 
     def _within_bounds(self, ranges: Sequence[OffsetRange], count: int) -> list["pyarrow.RecordBatch"]:
-        """The rows, or none where they have too many bytes, which is remembered."""
+        """The rows, or none if they have too many bytes, which is remembered."""
         batches: list[pyarrow.RecordBatch] = []
         size = 0
         rows: Any = self._read(self._options, self._columns, ranges, self._not_null)
-        with contextlib.closing(rows):  # the consumer is given back also where reading ends early
+        with contextlib.closing(rows):  # returns the consumer even if reading ends early
             for batch in rows:
                 batches.append(batch)
                 size += batch.nbytes

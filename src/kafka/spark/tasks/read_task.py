@@ -1,4 +1,4 @@
-"""Reading a task's ranges: from a consumer of this process to Arrow batches, fetched ahead of Spark's pipe."""
+"""Reads the ranges of a task with a cached consumer, as Arrow batches that are fetched ahead of Spark's pipe."""
 
 import bisect
 import logging
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 SMALLEST_BATCH = 1 << 20
-"""Smaller Arrow batches are coalesced up to so many bytes: each costs Spark's JVM a fixed amount of work."""
+"""Smaller Arrow batches are merged up to this many bytes: each batch costs Spark's JVM a fixed amount of work."""
 LARGEST_BATCH = 8 << 20
-"""More than that is cut: the JVM holds a whole batch off its heap before the first row flows."""
+"""Larger batches are split: the JVM holds a whole batch off-heap before it processes the first row."""
 BATCHES_AHEAD = 2
 _POLL_MS = 100
-"""Positions are looked at so often, as they also move over markers and gaps, which wake nobody."""
+"""Interval at which positions are checked: they also move past markers and gaps, which return no records."""
 _CHECK_AFTER_S = 1.0
-"""After so long without progress it is looked up whether the records are still there."""
+"""Seconds without progress after which the task checks whether the records still exist."""
 
 
 def read_task(
@@ -46,19 +46,18 @@ def read_task(
     not_null: Collection[str] = (),
     typed: "TypedRead | None" = None,
 ) -> Iterator["pyarrow.RecordBatch"]:
-    """The records of the ranges, exactly, as Arrow batches of up to 8 MiB in the types that Spark asks for.
+    """Return exactly the records of the ranges, as Arrow batches of up to 8 MiB with Spark's types.
 
     Arguments:
-        options: of the read.
-        columns: names from `schema.COLUMNS`, in order.
-        ranges: no partition twice.
-        not_null: those of the columns that the batches' schema declares so; Spark compares it with its own.
-        typed: how keys and values are decoded; None: they are bytes.
+        options: the options of the read.
+        columns: names of columns (`options.columns`), in order.
+        ranges: each partition at most once.
+        not_null: columns that the batches' schema declares as not null; Spark compares it with its own schema.
+        typed: how to decode keys and values; None: they are bytes.
 
-    Raises `KafkaTimeoutError` where no data come in time, `DataLossError` where they are gone and `failOnDataLoss`
-    is on, `RecordTimeError` for a time that Spark cannot hold, `RecordDecodingError` for a key or value that is not of
-    its type, and what the consumer raises; each names topic,
-    partition and offset.
+    Raises `KafkaTimeoutError` if no data arrives in time, `DataLossError` if data is gone and `failOnDataLoss` is true,
+    `RecordTimeError` for a timestamp that Spark cannot represent, `RecordDecodingError` for a key or value that cannot
+    be decoded, and the consumer's errors. Each names topic, partition and offset.
     """
     if not ranges:
         return iter(())
@@ -100,15 +99,15 @@ def _batches(
 class RangeFetch:
     """Fetches ranges of offsets until every position has reached the end of its range.
 
-    The end is known by position, not by counting records: transaction markers and compaction leave gaps.
+    Positions determine the end, not the number of records: transaction markers and compaction leave gaps.
 
     Arguments:
-        consumer: without a group, and raising where an offset is out of range.
-        lookup: asks the cluster where nothing comes.
-        options: of the read.
-        ranges: no partition twice.
-        clock: in seconds.
-        sleep: lets so many seconds go by.
+        consumer: without a group; raises if an offset is out of range.
+        lookup: queries the cluster if no records arrive.
+        options: the options of the read.
+        ranges: each partition at most once.
+        clock: returns seconds.
+        sleep: waits for a number of seconds.
     """
 
     def __init__(
@@ -132,7 +131,7 @@ class RangeFetch:
         self._sleep = sleep
 
     def columns(self) -> Iterator["Columns"]:
-        """What was fetched, cut to the ranges."""
+        """The fetched records, limited to the ranges."""
         consumer = self._consumer
         consumer.assign(list(self._open))
         for partition, each in self._open.items():
@@ -154,7 +153,7 @@ class RangeFetch:
                 self._check_time(moved)
 
     def _poll(self) -> tuple[dict[TopicPartition, "Columns"], Collection[TopicPartition]]:
-        """What was fetched, and the partitions whose offset turned out not to exist."""
+        """The fetched records, and the partitions whose offset is out of range."""
         try:
             return self._consumer.poll_columns(timeout_ms=_POLL_MS), ()
         except OffsetOutOfRangeError as error:
@@ -164,17 +163,17 @@ class RangeFetch:
             for each in divergent:
                 if each in self._open:
                     self._give_up(each, f"but: {error}")
-                else:  # it is read to its end, and the error stays until a seek
+                else:  # it is finished; a seek clears the error
                     self._consumer.seek(each, self._consumer.position(each))
             return {}, ()
-        except UnknownTopicOrPartitionError:  # it may be new to that broker; whether it is gone is looked up
+        except UnknownTopicOrPartitionError:  # it may be new to that broker; `_skip_lost` checks whether it is gone
             self._sleep(_POLL_MS / 1_000)
             return {}, ()
 
     def _leave_out_made_again(self, found: dict[TopicPartition, "Columns"]) -> None:
-        """Drop what may be of another topic than that of the plan: the next micro-batch reads that from its beginning.
+        """Drop records of recreated topics, which the next micro-batch reads from the beginning.
 
-        Kafka answers fetches by a topic's id since 3.1; before, what comes until its new id is known is taken.
+        Since Kafka 3.1, fetches use topic ids; before that, records are accepted until the new id is known.
         """
         if not self._topic_ids:
             return
@@ -187,7 +186,7 @@ class RangeFetch:
                 self._give_up(each, "but its topic was deleted and recreated after the micro-batch was planned")
 
     def _planned(self, columns: "Columns", whole: OffsetRange) -> "Columns":
-        """Those of the range. A record of a later leader epoch than that of the plan is another one in its place."""
+        """The records within the range. Records of a leader epoch after the plan's have replaced the planned ones."""
         count = len(columns)
         if count and columns.offsets[count - 1] >= whole.stop:
             columns = columns.slice(0, bisect.bisect_left(columns.offsets, whole.stop))
@@ -195,7 +194,7 @@ class RangeFetch:
         if epoch is None or columns.leader_epoch <= epoch:
             return columns
         later = next(((first, found) for first, _, found, _ in columns.runs() if found > epoch), None)
-        if later is None:  # what is later is no record
+        if later is None:  # only markers are later
             return columns
         self._give_up(
             whole.topic_partition,
@@ -205,12 +204,12 @@ class RangeFetch:
         return columns.slice(0, later[0])
 
     def _give_up(self, partition: TopicPartition, why: str) -> None:
-        """Report a range whose rest is gone, and end it. The next micro-batch finds where its log was cut back."""
+        """Report a range whose rest is gone, and end it. The next micro-batch finds where the log was truncated."""
         self._report(partition, self._positions[partition], why)
         self._consumer.seek(partition, self._open[partition].stop)
 
     def _has_moved(self) -> bool:
-        """Close what is finished; whether a position is another than before. Markers and gaps move one, too."""
+        """Close finished ranges; return whether a position has changed, which markers and gaps also do."""
         before, self._positions = self._positions, {each: self._consumer.position(each) for each in self._open}
         has_moved = self._positions != before
         done = [each for each, position in self._positions.items() if position >= self._open[each].stop]
@@ -234,9 +233,9 @@ class RangeFetch:
         )
 
     def _skip_lost(self, out_of_range: Collection[TopicPartition]) -> None:
-        """Where a log no longer holds what the plan says, fail or go on behind it, as `failOnDataLoss` says.
+        """If a log no longer contains what was planned, fail or continue after it, according to `failOnDataLoss`.
 
-        A partition that only has to wait is left alone: a seek, even to where it is, drops the answer under way.
+        A partition that only waits is not touched: a seek, even to the same position, drops the pending response.
         """
         partitions = list(self._open)
         first = self._lookup.earliest(partitions)
@@ -261,7 +260,7 @@ class RangeFetch:
 
 
 def _cut(columns: "Columns") -> Iterator["Columns"]:
-    """The same in pieces of at most `LARGEST_BATCH` bytes, a single record aside."""
+    """Split into pieces of at most `LARGEST_BATCH` bytes, except for single records."""
     count = len(columns)
     if count == 0:
         return
@@ -278,9 +277,9 @@ def to_batches(
     not_null: Collection[str] = (),
     times: RecordTimes | None = None,
 ) -> Iterator["pyarrow.RecordBatch"]:
-    """Columns as Arrow batches, small ones put together up to `SMALLEST_BATCH` bytes.
+    """Columns as Arrow batches; small ones are merged up to `SMALLEST_BATCH` bytes.
 
-    Raises `RecordTimeError` where `times` says so.
+    Raises `RecordTimeError` for a wrong timestamp, unless `times` reads it as null.
     """
     import pyarrow as pa
 

@@ -23,20 +23,20 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _PLAUSIBLE_MS = (631_152_000_000, 4_102_444_800_000)
-"""1990 and 2100: what a number would mean in another unit is told if it is between them."""
+"""1990 and 2100: the error suggests another unit if the number would be between them."""
 _OTHER_UNITS = ((1_000_000, "nanoseconds"), (1_000, "microseconds"))
 
 
 class RecordTimeError(KafkaError):
-    """The time of a record is none that Spark can hold, or is later than the options allow."""
+    """Spark cannot represent the timestamp of a record, or it is later than `maxTimestampAhead` allows."""
 
 
 class RecordTimes:
-    """Makes Arrow batches of records, and looks at their times.
+    """Converts records to Arrow batches, and checks their timestamps.
 
     Arguments:
-        as_null: whether a wrong time is read as null, with a warning, or else ends the read.
-        max_ahead_ms: how far ahead of now a time may be; None: any time that Spark can hold.
+        as_null: whether a wrong timestamp is read as null, with a warning; otherwise it ends the read.
+        max_ahead_ms: how far in the future a timestamp may be; None: as far as Spark can represent.
         now_ms: the wall clock.
     """
 
@@ -49,9 +49,9 @@ class RecordTimes:
         self._told: set[tuple[str, int]] = set()
 
     def to_arrow(self, columns: "Columns", names: Sequence[str]) -> "pyarrow.RecordBatch":
-        """Records as a batch in Spark's schema.
+        """Records as a batch with Spark's schema.
 
-        Raises `RecordTimeError` that names the record whose time is wrong, unless such times are null.
+        Raises a `RecordTimeError` that names the record with a wrong timestamp, unless those are read as null.
         """
         if TIMESTAMP not in names:
             return columns.to_arrow(names, schema="spark")
@@ -86,7 +86,7 @@ class RecordTimes:
 
 
 def date_of(milliseconds: int) -> str:
-    """The time in ISO 8601, UTC; past the year 9999 the year alone."""
+    """The time in ISO 8601, UTC; only the year after 9999."""
     try:
         return f"{datetime.datetime.fromtimestamp(milliseconds / 1_000, datetime.UTC):%Y-%m-%dT%H:%M:%SZ}"
     except (ValueError, OverflowError, OSError):
@@ -94,7 +94,7 @@ def date_of(milliseconds: int) -> str:
 
 
 def _with_nulls(columns: "Columns", names: Sequence[str], last: int) -> "pyarrow.RecordBatch":
-    """The batch, with null for each time outside the bounds."""
+    """The batch, with null for each timestamp out of range."""
     import pyarrow as pa
     import pyarrow.compute
 
@@ -112,20 +112,20 @@ def _with_nulls(columns: "Columns", names: Sequence[str], last: int) -> "pyarrow
 
 
 _WORTH_ASKING_MS = 5 * 60_000
-"""A topic's retention is asked for where a time is older than that."""
+"""The topic's retention is requested if a timestamp is older than this."""
 _asked: set[str] = set()
-"""The topics whose retention this process has asked for."""
+"""The topics whose retention this process has requested."""
 
 
 class RowTimeError(ValueError):
-    """The time of a row is none that a record can have."""
+    """Records cannot have the timestamp of a row."""
 
 
 class RowTimes:
-    """Looks at the column `timestamp` of the rows that a task writes.
+    """Checks the column `timestamp` of the rows that a task writes.
 
     Arguments:
-        retention_of: gives the `retention.ms` of a topic; None: it keeps records for ever, or it is not known.
+        retention_of: returns the `retention.ms` of a topic; None: unlimited or unknown.
         now_ms: the wall clock.
     """
 
@@ -136,10 +136,10 @@ class RowTimes:
         self._now_ms = now_ms
         self._rows = 0
         self._latest: tuple[int, int] | None = None
-        """The latest time so far, and the number of its row."""
+        """The latest timestamp so far, and the number of its row."""
 
     def check(self, table: "pyarrow.Table") -> None:
-        """Look at the next rows of the task; raises `RowTimeError` for a time before 1970."""
+        """Check the next rows of the task; raises `RowTimeError` for a timestamp before 1970."""
         first, self._rows = self._rows, self._rows + table.num_rows
         times = _times_in(table)
         earliest, latest = extremes(times)
@@ -155,7 +155,7 @@ class RowTimes:
             self._latest = times[latest], first + latest
 
     def compare_with_retention(self, topic: str, rows: "pyarrow.Table") -> None:
-        """Warn, once for each topic in a process, of times that are older than it keeps records."""
+        """Warn, once for each topic in a process, about timestamps older than the topic's retention."""
         if topic in _asked:
             return
         times = _times_in(rows)
@@ -175,7 +175,7 @@ class RowTimes:
             )
 
     def refusal(self) -> str:
-        """What to add to the word of a broker that refuses a record for its time."""
+        """Text to add to a broker's error about a record's timestamp."""
         if self._latest is None:
             return ""
         return (
@@ -186,7 +186,7 @@ class RowTimes:
 
 
 def _times_in(table: "pyarrow.Table") -> memoryview:
-    """Milliseconds, -1 for null; none where there is no such column."""
+    """Milliseconds, -1 for null; empty without that column."""
     if TIMESTAMP not in table.column_names or not table.num_rows:
         return _NO_TIMES
     from kafka.record.arrow_input import one_array, timestamp_view
@@ -198,7 +198,7 @@ _NO_TIMES = memoryview(b"").cast("q")
 
 
 def retention_ms(configs: Configs, topic: str) -> int | None:
-    """How long a topic keeps records; None: for ever, or it is not known."""
+    """How long a topic keeps records, in ms; None: unlimited or unknown."""
     from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient
 
     wanted = ("retention.ms", "cleanup.policy")

@@ -1,4 +1,4 @@
-"""Writing a task's rows: from Spark's pipe to a producer of this process, encoded and sent beside the pipe."""
+"""Writes the rows of a task with a cached producer; a thread encodes and sends them while Spark's pipe continues."""
 
 import functools
 import itertools
@@ -22,23 +22,23 @@ if TYPE_CHECKING:
     from kafka.producer.arrow.future import ArrowResult, FutureArrowResult
 
 TOGETHER_BYTES = 4 << 20
-"""How many bytes of rows are encoded together. Spark hands over 10,000 rows at a time; spread over a topic's partitions
-these would make small record batches, which cost the broker more processor time."""
+"""Bytes of rows that are encoded together. Spark passes 10,000 rows at a time; divided among a topic's partitions,
+these would become small record batches, which cost the broker more CPU time."""
 TABLES_WAITING = 2
-"""How many tables may wait to be encoded. What the producer holds is bounded by its buffer_memory."""
+"""Maximum number of tables that wait to be encoded. The producer's buffer_memory limits what it holds."""
 
 
 class DeliveryError(KafkaError):
-    """Rows that Kafka has not taken. Spark runs the task again, and rows that were taken are then there twice."""
+    """Kafka has not accepted some rows. Spark repeats the task, which duplicates the accepted ones."""
 
 
 def write_task(options: WriteOptions, columns: Sequence[str], batches: Iterator["pyarrow.RecordBatch"]) -> int:
-    """Write all rows and wait until Kafka has them; gives their number.
+    """Write all rows, wait until Kafka has acknowledged them, and return their number.
 
     Arguments:
-        options: of the write.
+        options: the options of the write.
         columns: those of the batches that are written, a selection of key, value, headers, partition and topic.
-        batches: as Spark hands them over.
+        batches: as Spark passes them.
 
     Raises `DeliveryError` that names the topic and says why. A task without rows does not connect.
     """
@@ -62,7 +62,7 @@ def deliver(
         producer: of this process.
         options: of the write.
         batches: the rows.
-        on_written: is told, in another thread, where rows are that Kafka has.
+        on_written: called in another thread with the result of each delivery.
 
     Raises `DeliveryError`.
     """
@@ -86,13 +86,13 @@ def deliver(
 
 
 class Delivery:
-    """Sends tables in a thread of its own, so that Spark's pipe keeps flowing while rows are encoded.
+    """Sends tables in a separate thread, so that Spark's pipe continues while rows are encoded.
 
     Arguments:
         producer: of this process.
         options: of the write.
-        on_written: is told in that thread where rows are that Kafka has.
-        times: looks at the rows' times.
+        on_written: called in that thread with the result of each delivery.
+        times: checks the timestamps of rows.
     """
 
     def __init__(
@@ -114,18 +114,18 @@ class Delivery:
         self._worker = threading.Thread(target=self._work, name="kafka-spark-deliver", daemon=True)
 
     def start(self) -> None:
-        """Begin to send what is taken."""
+        """Start the thread."""
         self._worker.start()
 
     def take(self, table: "pyarrow.Table") -> None:
-        """Send a table; waits while too many are not encoded yet, and raises what went wrong with earlier ones."""
+        """Send a table; waits while too many are not yet encoded, and raises the errors of earlier ones."""
         if not self._waiting.put(table):
             self._worker.join()
             assert self._error is not None
             raise self._error
 
     def finish(self) -> int:
-        """Wait until Kafka has all rows; gives their number."""
+        """Wait until Kafka has acknowledged all rows, and return their number."""
         self._waiting.end()
         self._worker.join()
         if self._error is not None:
@@ -133,7 +133,7 @@ class Delivery:
         return self._rows
 
     def give_up(self) -> None:
-        """Send no more."""
+        """Stop sending."""
         self._waiting.abandon()
         self._waiting.end()
         self._worker.join()
@@ -149,7 +149,7 @@ class Delivery:
             self._waiting.abandon()
 
     def _flush(self) -> None:
-        """Wait for all that was sent; the futures know which topic an error belongs to, the flush does not."""
+        """Wait for all sent rows. Futures, unlike the flush, know which topic an error belongs to."""
         try:
             self._producer.flush()
         except Exception as error:
@@ -171,7 +171,7 @@ class Delivery:
         self._confirm(done)
 
     def _confirm(self, count: int) -> None:
-        """Wait for the oldest sends and raise what went wrong with them."""
+        """Wait for the oldest sends, and raise their errors."""
         confirmed, self._sent = self._sent[:count], self._sent[count:]
         for topic, future in confirmed:
             try:
@@ -185,7 +185,7 @@ class Delivery:
 
 
 def split_by_topic(table: "pyarrow.Table", topic: str | None) -> Iterator[tuple[str, "pyarrow.Table"]]:
-    """The rows for each topic, in their order, without the column that names it.
+    """The rows for each topic, in order, without the column that names it.
 
     Raises `DeliveryError` for a row without a topic.
     """
@@ -218,21 +218,21 @@ log = logging.getLogger(__name__)
 
 _TRIES = 4
 _PAUSE_S = 0.2
-"""A new topic is not known to every broker at once: one that is missing is asked for again, so soon after."""
+"""Pause before a missing topic is requested again: a new topic is not known to all brokers immediately."""
 _AUTO_CREATE = "auto.create.topics.enable"
 _there: set[tuple[Configs, str]] = set()
 """Topics that this process has found."""
 
 
 def check_topic(configs: Configs, topic: str, sleep: Callable[[float], object] = time.sleep) -> None:
-    """Raise `MissingTopicError` for a topic that is not there, and that no broker will make.
+    """Raise `MissingTopicError` for a topic that does not exist and that brokers will not create.
 
-    Where it is not known whether brokers make topics, or the topic may not be seen, nothing is raised: the producer
-    waits for it as `max_block_ms` says.
+    Does nothing if it is unknown whether brokers create topics, or if the user may not see the topic: the producer then
+    waits for it for `max_block_ms`.
 
     Arguments:
         configs: keyword arguments of the producer.
-        sleep: lets so many seconds go by.
+        sleep: waits for a number of seconds.
     """
     from kafka import KafkaAdminClient
 
@@ -260,7 +260,7 @@ def check_topic(configs: Configs, topic: str, sleep: Callable[[float], object] =
 
 
 def _is_made_by_brokers(admin: "KafkaAdminClient") -> bool:
-    """Whether brokers make topics that are written to; True where they do not tell."""
+    """Whether brokers create topics that are written to; True if they do not tell."""
     from kafka.admin import ConfigResource, ConfigResourceType
 
     broker = admin.describe_cluster()["brokers"][0]["node_id"]

@@ -10,7 +10,7 @@ from kafka.errors import KafkaError
 from kafka.formats.bad_values import BadValue, error_column
 from kafka.spark.options.field_options import PLAIN_FORMATS, REGISTRY_FORMATS, FieldOptions, TypedOptions
 from kafka.spark.typed.reader_schema import ReaderSchema, protobuf_of
-from kafka.spark.typed.registry import client_of, patiently
+from kafka.spark.typed.registry import client_of, wait_for_registry
 
 if TYPE_CHECKING:
     import pyarrow
@@ -207,6 +207,6 @@ def _registry_decoder(schema: ReaderSchema, typed: TypedOptions) -> Decode:
             except SchemaNeeded as needed:
                 for name in needed.names:
                     what = f"looking for schema {name}" if isinstance(name, str) else f"looking for schema id {name}"
-                    patiently(functools.partial(reader.look_up, [name]), typed.registry_wait_ms, what)
+                    wait_for_registry(functools.partial(reader.look_up, [name]), typed.registry_wait_ms, what)
 
     return decode

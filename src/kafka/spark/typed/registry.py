@@ -65,7 +65,7 @@ def client_of(conf: Conf) -> "SchemaRegistryClient":
     return _CLIENTS.of(conf)
 
 
-def patiently(
+def wait_for_registry(
     ask: Callable[[], Answer],
     wait_ms: int,
     what: str,

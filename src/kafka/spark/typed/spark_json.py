@@ -133,7 +133,11 @@ class _TypeName:
 
 
 def _converted(column: Any, wanted: Any) -> Any:
-    """The column with intervals and keys of maps as what they are, which are texts in JSON."""
+    """The column with intervals and keys of maps in their own types; in JSON, they are texts.
+
+    The buffers are reused, so the array must not be sliced: buffers start at the first row of the unsliced array.
+    """
+    assert column.offset == 0, "the buffers of a sliced array contain other rows"
     if column.type == wanted:
         return column
     own = column.buffers()

@@ -8,7 +8,7 @@ from kafka.errors import KafkaConfigurationError
 from kafka.formats.registry.references import parsed_avro, referenced_texts
 from kafka.spark.options.field_options import PLAIN_FORMATS, REGISTRY_FORMATS, FieldOptions, TypedOptions
 from kafka.spark.typed.reader_schema import protobuf_of, schema_text
-from kafka.spark.typed.registry import client_of, patiently
+from kafka.spark.typed.registry import client_of, wait_for_registry
 
 if TYPE_CHECKING:
     import pyarrow
@@ -72,7 +72,9 @@ def find_writer_schema(
             )
         subject = f"{topic}-{field.field}"
     what = f"looking for the schema of subject {subject}"
-    return patiently(lambda: _registered(field, typed, subject, text, topic, type_), typed.registry_wait_ms, what)
+    return wait_for_registry(
+        lambda: _registered(field, typed, subject, text, topic, type_), typed.registry_wait_ms, what
+    )
 
 
 def _registered(

@@ -29,7 +29,7 @@ from kafka.spark.exactly_once.replay_check import (
     check_replay,
     is_done,
 )
-from kafka.spark.exactly_once.task import BATCH, QUERY, RUN, who_writes
+from kafka.spark.exactly_once.task import BATCH, QUERY, RUN, write_of_task
 
 QUERY_ID = "11111111-2222-3333-4444-555555555555"
 RUN_ID = "aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee"
@@ -125,10 +125,10 @@ def test_a_replay_with_other_rows_is_not_taken_for_done():
 
 
 def test_a_task_knows_its_micro_batch():
-    found = who_writes({QUERY: QUERY_ID, BATCH: "12", RUN: RUN_ID}, "p", streaming=True, checkpoint="c", run="")
+    found = write_of_task({QUERY: QUERY_ID, BATCH: "12", RUN: RUN_ID}, "p", streaming=True, checkpoint="c", run="")
     assert found == Write("p", QUERY_ID, RUN_ID, 12, "c")
     nothing = {QUERY: None, BATCH: None, RUN: "a job group of the user"}
-    assert who_writes(nothing, "p", streaming=False, checkpoint="", run="r") == Write("p", BATCH_WRITE, "r", 0, "")
+    assert write_of_task(nothing, "p", streaming=False, checkpoint="", run="r") == Write("p", BATCH_WRITE, "r", 0, "")
 
 
 @pytest.mark.parametrize(
@@ -141,4 +141,4 @@ def test_a_task_knows_its_micro_batch():
 )
 def test_a_task_of_a_stream_that_does_not_know_its_micro_batch_is_refused(properties, streaming):
     with pytest.raises(ExactlyOnceError, match="which micro-batch it writes"):
-        who_writes(properties, "p", streaming=streaming, checkpoint="", run="r")
+        write_of_task(properties, "p", streaming=streaming, checkpoint="", run="r")

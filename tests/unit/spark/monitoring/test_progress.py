@@ -7,7 +7,7 @@ import pytest
 
 from kafka.spark.monitoring.progress import PartitionProgress, describe_source, progress_frame, query_progress, to_json
 from kafka.spark.monitoring.progress_plot import LARGEST_DRAWN, plot_progress
-from kafka.spark.monitoring.prometheus_text import Standing, prometheus_text
+from kafka.spark.monitoring.prometheus_text import QueryState, prometheus_text
 from kafka.spark.monitoring.query_monitor import Watch
 from kafka.structs import TopicPartition
 
@@ -130,7 +130,7 @@ def test_a_line_of_json_has_every_partition():
 
 
 def standing(*reports):
-    made = Standing("flights", "an-id")
+    made = QueryState("flights", "an-id")
     made.start()
     for each in reports:
         made.add(query_progress(each))

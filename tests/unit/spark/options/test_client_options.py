@@ -7,7 +7,7 @@ import pytest
 from kafka.config import parse_consumer
 from kafka.errors import KafkaConfigurationError
 from kafka.net.sasl.tokens import check_tokens
-from kafka.spark.options.client_options import Effect, client_configs, client_fates, fate_of
+from kafka.spark.options.client_options import Effect, client_configs, client_option_handling, handling_of
 from kafka.spark.options.option_table import OPTIONS
 from kafka.spark.options.parsing import parse_read, parse_write
 
@@ -66,7 +66,7 @@ def refusal(given: dict[str, str], client: str) -> str:
 
 @pytest.mark.parametrize("client", ["consumer", "producer"])
 def test_every_option_does_what_the_table_says(client):
-    for option, fates in client_fates().items():
+    for option, fates in client_option_handling().items():
         fate = fates[client == "producer"]
         given = {**BROKERS, option: value_of(option)}
         if fate.effect is Effect.REFUSED or fate.why.startswith("only "):
@@ -80,7 +80,7 @@ def test_every_option_does_what_the_table_says(client):
 
 
 def test_a_class_that_stands_for_what_is_done_anyway_is_taken():
-    for option, (reading, writing) in client_fates().items():
+    for option, (reading, writing) in client_option_handling().items():
         for client, fate in (("consumer", reading), ("producer", writing)):
             if fate.why.startswith("only "):
                 name = fate.why.removeprefix("only ").partition(",")[0]
@@ -103,12 +103,12 @@ def test_a_write_tells_of_what_has_no_effect():
 
 
 def test_an_unknown_option_has_no_fate():
-    assert fate_of("kafka.max.pol.records", "consumer") is None
+    assert handling_of("kafka.max.pol.records", "consumer") is None
 
 
 def test_no_option_of_ours_is_unknown_among_those_with_the_prefix():
     ours = {row.name for row in OPTIONS if row.name.startswith("kafka.")}
-    assert ours <= client_fates().keys()
+    assert ours <= client_option_handling().keys()
 
 
 class Tokens:

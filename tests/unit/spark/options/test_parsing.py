@@ -16,11 +16,11 @@ from kafka.spark.options.parsing import (
     WriteOptions,
     check_names,
     check_read,
+    log_warnings,
     parse_read,
     parse_write,
     read_columns,
     requested_columns,
-    tell,
 )
 from kafka.spark.options.values import (
     EARLIEST,
@@ -309,7 +309,7 @@ def test_a_batch_warns_of_limits_that_are_for_streams():
 
 def test_a_warning_is_given_once_in_a_process(caplog):
     for _ in range(2):
-        tell(read(streaming=False, minOffsetsPerTrigger="77").warnings)
+        log_warnings(read(streaming=False, minOffsetsPerTrigger="77").warnings)
     assert caplog.text.count("'minOffsetsPerTrigger' has no effect on a batch read") == 1
 
 

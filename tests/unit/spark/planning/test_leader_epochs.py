@@ -6,12 +6,12 @@ import pytest
 
 from kafka.spark.planning.checkpoint import (
     Layout,
-    cut_back,
     from_layout,
     leader_epochs,
     topic_ids,
-    with_cut_back,
+    truncations,
     with_leader_epochs,
+    with_truncations,
 )
 from kafka.spark.planning.data_loss import DataLossError
 from kafka.spark.planning.ranges import OffsetRange
@@ -43,10 +43,10 @@ def elect(query: Query, cut_at: int | None, end: int) -> None:
 def test_epochs_stand_beside_offsets_and_are_nothing_to_whoever_does_not_know_them():
     epochs = {T0: 3, T1: 3, TopicPartition("t", 2): 4, TopicPartition("t", 5): 4, TopicPartition("u", 0): 0}
     offsets = {"t": {"0": 1, "1": 1, "2": 1, "5": 1}, "u": {"0": 9}}
-    layout = with_cut_back(with_leader_epochs(offsets, epochs), {T1: 5})
+    layout = with_truncations(with_leader_epochs(offsets, epochs), {T1: 5})
     assert layout == offsets | {"t leader epochs 0-1:3,2:4,5:4": {}, "u leader epochs 0:0": {}, "t cut back 1:5": {}}
     assert leader_epochs(layout) == epochs
-    assert cut_back(layout) == {T1: 5}
+    assert truncations(layout) == {T1: 5}
     assert from_layout(layout) == from_layout(offsets)
     assert topic_ids(layout) == {}
 
@@ -81,7 +81,7 @@ def test_where_loss_is_allowed_what_came_instead_is_read_once(end, caplog):
     query.produce(0, 5)
     last = query.latest(later)
     assert query.ranges(later, last) == [OffsetRange("t", 0, end, end + 5, leader_epoch=5)]
-    assert cut_back(last) == {}
+    assert truncations(last) == {}
 
 
 def test_what_came_instead_is_waited_for_where_there_is_nothing_yet():

@@ -16,7 +16,7 @@ from pyspark.sql.types import BinaryType, StructField, StructType
 from kafka.spark.options.parsing import parse_read
 from kafka.spark.planning.ranges import OffsetRange
 from kafka.spark.stream import KafkaStreamReader
-from kafka.spark.tasks.planned_rows import AGAIN_AFTER_S, MOST_BYTES, MOST_OFFSETS, SPARKS_READER, PlannedRows
+from kafka.spark.tasks.planned_rows import MOST_BYTES, MOST_OFFSETS, RETRY_AFTER_S, SPARKS_READER, PlannedRows
 
 BASE = {"kafka.bootstrap.servers": "h:1", "subscribe": "t"}
 SCHEMA = StructType([StructField("value", BinaryType())])
@@ -107,7 +107,7 @@ def test_after_a_failure_tasks_read_for_a_while():
     reads = Reads(OSError("no way there"))
     found = planned(reads, clock=lambda: now[0])
     assert found.of([SMALL]) is None
-    now[0] += AGAIN_AFTER_S - 1
+    now[0] += RETRY_AFTER_S - 1
     assert found.of([SMALL]) is None
     assert len(reads.asked) == 1
     now[0] += 1

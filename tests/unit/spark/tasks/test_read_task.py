@@ -62,7 +62,7 @@ class ListConsumer:
         self.gone: set[TopicPartition] = set()
         self.epochs: dict[int, int] = {}
         """Of the batches that begin at an offset."""
-        self.cut_back: dict[int, TopicPartition] = {}
+        self.truncations: dict[int, TopicPartition] = {}
         """The partition of which the poll of that number says that its log was cut back."""
         self.polls = 0
         self.lookups = 0
@@ -94,8 +94,8 @@ class ListConsumer:
     def poll_columns(self, timeout_ms: int = 0, max_records: int | None = None) -> dict[TopicPartition, Columns]:
         self.polls += 1
         found = {}
-        if self.polls in self.cut_back:
-            raise LogTruncationError({self.cut_back[self.polls]: None}, "the log of partition 0 was truncated")
+        if self.polls in self.truncations:
+            raise LogTruncationError({self.truncations[self.polls]: None}, "the log of partition 0 was truncated")
         if self.gone.intersection(self.positions) - self.paused:
             raise UnknownTopicOrPartitionError("t")
         for each, position in self.positions.items():
@@ -212,14 +212,14 @@ def test_records_behind_the_range_and_of_the_plans_own_epoch_are_no_loss():
 def test_a_log_that_is_cut_back_while_it_is_read_is_loss():
     consumer = ListConsumer({T0: [(0, 5), (5, 5)], T1: [(0, 5), (5, 5), (10, 5)]})
     ranges = OffsetRange("t", 0, 0, 10), OffsetRange("t", 1, 0, 15)
-    consumer.cut_back = {2: T0}
+    consumer.truncations = {2: T0}
     with pytest.raises(
         DataLossError, match="t-0 was to be read from offset 5, but: the log of partition 0 was truncated"
     ):
         fetched(consumer, *ranges)
     consumer.polls = 0
     assert fetched(consumer, *ranges, failOnDataLoss="false") == {0: [0, 1, 2, 3, 4], 1: list(range(15))}
-    consumer.cut_back = {3: T0}  # once it has been read
+    consumer.truncations = {3: T0}  # once it has been read
     consumer.polls = 0
     assert fetched(consumer, *ranges) == {0: list(range(10)), 1: list(range(15))}
 

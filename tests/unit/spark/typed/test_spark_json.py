@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from kafka.spark.typed.encoding import RowEncodingError
-from kafka.spark.typed.spark_json import SparkJson
+from kafka.spark.typed.spark_json import SparkJson, _converted
 
 
 def read(type_name: str, *texts: str | None) -> Any:
@@ -111,3 +111,8 @@ def test_a_type_that_cannot_be_read_back_is_named(type_name: str) -> None:
 def test_a_time_outside_of_the_years_1_to_9999_is_refused(type_name: str, text: str) -> None:
     with pytest.raises(RowEncodingError, match=r"a row cannot be taken over from Spark: value: expected a"):
         values(type_name, text)
+
+
+def test_the_buffers_of_a_sliced_array_are_not_used() -> None:
+    with pytest.raises(AssertionError, match="sliced"):
+        _converted(pa.array([[1], [2]], pa.list_(pa.int64())).slice(1), pa.list_(pa.int32()))

@@ -252,7 +252,7 @@ def test_a_registry_that_is_down_is_waited_for_and_known_ids_go_on(
     def come_back(seconds: float) -> None:
         monkeypatch.setattr(SchemaRegistryClient, "_send", answer)
 
-    monkeypatch.setitem(registries.patiently.__kwdefaults__, "sleep", come_back)
+    monkeypatch.setitem(registries.wait_for_registry.__kwdefaults__, "sleep", come_back)
     monkeypatch.setattr(SchemaRegistryClient, "_send", down)
     assert len(frame.rows()) == 2
     assert answers == []
@@ -274,7 +274,7 @@ def test_a_registry_is_not_waited_for_longer_than_the_option_says() -> None:
         now[0] += seconds
 
     with pytest.raises(SchemaRegistryConnectionError) as raised:
-        registries.patiently(ask, 12_000, "asking", clock=lambda: now[0], sleep=sleep)
+        registries.wait_for_registry(ask, 12_000, "asking", clock=lambda: now[0], sleep=sleep)
     assert now[0] == 12.0
     assert raised.value.__notes__ == ["while asking, after 12000 ms (option schemaRegistryWait)"]
 

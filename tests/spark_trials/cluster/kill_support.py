@@ -24,7 +24,7 @@ from harness.spark_cluster import SMALL_JVM
 from kafka import KafkaProducer
 
 PROGRAM = Path(__file__).with_name("kill_program.py")
-TREE = Path(__file__).resolve().parents[2]
+TREE = Path(__file__).resolve().parents[3]
 PARTITIONS = 4
 KEYS = 16
 LIMIT_S = 300.0

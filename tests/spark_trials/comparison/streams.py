@@ -6,8 +6,8 @@ import functools
 from collections.abc import Iterator
 from typing import Any
 
-from spark_trials.reads import offsets
-from spark_trials.trial import FIRST_MS, PATIENCE_S, Program, Trial
+from spark_trials.comparison.reads import offsets
+from spark_trials.comparison.trial import FIRST_MS, PATIENCE_S, Program, Trial
 
 EARLIEST = {"startingOffsets": "earliest"}
 

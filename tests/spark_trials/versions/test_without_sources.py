@@ -27,7 +27,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning"),  # PySpark's own
     pytest.mark.skipif(not pyspark.__version__.startswith("3."), reason="later versions have data sources in Python"),
 ]
-GUIDE = Path(__file__).resolve().parents[2] / "docs" / "SPARK.md"
+GUIDE = Path(__file__).resolve().parents[3] / "docs" / "SPARK.md"
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,8 @@ from kafka.config import parse_admin
 from kafka.spark.client_cache import Configs
 from kafka.spark.exactly_once.decision import Decision
 from kafka.spark.exactly_once.driver import LONGEST_TIMEOUT_MS
-from kafka.spark.exactly_once.leftovers import end_left
 from kafka.spark.exactly_once.prefix_access import PrefixAccess, ask_brokers
+from kafka.spark.exactly_once.recovery import recover
 from kafka.structs import TopicPartition
 
 
@@ -102,7 +102,7 @@ async def _abort(access: PrefixAccess) -> None:
     left = await access.open_ids()  # nobody can decide those any more once their driver is fenced
     driver = await access.fence(min(LONGEST_TIMEOUT_MS, longest_ms))
     decided, _ = await access.read(stable=True)
-    await end_left(access, decided, left, driver)
+    await recover(access, decided, left, driver)
 
 
 async def _forget(access: PrefixAccess) -> None:

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Iterator
 from typing import Any
 
-from spark_trials.trial import FIRST_MS, Program, Trial
+from spark_trials.comparison.trial import FIRST_MS, Program, Trial
 
 HEADERS = (
     "array(struct('h' as key, cast('1' as binary) as value), struct('none' as key, cast(null as binary) as value))"
@@ -163,7 +163,7 @@ def _stream_without_topic(trial: Trial) -> Any:
 def _upsert(trial: Trial) -> Any:
     """Update mode, with ours through `kafka.spark.upsert`."""
     from kafka.spark import upsert
-    from spark_trials.trial import OURS
+    from spark_trials.comparison.trial import OURS
 
     if trial.format != OURS:
         return _stream(trial, "update")
@@ -215,6 +215,6 @@ def programs() -> Iterator[Program]:
 
 
 def _kept_times(trial: Trial) -> Any:
-    from spark_trials.trial import OURS
+    from spark_trials.comparison.trial import OURS
 
     return _times(trial, **({"includeTimestamp": "true"} if trial.format == OURS else {}))

@@ -17,7 +17,7 @@ NAMED_RUN = "transactionalBatchId "
 """With the `transactionalBatchId`: the run of a batch write that has one."""
 
 
-async def end_left(
+async def recover(
     access: PrefixAccess,
     decided: Decision | None,
     open_ids: Sequence[str],
@@ -56,7 +56,7 @@ async def _check_not_fenced(access: PrefixAccess, driver: TransactionIdentity) -
         raise taken_over(access.prefix)
 
 
-async def committed_for_good(
+async def surely_committed(
     access: PrefixAccess, decided: Decision | None, where: TopicPartition | None
 ) -> frozenset[TransactionIdentity]:
     """Commit the transactions of the last batch write that was decided; gives those that nobody has to end again.

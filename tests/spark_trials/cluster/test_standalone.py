@@ -21,7 +21,7 @@ from .trial_support import CLUSTER, EXPECTED, ProgramError, memory_mb, program
 SENT_ALONG = ("pyarrow", "pyarrow.libs", "numpy", "numpy.libs", "pandas", "pytz", "tzdata", "dateutil", "six.py",
               "cramjam", "cramjam.libs", "backports", "crc32c")  # fmt: skip
 OURS = ("kafka", "kafka_columnar", "pyspark_kafka_columnar")
-SOURCES = Path(__file__).resolve().parents[2] / "src"
+SOURCES = Path(__file__).resolve().parents[3] / "src"
 
 
 @pytest.fixture(scope="module")

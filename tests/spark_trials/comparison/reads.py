@@ -6,7 +6,7 @@ import functools
 from collections.abc import Iterator
 from typing import Any
 
-from spark_trials.trial import FIRST_MS, Program, Trial
+from spark_trials.comparison.trial import FIRST_MS, Program, Trial
 
 _ALL = {"startingOffsets": "earliest"}
 

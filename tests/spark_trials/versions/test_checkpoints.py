@@ -15,7 +15,7 @@ from scripts.spark_versions import OTHER_PYTHON
 from .test_quick import committed, send
 
 PROGRAM = Path(__file__).with_name("copy_program.py")
-TESTS = Path(__file__).resolve().parents[1]
+TESTS = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.timeout(1_200)

@@ -10,7 +10,7 @@ from typing import Any
 from kafka import KafkaAdminClient
 from kafka.admin import ACL, ACLOperation, ACLPermissionType, ResourcePattern, ResourceType
 from kafka.structs import TopicPartition
-from spark_trials.trial import Program, Trial
+from spark_trials.comparison.trial import Program, Trial
 
 EARLIEST = {"startingOffsets": "earliest"}
 
