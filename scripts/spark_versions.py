@@ -26,11 +26,15 @@ from harness.pins import PinsError, pinned_folder  # noqa: E402  # once they are
 VERSIONS = ("3.5", "4.0", "4.1", "next")
 OLDER = ("4.0", "4.1")
 QUICK = ("tests/spark_trials/versions/test_quick.py",)
-FULL = (("tests/spark_trials/versions",), ("tests/integration", "tests/spark_trials/cluster/test_standalone.py"))
-"""What runs in one process each: a JVM keeps the environment of the first session."""
 WITHOUT_SOURCES = ("tests/spark_trials/versions/test_without_sources.py",)
-FULL_WHICH = "test_quick or test_checkpoints or test_spark or test_the_same_interpreter"
-"""These include some comparisons with Spark's own connector, if it is available for that version."""
+FULL = (
+    ("tests/spark_trials/versions/test_quick.py", "tests/spark_trials/versions/test_checkpoints.py"),
+    ("tests/integration/spark", "tests/spark_trials/cluster/test_standalone.py::test_the_same_interpreter"),
+)
+"""The tests of each run of pytest: a JVM keeps the environment of its first session.
+
+They include some comparisons with Spark's own connector, if it is available for the version.
+"""
 
 OTHER_PYTHON = "KAFKA_OTHER_SPARK_PYTHON"
 """Names, for the tests, the Python of the environment that this runs in."""
@@ -47,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = given.versions.split(",") if given.versions else OLDER if given.quick else VERSIONS
     failed = 0
     for version in chosen:
-        full = (WITHOUT_SOURCES,) if version == "3.5" else tuple((*tests, "-k", FULL_WHICH) for tests in FULL)
+        full = (WITHOUT_SOURCES,) if version == "3.5" else FULL
         for tests in (QUICK,) if given.quick else full:
             failed = run(ROOT / "requirements" / f"spark-{version}.txt", [*tests, *others]) or failed
     return failed

@@ -92,10 +92,10 @@ def _leaves_out_once(config: pytest.Config) -> bool:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Mark a test by where it stands: what is below `integration` needs a broker, `test_spark_*` needs Spark."""
+    """Mark a test by its folder: `integration` needs a broker, and `integration/spark` needs Spark, too."""
     if TESTS / "integration" in item.path.parents:
         item.add_marker("integration")
-        if item.path.name.startswith("test_spark"):
+        if item.path.parent.name == "spark":
             item.add_marker("spark")
             item.add_marker(pytest.mark.flaky(reruns=2, only_rerun=[BUSY_SPARK]))
 

@@ -49,7 +49,7 @@ class KeepTogether(LoadScopeScheduling):  # type: ignore[misc]  # which has no t
 
 def kept_together(nodeid: str) -> str:
     """Return what the tests of one process share: a Spark session, or programs; otherwise the test itself."""
-    if "/test_spark_" in nodeid:
+    if "/integration/spark/" in nodeid:
         return "spark"
     if any(
         f"/test_{name}.py" in nodeid

@@ -47,8 +47,8 @@ def test_a_process_that_dies_costs_one_test_and_others_run_once(deadly: tuple[in
 
 def test_costly_things_are_shared() -> None:
     tls, admin = "security/test_tls_stores.py", "admin/test_admin.py::test_one"
-    assert kept_together("tests/integration/test_spark_sink.py::test_one") == "spark"
-    assert kept_together("tests/integration/test_spark_source.py::test_two[embedded]") == "spark"
+    assert kept_together("tests/integration/spark/test_sink.py::test_one") == "spark"
+    assert kept_together("tests/integration/spark/test_source.py::test_two[embedded]") == "spark"
     assert kept_together(f"{tls}::test_one") == tls
     assert kept_together("legacy/test_generations.py::test_one[embedded-0.9]") == "generations, embedded"
     assert kept_together("legacy/test_generations.py::test_one[apache-0.9]") == "generations, apache"

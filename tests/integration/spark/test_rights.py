@@ -42,7 +42,7 @@ pytestmark = [pytest.mark.apache, pytest.mark.needs(broker=(4, 0), why="KRaft")]
 ROWS = pa.table({"value": [b"1", b"2"]})
 TOPIC, GROUP, ID = ResourceType.TOPIC, ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID
 READ, WRITE = ACLOperation.READ, ACLOperation.WRITE
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "SPARK.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "SPARK.md"
 Rights = frozenset[tuple[ResourceType, ACLOperation]]
 
 

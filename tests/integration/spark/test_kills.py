@@ -19,7 +19,7 @@ from harness.kill_points import FORMAT, KillPoint, stopping_source
 from kafka.spark import run_available
 
 from .spark_support import GAVE_UP, load_stream, numbered, options, produce, spark
-from .test_spark_exactly_once import PARTITIONS, committed
+from .test_exactly_once import PARTITIONS, committed
 
 __all__ = ["spark"]
 
