@@ -27,7 +27,7 @@ from kafka.record import (
     whole_batches,
 )
 from kafka.record.codecs import CodecError, decompress
-from kafka.record.headers import encode_headers
+from kafka.record.record_headers import encode_headers
 from kafka.wire import message_class
 
 LIMIT = 1 << 20

@@ -167,7 +167,7 @@ def install(folder: str) -> None:
     prefix_access: Any = importlib.import_module("kafka.spark.exactly_once.prefix_access")
     prefix_access.LIMIT_MS = LONGEST_S * 1_000  # the time that it stops is not the brokers'
     access: Any = prefix_access.PrefixAccess
-    requests: Any = importlib.import_module("kafka.producer.transactions.requests").TransactionRequests
+    requests: Any = importlib.import_module("kafka.producer.transactions.transaction_requests").TransactionRequests
     is_installed = hasattr(driver, "stops_at")
     driver.stops_at = folder
     if is_installed:

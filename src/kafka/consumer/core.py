@@ -47,7 +47,7 @@ from kafka.errors import (
     WakeupError,
 )
 from kafka.health import meanwhile
-from kafka.interceptor.interceptors import ConsumerInterceptors
+from kafka.interceptor.client_interceptors import ConsumerInterceptors
 from kafka.net.callback_thread import CallbackRunner
 from kafka.structs import TopicPartition, is_another_topic
 

@@ -4,6 +4,6 @@ Programs derive from `ProducerInterceptor` and `ConsumerInterceptor` and name th
 `interceptor_classes`.
 """
 
-from kafka.interceptor.interceptors import ConsumerInterceptor, ProducerInterceptor, ProducerRecord
+from kafka.interceptor.client_interceptors import ConsumerInterceptor, ProducerInterceptor, ProducerRecord
 
 __all__ = ["ConsumerInterceptor", "ProducerInterceptor", "ProducerRecord"]

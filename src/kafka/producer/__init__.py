@@ -1,12 +1,13 @@
 """The producer. Layer 6: may import everything below, but neither the consumer nor the admin client.
 
-The journey of a record: `intake` checks and serializes it in the caller's thread and adds it to a batch of `batch`;
-`send`, on the loop, takes batches out of their queues and brings them to the leaders, numbered by `idempotence`. It
-acts on each answer as `outcome` decides, whose future tells the caller. `arrow` puts tables into the same queues. The
-faces are `kafka_producer` and `async_producer`; `core` is what both have in common, and `lifetime` looks after
-producers that nobody closes.
+The path of a record: `appending` checks and serializes it in the caller's thread, and appends it to a batch (`batch`).
+On the event loop, `send` takes batches out of their queues and sends them to the leaders, numbered by `idempotence`.
+`delivery` decides what each response means for a batch; the caller learns the result from the record's `future`.
+`arrow` puts tables into the same queues. The public classes are in `kafka_producer` and `async_producer`, their methods
+in `_sync` and `_async`; `core` is what both share, and `lifetime` closes producers that the program did not close.
 
-Of these packages, one imports another only to the right: `transactions`, `send`, `arrow`, `intake`, `batch`, `outcome`.
+These packages import each other only from left to right: `transactions`, `send`, `arrow`, `appending`, `batch`,
+`delivery`.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from typing import Any
 
 from kafka import _old_names
 from kafka.producer.async_producer import AsyncKafkaProducer
+from kafka.producer.delivery.record_metadata import RecordMetadata
 from kafka.producer.future import FutureRecordMetadata
 from kafka.producer.kafka import KafkaProducer
-from kafka.producer.outcome.record_metadata import RecordMetadata
 
 __all__ = [
     "AsyncKafkaProducer",

@@ -11,12 +11,12 @@ from kafka.config.settings_given import refuse_positions
 from kafka.errors import IllegalStateError
 from kafka.producer import lifetime
 from kafka.producer._async.calls import AsyncProducerCalls
+from kafka.producer.appending.appender import Append, RecordSender
+from kafka.producer.appending.checks import Blocked
+from kafka.producer.base_producer import BaseProducer, ContextExit
 from kafka.producer.core import ProducerCore
-from kafka.producer.face import BlockEnd, ProducerFace
+from kafka.producer.delivery.record_metadata import RecordMetadata
 from kafka.producer.future import FutureRecordMetadata
-from kafka.producer.intake.appender import Append, RecordSender
-from kafka.producer.intake.checks import Blocked
-from kafka.producer.outcome.record_metadata import RecordMetadata
 from kafka.producer.runners import LoopRunner
 from kafka.record.records import Key, Value
 
@@ -38,7 +38,7 @@ def _documented_as(other: Callable[..., object]) -> Callable[[Function], Functio
 
 
 @with_options("producer")
-class AsyncKafkaProducer(ProducerFace, AsyncProducerCalls, Generic[Key, Value]):
+class AsyncKafkaProducer(BaseProducer, AsyncProducerCalls, Generic[Key, Value]):
     """Sends records to a cluster, on the event loop that `start` runs on; promises what `KafkaProducer` does.
 
     Use it as ``async with AsyncKafkaProducer(...) as producer``, or call `start` and `stop`.
@@ -134,5 +134,5 @@ class AsyncKafkaProducer(ProducerFace, AsyncProducerCalls, Generic[Key, Value]):
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: types.TracebackType | None
     ) -> None:
-        with BlockEnd(self._core, error):
+        with ContextExit(self._core, error):
             await self.stop()

@@ -18,26 +18,26 @@ from kafka.health import Health
 from kafka.metrics.client_metrics import ClientMetrics
 from kafka.net.callback_thread import CallbackRunner, LoopCallbacks
 from kafka.net.statistics import NetworkTraffic
-from kafka.partitioner.adapt import adapt_partitioner, partitioner_name
+from kafka.partitioner.partitioner_adapter import adapt_partitioner, partitioner_name
+from kafka.producer.appending.appender import RecordAppender
+from kafka.producer.appending.interception import intercepted
+from kafka.producer.appending.record_buffer import RecordBuffer, Reservations
+from kafka.producer.appending.topic_lookup import TopicLookup
 from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.batch.shared_queues import BufferOptions
 from kafka.producer.future import EndsWithLoop
-from kafka.producer.health import observe
 from kafka.producer.idempotence import Idempotence, IdempotenceState, is_idempotent
-from kafka.producer.intake.appender import RecordAppender
-from kafka.producer.intake.interception import intercepted
-from kafka.producer.intake.record_buffer import RecordBuffer, Reservations
-from kafka.producer.intake.topic_lookup import TopicLookup
-from kafka.producer.send.batch_outcomes import Outcomes
+from kafka.producer.producer_health import observe
+from kafka.producer.producer_statistics import ProducerStatistics, add_gauges
+from kafka.producer.send.batch_results import BatchResults
 from kafka.producer.send.expiry import purge
 from kafka.producer.send.next_request import BatchCompressor, OutgoingBatches
 from kafka.producer.send.produce_requests import ProduceRequests, magic_for
 from kafka.producer.send.recreated_topics import PartitionChoice
 from kafka.producer.send.schedule import sender_options
 from kafka.producer.send.sender import Sender
-from kafka.producer.statistics import ProducerStatistics, add_gauges
-from kafka.producer.transactions.requests import TransactionRequests
-from kafka.producer.transactions.transactions import Transactions
+from kafka.producer.transactions.transaction_manager import TransactionManager
+from kafka.producer.transactions.transaction_requests import TransactionRequests
 from kafka.record import Compression
 from kafka.serializer import adapt_serializer
 from kafka.wire.api.produce import ProduceRequest
@@ -138,8 +138,8 @@ class ProducerCore:
         self.metrics.call_reporters_by(self.callbacks.submit)  # here reporters were told in the thread that makes it
         self._idempotence: Idempotence | None = None
         self._sender: Sender | None = None
-        self._outcomes: Outcomes | None = None
-        self._transactions: Transactions | None = None
+        self._outcomes: BatchResults | None = None
+        self._transactions: TransactionManager | None = None
         self._closing: asyncio.Task[None] | None = None
         self._callbacks_are_late = False
         self.keep_failures = False
@@ -164,7 +164,7 @@ class ProducerCore:
             backoff=self._backoff,
             on_change=self._idempotence_changed,
         )
-        self._outcomes = Outcomes(
+        self._outcomes = BatchResults(
             self.buffer,
             self.cluster,
             idempotence,
@@ -174,7 +174,7 @@ class ProducerCore:
             delivery_timeout=options.delivery_timeout_ms / 1000,
         )
         if options.transactional_id is not None:
-            self._transactions = Transactions(
+            self._transactions = TransactionManager(
                 options.transactional_id,
                 TransactionRequests(
                     self.cluster, options.transactional_id, options.transaction_timeout_ms, self._backoff
@@ -423,13 +423,13 @@ class ProducerCore:
         return now - self.cluster.metadata_renewed_at
 
     @property
-    def transactions(self) -> Transactions:
+    def transactions(self) -> TransactionManager:
         """The producer's transactions; raises `IllegalStateError` if it has none."""
         if self._transactions is None:
             raise IllegalStateError("transactions need the option 'transactional_id', which this producer has not")
         return self._transactions
 
-    def _running(self) -> Outcomes:
+    def _running(self) -> BatchResults:
         if self._outcomes is None:
             raise IllegalStateError("the producer is not started")
         return self._outcomes

@@ -13,8 +13,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from kafka.errors import IllegalArgumentError, IllegalStateError, KafkaError, KafkaTimeoutError
-from kafka.producer.outcome.callbacks import ON_BOTH, ON_FAILURE, ON_SUCCESS, run_callbacks
-from kafka.producer.outcome.record_metadata import RecordMetadata as RecordMetadata
+from kafka.producer.delivery.callbacks import ON_BOTH, ON_FAILURE, ON_SUCCESS, run_callbacks
+from kafka.producer.delivery.record_metadata import RecordMetadata as RecordMetadata
 
 try:
     import cython
@@ -22,9 +22,9 @@ except ImportError:  # the plain variant needs no Cython
     from kafka import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.kafka.producer.outcome.callbacks import Callbacks, record_metadata
+    from cython.cimports.kafka.producer.delivery.callbacks import Callbacks, record_metadata
 else:
-    from kafka.producer.outcome.callbacks import Callbacks, record_metadata
+    from kafka.producer.delivery.callbacks import Callbacks, record_metadata
 
 if TYPE_CHECKING:
     Seconds = float | None

@@ -14,9 +14,9 @@ from kafka.net.callback_thread import WorkerThread
 from kafka.net.loop import LoopThread
 from kafka.producer import lifetime
 from kafka.producer._sync.calls import ProducerCalls
+from kafka.producer.appending.appender import RecordSender
+from kafka.producer.base_producer import BaseProducer, ContextExit
 from kafka.producer.core import ProducerCore
-from kafka.producer.face import BlockEnd, ProducerFace
-from kafka.producer.intake.appender import RecordSender
 from kafka.producer.runners import ThreadRunner
 from kafka.record.records import Key, Value
 
@@ -31,7 +31,7 @@ _HOMES = {"Future": "kafka.legacy.future"}
 
 
 @with_options("producer")
-class KafkaProducer(ProducerFace, ProducerCalls, RecordSender, Generic[Key, Value]):
+class KafkaProducer(BaseProducer, ProducerCalls, RecordSender, Generic[Key, Value]):
     """Sends records to a cluster. Thread-safe: one producer for many threads is better than many.
 
     Every option is a keyword argument; `kafka.config` lists them with defaults and units. By default a record is
@@ -93,7 +93,7 @@ class KafkaProducer(ProducerFace, ProducerCalls, RecordSender, Generic[Key, Valu
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: types.TracebackType | None
     ) -> None:
-        with BlockEnd(self._core, error):
+        with ContextExit(self._core, error):
             self.close()
 
     def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:

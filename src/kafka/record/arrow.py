@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol, TypeAlias
 
 from kafka.record.column_memory import BinaryColumn, ColumnBuffers, HeaderColumns
-from kafka.record.times import LAST_MS, any_missing, first_outside, microseconds
+from kafka.record.timestamp_columns import LAST_MS, any_missing, first_outside, microseconds
 
 try:
     import pyarrow as pa

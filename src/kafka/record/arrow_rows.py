@@ -20,7 +20,7 @@ from kafka.record.arrow_input import (
 )
 from kafka.record.batch_headers import ProducerState
 from kafka.record.builder import BatchBuilder
-from kafka.record.grouping import fill_round_robin, group_rows, row_numbers
+from kafka.record.partition_rows import fill_round_robin, group_rows, row_numbers
 from kafka.record.row_encoder import RowColumns, append_rows
 from kafka.record.types import Buffer, Compression
 

@@ -18,8 +18,8 @@ except ImportError:  # the plain variant needs no Cython
 from kafka.record import legacy_messages
 from kafka.record.batch_headers import NO_PRODUCER, ProducerState, finish_batch
 from kafka.record.codecs import compress
-from kafka.record.headers import encode_headers
 from kafka.record.memory import allocate
+from kafka.record.record_headers import encode_headers
 from kafka.record.types import Buffer, Compression
 
 if cython.compiled:

@@ -15,8 +15,8 @@ from collections.abc import Iterable
 from kafka.errors import CorruptRecordException, UnsupportedCompressionTypeError
 from kafka.record.batch_runs import RunFinder, expected_contents
 from kafka.record.codecs import MAX_DECOMPRESSED_SIZE, SMALL_CODECS, SMALL_SIZE
-from kafka.record.collector import Collector, Cursor
 from kafka.record.columns import Columns
+from kafka.record.decode_state import Collector, Cursor
 from kafka.record.layout import (
     ATTRIBUTES_AT,
     CODEC_MASK,

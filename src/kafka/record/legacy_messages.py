@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from kafka.errors import UnsupportedForMessageFormatError
 from kafka.record.batch_headers import CorruptMessageSet, offsets_of_messages, wrapper_value
 from kafka.record.codecs import compress
-from kafka.record.collector import Collector, Cursor
+from kafka.record.decode_state import Collector, Cursor
 from kafka.record.layout import (
     CODEC_MASK,
     LENGTH_AT,

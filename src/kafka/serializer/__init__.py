@@ -6,8 +6,13 @@ of them one shape.
 """
 
 from kafka.serializer.abstract import Deserializer, Serializer
-from kafka.serializer.adapt import AdaptedDeserializer, AdaptedSerializer, adapt_deserializer, adapt_serializer
 from kafka.serializer.default import DefaultSerializer, DeserializeWrapper, JsonSerializer, SerializeWrapper
+from kafka.serializer.serializer_adapter import (
+    AdaptedDeserializer,
+    AdaptedSerializer,
+    adapt_deserializer,
+    adapt_serializer,
+)
 
 __all__ = [
     "AdaptedDeserializer",

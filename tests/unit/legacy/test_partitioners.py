@@ -12,9 +12,9 @@ import pytest
 import kafka
 from kafka.legacy.partitioners import python2_hash
 from kafka.partitioner import HashedPartitioner, LegacyPartitioner, Murmur2Partitioner, RoundRobinPartitioner
-from kafka.partitioner.adapt import adapt_partitioner
 from kafka.partitioner.base import Partitioner
 from kafka.partitioner.hashed import murmur2
+from kafka.partitioner.partitioner_adapter import adapt_partitioner
 
 pytestmark = pytest.mark.filterwarnings("ignore:HashedPartitioner is deprecated:DeprecationWarning")
 PARTITIONS = list(range(97))

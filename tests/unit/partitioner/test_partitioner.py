@@ -11,7 +11,7 @@ import pytest
 from harness.partitioner_choices import choices
 from kafka.errors import KafkaConfigurationError
 from kafka.partitioner import DefaultPartitioner, Partitioner, RoundRobinPartitioner, StickyPartitioner, murmur2
-from kafka.partitioner.adapt import adapt_partitioner
+from kafka.partitioner.partitioner_adapter import adapt_partitioner
 
 CHOSEN = Path(__file__).resolve().parents[2] / "data" / "partitioners.jsonl"
 """What the originals chose, by `harness.partitioner_choices`."""

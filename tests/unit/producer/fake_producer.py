@@ -9,9 +9,9 @@ from typing import Any
 
 from kafka.config import parse_producer
 from kafka.producer._async.calls import AsyncProducerCalls
+from kafka.producer.appending.checks import Blocked
 from kafka.producer.core import ProducerCore
 from kafka.producer.future import FutureRecordMetadata
-from kafka.producer.intake.checks import Blocked
 from kafka.producer.runners import LoopRunner
 from unit.producer.producing_cluster import ProducingCluster
 

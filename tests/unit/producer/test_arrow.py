@@ -19,9 +19,9 @@ from kafka.errors import (
 )
 from kafka.net import helper_threads
 from kafka.partitioner import murmur2
-from kafka.producer.arrow.encoder import ArrowEncoder
-from kafka.producer.arrow.future import OffsetRange
-from kafka.producer.arrow.tables import as_arrow
+from kafka.producer.arrow.arrow_encoder import ArrowEncoder
+from kafka.producer.arrow.arrow_future import OffsetRange
+from kafka.producer.arrow.arrow_tables import as_arrow
 from kafka.record import arrow_schema
 from unit.producer.fake_producer import producing
 from unit.producer.producing_cluster import Fault, ProducingCluster

@@ -21,7 +21,7 @@ from kafka.errors import (
     TopicAuthorizationFailedError,
     UnknownProducerIdError,
 )
-from kafka.producer.outcome.batch_action import BatchAction, action_for
+from kafka.producer.delivery.batch_action import BatchAction, action_for
 
 
 def decide(

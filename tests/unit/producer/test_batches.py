@@ -14,12 +14,12 @@ import pytest
 
 from kafka.errors import InvalidRecordError, KafkaTimeoutError
 from kafka.net import interruptible
+from kafka.producer.appending.checks import PreparedRecord
+from kafka.producer.appending.record_buffer import RecordBuffer
 from kafka.producer.batch import producer_batch
 from kafka.producer.batch.producer_batch import ProducerBatch, Stage
 from kafka.producer.batch.queues import PartitionQueue
 from kafka.producer.batch.shared_queues import BufferOptions
-from kafka.producer.intake.checks import PreparedRecord
-from kafka.producer.intake.record_buffer import RecordBuffer
 from kafka.producer.send.next_request import OutgoingBatches
 from kafka.structs import TopicPartition
 

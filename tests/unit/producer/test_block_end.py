@@ -22,7 +22,7 @@ from kafka.errors import (
     TopicAuthorizationFailedError,
     TransactionAbortableError,
 )
-from kafka.producer.face import BlockEnd
+from kafka.producer.base_producer import ContextExit
 
 PATIENCE_S = 60
 Block = Callable[[Any], Awaitable[object]]
@@ -229,7 +229,7 @@ async def test_a_stop_that_is_cancelled_is_not_replaced_and_the_closing_goes_on(
 def test_an_interrupt_of_the_closing_goes_on_and_failures_are_logged_again() -> None:
     for block_failed in (False, True):
         core = FakeCore()
-        end = BlockEnd(core, ZeroDivisionError() if block_failed else None)  # type: ignore[arg-type]
+        end = ContextExit(core, ZeroDivisionError() if block_failed else None)  # type: ignore[arg-type]
         with pytest.raises(KeyboardInterrupt), end:
             raise KeyboardInterrupt
         assert core.kept == [not block_failed, False]
@@ -237,10 +237,10 @@ def test_an_interrupt_of_the_closing_goes_on_and_failures_are_logged_again() -> 
 
 
 def test_an_error_of_the_closing_is_raised_or_logged_where_the_block_failed(caplog: pytest.LogCaptureFixture) -> None:
-    with pytest.raises(IllegalStateError, match="cannot wait here"), BlockEnd(None, None):
+    with pytest.raises(IllegalStateError, match="cannot wait here"), ContextExit(None, None):
         raise IllegalStateError("cannot wait here")
     assert not caplog.records
-    with BlockEnd(None, ZeroDivisionError()):
+    with ContextExit(None, ZeroDivisionError()):
         raise IllegalStateError("cannot wait here")
     (logged,) = caplog.records
     assert (logged.levelno, logged.getMessage()) == (
@@ -286,7 +286,7 @@ def test_a_forked_child_leaves_the_block_in_peace_and_the_parent_is_told(refusin
 
 
 class FakeCore:
-    """What `BlockEnd` needs of a producer's core."""
+    """What `ContextExit` needs of a producer's core."""
 
     def __init__(self) -> None:
         self.kept: list[bool] = []

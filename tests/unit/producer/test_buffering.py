@@ -19,10 +19,10 @@ from kafka.errors import (
     MessageSizeTooLargeError,
     TopicAuthorizationFailedError,
 )
+from kafka.producer.appending.checks import PreparedRecord
+from kafka.producer.appending.record_buffer import RecordBuffer
 from kafka.producer.batch.memory_pool import MemoryPool, Reservation
 from kafka.producer.batch.shared_queues import BufferOptions
-from kafka.producer.intake.checks import PreparedRecord
-from kafka.producer.intake.record_buffer import RecordBuffer
 from unit.interrupt import PACKAGE, interrupts
 from unit.producer.fake_producer import FakeProducer, producing
 from unit.producer.producing_cluster import Fault, ProducingCluster

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kafka.errors import AssertedArgumentError, IllegalArgumentError
-from kafka.producer.intake.checks import (
+from kafka.producer.appending.checks import (
     checked_bytes,
     checked_number,
     checked_partition,

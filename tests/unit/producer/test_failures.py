@@ -7,8 +7,8 @@ import logging
 import pytest
 
 from kafka.errors import InvalidRecordError, KafkaError
-from kafka.producer.outcome import failures
-from kafka.producer.outcome.failures import FailureReport, UnseenFailures
+from kafka.producer.delivery import unseen_failures
+from kafka.producer.delivery.unseen_failures import FailureReport, UnseenFailures
 
 
 def report(text: str = "lost", *, seen: bool = False, held: bool = False, records: int = 2) -> FailureReport:
@@ -55,7 +55,7 @@ def test_those_whose_futures_are_held_wait_and_those_that_were_looked_at_are_gon
 
 
 def test_of_very_many_only_the_number_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(failures, "_KEPT", 3)
+    monkeypatch.setattr(unseen_failures, "_KEPT", 3)
     unseen = UnseenFailures()
     seen_later = report()
     for each in (seen_later, *(report() for _ in range(4))):
@@ -69,7 +69,7 @@ def test_of_very_many_only_the_number_is_kept(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_failure_that_was_looked_at_makes_room_for_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(failures, "_KEPT", 1)
+    monkeypatch.setattr(unseen_failures, "_KEPT", 1)
     unseen = UnseenFailures()
     first, held = report(), report("held", held=True)
     unseen.add(first)
@@ -82,7 +82,7 @@ def test_a_failure_that_was_looked_at_makes_room_for_another(monkeypatch: pytest
 
 
 def test_those_that_are_only_counted_are_told_of_with_the_next_that_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(failures, "_KEPT", 1)
+    monkeypatch.setattr(unseen_failures, "_KEPT", 1)
     unseen = UnseenFailures()
     held = report("held", held=True)
     unseen.add(held)

@@ -8,11 +8,11 @@ import random
 import pytest
 
 from kafka.cluster.backoff import Backoff
+from kafka.producer.appending.record_buffer import RecordBuffer
 from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.batch.queues import PartitionQueue
 from kafka.producer.batch.shared_queues import BufferOptions
 from kafka.producer.idempotence import Idempotence, IdempotenceState
-from kafka.producer.intake.record_buffer import RecordBuffer
 from kafka.record import BatchBuilder, Compression, batch_headers, check_batch
 from kafka.structs import TopicPartition
 from unit.producer.producing_cluster import ProducingCluster

@@ -8,9 +8,9 @@ import pytest
 
 from kafka.config import parse_producer
 from kafka.errors import IllegalArgumentError
-from kafka.producer.face import client_configs
+from kafka.producer.appending.checks import checked_partition, checked_topic
+from kafka.producer.base_producer import client_configs
 from kafka.producer.idempotence import is_idempotent
-from kafka.producer.intake.checks import checked_partition, checked_topic
 from kafka.producer.send.schedule import sender_options
 
 

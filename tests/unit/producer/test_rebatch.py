@@ -8,10 +8,10 @@ import random
 import pytest
 
 from kafka.errors import UnsupportedForMessageFormatError
+from kafka.producer.appending.record_buffer import RecordBuffer
 from kafka.producer.batch.producer_batch import ProducerBatch, magic_of
-from kafka.producer.batch.rebatch import downgrade, regroup, split
+from kafka.producer.batch.reencode import downgrade, regroup, split
 from kafka.producer.batch.shared_queues import BufferOptions
-from kafka.producer.intake.record_buffer import RecordBuffer
 from kafka.record import BatchBuilder, Buffer, Compression, ProducerState, batch_headers, decode_batches
 from kafka.structs import TopicPartition
 

@@ -19,13 +19,13 @@ from kafka.config import ProducerOptions
 from kafka.errors import IllegalArgumentError, MessageSizeTooLargeError
 from kafka.partitioner import DefaultPartitioner, Partitioner, RoundRobinPartitioner, StickyPartitioner, murmur2
 from kafka.producer import KafkaProducer
+from kafka.producer.appending.appender import RecordSender
+from kafka.producer.appending.checks import PreparedRecord
+from kafka.producer.appending.record_buffer import RecordBuffer
 from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.batch.queues import TopicQueues
 from kafka.producer.batch.shared_queues import BufferOptions
 from kafka.producer.future import FutureRecordMetadata, RecordMetadata
-from kafka.producer.intake.appender import RecordSender
-from kafka.producer.intake.checks import PreparedRecord
-from kafka.producer.intake.record_buffer import RecordBuffer
 from kafka.structs import TopicPartition
 from unit.producer.fake_producer import FakeProducer, producing
 from unit.producer.producing_cluster import ProducingCluster

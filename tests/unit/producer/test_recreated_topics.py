@@ -12,8 +12,8 @@ import pytest
 
 from kafka.errors import IllegalArgumentError, KafkaError, KafkaTimeoutError, LeaderNotAvailableError
 from kafka.partitioner.murmur2 import murmur2
+from kafka.producer.appending.checks import PreparedRecord
 from kafka.producer.future import FutureRecordMetadata
-from kafka.producer.intake.checks import PreparedRecord
 from kafka.structs import TopicPartition
 from unit.producer.fake_producer import FakeProducer, producing
 from unit.producer.producing_cluster import Fault, ProducingCluster

@@ -19,11 +19,11 @@ import pytest
 from kafka import KafkaProducer
 from kafka.broker import EmbeddedBroker
 from kafka.errors import IllegalStateError, NotEnoughReplicasError
+from kafka.producer.appending.appender import RecordAppender
+from kafka.producer.appending.record_buffer import RecordBuffer
 from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.batch.shared_queues import BufferOptions
 from kafka.producer.future import FutureRecordMetadata
-from kafka.producer.intake.appender import RecordAppender
-from kafka.producer.intake.record_buffer import RecordBuffer
 from kafka.record import decode_batches
 from unit.interrupt import NEVER, PACKAGE, Interrupt
 

@@ -21,7 +21,7 @@ from kafka.errors import (
     OutOfOrderSequenceNumberError,
     UnknownProducerIdError,
 )
-from kafka.producer.send import batch_outcomes
+from kafka.producer.send import batch_results
 from kafka.structs import TopicPartition
 from kafka.wire.api.metadata import MetadataResponsePartition, MetadataResponseTopic
 from unit.producer.fake_producer import producing
@@ -374,7 +374,7 @@ def test_what_it_takes_to_settle_a_batch_does_not_grow_with_the_number_of_those_
             await asyncio.gather(*waits)
         assert settled == list(range(count))
 
-    few, many = (lines_run(batch_outcomes.__file__, partial(simulate, partial(scenario, count))) for count in (50, 100))
+    few, many = (lines_run(batch_results.__file__, partial(simulate, partial(scenario, count))) for count in (50, 100))
     assert many <= 2 * few
 
 

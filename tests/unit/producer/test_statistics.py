@@ -10,7 +10,7 @@ import pytest
 
 from kafka.config import parse_producer
 from kafka.metrics.client_metrics import ClientMetrics
-from kafka.producer.statistics import ProducerStatistics
+from kafka.producer.producer_statistics import ProducerStatistics
 from kafka.structs import TopicPartition
 
 

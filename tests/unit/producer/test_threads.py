@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from kafka.producer.appending.appender import RecordAppender
+from kafka.producer.appending.record_buffer import RecordBuffer
 from kafka.producer.batch.shared_queues import BufferOptions
 from kafka.producer.future import FutureRecordMetadata
-from kafka.producer.intake.appender import RecordAppender
-from kafka.producer.intake.record_buffer import RecordBuffer
 from kafka.producer.send.next_request import OutgoingBatches
 from kafka.record import decode_batches
 

@@ -7,8 +7,8 @@ import itertools
 import pytest
 
 from kafka.errors import IllegalStateError, KafkaError, ProducerFencedError, TransactionAbortableError
-from kafka.producer.transactions.failures import Step, failure_of, fatal_in_a_batch
-from kafka.producer.transactions.state import CALLS, TRANSITIONS, TransactionState, TransactionStateMachine
+from kafka.producer.transactions.transaction_failures import Step, failure_of, fatal_in_a_batch
+from kafka.producer.transactions.transaction_state import CALLS, TRANSITIONS, TransactionState, TransactionStateMachine
 
 pytestmark = pytest.mark.once
 

@@ -359,7 +359,7 @@ def test_no_memory_is_taken_for_claims_that_are_too_large(codec: Compression, mo
         taken.append(size)
         return memoryview(bytearray(size))
 
-    monkeypatch.setattr("kafka.record.collector.allocate", allocate)
+    monkeypatch.setattr("kafka.record.decode_state.allocate", allocate)
     with pytest.raises(DecompressionLimitError):
         decode_batches(large, max_decompressed_size=300_000)
     assert max(taken, default=0) <= 1 << 18

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from kafka.errors import UnsupportedCompressionTypeError, UnsupportedForMessageFormatError
 from kafka.record import BatchBuilder, Compression, ProducerState, batch_headers, check_batch, decode_batches
 from kafka.record.builder import MAX_TIMESTAMP
-from kafka.record.headers import encode_headers
+from kafka.record.record_headers import encode_headers
 
 from .samples import Record, rows
 

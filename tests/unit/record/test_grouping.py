@@ -6,7 +6,7 @@ from array import array
 
 import pytest
 
-from kafka.record.grouping import fill_round_robin, group_rows, row_numbers
+from kafka.record.partition_rows import fill_round_robin, group_rows, row_numbers
 
 
 def grouped(assigned: list[int], rows: list[int], groups: int) -> list[list[int]]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kafka.record.headers import encode_headers
+from kafka.record.record_headers import encode_headers
 
 
 def test_encodes_number_keys_and_values() -> None:

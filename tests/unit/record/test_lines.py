@@ -3,7 +3,7 @@
 import pytest
 
 from kafka.record import BatchBuilder, Columns, decode_batches
-from kafka.record.lines import lines
+from kafka.record.text_lines import lines
 
 VALUES = [(b"k", b"value"), (None, b""), (b"", None), (None, None), (b"key", b"v" * 300)]
 

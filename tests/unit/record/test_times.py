@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from kafka.record import BatchBuilder, decode_batches
-from kafka.record.times import any_missing, extremes, first_outside, microseconds
+from kafka.record.timestamp_columns import any_missing, extremes, first_outside, microseconds
 
 LAST_MS = (2**63 - 1) // 1000
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from kafka.record import BatchBuilder as RecordBatchBuilder
-from kafka.record.headers import encode_headers
+from kafka.record.record_headers import encode_headers
 from kafka.serializer import adapt_serializer
 
 

@@ -14,8 +14,8 @@ from kafka.cluster.polled_client import InnerName
 from kafka.errors import AssertedArgumentError, TransactionAbortedError
 from kafka.producer._async.transaction_calls import AsyncTransactionBlock
 from kafka.producer.async_producer import AsyncKafkaProducer
+from kafka.producer.delivery.record_metadata import RecordMetadata as WrittenAt
 from kafka.producer.future import FutureRecordMetadata
-from kafka.producer.outcome.record_metadata import RecordMetadata as WrittenAt
 from kafka.record.records import Key, Value
 from kafka.structs import TopicPartition
 

@@ -12,7 +12,7 @@ from kafka.cli.escapes import as_typed, bytes_without_controls, escaped, escaped
 from kafka.cli.typed_fields import Document
 from kafka.config.option import nearest
 from kafka.record import Columns
-from kafka.record.lines import lines
+from kafka.record.text_lines import lines
 
 if TYPE_CHECKING:
     from kafka.record import ConsumerRecord

@@ -14,7 +14,7 @@ from kafka.record import layout
 from kafka.record.abc import ABCRecordBatchBuilder
 from kafka.record.batch_headers import ProducerState, finish_batch
 from kafka.record.codecs import compress
-from kafka.record.headers import encode_headers
+from kafka.record.record_headers import encode_headers
 from kafka.record.types import Buffer, Compression
 
 Headers = Sequence[tuple[str, bytes | None]]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from kafka.display.progress import ProgressReport, Tell
-from kafka.producer.arrow.encoder import ArrowEncoder
-from kafka.producer.arrow.future import FutureArrowResult
-from kafka.producer.arrow.tables import typed_rows
+from kafka.producer.arrow.arrow_encoder import ArrowEncoder
+from kafka.producer.arrow.arrow_future import FutureArrowResult
+from kafka.producer.arrow.arrow_tables import typed_rows
 from kafka.producer.batch.memory_pool import Reservation
 from kafka.producer.core import ProducerCore
 from kafka.producer.runners import LoopRunner

@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
 
 from kafka.producer._async.transaction_calls import AsyncTransactionCalls
-from kafka.producer.batch.memory_pool import Reservation
-from kafka.producer.future import FutureRecordMetadata
-from kafka.producer.intake.appender import Append
-from kafka.producer.intake.checks import (
+from kafka.producer.appending.appender import Append
+from kafka.producer.appending.checks import (
     Blocked,
     NeedsMemory,
     NeedsTopic,
@@ -16,6 +14,8 @@ from kafka.producer.intake.checks import (
     checked_timeout_ms,
     checked_timeout_s,
 )
+from kafka.producer.batch.memory_pool import Reservation
+from kafka.producer.future import FutureRecordMetadata
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kafka.display.progress import Tell
     from kafka.formats.rows import WriteAs
     from kafka.metrics.kafka_metric import KafkaMetric
-    from kafka.producer.arrow.future import ArrowData, FutureArrowResult
+    from kafka.producer.arrow.arrow_future import ArrowData, FutureArrowResult
 
 
 class AsyncProducerCalls(AsyncTransactionCalls):

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from kafka.errors import InvalidRecordError, KafkaError
 from kafka.net import interruptible
+from kafka.producer.delivery.callbacks import Callbacks
+from kafka.producer.delivery.unseen_failures import FailureReport
 from kafka.producer.future import BatchFields
-from kafka.producer.outcome.callbacks import Callbacks
-from kafka.producer.outcome.failures import FailureReport
 from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from kafka.errors import IllegalStateError, KafkaError
 from kafka.producer.batch.memory_pool import MemoryPool, Reservation
 from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.batch.queues import PartitionQueue, TopicQueues
-from kafka.producer.outcome.callbacks import Callbacks, run_callbacks
-from kafka.producer.outcome.failures import FailureReport
+from kafka.producer.delivery.callbacks import Callbacks, run_callbacks
+from kafka.producer.delivery.unseen_failures import FailureReport
 from kafka.record import Compression
 from kafka.structs import TopicPartition
 

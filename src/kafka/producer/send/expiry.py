@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable
 
 from kafka.errors import RecordPurgedError
+from kafka.producer.appending.record_buffer import RecordBuffer
 from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.batch.queues import PartitionQueue
-from kafka.producer.intake.record_buffer import RecordBuffer
-from kafka.producer.send.batch_outcomes import Outcomes, too_late
+from kafka.producer.send.batch_results import BatchResults, too_late
 from kafka.producer.send.next_request import OutgoingBatches
 from kafka.producer.send.schedule import Schedule
 
@@ -31,7 +31,7 @@ class Expiry:
     def __init__(
         self,
         buffer: RecordBuffer,
-        outcomes: Outcomes,
+        outcomes: BatchResults,
         schedule: Schedule,
         timeout: float,
         obstacle: Callable[[PartitionQueue], Exception | None],
@@ -61,7 +61,7 @@ class Expiry:
             self._schedule.add(self._due_at, None)
 
 
-def purge(buffer: RecordBuffer, outcomes: Outcomes, in_queue: bool, in_flight: bool) -> int:
+def purge(buffer: RecordBuffer, outcomes: BatchResults, in_queue: bool, in_flight: bool) -> int:
     """Fail batches that are not acknowledged; returns the number of their records. On the loop.
 
     Arguments:
@@ -85,7 +85,7 @@ def purge(buffer: RecordBuffer, outcomes: Outcomes, in_queue: bool, in_flight: b
     return purged
 
 
-def _drop(queue: PartitionQueue, batch: ProducerBatch, outcomes: Outcomes) -> None:
+def _drop(queue: PartitionQueue, batch: ProducerBatch, outcomes: BatchResults) -> None:
     """Fail a batch. What comes after one that has sequence numbers needs a new epoch, as these may never be written."""
     was_sent = bool(batch.order)
     if batch.base_sequence >= 0 and outcomes.transactions is None:

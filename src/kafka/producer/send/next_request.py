@@ -8,11 +8,11 @@ from typing import Any
 
 from kafka.errors import KafkaError
 from kafka.net.helper_threads import run_blocking
+from kafka.producer.appending.record_buffer import RecordBuffer
 from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.batch.queues import PartitionQueue
 from kafka.producer.idempotence import Idempotence
-from kafka.producer.intake.record_buffer import RecordBuffer
-from kafka.producer.send.batch_outcomes import Outcomes
+from kafka.producer.send.batch_results import BatchResults
 from kafka.producer.send.broker_queue import BrokerQueue
 from kafka.producer.send.produce_requests import ProduceRequests
 from kafka.producer.send.schedule import Readiness
@@ -111,7 +111,7 @@ class RequestCollector:
         self,
         outgoing: OutgoingBatches,
         idempotence: Idempotence,
-        outcomes: Outcomes,
+        outcomes: BatchResults,
         produce: ProduceRequests,
         readiness: Readiness,
         max_request_size: int,

@@ -13,7 +13,7 @@ from kafka.cluster.protocols import BrokerConnection, BrokerRequests
 from kafka.errors import BrokerResponseError, NoError, UnknownError, UnsupportedVersionError, for_code
 from kafka.net import Reply
 from kafka.producer.batch.producer_batch import ProducerBatch, Stage, magic_of
-from kafka.producer.batch.rebatch import downgrade
+from kafka.producer.batch.reencode import downgrade
 from kafka.record import ProducerState, set_producer_state
 from kafka.record.codecs import CODECS
 from kafka.structs import TopicPartition

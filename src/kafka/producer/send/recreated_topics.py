@@ -21,15 +21,15 @@ from uuid import UUID
 from kafka.errors import AssertedArgumentError, IllegalArgumentError, KafkaError
 from kafka.net.helper_threads import run_blocking
 from kafka.partitioner.abc import KnownPartitions
-from kafka.partitioner.adapt import Pick
 from kafka.partitioner.murmur2 import murmur2
+from kafka.partitioner.partitioner_adapter import Pick
+from kafka.producer.appending.checks import checked_partition
+from kafka.producer.appending.record_buffer import RecordBuffer
 from kafka.producer.batch.producer_batch import ProducerBatch, Run
 from kafka.producer.batch.queues import PartitionQueue, TopicQueues
-from kafka.producer.batch.rebatch import EncodedRecords, are_named, regroup
+from kafka.producer.batch.reencode import EncodedRecords, are_named, regroup
 from kafka.producer.idempotence import Idempotence
-from kafka.producer.intake.checks import checked_partition
-from kafka.producer.intake.record_buffer import RecordBuffer
-from kafka.producer.send.batch_outcomes import Outcomes
+from kafka.producer.send.batch_results import BatchResults
 from kafka.producer.send.broker_queue import BrokerQueue
 from kafka.record import Buffer, Columns, ProducerState, decode_batches
 from kafka.structs import TopicPartition
@@ -73,7 +73,7 @@ class RecreatedTopics:
     def __init__(
         self,
         buffer: RecordBuffer,
-        outcomes: Outcomes,
+        outcomes: BatchResults,
         idempotence: Idempotence,
         choice: PartitionChoice,
         brokers: Mapping[int, BrokerQueue],

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kafka.config import ConnectionOptions, ProducerOptions
+from kafka.producer.appending.record_buffer import RecordBuffer
 from kafka.producer.batch.queues import PartitionQueue
 from kafka.producer.idempotence import Idempotence
-from kafka.producer.intake.record_buffer import RecordBuffer
 
 
 @dataclass(frozen=True, slots=True)

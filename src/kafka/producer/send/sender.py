@@ -19,18 +19,18 @@ from kafka.cluster.metadata import ClusterMetadata
 from kafka.cluster.protocols import BrokerConnection, BrokerConnections
 from kafka.cluster.retry import RetryPolicy, nothing
 from kafka.errors import KafkaError, LeaderNotAvailableError
+from kafka.producer.appending.record_buffer import RecordBuffer
+from kafka.producer.appending.topic_lookup import TopicLookup
 from kafka.producer.batch.queues import PartitionQueue
 from kafka.producer.idempotence import Idempotence, IdempotenceState
-from kafka.producer.intake.record_buffer import RecordBuffer
-from kafka.producer.intake.topic_lookup import TopicLookup
-from kafka.producer.send.batch_outcomes import Outcomes
+from kafka.producer.producer_statistics import ProducerStatistics
+from kafka.producer.send.batch_results import BatchResults
 from kafka.producer.send.broker_queue import BrokerQueue, PartitionAvailability
 from kafka.producer.send.expiry import Expiry
 from kafka.producer.send.next_request import BatchCompressor, OutgoingBatches, Request, RequestCollector
 from kafka.producer.send.produce_requests import Answer, ProduceRequests
 from kafka.producer.send.recreated_topics import PartitionChoice, RecreatedTopics
 from kafka.producer.send.schedule import Readiness, Schedule, SenderOptions
-from kafka.producer.statistics import ProducerStatistics
 from kafka.record import BatchBuilder
 from kafka.structs import TopicPartition
 
@@ -59,7 +59,7 @@ class Sender:
         buffer: RecordBuffer,
         cluster: BrokerConnections,
         idempotence: Idempotence,
-        outcomes: Outcomes,
+        outcomes: BatchResults,
         produce: ProduceRequests,
         compressor: BatchCompressor,
         statistics: ProducerStatistics,

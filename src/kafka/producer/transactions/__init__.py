@@ -5,7 +5,7 @@ in the open transaction, `requests` the requests to coordinators, `failures` wha
 programs that end a transaction which another process has written: two-phase commits.
 """
 
-from kafka.producer.transactions.ending import end_transactions, end_transactions_async
-from kafka.producer.transactions.state import TransactionIdentity
+from kafka.producer.transactions.transaction_state import TransactionIdentity
+from kafka.producer.transactions.two_phase_commit import end_transactions, end_transactions_async
 
 __all__ = ["TransactionIdentity", "end_transactions", "end_transactions_async"]

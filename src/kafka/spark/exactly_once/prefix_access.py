@@ -28,8 +28,8 @@ from kafka.errors import (
 )
 from kafka.net import LoopThread
 from kafka.producer.transactions import TransactionIdentity
-from kafka.producer.transactions.ending import Outcome, end_all
-from kafka.producer.transactions.requests import TransactionRequests
+from kafka.producer.transactions.transaction_requests import TransactionRequests
+from kafka.producer.transactions.two_phase_commit import Outcome, end_all
 from kafka.spark.client_cache import Configs
 from kafka.spark.exactly_once.decision import (
     Decision,

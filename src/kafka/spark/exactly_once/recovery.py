@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from kafka.admin.transactions import TransactionDescription
 from kafka.producer.transactions import TransactionIdentity
-from kafka.producer.transactions.ending import Outcome
+from kafka.producer.transactions.two_phase_commit import Outcome
 from kafka.spark.exactly_once.decision import BATCH_WRITE, Decision, Written
 from kafka.spark.exactly_once.prefix_access import PrefixAccess
 from kafka.spark.exactly_once.replay_check import DriverFencedError

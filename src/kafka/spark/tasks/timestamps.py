@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kafka.errors import KafkaError
-from kafka.record.times import LAST_MS, extremes, first_outside
+from kafka.record.timestamp_columns import LAST_MS, extremes, first_outside
 from kafka.spark.client_cache import Configs, admin_configs
 from kafka.spark.options.columns import TIMESTAMP
 

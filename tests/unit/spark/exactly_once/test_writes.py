@@ -7,7 +7,7 @@ import pytest
 
 import kafka
 from kafka.broker import EmbeddedBroker
-from kafka.producer.transactions.requests import TransactionRequests
+from kafka.producer.transactions.transaction_requests import TransactionRequests
 from kafka.spark.exactly_once import driver, prefix_access
 from kafka.spark.exactly_once.decision import BATCH_WRITE
 from kafka.spark.exactly_once.prefix_access import PrefixAccess, admin_configs, ask_brokers

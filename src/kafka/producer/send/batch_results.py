@@ -21,15 +21,15 @@ from kafka.errors import (
     NotEnoughReplicasAfterAppendError,
     RequestTimedOutError,
 )
+from kafka.producer.appending.record_buffer import RecordBuffer
 from kafka.producer.batch.producer_batch import ProducerBatch, Run
 from kafka.producer.batch.queues import PartitionQueue
-from kafka.producer.batch.rebatch import split
+from kafka.producer.batch.reencode import split
+from kafka.producer.delivery.batch_action import BatchAction, action_for
+from kafka.producer.delivery.unseen_failures import FailureReport, UnseenFailures
 from kafka.producer.idempotence import Idempotence
-from kafka.producer.intake.record_buffer import RecordBuffer
-from kafka.producer.outcome.batch_action import BatchAction, action_for
-from kafka.producer.outcome.failures import FailureReport, UnseenFailures
+from kafka.producer.producer_statistics import ProducerStatistics
 from kafka.producer.send.produce_requests import Answer
-from kafka.producer.statistics import ProducerStatistics
 
 log = logging.getLogger(__name__)
 
@@ -73,7 +73,7 @@ class TransactionOfBatches(Protocol):
         """
 
 
-class Outcomes:
+class BatchResults:
     """Applies what is known of a batch to the batch, its queue and the producer's id. On the loop.
 
     Arguments:

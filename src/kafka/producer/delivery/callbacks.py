@@ -10,7 +10,7 @@ import logging
 from types import BuiltinMethodType, MethodType
 from typing import Any
 
-from kafka.producer.outcome.record_metadata import RecordMetadata
+from kafka.producer.delivery.record_metadata import RecordMetadata
 
 try:
     import cython

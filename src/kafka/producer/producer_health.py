@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from kafka.cluster.client_health import STALLED_S, Observed
 from kafka.config import ProducerOptions
 from kafka.producer.idempotence import Idempotence, IdempotenceState
-from kafka.producer.transactions.state import TransactionState
+from kafka.producer.transactions.transaction_state import TransactionState
 
 if TYPE_CHECKING:
-    from kafka.producer.intake.record_buffer import RecordBuffer
-    from kafka.producer.transactions.transactions import Transactions
+    from kafka.producer.appending.record_buffer import RecordBuffer
+    from kafka.producer.transactions.transaction_manager import TransactionManager
 
 _OVERDUE = 0.5
 """A batch that has used up so much of ``delivery_timeout_ms`` is late."""
@@ -22,7 +22,7 @@ def observe(
     options: ProducerOptions,
     buffer: RecordBuffer,
     acknowledged_at: float,
-    transactions: Transactions | None,
+    transactions: TransactionManager | None,
     idempotence: Idempotence | None,
     now: float,
 ) -> Observed:

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from kafka.errors import AssertedArgumentError, MessageSizeTooLargeError
 from kafka.partitioner.murmur2 import murmur2
-from kafka.producer.future import FutureRecordMetadata
-from kafka.producer.intake.append import append_locked
-from kafka.producer.intake.checks import (
+from kafka.producer.appending.append import append_locked
+from kafka.producer.appending.checks import (
     Blocked,
     NeedsTopic,
     PartitionGone,
@@ -28,6 +27,7 @@ from kafka.producer.intake.checks import (
     encoded_headers,
     serialized,
 )
+from kafka.producer.future import FutureRecordMetadata
 from kafka.record.builder import MAX_TIMESTAMP
 
 try:
@@ -37,17 +37,17 @@ except ImportError:  # the plain variant needs no Cython
 
 if cython.compiled:
     from cython.cimports.cpython.time import time_ns as c_time_ns
-    from cython.cimports.kafka.producer.intake.append import append_unlocked
+    from cython.cimports.kafka.producer.appending.append import append_unlocked
 else:
     from time import time_ns as c_time_ns
 
-    from kafka.producer.intake.append import append_unlocked
+    from kafka.producer.appending.append import append_unlocked
 
 if TYPE_CHECKING:
     from kafka.partitioner.abc import KnownPartitions
-    from kafka.partitioner.adapt import Pick
+    from kafka.partitioner.partitioner_adapter import Pick
+    from kafka.producer.appending.record_buffer import RecordBuffer
     from kafka.producer.batch.queues import TopicQueues
-    from kafka.producer.intake.record_buffer import RecordBuffer
     from kafka.serializer import AdaptedSerializer
 
 Append = Callable[..., FutureRecordMetadata]

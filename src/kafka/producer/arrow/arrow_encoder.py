@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 from kafka.errors import KafkaError, KafkaTimeoutError, MessageSizeTooLargeError
 from kafka.net import helper_threads
-from kafka.producer.arrow.tables import as_rows
+from kafka.producer.appending.checks import PartitionGone
+from kafka.producer.arrow.arrow_tables import as_rows
 from kafka.producer.batch.memory_pool import Reservation
 from kafka.producer.batch.producer_batch import ProducerBatch
-from kafka.producer.batch.rebatch import are_named, regroup
+from kafka.producer.batch.reencode import are_named, regroup
 from kafka.producer.core import ProducerCore
-from kafka.producer.intake.checks import PartitionGone
 from kafka.record import Buffer, decode_batches
 from kafka.record.arrow_rows import ArrowRows
 from kafka.record.codecs import CODECS

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from kafka.errors import AssertedArgumentError, AssertedTypeError, IllegalArgumentError
 from kafka.record.builder import MAX_TIMESTAMP
-from kafka.record.headers import encode_headers
+from kafka.record.record_headers import encode_headers
 from kafka.serializer import AdaptedSerializer
 
 Header = tuple[str, bytes | None]

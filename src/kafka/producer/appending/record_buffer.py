@@ -6,13 +6,13 @@ import asyncio
 
 from kafka.errors import KafkaError, KafkaTimeoutError
 from kafka.net.callback_thread import WorkerThread
+from kafka.producer.appending.append import append_locked
+from kafka.producer.appending.checks import NeedsMemory, PartitionGone, PreparedRecord
 from kafka.producer.batch.memory_pool import Reservation
 from kafka.producer.batch.producer_batch import CLOSED, ProducerBatch
 from kafka.producer.batch.queues import PartitionQueue
 from kafka.producer.batch.shared_queues import SharedQueues
 from kafka.producer.future import FutureRecordMetadata, future_of
-from kafka.producer.intake.append import append_locked
-from kafka.producer.intake.checks import NeedsMemory, PartitionGone, PreparedRecord
 from kafka.record import BatchBuilder, Buffer
 from kafka.structs import TopicPartition
 

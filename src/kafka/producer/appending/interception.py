@@ -7,9 +7,9 @@ from functools import partial
 from typing import Any
 
 from kafka.interceptor import ProducerRecord
-from kafka.interceptor.interceptors import ProducerInterceptors
+from kafka.interceptor.client_interceptors import ProducerInterceptors
+from kafka.producer.delivery.record_metadata import RecordMetadata
 from kafka.producer.future import FutureRecordMetadata
-from kafka.producer.outcome.record_metadata import RecordMetadata
 from kafka.structs import TopicPartition
 
 _UNKNOWN = -1

@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 from kafka.cluster.backoff import Backoff
 from kafka.errors import KafkaError, TransactionAbortedError
-from kafka.producer.transactions.requests import TransactionRequests
-from kafka.producer.transactions.state import TransactionIdentity
+from kafka.producer.transactions.transaction_requests import TransactionRequests
+from kafka.producer.transactions.transaction_state import TransactionIdentity
 from kafka.structs import TopicPartition
 
 log = logging.getLogger(__name__)

@@ -30,8 +30,8 @@ from kafka.errors import (
     UnknownMemberIdError,
     check_error,
 )
-from kafka.producer.send.batch_outcomes import concurrent_backoff
-from kafka.producer.transactions.state import TransactionIdentity
+from kafka.producer.send.batch_results import concurrent_backoff
+from kafka.producer.transactions.transaction_state import TransactionIdentity
 from kafka.structs import ConsumerGroupMetadata, OffsetAndMetadata, TopicPartition
 from kafka.wire.api.add_offsets_to_txn import AddOffsetsToTxnRequest
 from kafka.wire.api.add_partitions_to_txn import AddPartitionsToTxnRequest, AddPartitionsToTxnTopic

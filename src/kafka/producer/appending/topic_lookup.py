@@ -13,9 +13,9 @@ from kafka.cluster.metadata import ClusterMetadata
 from kafka.cluster.protocols import MetadataAccess
 from kafka.cluster.retry import RetryPolicy, anything_unexpected
 from kafka.errors import AssertedArgumentError, KafkaTimeoutError, UnknownTopicOrPartitionError
+from kafka.producer.appending.checks import checked_topic
+from kafka.producer.appending.record_buffer import RecordBuffer
 from kafka.producer.batch.queues import TopicQueues
-from kafka.producer.intake.checks import checked_topic
-from kafka.producer.intake.record_buffer import RecordBuffer
 from kafka.structs import is_another_topic
 
 log = logging.getLogger(__name__)

@@ -25,15 +25,20 @@ from kafka.errors import (
     UnknownProducerIdError,
     UnknownTopicIdError,
 )
+from kafka.producer.appending.record_buffer import RecordBuffer
 from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.idempotence import Idempotence
-from kafka.producer.intake.record_buffer import RecordBuffer
-from kafka.producer.send.batch_outcomes import Outcomes
+from kafka.producer.send.batch_results import BatchResults
 from kafka.producer.send.next_request import OutgoingBatches
-from kafka.producer.transactions.failures import Step, failure_of, fatal_in_a_batch
-from kafka.producer.transactions.partitions import TransactionPartitions
-from kafka.producer.transactions.requests import Offsets, TransactionRequests
-from kafka.producer.transactions.state import MAY_SEND, TransactionIdentity, TransactionState, TransactionStateMachine
+from kafka.producer.transactions.transaction_failures import Step, failure_of, fatal_in_a_batch
+from kafka.producer.transactions.transaction_partitions import TransactionPartitions
+from kafka.producer.transactions.transaction_requests import Offsets, TransactionRequests
+from kafka.producer.transactions.transaction_state import (
+    MAY_SEND,
+    TransactionIdentity,
+    TransactionState,
+    TransactionStateMachine,
+)
 from kafka.structs import ConsumerGroupMetadata, TopicPartition
 
 log = logging.getLogger(__name__)
@@ -58,7 +63,7 @@ class _Operation:
     task: asyncio.Task[Any]
 
 
-class Transactions:
+class TransactionManager:
     """The transactions of one producer. On the loop.
 
     Arguments:
@@ -78,7 +83,7 @@ class Transactions:
         requests: TransactionRequests,
         buffer: RecordBuffer,
         idempotence: Idempotence,
-        outcomes: Outcomes,
+        outcomes: BatchResults,
         max_block_s: float,
         on_change: Callable[[], object],
         on_called: Callable[[str, float], object],

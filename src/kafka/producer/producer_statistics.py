@@ -19,8 +19,8 @@ from kafka.metrics.client_metrics import (
     rate_of,
 )
 from kafka.metrics.windows import SampledValues, Window, Windows
+from kafka.producer.appending.record_buffer import RecordBuffer
 from kafka.producer.batch.producer_batch import ProducerBatch
-from kafka.producer.intake.record_buffer import RecordBuffer
 
 _GROUP = "producer-metrics"
 

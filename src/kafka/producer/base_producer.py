@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 _numbers = itertools.count(1)
 
 
-class ProducerFace:
+class BaseProducer:
     """The options of a producer: as they were given, parsed, and in effect."""
 
     DEFAULT_CONFIG: ClassVar[dict[str, Any]] = {
@@ -80,7 +80,7 @@ def client_configs(configs: Mapping[str, Any]) -> dict[str, Any]:
     return named
 
 
-class BlockEnd:
+class ContextExit:
     """A context manager around the `close()` that ends a producer's block.
 
     A block that ended well has what `flush` would have raised raised after the closing, so that no record is lost in
