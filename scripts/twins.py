@@ -53,30 +53,17 @@ class Twin:
     names: Mapping[str, str] = field(default_factory=dict)
 
 
-_ADMIN_SUBJECTS = (
-    "access",
-    "__init__",
-    "cluster",
-    "configs",
-    "group_offsets",
-    "groups",
-    "log_dirs",
-    "partitions",
-    "quotas",
-    "topics",
-    "transactions",
-)
+_ADMIN = SOURCE / "admin" / "_async"
 _ADMIN_NAMES = {
     "AsyncKafkaAdminClient": "KafkaAdminClient",
-    "async_calls": "calls",
+    "_async": "_sync",
     **{
-        f"Async{name}Calls": f"{name}Calls"
-        for name in (
-            *("Access", "Admin", "Cluster", "Config", "Group", "GroupOffset", "LogDir", "Partition", "Quorum", "Quota"),
-            *("Token", "Topic", "Transaction"),
-        )
+        name: name.removeprefix("Async")
+        for path in _ADMIN.glob("*.py")
+        for name in re.findall(r"^class (Async\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
     },
 }
+"""Every module of `_ADMIN` has a twin, and every class there loses its prefix."""
 
 _REGISTRY = (
     "association_calls",
@@ -146,7 +133,10 @@ _PRODUCER_NAMES = {
 }
 
 TWINS: tuple[Twin, ...] = (
-    *(Twin(f"admin/async_calls/{name}.py", f"admin/calls/{name}.py", _ADMIN_NAMES) for name in _ADMIN_SUBJECTS),
+    *(
+        Twin(f"admin/_async/{path.name}", f"admin/_sync/{path.name}", _ADMIN_NAMES)
+        for path in sorted(_ADMIN.glob("*.py"))
+    ),
     *(Twin(f"consumer/_async/{name}.py", f"consumer/_sync/{name}.py", _CONSUMER_NAMES) for name in _CONSUMER),
     Twin("consumer/bounded/_async/read.py", "consumer/bounded/_sync/read.py", _CONSUMER_NAMES),
     Twin("consumer/share/_async/calls.py", "consumer/share/_sync/calls.py", _CONSUMER_NAMES),

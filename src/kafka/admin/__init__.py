@@ -1,8 +1,9 @@
 """The admin client: topics, partitions, configurations, groups, transactions, users and ACLs, the cluster.
 
-Layer 6. Each operation is a coroutine that sends requests through `kafka.cluster`; a module holds the operations on one
-subject. The methods of `AsyncKafkaAdminClient`, which await one, stand in `async_calls`; those of `KafkaAdminClient` in
-`calls` are written from them.
+Layer 6. One module per subject holds its types, checks and operations; an operation is a coroutine that sends requests
+through `kafka.cluster`. `_async` has the methods of `AsyncKafkaAdminClient`, each of which awaits an operation;
+`scripts/twins.py` writes those of `KafkaAdminClient` from them, in `_sync`. `arguments`, `requests`, `routing` and
+`results` serve all subjects.
 """
 
 from typing import TYPE_CHECKING, Any

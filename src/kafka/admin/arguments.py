@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 from uuid import UUID
 
-from kafka.admin.enum_names import EnumHelper
+from kafka.admin.enums import EnumHelper
 from kafka.errors import IllegalArgumentError, IllegalArgumentTypeError
 from kafka.structs import TopicPartition
 

@@ -7,17 +7,17 @@ from collections.abc import Callable, Coroutine
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Never, Self, TypeVar, Unpack
 
-from kafka.admin.async_calls.access import AsyncAccessCalls, AsyncTokenCalls
-from kafka.admin.async_calls.cluster import AsyncClusterCalls, AsyncQuorumCalls
-from kafka.admin.async_calls.configs import AsyncConfigCalls
-from kafka.admin.async_calls.group_offsets import AsyncGroupOffsetCalls
-from kafka.admin.async_calls.groups import AsyncGroupCalls
-from kafka.admin.async_calls.log_dirs import AsyncLogDirCalls
-from kafka.admin.async_calls.partitions import AsyncPartitionCalls
-from kafka.admin.async_calls.quotas import AsyncQuotaCalls
-from kafka.admin.async_calls.topics import AsyncTopicCalls
-from kafka.admin.async_calls.transactions import AsyncTransactionCalls
-from kafka.admin.face import AdminFace, close_parts
+from kafka.admin._async.access import AsyncAccessCalls, AsyncTokenCalls
+from kafka.admin._async.cluster import AsyncClusterCalls, AsyncQuorumCalls
+from kafka.admin._async.configs import AsyncConfigCalls
+from kafka.admin._async.group_offsets import AsyncGroupOffsetCalls
+from kafka.admin._async.groups import AsyncGroupCalls
+from kafka.admin._async.log_dirs import AsyncLogDirCalls
+from kafka.admin._async.partitions import AsyncPartitionCalls
+from kafka.admin._async.quotas import AsyncQuotaCalls
+from kafka.admin._async.topics import AsyncTopicCalls
+from kafka.admin._async.transactions import AsyncTransactionCalls
+from kafka.admin.base_client import BaseAdminClient, close_parts
 from kafka.cluster.polled_client import InnerName
 from kafka.config import AdminConfigs, with_options
 from kafka.config.settings_given import refuse_positions
@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 @with_options("admin")
 class AsyncKafkaAdminClient(
-    AdminFace,
+    BaseAdminClient,
     AsyncTopicCalls,
     AsyncConfigCalls,
     AsyncPartitionCalls,

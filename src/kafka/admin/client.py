@@ -7,17 +7,17 @@ from types import TracebackType
 from typing import Any, Never, TypeVar, Unpack
 
 from kafka import _old_names
-from kafka.admin.calls.access import AccessCalls, TokenCalls
-from kafka.admin.calls.cluster import ClusterCalls, QuorumCalls
-from kafka.admin.calls.configs import ConfigCalls
-from kafka.admin.calls.group_offsets import GroupOffsetCalls
-from kafka.admin.calls.groups import GroupCalls
-from kafka.admin.calls.log_dirs import LogDirCalls
-from kafka.admin.calls.partitions import PartitionCalls
-from kafka.admin.calls.quotas import QuotaCalls
-from kafka.admin.calls.topics import TopicCalls
-from kafka.admin.calls.transactions import TransactionCalls
-from kafka.admin.face import AdminFace, close_parts
+from kafka.admin._sync.access import AccessCalls, TokenCalls
+from kafka.admin._sync.cluster import ClusterCalls, QuorumCalls
+from kafka.admin._sync.configs import ConfigCalls
+from kafka.admin._sync.group_offsets import GroupOffsetCalls
+from kafka.admin._sync.groups import GroupCalls
+from kafka.admin._sync.log_dirs import LogDirCalls
+from kafka.admin._sync.partitions import PartitionCalls
+from kafka.admin._sync.quotas import QuotaCalls
+from kafka.admin._sync.topics import TopicCalls
+from kafka.admin._sync.transactions import TransactionCalls
+from kafka.admin.base_client import BaseAdminClient, close_parts
 from kafka.cluster import ClusterClient
 from kafka.cluster.client_health import ClientHealth
 from kafka.cluster.polled_client import SendsToNodes
@@ -34,7 +34,7 @@ _CLOSE_TIMEOUT_S = 5.0
 
 @with_options("admin")
 class KafkaAdminClient(
-    AdminFace,
+    BaseAdminClient,
     TopicCalls,
     ConfigCalls,
     PartitionCalls,

@@ -6,7 +6,7 @@ from enum import IntEnum
 from typing import Any, TypeAlias
 
 from kafka.admin.arguments import names
-from kafka.admin.enum_names import EnumHelper, answered_member
+from kafka.admin.enums import EnumHelper, answered_member
 from kafka.errors import IllegalArgumentError, UnknownNameError
 
 

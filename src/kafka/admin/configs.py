@@ -11,7 +11,7 @@ from kafka.admin.config_resource import (
     ConfigResourceType,
     ConfigSourceType,
 )
-from kafka.admin.enum_names import answered_member
+from kafka.admin.enums import answered_member
 from kafka.admin.requests import AdminRequests, own_error_code, raise_first
 from kafka.admin.results import AlterConfigsResult, DescribeConfigsResult, DescribedConfigs
 from kafka.admin.routing import Outcome, Route, Routed, ask_each, values_or_raise

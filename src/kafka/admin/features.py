@@ -3,7 +3,7 @@
 from enum import IntEnum
 from typing import Any
 
-from kafka.admin.enum_names import EnumHelper
+from kafka.admin.enums import EnumHelper
 from kafka.admin.requests import AdminRequests, own_error_code, raise_first
 from kafka.errors import UnsupportedVersionError, for_code
 from kafka.version import __version__

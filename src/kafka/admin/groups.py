@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from enum import Enum
 from typing import Any, NamedTuple, Self
 
-from kafka.admin.enum_names import EnumHelper
+from kafka.admin.enums import EnumHelper
 from kafka.admin.group_descriptions import members_of
 from kafka.admin.requests import AdminRequests, gather
 from kafka.admin.results import as_result

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from uuid import UUID
 
 from kafka.admin.config_resource import ConfigFilterType, ConfigResource, ConfigResourceType, with_names
-from kafka.admin.enum_names import answered_member
+from kafka.admin.enums import answered_member
 from kafka.errors import for_code
 from kafka.wire import NO_UUID
 from kafka.wire.structs import Struct

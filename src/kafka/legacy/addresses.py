@@ -644,7 +644,7 @@ ADDRESSES: dict[str, Address] = {
             kafka.coordinator.offset_arguments check_topic_name check_topic_name:ensure_valid_topic_name
             kafka.legacy.kafka_util MAX_INT TO_SIGNED crc32 kafka_bytestring read_int_string read_short_string
             kafka.legacy.kafka_util relative_unpack write_int_string write_short_string
-            kafka.admin.enum_names EnumHelper
+            kafka.admin.enums EnumHelper
             kafka.legacy.kafka_util classproperty synchronized
             kafka.legacy.payloads group_by_topic_and_partition
             kafka.legacy.kafka_util ReentrantTimer Timer

@@ -8,7 +8,7 @@ from kafka.admin import arguments
 from kafka.admin import cluster as _cluster
 from kafka.admin import features as _features
 from kafka.admin import quorum as _quorum
-from kafka.admin.async_calls import AsyncAdminCalls
+from kafka.admin._async import AsyncAdminCalls
 from kafka.admin.features import ApiKey, BrokerVersionData, UpdateFeatureType
 from kafka.admin.quorum import RaftVoterEndpoint, directory_id
 from kafka.admin.requests import unchanged

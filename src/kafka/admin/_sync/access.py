@@ -1,4 +1,4 @@
-# Written by scripts/twins.py from kafka/admin/async_calls/access.py: change that file, not this one.
+# Written by scripts/twins.py from kafka/admin/_async/access.py: change that file, not this one.
 """Access to the cluster: ACLs, users' SCRAM credentials and delegation tokens."""
 
 from collections.abc import Iterable
@@ -8,8 +8,8 @@ from kafka.admin import acls as _acls
 from kafka.admin import arguments
 from kafka.admin import delegation_tokens as _tokens
 from kafka.admin import users as _users
+from kafka.admin._sync import AdminCalls
 from kafka.admin.acls import ACL, ACLFilter, MatchedACL
-from kafka.admin.calls import AdminCalls
 from kafka.admin.delegation_tokens import DelegationToken, principal
 from kafka.admin.users import UserScramCredentialDeletion, UserScramCredentialUpsertion
 from kafka.errors import BrokerResponseError, IllegalArgumentError

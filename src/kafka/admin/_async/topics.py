@@ -6,7 +6,7 @@ from uuid import UUID
 
 from kafka.admin import arguments
 from kafka.admin import topics as _topics
-from kafka.admin.async_calls import AsyncAdminCalls
+from kafka.admin._async import AsyncAdminCalls
 from kafka.admin.results import CreatePartitionsResult, CreateTopicsResult, DeleteTopicsResult
 from kafka.admin.topics import NewPartitions, NewTopics
 from kafka.admin.topics import new_partitions as wanted_partitions

@@ -1,3 +1,4 @@
+# Written by scripts/twins.py from kafka/admin/_async/partitions.py: change that file, not this one.
 """Partitions: their records, offsets, replicas and leaders."""
 
 from collections.abc import Iterable, Mapping
@@ -6,17 +7,17 @@ from typing import Any
 from kafka.admin import arguments
 from kafka.admin import cluster as _cluster
 from kafka.admin import partitions as _partitions
-from kafka.admin.async_calls import AsyncAdminCalls
+from kafka.admin._sync import AdminCalls
 from kafka.admin.partitions import IsolationLevel
 from kafka.admin.results import ElectLeadersResult
 from kafka.errors import BrokerResponseError, IllegalArgumentError
 from kafka.structs import OffsetAndTimestamp, TopicPartition
 
 
-class AsyncPartitionCalls(AsyncAdminCalls):
+class PartitionCalls(AdminCalls):
     """What is done with partitions."""
 
-    async def delete_records(
+    def delete_records(
         self,
         records_to_delete: Mapping[TopicPartition, int],
         timeout_ms: float | None = None,
@@ -42,9 +43,9 @@ class AsyncPartitionCalls(AsyncAdminCalls):
         }
         limit = arguments.timeout(timeout_ms)
         leader_id = partition_leader_id
-        return await self._run(_partitions.delete_records(self._requests, offsets, limit, leader_id, raise_errors))
+        return self._run(_partitions.delete_records(self._requests, offsets, limit, leader_id, raise_errors))
 
-    async def list_partition_offsets(
+    def list_partition_offsets(
         self,
         topic_partition_specs: Mapping[TopicPartition, int],
         isolation_level: IsolationLevel | str | int = IsolationLevel.READ_UNCOMMITTED,
@@ -68,9 +69,9 @@ class AsyncPartitionCalls(AsyncAdminCalls):
         }
         level = arguments.member("isolation_level", IsolationLevel, isolation_level)
         limit = arguments.timeout(timeout_ms)
-        return await self._run(_partitions.list_partition_offsets(self._requests, specs, level, limit, raise_errors))
+        return self._run(_partitions.list_partition_offsets(self._requests, specs, level, limit, raise_errors))
 
-    async def describe_topic_partitions(
+    def describe_topic_partitions(
         self, topics: Iterable[str], response_partition_limit: int = 2000, cursor: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
         """One page of the partitions of topics, with their eligible leader replicas (KIP-966, Kafka 3.7).
@@ -88,9 +89,9 @@ class AsyncPartitionCalls(AsyncAdminCalls):
             start = arguments.partition("cursor", (given.get("topic_name"), given.get("partition_index")))
         names = arguments.names("topics", topics)
         limit = arguments.number("response_partition_limit", response_partition_limit)
-        return await self._run(_cluster.describe_topic_partitions(self._requests, names, limit, start))
+        return self._run(_cluster.describe_topic_partitions(self._requests, names, limit, start))
 
-    async def elect_leaders(
+    def elect_leaders(
         self,
         election_type: int,
         topic_partitions: Mapping[str, Iterable[int]] | Iterable[str] | None = None,
@@ -108,10 +109,10 @@ class AsyncPartitionCalls(AsyncAdminCalls):
         kind = arguments.number("election_type", election_type)
         if kind not in (0, 1):
             raise IllegalArgumentError(f"election_type: expected 0 (preferred) or 1 (unclean), got {kind}")
-        wanted, limit = await self._indexes(topic_partitions), arguments.timeout(timeout_ms)
-        return await self._run(_partitions.elect_leaders(self._requests, kind, wanted, limit, raise_errors))
+        wanted, limit = self._indexes(topic_partitions), arguments.timeout(timeout_ms)
+        return self._run(_partitions.elect_leaders(self._requests, kind, wanted, limit, raise_errors))
 
-    async def perform_leader_election(
+    def perform_leader_election(
         self,
         election_type: int,
         topic_partitions: Mapping[str, Iterable[int]] | None = None,
@@ -124,9 +125,9 @@ class AsyncPartitionCalls(AsyncAdminCalls):
             topic_partitions: partitions by topic; None: all.
             timeout_ms: how long the controller may take; None: ``request_timeout_ms``.
         """
-        return await self.elect_leaders(election_type, topic_partitions, timeout_ms)
+        return self.elect_leaders(election_type, topic_partitions, timeout_ms)
 
-    async def alter_partition_reassignments(
+    def alter_partition_reassignments(
         self, reassignments: Mapping[TopicPartition, Iterable[int] | None], timeout_ms: float | None = None
     ) -> dict[TopicPartition, type[BrokerResponseError] | None]:
         """Move partitions to other brokers (KIP-455): their ids, the preferred leader first; None ends a move.
@@ -145,9 +146,9 @@ class AsyncPartitionCalls(AsyncAdminCalls):
             if to is not None and not to:
                 raise IllegalArgumentError(f"reassignments: expected brokers for {tp}, or None to end a move")
         limit = arguments.timeout(timeout_ms)
-        return await self._run(_partitions.alter_partition_reassignments(self._requests, wanted, limit))
+        return self._run(_partitions.alter_partition_reassignments(self._requests, wanted, limit))
 
-    async def list_partition_reassignments(
+    def list_partition_reassignments(
         self,
         topic_partitions: Mapping[str, Iterable[int]] | Iterable[TopicPartition] | None = None,
         timeout_ms: float | None = None,
@@ -159,10 +160,10 @@ class AsyncPartitionCalls(AsyncAdminCalls):
             timeout_ms: how long the controller may take; None: ``request_timeout_ms``.
         """
         wanted, limit = arguments.indexes("topic_partitions", topic_partitions), arguments.timeout(timeout_ms)
-        return await self._run(_partitions.list_partition_reassignments(self._requests, wanted, limit))
+        return self._run(_partitions.list_partition_reassignments(self._requests, wanted, limit))
 
-    async def _indexes(self, given: Any) -> dict[str, list[int]] | None:
+    def _indexes(self, given: Any) -> dict[str, list[int]] | None:
         """Partitions by topic: as given, or all of the topics given."""
         if given is None or isinstance(given, Mapping):
             return arguments.indexes("topic_partitions", given)
-        return await self._run(_cluster.all_partitions(self._requests, arguments.names("topic_partitions", given)))
+        return self._run(_cluster.all_partitions(self._requests, arguments.names("topic_partitions", given)))

@@ -1,18 +1,19 @@
+# Written by scripts/twins.py from kafka/admin/_async/configs.py: change that file, not this one.
 """Configurations."""
 
 from collections.abc import Iterable
 
 from kafka.admin import arguments
 from kafka.admin import configs as _configs
-from kafka.admin.async_calls import AsyncAdminCalls
+from kafka.admin._sync import AdminCalls
 from kafka.admin.config_resource import ConfigFilterType, ConfigResource, ConfigResourceType, check_brokers
 from kafka.admin.results import AlterConfigsResult, DescribedConfigs
 
 
-class AsyncConfigCalls(AsyncAdminCalls):
+class ConfigCalls(AdminCalls):
     """What is done with configurations."""
 
-    async def describe_configs(
+    def describe_configs(
         self,
         config_resources: Iterable[ConfigResource],
         include_synonyms: bool = False,
@@ -36,13 +37,13 @@ class AsyncConfigCalls(AsyncAdminCalls):
         resources = arguments.instances("config_resources", ConfigResource, config_resources)
         check_brokers(resources)
         shown = arguments.member("config_filter", ConfigFilterType, config_filter)
-        return await self._run(
+        return self._run(
             _configs.describe_configs(
                 self._requests, resources, include_synonyms, shown, include_documentation, raise_errors
             )
         )
 
-    async def alter_configs(
+    def alter_configs(
         self,
         config_resources: Iterable[ConfigResource],
         validate_only: bool = False,
@@ -74,10 +75,10 @@ class AsyncConfigCalls(AsyncAdminCalls):
         in_part = has_operations if incremental is None else incremental
         check = has_operations and incremental is None if raise_on_unknown is None else raise_on_unknown
         if check:
-            await self._run(_configs.check_known(self._requests, resources))
-        return await self._run(_configs.alter_configs(self._requests, resources, validate_only, in_part, raise_errors))
+            self._run(_configs.check_known(self._requests, resources))
+        return self._run(_configs.alter_configs(self._requests, resources, validate_only, in_part, raise_errors))
 
-    async def reset_configs(
+    def reset_configs(
         self,
         config_resources: Iterable[ConfigResource],
         validate_only: bool = False,
@@ -98,11 +99,11 @@ class AsyncConfigCalls(AsyncAdminCalls):
         """
         resources = arguments.instances("config_resources", ConfigResource, config_resources)
         if raise_on_unknown:
-            await self._run(_configs.check_known(self._requests, resources))
+            self._run(_configs.check_known(self._requests, resources))
         in_part = incremental is not False
-        return await self._run(_configs.reset_configs(self._requests, resources, validate_only, in_part, raise_errors))
+        return self._run(_configs.reset_configs(self._requests, resources, validate_only, in_part, raise_errors))
 
-    async def list_config_resources(
+    def list_config_resources(
         self, resource_types: Iterable[ConfigResourceType | str | int] | None = None
     ) -> dict[str, list[str]]:
         """The names of what has a configuration by kind, such as "client_metrics"; None: of all kinds (Kafka 4.1).
@@ -114,9 +115,9 @@ class AsyncConfigCalls(AsyncAdminCalls):
             arguments.member("resource_types", ConfigResourceType, each)
             for each in arguments.elements("resource_types", resource_types or ())
         ]
-        return await self._run(_configs.list_config_resources(self._requests, kinds))
+        return self._run(_configs.list_config_resources(self._requests, kinds))
 
-    async def list_client_metrics_resources(self) -> list[str]:
+    def list_client_metrics_resources(self) -> list[str]:
         """The names of the subscriptions to clients' metrics (KIP-714, Kafka 3.7)."""
-        found = await self.list_config_resources([ConfigResourceType.CLIENT_METRICS])
+        found = self.list_config_resources([ConfigResourceType.CLIENT_METRICS])
         return found.get("client_metrics", [])

@@ -1,4 +1,3 @@
-# Written by scripts/twins.py from kafka/admin/async_calls/log_dirs.py: change that file, not this one.
 """Log directories."""
 
 from collections.abc import Iterable, Mapping
@@ -6,17 +5,17 @@ from collections.abc import Iterable, Mapping
 from kafka.admin import arguments
 from kafka.admin import cluster as _cluster
 from kafka.admin import log_dirs as _log_dirs
-from kafka.admin.calls import AdminCalls
+from kafka.admin._async import AsyncAdminCalls
 from kafka.admin.log_dirs import ReplicaLogDir
 from kafka.admin.results import LogDirsResult
 from kafka.errors import IllegalArgumentError, KafkaError
 from kafka.structs import TopicPartitionReplica
 
 
-class LogDirCalls(AdminCalls):
+class AsyncLogDirCalls(AsyncAdminCalls):
     """What is done with the log directories of brokers (KIP-113)."""
 
-    def describe_log_dirs(
+    async def describe_log_dirs(
         self,
         topic_partitions: Mapping[str, Iterable[int]] | Iterable[str] | None = None,
         brokers: Iterable[int] | None = None,
@@ -33,10 +32,10 @@ class LogDirCalls(AdminCalls):
             wanted = arguments.indexes("topic_partitions", topic_partitions)
         else:
             names = arguments.names("topic_partitions", topic_partitions)
-            wanted = self._run(_cluster.all_partitions(self._requests, names))
-        return self._run(_log_dirs.describe_log_dirs(self._requests, wanted, nodes, raise_errors))
+            wanted = await self._run(_cluster.all_partitions(self._requests, names))
+        return await self._run(_log_dirs.describe_log_dirs(self._requests, wanted, nodes, raise_errors))
 
-    def describe_replica_log_dirs(
+    async def describe_replica_log_dirs(
         self, replicas: Iterable[TopicPartitionReplica], raise_errors: bool = True
     ) -> dict[TopicPartitionReplica, ReplicaLogDir]:
         """In which directories replicas are, and into which they are being moved.
@@ -46,9 +45,9 @@ class LogDirCalls(AdminCalls):
                 place of the value.
         """
         wanted = [_replica("replicas", each) for each in arguments.elements("replicas", replicas)]
-        return self._run(_log_dirs.describe_replica_log_dirs(self._requests, wanted, raise_errors))
+        return await self._run(_log_dirs.describe_replica_log_dirs(self._requests, wanted, raise_errors))
 
-    def alter_replica_log_dirs(
+    async def alter_replica_log_dirs(
         self, replica_assignments: Mapping[TopicPartitionReplica, str]
     ) -> dict[TopicPartitionReplica, type[KafkaError]]:
         """Move replicas to other directories, absolute paths, of their brokers (KIP-113).
@@ -63,7 +62,7 @@ class LogDirCalls(AdminCalls):
             _replica(what, replica): arguments.name(what, path)
             for replica, path in arguments.mapping(what, replica_assignments).items()
         }
-        return self._run(_log_dirs.alter_replica_log_dirs(self._requests, wanted))
+        return await self._run(_log_dirs.alter_replica_log_dirs(self._requests, wanted))
 
 
 def _replica(what: str, given: object) -> TopicPartitionReplica:

@@ -31,7 +31,7 @@ async def close_parts(telemetry: Telemetry, cluster: ClusterAccess) -> None:
         await cluster.close()
 
 
-class AdminFace:
+class BaseAdminClient:
     """The options of an admin client, and its metrics."""
 
     DEFAULT_CONFIG: ClassVar[dict[str, Any]] = {

@@ -1,19 +1,18 @@
-# Written by scripts/twins.py from kafka/admin/async_calls/configs.py: change that file, not this one.
 """Configurations."""
 
 from collections.abc import Iterable
 
 from kafka.admin import arguments
 from kafka.admin import configs as _configs
-from kafka.admin.calls import AdminCalls
+from kafka.admin._async import AsyncAdminCalls
 from kafka.admin.config_resource import ConfigFilterType, ConfigResource, ConfigResourceType, check_brokers
 from kafka.admin.results import AlterConfigsResult, DescribedConfigs
 
 
-class ConfigCalls(AdminCalls):
+class AsyncConfigCalls(AsyncAdminCalls):
     """What is done with configurations."""
 
-    def describe_configs(
+    async def describe_configs(
         self,
         config_resources: Iterable[ConfigResource],
         include_synonyms: bool = False,
@@ -37,13 +36,13 @@ class ConfigCalls(AdminCalls):
         resources = arguments.instances("config_resources", ConfigResource, config_resources)
         check_brokers(resources)
         shown = arguments.member("config_filter", ConfigFilterType, config_filter)
-        return self._run(
+        return await self._run(
             _configs.describe_configs(
                 self._requests, resources, include_synonyms, shown, include_documentation, raise_errors
             )
         )
 
-    def alter_configs(
+    async def alter_configs(
         self,
         config_resources: Iterable[ConfigResource],
         validate_only: bool = False,
@@ -75,10 +74,10 @@ class ConfigCalls(AdminCalls):
         in_part = has_operations if incremental is None else incremental
         check = has_operations and incremental is None if raise_on_unknown is None else raise_on_unknown
         if check:
-            self._run(_configs.check_known(self._requests, resources))
-        return self._run(_configs.alter_configs(self._requests, resources, validate_only, in_part, raise_errors))
+            await self._run(_configs.check_known(self._requests, resources))
+        return await self._run(_configs.alter_configs(self._requests, resources, validate_only, in_part, raise_errors))
 
-    def reset_configs(
+    async def reset_configs(
         self,
         config_resources: Iterable[ConfigResource],
         validate_only: bool = False,
@@ -99,11 +98,11 @@ class ConfigCalls(AdminCalls):
         """
         resources = arguments.instances("config_resources", ConfigResource, config_resources)
         if raise_on_unknown:
-            self._run(_configs.check_known(self._requests, resources))
+            await self._run(_configs.check_known(self._requests, resources))
         in_part = incremental is not False
-        return self._run(_configs.reset_configs(self._requests, resources, validate_only, in_part, raise_errors))
+        return await self._run(_configs.reset_configs(self._requests, resources, validate_only, in_part, raise_errors))
 
-    def list_config_resources(
+    async def list_config_resources(
         self, resource_types: Iterable[ConfigResourceType | str | int] | None = None
     ) -> dict[str, list[str]]:
         """The names of what has a configuration by kind, such as "client_metrics"; None: of all kinds (Kafka 4.1).
@@ -115,9 +114,9 @@ class ConfigCalls(AdminCalls):
             arguments.member("resource_types", ConfigResourceType, each)
             for each in arguments.elements("resource_types", resource_types or ())
         ]
-        return self._run(_configs.list_config_resources(self._requests, kinds))
+        return await self._run(_configs.list_config_resources(self._requests, kinds))
 
-    def list_client_metrics_resources(self) -> list[str]:
+    async def list_client_metrics_resources(self) -> list[str]:
         """The names of the subscriptions to clients' metrics (KIP-714, Kafka 3.7)."""
-        found = self.list_config_resources([ConfigResourceType.CLIENT_METRICS])
+        found = await self.list_config_resources([ConfigResourceType.CLIENT_METRICS])
         return found.get("client_metrics", [])

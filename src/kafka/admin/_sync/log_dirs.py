@@ -1,3 +1,4 @@
+# Written by scripts/twins.py from kafka/admin/_async/log_dirs.py: change that file, not this one.
 """Log directories."""
 
 from collections.abc import Iterable, Mapping
@@ -5,17 +6,17 @@ from collections.abc import Iterable, Mapping
 from kafka.admin import arguments
 from kafka.admin import cluster as _cluster
 from kafka.admin import log_dirs as _log_dirs
-from kafka.admin.async_calls import AsyncAdminCalls
+from kafka.admin._sync import AdminCalls
 from kafka.admin.log_dirs import ReplicaLogDir
 from kafka.admin.results import LogDirsResult
 from kafka.errors import IllegalArgumentError, KafkaError
 from kafka.structs import TopicPartitionReplica
 
 
-class AsyncLogDirCalls(AsyncAdminCalls):
+class LogDirCalls(AdminCalls):
     """What is done with the log directories of brokers (KIP-113)."""
 
-    async def describe_log_dirs(
+    def describe_log_dirs(
         self,
         topic_partitions: Mapping[str, Iterable[int]] | Iterable[str] | None = None,
         brokers: Iterable[int] | None = None,
@@ -32,10 +33,10 @@ class AsyncLogDirCalls(AsyncAdminCalls):
             wanted = arguments.indexes("topic_partitions", topic_partitions)
         else:
             names = arguments.names("topic_partitions", topic_partitions)
-            wanted = await self._run(_cluster.all_partitions(self._requests, names))
-        return await self._run(_log_dirs.describe_log_dirs(self._requests, wanted, nodes, raise_errors))
+            wanted = self._run(_cluster.all_partitions(self._requests, names))
+        return self._run(_log_dirs.describe_log_dirs(self._requests, wanted, nodes, raise_errors))
 
-    async def describe_replica_log_dirs(
+    def describe_replica_log_dirs(
         self, replicas: Iterable[TopicPartitionReplica], raise_errors: bool = True
     ) -> dict[TopicPartitionReplica, ReplicaLogDir]:
         """In which directories replicas are, and into which they are being moved.
@@ -45,9 +46,9 @@ class AsyncLogDirCalls(AsyncAdminCalls):
                 place of the value.
         """
         wanted = [_replica("replicas", each) for each in arguments.elements("replicas", replicas)]
-        return await self._run(_log_dirs.describe_replica_log_dirs(self._requests, wanted, raise_errors))
+        return self._run(_log_dirs.describe_replica_log_dirs(self._requests, wanted, raise_errors))
 
-    async def alter_replica_log_dirs(
+    def alter_replica_log_dirs(
         self, replica_assignments: Mapping[TopicPartitionReplica, str]
     ) -> dict[TopicPartitionReplica, type[KafkaError]]:
         """Move replicas to other directories, absolute paths, of their brokers (KIP-113).
@@ -62,7 +63,7 @@ class AsyncLogDirCalls(AsyncAdminCalls):
             _replica(what, replica): arguments.name(what, path)
             for replica, path in arguments.mapping(what, replica_assignments).items()
         }
-        return await self._run(_log_dirs.alter_replica_log_dirs(self._requests, wanted))
+        return self._run(_log_dirs.alter_replica_log_dirs(self._requests, wanted))
 
 
 def _replica(what: str, given: object) -> TopicPartitionReplica:

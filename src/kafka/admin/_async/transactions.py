@@ -1,11 +1,10 @@
-# Written by scripts/twins.py from kafka/admin/async_calls/transactions.py: change that file, not this one.
 """Transactions."""
 
 from collections.abc import Iterable
 
 from kafka.admin import arguments
 from kafka.admin import transactions as _transactions
-from kafka.admin.calls import AdminCalls
+from kafka.admin._async import AsyncAdminCalls
 from kafka.admin.transactions import (
     AbortTransactionSpec,
     FencedProducer,
@@ -17,10 +16,10 @@ from kafka.admin.transactions import (
 from kafka.structs import TopicPartition
 
 
-class TransactionCalls(AdminCalls):
+class AsyncTransactionCalls(AsyncAdminCalls):
     """What is done with transactions (KIP-664, Kafka 3.0)."""
 
-    def list_transactions(
+    async def list_transactions(
         self,
         broker_ids: Iterable[int] | None = None,
         producer_id_filters: Iterable[int] | None = None,
@@ -42,13 +41,13 @@ class TransactionCalls(AdminCalls):
         ids = None if broker_ids is None else arguments.numbers("broker_ids", broker_ids)
         producers = arguments.numbers("producer_id_filters", producer_id_filters or ())
         states = arguments.values_of("state_filters", TransactionState, state_filters)
-        return self._run(
+        return await self._run(
             _transactions.list_transactions(
                 self._requests, ids, producers, states, duration_filter_ms, transactional_id_pattern, raise_errors
             )
         )
 
-    def describe_transactions(
+    async def describe_transactions(
         self, transactional_ids: Iterable[str], raise_errors: bool = True
     ) -> dict[str, TransactionDescription]:
         """All about the transactions of these ids; `TransactionalIdNotFoundError` if there is none.
@@ -59,9 +58,9 @@ class TransactionCalls(AdminCalls):
                 place of the value.
         """
         ids = arguments.names("transactional_ids", transactional_ids)
-        return self._run(_transactions.describe_transactions(self._requests, ids, raise_errors))
+        return await self._run(_transactions.describe_transactions(self._requests, ids, raise_errors))
 
-    def describe_producers(
+    async def describe_producers(
         self, partitions: Iterable[TopicPartition], broker_id: int | None = None, raise_errors: bool = True
     ) -> dict[TopicPartition, PartitionProducerState]:
         """The producers that write to partitions.
@@ -72,18 +71,18 @@ class TransactionCalls(AdminCalls):
                 place of the value.
         """
         wanted = arguments.partitions("partitions", partitions)
-        return self._run(_transactions.describe_producers(self._requests, wanted, broker_id, raise_errors))
+        return await self._run(_transactions.describe_producers(self._requests, wanted, broker_id, raise_errors))
 
-    def abort_transaction(self, spec: AbortTransactionSpec) -> None:
+    async def abort_transaction(self, spec: AbortTransactionSpec) -> None:
         """Abort an open transaction in one partition. Records of a transaction that goes on may be lost by that.
 
         Arguments:
             spec: which: the partition, and the producer id and epochs that `describe_producers` tells.
         """
         (wanted,) = arguments.instances("spec", AbortTransactionSpec, [spec])
-        self._run(_transactions.abort_transaction(self._requests, wanted))
+        await self._run(_transactions.abort_transaction(self._requests, wanted))
 
-    def fence_producers(
+    async def fence_producers(
         self, transactional_ids: Iterable[str], timeout_ms: float | None = None, raise_errors: bool = True
     ) -> dict[str, FencedProducer]:
         """Fence the producers of transactional ids, and abort what they have open (KIP-691, Kafka 0.11).
@@ -97,9 +96,9 @@ class TransactionCalls(AdminCalls):
         Gives the producer id and epoch that each has now. An id that was never used is made.
         """
         ids, limit = arguments.names("transactional_ids", transactional_ids), arguments.timeout(timeout_ms)
-        return self._run(_transactions.fence_producers(self._requests, ids, limit, raise_errors))
+        return await self._run(_transactions.fence_producers(self._requests, ids, limit, raise_errors))
 
-    def force_terminate_transaction(self, transactional_id: str, timeout_ms: float | None = None) -> None:
+    async def force_terminate_transaction(self, transactional_id: str, timeout_ms: float | None = None) -> None:
         """Abort the open transaction of an id, a prepared one (KIP-939) too, and fence its producers.
 
         Arguments:
@@ -107,9 +106,9 @@ class TransactionCalls(AdminCalls):
             timeout_ms: how long it is tried, and the id's transaction timeout from now on; None: `request_timeout_ms`.
         """
         ids = [arguments.name("transactional_id", transactional_id)]
-        self._run(_transactions.fence_producers(self._requests, ids, arguments.timeout(timeout_ms), True))
+        await self._run(_transactions.fence_producers(self._requests, ids, arguments.timeout(timeout_ms), True))
 
-    def find_hanging_transactions(
+    async def find_hanging_transactions(
         self, broker_ids: Iterable[int] | None = None, max_transaction_timeout_ms: int = 900_000
     ) -> list[dict[str, object]]:
         """The transactions that are open for longer than the brokers allow, and five minutes.
@@ -120,4 +119,4 @@ class TransactionCalls(AdminCalls):
         """
         ids = None if broker_ids is None else arguments.numbers("broker_ids", broker_ids)
         limit = arguments.number("max_transaction_timeout_ms", max_transaction_timeout_ms)
-        return self._run(_transactions.find_hanging_transactions(self._requests, ids, limit))
+        return await self._run(_transactions.find_hanging_transactions(self._requests, ids, limit))

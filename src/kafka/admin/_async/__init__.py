@@ -1,5 +1,5 @@
 """The methods of `AsyncKafkaAdminClient`, one module per subject. Each checks and copies its arguments, and awaits
-an operation. `scripts/twins.py` writes the modules of `kafka.admin.calls` from these.
+an operation. `scripts/twins.py` writes the modules of `kafka.admin._sync` from these.
 """
 
 from collections.abc import Coroutine

@@ -1,4 +1,4 @@
-# Written by scripts/twins.py from kafka/admin/async_calls/group_offsets.py: change that file, not this one.
+# Written by scripts/twins.py from kafka/admin/_async/group_offsets.py: change that file, not this one.
 """What groups have committed."""
 
 from collections.abc import Iterable, Mapping
@@ -8,7 +8,7 @@ from kafka.admin import arguments
 from kafka.admin import group_offset_reset as _reset
 from kafka.admin import group_offsets as _offsets
 from kafka.admin import share_group_offsets as _share
-from kafka.admin.calls import AdminCalls
+from kafka.admin._sync import AdminCalls
 from kafka.admin.group_offset_reset import GivenTarget, Target
 from kafka.admin.share_group_offsets import SharePartitionOffset
 from kafka.display import check_matplotlib

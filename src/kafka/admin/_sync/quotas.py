@@ -1,4 +1,4 @@
-# Written by scripts/twins.py from kafka/admin/async_calls/quotas.py: change that file, not this one.
+# Written by scripts/twins.py from kafka/admin/_async/quotas.py: change that file, not this one.
 """Client quotas."""
 
 from collections.abc import Iterable, Mapping
@@ -6,7 +6,7 @@ from typing import Any
 
 from kafka.admin import arguments
 from kafka.admin import quotas as _quotas
-from kafka.admin.calls import AdminCalls
+from kafka.admin._sync import AdminCalls
 from kafka.errors import BrokerResponseError, IllegalArgumentError
 
 

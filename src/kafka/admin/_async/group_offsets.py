@@ -7,7 +7,7 @@ from kafka.admin import arguments
 from kafka.admin import group_offset_reset as _reset
 from kafka.admin import group_offsets as _offsets
 from kafka.admin import share_group_offsets as _share
-from kafka.admin.async_calls import AsyncAdminCalls
+from kafka.admin._async import AsyncAdminCalls
 from kafka.admin.group_offset_reset import GivenTarget, Target
 from kafka.admin.share_group_offsets import SharePartitionOffset
 from kafka.display import check_matplotlib

@@ -1,6 +1,6 @@
-# Written by scripts/twins.py from kafka/admin/async_calls/__init__.py: change that file, not this one.
+# Written by scripts/twins.py from kafka/admin/_async/__init__.py: change that file, not this one.
 """The methods of `KafkaAdminClient`, one module per subject. Each checks and copies its arguments, and awaits
-an operation. `scripts/twins.py` writes the modules of `kafka.admin.calls` from these.
+an operation. `scripts/twins.py` writes the modules of `kafka.admin._sync` from these.
 """
 
 from collections.abc import Coroutine

@@ -7,8 +7,8 @@ from kafka.admin import acls as _acls
 from kafka.admin import arguments
 from kafka.admin import delegation_tokens as _tokens
 from kafka.admin import users as _users
+from kafka.admin._async import AsyncAdminCalls
 from kafka.admin.acls import ACL, ACLFilter, MatchedACL
-from kafka.admin.async_calls import AsyncAdminCalls
 from kafka.admin.delegation_tokens import DelegationToken, principal
 from kafka.admin.users import UserScramCredentialDeletion, UserScramCredentialUpsertion
 from kafka.errors import BrokerResponseError, IllegalArgumentError

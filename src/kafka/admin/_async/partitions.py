@@ -1,4 +1,3 @@
-# Written by scripts/twins.py from kafka/admin/async_calls/partitions.py: change that file, not this one.
 """Partitions: their records, offsets, replicas and leaders."""
 
 from collections.abc import Iterable, Mapping
@@ -7,17 +6,17 @@ from typing import Any
 from kafka.admin import arguments
 from kafka.admin import cluster as _cluster
 from kafka.admin import partitions as _partitions
-from kafka.admin.calls import AdminCalls
+from kafka.admin._async import AsyncAdminCalls
 from kafka.admin.partitions import IsolationLevel
 from kafka.admin.results import ElectLeadersResult
 from kafka.errors import BrokerResponseError, IllegalArgumentError
 from kafka.structs import OffsetAndTimestamp, TopicPartition
 
 
-class PartitionCalls(AdminCalls):
+class AsyncPartitionCalls(AsyncAdminCalls):
     """What is done with partitions."""
 
-    def delete_records(
+    async def delete_records(
         self,
         records_to_delete: Mapping[TopicPartition, int],
         timeout_ms: float | None = None,
@@ -43,9 +42,9 @@ class PartitionCalls(AdminCalls):
         }
         limit = arguments.timeout(timeout_ms)
         leader_id = partition_leader_id
-        return self._run(_partitions.delete_records(self._requests, offsets, limit, leader_id, raise_errors))
+        return await self._run(_partitions.delete_records(self._requests, offsets, limit, leader_id, raise_errors))
 
-    def list_partition_offsets(
+    async def list_partition_offsets(
         self,
         topic_partition_specs: Mapping[TopicPartition, int],
         isolation_level: IsolationLevel | str | int = IsolationLevel.READ_UNCOMMITTED,
@@ -69,9 +68,9 @@ class PartitionCalls(AdminCalls):
         }
         level = arguments.member("isolation_level", IsolationLevel, isolation_level)
         limit = arguments.timeout(timeout_ms)
-        return self._run(_partitions.list_partition_offsets(self._requests, specs, level, limit, raise_errors))
+        return await self._run(_partitions.list_partition_offsets(self._requests, specs, level, limit, raise_errors))
 
-    def describe_topic_partitions(
+    async def describe_topic_partitions(
         self, topics: Iterable[str], response_partition_limit: int = 2000, cursor: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
         """One page of the partitions of topics, with their eligible leader replicas (KIP-966, Kafka 3.7).
@@ -89,9 +88,9 @@ class PartitionCalls(AdminCalls):
             start = arguments.partition("cursor", (given.get("topic_name"), given.get("partition_index")))
         names = arguments.names("topics", topics)
         limit = arguments.number("response_partition_limit", response_partition_limit)
-        return self._run(_cluster.describe_topic_partitions(self._requests, names, limit, start))
+        return await self._run(_cluster.describe_topic_partitions(self._requests, names, limit, start))
 
-    def elect_leaders(
+    async def elect_leaders(
         self,
         election_type: int,
         topic_partitions: Mapping[str, Iterable[int]] | Iterable[str] | None = None,
@@ -109,10 +108,10 @@ class PartitionCalls(AdminCalls):
         kind = arguments.number("election_type", election_type)
         if kind not in (0, 1):
             raise IllegalArgumentError(f"election_type: expected 0 (preferred) or 1 (unclean), got {kind}")
-        wanted, limit = self._indexes(topic_partitions), arguments.timeout(timeout_ms)
-        return self._run(_partitions.elect_leaders(self._requests, kind, wanted, limit, raise_errors))
+        wanted, limit = await self._indexes(topic_partitions), arguments.timeout(timeout_ms)
+        return await self._run(_partitions.elect_leaders(self._requests, kind, wanted, limit, raise_errors))
 
-    def perform_leader_election(
+    async def perform_leader_election(
         self,
         election_type: int,
         topic_partitions: Mapping[str, Iterable[int]] | None = None,
@@ -125,9 +124,9 @@ class PartitionCalls(AdminCalls):
             topic_partitions: partitions by topic; None: all.
             timeout_ms: how long the controller may take; None: ``request_timeout_ms``.
         """
-        return self.elect_leaders(election_type, topic_partitions, timeout_ms)
+        return await self.elect_leaders(election_type, topic_partitions, timeout_ms)
 
-    def alter_partition_reassignments(
+    async def alter_partition_reassignments(
         self, reassignments: Mapping[TopicPartition, Iterable[int] | None], timeout_ms: float | None = None
     ) -> dict[TopicPartition, type[BrokerResponseError] | None]:
         """Move partitions to other brokers (KIP-455): their ids, the preferred leader first; None ends a move.
@@ -146,9 +145,9 @@ class PartitionCalls(AdminCalls):
             if to is not None and not to:
                 raise IllegalArgumentError(f"reassignments: expected brokers for {tp}, or None to end a move")
         limit = arguments.timeout(timeout_ms)
-        return self._run(_partitions.alter_partition_reassignments(self._requests, wanted, limit))
+        return await self._run(_partitions.alter_partition_reassignments(self._requests, wanted, limit))
 
-    def list_partition_reassignments(
+    async def list_partition_reassignments(
         self,
         topic_partitions: Mapping[str, Iterable[int]] | Iterable[TopicPartition] | None = None,
         timeout_ms: float | None = None,
@@ -160,10 +159,10 @@ class PartitionCalls(AdminCalls):
             timeout_ms: how long the controller may take; None: ``request_timeout_ms``.
         """
         wanted, limit = arguments.indexes("topic_partitions", topic_partitions), arguments.timeout(timeout_ms)
-        return self._run(_partitions.list_partition_reassignments(self._requests, wanted, limit))
+        return await self._run(_partitions.list_partition_reassignments(self._requests, wanted, limit))
 
-    def _indexes(self, given: Any) -> dict[str, list[int]] | None:
+    async def _indexes(self, given: Any) -> dict[str, list[int]] | None:
         """Partitions by topic: as given, or all of the topics given."""
         if given is None or isinstance(given, Mapping):
             return arguments.indexes("topic_partitions", given)
-        return self._run(_cluster.all_partitions(self._requests, arguments.names("topic_partitions", given)))
+        return await self._run(_cluster.all_partitions(self._requests, arguments.names("topic_partitions", given)))

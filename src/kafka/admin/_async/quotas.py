@@ -5,7 +5,7 @@ from typing import Any
 
 from kafka.admin import arguments
 from kafka.admin import quotas as _quotas
-from kafka.admin.async_calls import AsyncAdminCalls
+from kafka.admin._async import AsyncAdminCalls
 from kafka.errors import BrokerResponseError, IllegalArgumentError
 
 

@@ -1,4 +1,4 @@
-# Written by scripts/twins.py from kafka/admin/async_calls/cluster.py: change that file, not this one.
+# Written by scripts/twins.py from kafka/admin/_async/cluster.py: change that file, not this one.
 """The cluster: brokers, features, the nodes and their quorum; and requests of any kind."""
 
 from collections.abc import Callable, Iterable, Mapping
@@ -9,7 +9,7 @@ from kafka.admin import arguments
 from kafka.admin import cluster as _cluster
 from kafka.admin import features as _features
 from kafka.admin import quorum as _quorum
-from kafka.admin.calls import AdminCalls
+from kafka.admin._sync import AdminCalls
 from kafka.admin.features import ApiKey, BrokerVersionData, UpdateFeatureType
 from kafka.admin.quorum import RaftVoterEndpoint, directory_id
 from kafka.admin.requests import unchanged

@@ -1,4 +1,4 @@
-# Written by scripts/twins.py from kafka/admin/async_calls/topics.py: change that file, not this one.
+# Written by scripts/twins.py from kafka/admin/_async/topics.py: change that file, not this one.
 """Topics."""
 
 from collections.abc import Iterable, Mapping
@@ -7,7 +7,7 @@ from uuid import UUID
 
 from kafka.admin import arguments
 from kafka.admin import topics as _topics
-from kafka.admin.calls import AdminCalls
+from kafka.admin._sync import AdminCalls
 from kafka.admin.results import CreatePartitionsResult, CreateTopicsResult, DeleteTopicsResult
 from kafka.admin.topics import NewPartitions, NewTopics
 from kafka.admin.topics import new_partitions as wanted_partitions

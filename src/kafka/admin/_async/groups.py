@@ -6,7 +6,7 @@ from typing import Any
 from kafka.admin import arguments
 from kafka.admin import group_descriptions as _descriptions
 from kafka.admin import groups as _groups
-from kafka.admin.async_calls import AsyncAdminCalls
+from kafka.admin._async import AsyncAdminCalls
 from kafka.admin.group_descriptions import DescribedGroups
 from kafka.admin.groups import GroupState, GroupType, ListedGroup, ListedGroups, MemberToRemove, remove_group_members
 from kafka.errors import BrokerResponseError, KafkaError, NoError

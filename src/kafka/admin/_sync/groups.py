@@ -1,4 +1,4 @@
-# Written by scripts/twins.py from kafka/admin/async_calls/groups.py: change that file, not this one.
+# Written by scripts/twins.py from kafka/admin/_async/groups.py: change that file, not this one.
 """Groups."""
 
 from collections.abc import Iterable
@@ -7,7 +7,7 @@ from typing import Any
 from kafka.admin import arguments
 from kafka.admin import group_descriptions as _descriptions
 from kafka.admin import groups as _groups
-from kafka.admin.calls import AdminCalls
+from kafka.admin._sync import AdminCalls
 from kafka.admin.group_descriptions import DescribedGroups
 from kafka.admin.groups import GroupState, GroupType, ListedGroup, ListedGroups, MemberToRemove, remove_group_members
 from kafka.errors import BrokerResponseError, KafkaError, NoError
