@@ -36,7 +36,7 @@ _COLUMNS = ("principal", "host", "permission", "operation", "resource_type", "re
 
 
 class _Name(Choice):
-    """One of Kafka's names, with - or _, in any case."""
+    """A choice of Kafka's names, case-insensitive, with - or _."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """See `click.Choice`."""
@@ -44,7 +44,7 @@ class _Name(Choice):
 
 
 def _what(filters: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Add the options that say which ACLs are meant, or what an ACL is to be."""
+    """Add the options that describe an ACL: a filter, or a new ACL."""
     any_one = "any" if filters else None
     options = [
         click.option(
@@ -53,7 +53,13 @@ def _what(filters: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         click.option(
             "--host", metavar="HOST", default=None if filters else "*", help="Host that the principal connects from."
         ),
-        click.option("--operation", type=_Name(_OPERATIONS), default=any_one, required=not filters),
+        click.option(
+            "--operation",
+            type=_Name(_OPERATIONS),
+            default=any_one,
+            required=not filters,
+            help="Operation that the ACLs are about." if filters else "Operation to allow or deny.",
+        ),
         click.option(
             "--permission-type",
             "--permission",
@@ -61,8 +67,11 @@ def _what(filters: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
             type=_Name(("any", "allow", "deny") if filters else ("allow", "deny")),
             default="any" if filters else "allow",
             show_default=True,
+            help="Whether the ACLs allow or deny." if filters else "Whether to allow or deny the operation.",
         ),
-        click.option("--resource-type", type=_Name(_TYPES), default=any_one, required=not filters),
+        click.option(
+            "--resource-type", type=_Name(_TYPES), default=any_one, required=not filters, help="Type of the resource."
+        ),
         click.option(
             "--resource-name",
             metavar="NAME",
@@ -76,6 +85,9 @@ def _what(filters: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
             type=_Name(_PATTERNS if filters else ("literal", "prefixed")),
             default="any" if filters else "literal",
             show_default=True,
+            help="How the ACLs match resource names; match finds all that apply to the given name."
+            if filters
+            else "Match the exact resource name, or all names that start with it.",
         ),
     ]
 

@@ -18,7 +18,7 @@ import click
 from kafka import broker
 from kafka.broker.registry.http_server import RegistryPortError
 from kafka.broker.settings import BrokerSettings
-from kafka.cli.options import ask_password
+from kafka.cli.options import ask_password, host_option, port_option
 from kafka.errors import IllegalStateError, KafkaConfigurationError
 
 _WITHOUT_OPTION = frozenset({"topic_defaults", "users"})
@@ -61,21 +61,8 @@ def _pairs(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> dic
     type=click.Path(file_okay=False, path_type=pathlib.Path),
     help="Directory for the logs. [default: a temporary directory, removed on exit]",
 )
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    metavar="PORT",
-    default=9092,
-    show_default=True,
-    help="Port; 0 picks a free one.",
-)
-@click.option(
-    "--host",
-    metavar="ADDRESS",
-    default="127.0.0.1",
-    show_default=True,
-    help="Address to listen on. With 0.0.0.0, clients are given this machine's address; see --advertised-host.",
-)
+@port_option(9092)
+@host_option("With 0.0.0.0, clients are given this machine's address; see --advertised-host.")
 @click.option(
     "--topic-config",
     "topic_defaults",

@@ -70,7 +70,14 @@ def _all_there(admin: "KafkaAdminClient", kind: str, names: list[str], configs: 
 
 
 @command.command(name="list")
-@click.option("-r", "--resource-type", "kinds", multiple=True, type=AnyCase(_KINDS))
+@click.option(
+    "-r",
+    "--resource-type",
+    "kinds",
+    multiple=True,
+    type=AnyCase(_KINDS),
+    help="List only resources of this type; repeatable.",
+)
 @connected
 def list_resources(session: Session, kinds: tuple[str, ...]) -> None:
     """List resources that have configs (Kafka 4.1)."""

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import click
 
+from kafka._compression import Compression
+
 if TYPE_CHECKING:
     Choice = click.Choice[str]
     ParamType = click.ParamType[Any]
@@ -299,6 +301,45 @@ def ask_password(question: str) -> str:
     return password
 
 
+def count_option(
+    *names: str, minimum: int = 1, metavar: str = "COUNT", default: int | None = None, **more: Any
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """An option that takes a whole number of at least ``minimum``; its help shows the default, if there is one."""
+    shown = default is not None
+    return click.option(
+        *names, type=click.IntRange(minimum), metavar=metavar, default=default, show_default=shown, **more
+    )
+
+
+def port_option(default: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Add ``--port``, the port that a command listens on."""
+    return click.option(
+        "--port",
+        type=click.IntRange(0, 65535),
+        metavar="PORT",
+        default=default,
+        show_default=True,
+        help="Port; 0 picks a free one.",
+    )
+
+
+def host_option(remark: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Add ``--host``, the address that a command listens on; its help ends with ``remark``."""
+    return click.option(
+        "--host",
+        metavar="ADDRESS",
+        default="127.0.0.1",
+        show_default=True,
+        help=f"Address to listen on. {remark}",
+    )
+
+
+compression_option = click.option(
+    "-z", "--compression", type=click.Choice([each.option for each in Compression]), help="Compression codec."
+)
+acks_option = click.option(
+    "--acks", type=click.Choice(["0", "1", "all"]), help="Required acknowledgements. [default: all]"
+)
 yes_option = click.option("-y", "--yes", is_flag=True, help="Skip confirmation (implied without a terminal).")
 dry_run_option = click.option(
     "--dry-run", "--validate-only", is_flag=True, help="Show what would be done without doing it."

@@ -107,7 +107,15 @@ def create(session: Session, counts: tuple[str, ...], more: tuple[str, ...], dry
 
 
 @command.command()
-@click.option("--type", "--election-type", "kind", type=click.Choice(["preferred", "unclean"]), default="preferred")
+@click.option(
+    "--type",
+    "--election-type",
+    "kind",
+    type=click.Choice(["preferred", "unclean"]),
+    default="preferred",
+    show_default=True,
+    help="Elect the preferred replica, or any live one, which may lose records.",
+)
 @_partitions_option
 @click.option(
     "-t", "--topic", "topics", multiple=True, metavar="TOPIC", help="Use all partitions of this topic; repeatable."

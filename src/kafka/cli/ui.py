@@ -5,28 +5,15 @@ from typing import Any
 
 import click
 
-from kafka.cli.options import connected
+from kafka.cli.options import connected, count_option, host_option, port_option
 from kafka.cli.output import note
 from kafka.cli.registry_options import with_registry_if_given
 from kafka.cli.session import Session
 
 
 @click.command(name="ui")
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    metavar="PORT",
-    default=8085,
-    show_default=True,
-    help="Port; 0 picks a free one.",
-)
-@click.option(
-    "--host",
-    metavar="ADDRESS",
-    default="127.0.0.1",
-    show_default=True,
-    help="Address to listen on. On any other than a loopback address, others can see all records; there is no login.",
-)
+@port_option(8085)
+@host_option("On any other than a loopback address, others can see all records; there is no login.")
 @click.option(
     "--name",
     "names",
@@ -57,14 +44,7 @@ from kafka.cli.session import Session
     show_default=True,
     help="Maximum duration of a search, in seconds.",
 )
-@click.option(
-    "--search-records",
-    type=click.IntRange(1),
-    metavar="COUNT",
-    default=200_000,
-    show_default=True,
-    help="Maximum number of records that a search reads.",
-)
+@count_option("--search-records", default=200_000, help="Maximum number of records that a search reads.")
 @with_registry_if_given
 @connected
 def command(

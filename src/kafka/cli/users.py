@@ -12,6 +12,14 @@ from kafka.cli.session import Session
 
 _MECHANISMS = ("SCRAM-SHA-256", "SCRAM-SHA-512")
 _ITERATIONS = click.IntRange(1, 2**31 - 1)
+_mechanism_option = click.option(
+    "-m",
+    "--mechanism",
+    type=AnyCase(_MECHANISMS),
+    default=_MECHANISMS[1],
+    show_default=True,
+    help="SCRAM mechanism of the credential.",
+)
 _ALIASES = {"describe": "list", "describe-scram-credentials": "list", "create": "set"}
 
 
@@ -49,7 +57,7 @@ def _mechanism(given: Any) -> str:
 @command.command(name="set")
 @click.argument("user")
 @click.argument("more", nargs=-1, metavar="")
-@click.option("-m", "--mechanism", type=AnyCase(_MECHANISMS), default=_MECHANISMS[1])
+@_mechanism_option
 @click.option("--iterations", type=_ITERATIONS, metavar="COUNT", help="Number of hash iterations. [default: 4096]")
 @connected
 def set_password(session: Session, user: str, more: tuple[str, ...], mechanism: str, iterations: int | None) -> None:
@@ -83,7 +91,7 @@ def _first_line() -> str:
 
 @command.command()
 @click.argument("user")
-@click.option("-m", "--mechanism", type=AnyCase(_MECHANISMS), default=_MECHANISMS[1])
+@_mechanism_option
 @yes_option
 @connected
 def delete(session: Session, user: str, mechanism: str, yes: bool) -> None:

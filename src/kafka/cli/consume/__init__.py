@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kafka.cli.options import at_least_one, complete_group, connected, topic_option
+from kafka.cli.options import at_least_one, complete_group, connected, count_option, topic_option
 from kafka.cli.output import note
 from kafka.cli.positions import DURATION, POSITION, Position, instant
 from kafka.cli.session import Session
@@ -38,26 +38,17 @@ _OPTIONS = [
         is_flag=True,
         help="Keep reading new records; starts at the end unless --from or --last is given.",
     ),
-    click.option(
+    count_option(
         "--last",
-        type=click.IntRange(1),
         metavar="N",
         help="Read only the last N records of each partition; filters such as --key and --grep apply to these.",
     ),
-    click.option(
-        "-n",
-        "-c",
-        "--max-records",
-        "--max-messages",
-        type=click.IntRange(1),
-        metavar="COUNT",
-        help="Stop after this many records.",
-    ),
-    click.option(
+    count_option("-n", "-c", "--max-records", "--max-messages", help="Stop after this many records."),
+    count_option(
         "-p",
         "--partition",
         "partitions",
-        type=click.IntRange(0),
+        minimum=0,
         metavar="NUMBER",
         multiple=True,
         help="Read only this partition; repeatable.",

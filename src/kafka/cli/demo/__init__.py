@@ -10,7 +10,7 @@ import pathlib
 import click
 
 from kafka.cli.demo.run import run
-from kafka.cli.options import given_before
+from kafka.cli.options import count_option, given_before
 
 _NOT_TAKEN = {
     "--profile": "profile",
@@ -36,13 +36,7 @@ _NOT_TAKEN = {
     show_default=True,
     help="Directory for the Parquet files; files of an earlier run are replaced.",
 )
-@click.option(
-    "--flights",
-    type=click.IntRange(1),
-    metavar="COUNT",
-    default=None,
-    help="Use only the first COUNT flights of the year.",
-)
+@count_option("--flights", help="Use only the first COUNT flights of the year.")
 @click.option(
     "--report",
     type=click.Path(dir_okay=False, path_type=pathlib.Path),

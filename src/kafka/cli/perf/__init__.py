@@ -1,15 +1,23 @@
-"""``kafka perf``: how fast a cluster and this client are together, each way and round trip.
+"""``kafka perf``: measures the throughput of a producer and a consumer, and round trips; `measure.py` does the work."""
 
-`measure.py` does the work, and is told how much of it.
-"""
-
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
 
 import click
 
-from kafka._compression import Compression
-from kafka.cli.options import connected, one, topic_option
+from kafka.cli.options import acks_option, compression_option, connected, count_option, one, topic_option
 from kafka.cli.session import Session
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+_size_option = count_option("-s", "--size", minimum=8, metavar="BYTES", default=100, help="Size of values in bytes.")
+
+
+def _records_option(text: str, default: int | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Add ``--records``; the command gets ``count``."""
+    return count_option("-n", "--records", "count", default=default, help=text)
 
 
 @click.group(name="perf")
@@ -19,37 +27,11 @@ def command() -> None:
 
 @command.command()
 @topic_option
-@click.option(
-    "-n",
-    "--records",
-    "count",
-    type=click.IntRange(1),
-    metavar="COUNT",
-    default=1_000_000,
-    show_default=True,
-    help="Number of records to send.",
-)
-@click.option(
-    "-s",
-    "--size",
-    type=click.IntRange(8),
-    metavar="BYTES",
-    default=100,
-    show_default=True,
-    help="Size of values in bytes.",
-)
-@click.option(
-    "--key-size",
-    type=click.IntRange(0),
-    metavar="BYTES",
-    default=0,
-    show_default=True,
-    help="Size of keys in bytes; 0 sends no keys.",
-)
-@click.option(
-    "-z", "--compression", type=click.Choice([each.option for each in Compression]), help="Compression codec."
-)
-@click.option("--acks", type=click.Choice(["0", "1", "all"]), help="Required acknowledgements. [default: all]")
+@_records_option("Number of records to send.", 1_000_000)
+@_size_option
+@count_option("--key-size", minimum=0, metavar="BYTES", default=0, help="Size of keys in bytes; 0 sends no keys.")
+@compression_option
+@acks_option
 @click.option(
     "--random/--zeros", "noise", default=False, help="Use random values, which do not compress, or zeros, which do."
 )
@@ -63,14 +45,7 @@ def produce(session: Session, topics: list[str], **what: Any) -> None:
 
 @command.command()
 @topic_option
-@click.option(
-    "-n",
-    "--records",
-    "count",
-    type=click.IntRange(1),
-    metavar="COUNT",
-    help="Number of records to read. [default: all that are there now]",
-)
+@_records_option("Number of records to read. [default: all that are there now]")
 @click.option("--objects/--columns", default=True, help="Read records as objects, or as columns.")
 @connected
 def consume(session: Session, topics: list[str], count: int | None, objects: bool) -> None:
@@ -82,25 +57,8 @@ def consume(session: Session, topics: list[str], count: int | None, objects: boo
 
 @command.command(name="round-trip")
 @topic_option
-@click.option(
-    "-n",
-    "--records",
-    "count",
-    type=click.IntRange(1),
-    metavar="COUNT",
-    default=1_000,
-    show_default=True,
-    help="Number of round trips.",
-)
-@click.option(
-    "-s",
-    "--size",
-    type=click.IntRange(8),
-    metavar="BYTES",
-    default=100,
-    show_default=True,
-    help="Size of values in bytes.",
-)
+@_records_option("Number of round trips.", 1_000)
+@_size_option
 @connected
 def round_trip(session: Session, topics: list[str], count: int, size: int) -> None:
     """Measure round trips: send a record, read it, send the next."""

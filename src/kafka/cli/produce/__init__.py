@@ -9,10 +9,9 @@ from typing import IO, Any
 
 import click
 
-from kafka._compression import Compression
 from kafka.cli.escapes import as_typed
 from kafka.cli.file_formats import LINES, check_installed, format_of
-from kafka.cli.options import complete_topic, connected, delivery, one
+from kafka.cli.options import acks_option, complete_topic, compression_option, connected, delivery, one
 from kafka.cli.session import Session
 from kafka.cli.typed_values import Translator, Typed, note_likely_mistakes, typed_bytes, with_typed_values
 
@@ -61,10 +60,8 @@ _FORMATS = (*LINES, "json", "csv", "parquet", "arrow")
 @click.option(
     "--key-column", metavar="NAME", help="Send rows as JSON, with this column as the key (CSV, Parquet, Arrow)."
 )
-@click.option(
-    "-z", "--compression", type=click.Choice([each.option for each in Compression]), help="Compression codec."
-)
-@click.option("--acks", type=click.Choice(["0", "1", "all"]), help="Required acknowledgements. [default: all]")
+@compression_option
+@acks_option
 @click.option("--progress/--no-progress", default=None, help="Show the number of records on standard error.")
 @with_typed_values
 @connected
