@@ -17,7 +17,8 @@ from kafka.admin._async.partitions import AsyncPartitionCalls
 from kafka.admin._async.quotas import AsyncQuotaCalls
 from kafka.admin._async.topics import AsyncTopicCalls
 from kafka.admin._async.transactions import AsyncTransactionCalls
-from kafka.admin.base_client import BaseAdminClient, close_parts
+from kafka.admin.base_client import BaseAdminClient
+from kafka.cluster.client_core import ClientCore
 from kafka.cluster.polled_client import InnerName
 from kafka.config import AdminConfigs, with_options
 from kafka.config.settings_given import refuse_positions
@@ -67,32 +68,33 @@ class AsyncKafkaAdminClient(
 
         With ``api_version`` it waits for no server, and connects in the background.
         """
-        if self._cluster is not None:
+        if self._core is not None:
             raise IllegalStateError("the admin client was started before")
         self._runs_on = OwnLoop()
         self._loop = self._runs_on.loop
         self._reporting = LoopCallbacks(self._loop)
         self._requests = self._make_parts(self._loop, self._reporting)
+        assert self._core is not None
         try:
-            await self._start_parts(self._parsed.connection.api_version is not None)
+            await self._core.start(in_background=self._parsed.connection.api_version is not None)
         except BaseException:
             await self.close()
             raise
 
     async def close(self) -> None:
         """Close the connections. Does nothing the second time."""
-        if self._cluster is None or self._runs_on.was_left_by_fork:  # then it is the parent's to close
+        if self._core is None or self._runs_on.was_left_by_fork:  # then it is the parent's to close
             return
         if self._closing is None:
-            self._closing = self._loop.create_task(self._close())
+            self._closing = self._loop.create_task(self._close(self._core))
         await asyncio.shield(self._closing)  # who cancels the wait does not cancel the work
 
     async def stop(self) -> None:
         """As `close`, under the name that other asyncio clients have."""
         await self.close()
 
-    async def _close(self) -> None:
-        await close_parts(self._requests.telemetry, self._requests.cluster)
+    async def _close(self, core: ClientCore) -> None:
+        await core.close()
         if self._metrics is not None:
             self._metrics.close()
             if self._metrics.has_reporters:
@@ -110,13 +112,13 @@ class AsyncKafkaAdminClient(
     def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
         if is_finalizing():  # modules may be gone by now; the end of the process has closed everything
             return
-        telemetry, cluster = self._telemetry, self._cluster
-        if telemetry is None or cluster is None or self._closing is not None or self._runs_on.was_left_by_fork:
+        core = self._core
+        if core is None or self._closing is not None or self._runs_on.was_left_by_fork:
             return
         text = "an AsyncKafkaAdminClient was never closed: await close(), or use it in an 'async with' block"
         warnings.warn(text, ResourceWarning, stacklevel=2)
         if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(lambda: self._loop.create_task(close_parts(telemetry, cluster)))
+            self._loop.call_soon_threadsafe(lambda: self._loop.create_task(core.close()))
 
     def _is_closed(self) -> bool:
         return self._closing is not None

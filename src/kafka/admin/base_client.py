@@ -5,11 +5,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, overload
 
 from kafka.admin.requests import AdminRequests
-from kafka.cluster import ClusterAccess, ClusterClient
-from kafka.cluster.client_health import ClientHealth, Observed, client_html, not_started
+from kafka.cluster.client_core import ClientCore
+from kafka.cluster.client_health import Observed, client_html, not_started
 from kafka.cluster.telemetry.collector import Identity
 from kafka.cluster.telemetry.telemetry import Telemetry
-from kafka.cluster.troubles import Troubles
 from kafka.config import AdminConfig, option_table, parse_admin
 from kafka.config.secrecy import GivenConfigs
 from kafka.config.table import values_of, with_class_defaults
@@ -23,14 +22,6 @@ if TYPE_CHECKING:
     from kafka.metrics.kafka_metric import KafkaMetric
 
 
-async def close_parts(telemetry: Telemetry, cluster: ClusterAccess) -> None:
-    """Close the connections. On the loop; no method, as a client that is dropped is not to come back for it."""
-    try:
-        await telemetry.close()
-    finally:
-        await cluster.close()
-
-
 class BaseAdminClient:
     """The options of an admin client, and its metrics."""
 
@@ -38,10 +29,8 @@ class BaseAdminClient:
         name: row.default for name, row in option_table().items() if "admin" in row.clients
     }
     _parsed: AdminConfig
-    _cluster: ClusterClient | None = None
     _metrics: ClientMetrics | None = None
-    _health: ClientHealth | None = None
-    _telemetry: Telemetry | None = None
+    _core: ClientCore | None = None
 
     def _parse(self, configs: Mapping[str, Any]) -> None:
         """Take the options in; raises `KafkaConfigurationError`."""
@@ -53,14 +42,14 @@ class BaseAdminClient:
     def config(self) -> dict[str, Any]:
         """The options as given, with defaults; ``api_version`` is that of the brokers once one is connected."""
         given = self._parsed.connection.api_version
-        self._config["api_version"] = given if self._cluster is None else self._cluster.release
+        self._config["api_version"] = given if self._core is None else self._core.cluster.release
         return self._config
 
     def health(self) -> Health:
         """How the client is, see `Health`. Any thread may call this, at any time; it neither waits nor raises."""
-        if self._health is None:
+        if self._core is None:
             return not_started(self._parsed.connection.client_id)
-        return self._health.report(Observed(), self._is_closed())
+        return self._core.health.report(Observed(), self._is_closed())
 
     def _repr_html_(self) -> str:
         """What a notebook shows of the client: its health. In any thread; asks no broker."""
@@ -88,16 +77,9 @@ class BaseAdminClient:
         self._pushing().unregister(metric)
 
     def _pushing(self) -> Telemetry:
-        if self._telemetry is None:
+        if self._core is None:
             raise IllegalStateError("the admin client was not started: await start(), or use 'async with'")
-        return self._telemetry
-
-    async def _start_parts(self, in_background: bool) -> None:
-        """Find the cluster. On the loop."""
-        assert self._cluster is not None
-        assert self._telemetry is not None
-        await self._cluster.start(in_background=in_background)
-        self._telemetry.start()
+        return self._core.telemetry
 
     def _is_closed(self) -> bool:
         """Whether `close` was called."""
@@ -124,13 +106,11 @@ class BaseAdminClient:
         traffic = NetworkTraffic(metrics, "admin", loop)
         metrics.call_reporters_by(reporting.submit)
         self._metrics = metrics
-        troubles = Troubles(loop.time, client_id=connection.client_id)
-        self._cluster = ClusterClient(connection, self._parsed.security, traffic=traffic, troubles=troubles)
-        self._health = ClientHealth(connection.client_id, loop, troubles, self._cluster)
-        self._telemetry = Telemetry(
-            connection, self._cluster, metrics, Identity("admin-client", "admin"), loop, reporting.submit
+        identity = Identity("admin-client", "admin")
+        core = self._core = ClientCore(
+            connection, self._parsed.security, loop, traffic, metrics, identity, reporting.submit
         )
-        return AdminRequests(self._cluster, connection, self._telemetry)
+        return AdminRequests(core.cluster, connection, core.telemetry)
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(

@@ -17,11 +17,10 @@ from kafka.admin._sync.partitions import PartitionCalls
 from kafka.admin._sync.quotas import QuotaCalls
 from kafka.admin._sync.topics import TopicCalls
 from kafka.admin._sync.transactions import TransactionCalls
-from kafka.admin.base_client import BaseAdminClient, close_parts
-from kafka.cluster import ClusterClient
+from kafka.admin.base_client import BaseAdminClient
+from kafka.cluster.client_core import ClientCore
 from kafka.cluster.client_health import ClientHealth
 from kafka.cluster.polled_client import SendsToNodes
-from kafka.cluster.telemetry.telemetry import Telemetry
 from kafka.config import AdminConfigs, with_options
 from kafka.config.settings_given import refuse_positions
 from kafka.errors import IllegalStateError, KafkaError
@@ -61,9 +60,7 @@ class KafkaAdminClient(
     ``api_version`` it waits for no server, and connects in the background.
     """
 
-    _cluster: ClusterClient
-    _health: ClientHealth
-    _telemetry: Telemetry
+    _core: ClientCore
 
     def __init__(self, *given: Never, **configs: Unpack[AdminConfigs]) -> None:
         self._closed = True  # so that __del__ works on one that could not be made
@@ -73,12 +70,12 @@ class KafkaAdminClient(
         self._loop_thread = LoopThread.shared()
         self._reporting = WorkerThread(f"kafka-metrics-{connection.client_id}")
         self._requests = self._make_parts(self._loop_thread.loop, self._reporting)
-        self._loop_thread.on_death(self._health, ClientHealth.loop_failed)
+        self._loop_thread.on_death(self._core.health, ClientHealth.loop_failed)
         try:
             in_background = connection.api_version is not None
-            self._loop_thread.run(self._start_parts(in_background))
+            self._loop_thread.run(self._core.start(in_background=in_background))
         except BaseException:
-            self._loop_thread.spawn(close_parts(self._telemetry, self._cluster))
+            self._loop_thread.spawn(self._core.close())
             raise
         self._closed = False
 
@@ -88,7 +85,7 @@ class KafkaAdminClient(
             return
         self._close_polled_client()
         with contextlib.suppress(KafkaError):  # a fork or the end of the process has closed them already
-            closing = self._loop_thread.spawn(close_parts(self._telemetry, self._cluster))
+            closing = self._loop_thread.spawn(self._core.close())
             self._closed = True  # an interrupt from here on ends the wait, and the connections are closed all the same
             if not self._loop_thread.in_loop_thread:  # a finalizer may be run there, which must not stop the loop
                 closing.result(_CLOSE_TIMEOUT_S)
@@ -114,7 +111,7 @@ class KafkaAdminClient(
             return
         if not getattr(self, "_closed", True):
             with contextlib.suppress(KafkaError, RuntimeError):
-                self._loop_thread.spawn(close_parts(self._telemetry, self._cluster))
+                self._loop_thread.spawn(self._core.close())
 
     def _is_closed(self) -> bool:
         return self._closed

@@ -66,7 +66,7 @@ async def reconnect(admin, cluster):
     for broker in cluster.brokers:
         broker.hang_up()
     async with asyncio.timeout(5):
-        while any(admin.client._cluster.ready_connection(broker.node_id) for broker in cluster.brokers):
+        while any(admin.client._core.cluster.ready_connection(broker.node_id) for broker in cluster.brokers):
             await asyncio.sleep(0)
 
 
