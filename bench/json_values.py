@@ -15,8 +15,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.json
 
-from kafka.formats.json.columns import JsonColumnDecoder
-from kafka.formats.json.encoder import JsonColumnEncoder
+from kafka.formats.json.column_decoder import JsonColumnDecoder
+from kafka.formats.json.column_encoder import JsonColumnEncoder
 
 SCHEMA = "year int, month int, day int, carrier string, origin string, dep_delay double, arr_delay int"
 

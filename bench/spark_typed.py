@@ -41,8 +41,8 @@ def avro_parquet(source: Source, job: Job, watch: Watch) -> None:
     import pyarrow.compute
 
     from kafka.broker import EmbeddedBroker
+    from kafka.formats.avro.arrow_types import avro_schema_of
     from kafka.formats.avro.codec import Avro
-    from kafka.formats.avro.types import avro_schema_of
     from kafka.schema_registry import Schema, SchemaRegistryClient
 
     compute: Any = pyarrow.compute

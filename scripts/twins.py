@@ -1,8 +1,9 @@
 """Write the synchronous twin of each asyncio module that has one.
 
-A step of a client is written once, as asyncio code. Its synchronous twin is the same text without `async` and `await`
-and with the names of the table below exchanged; what really differs, how a wait is done, is behind those names. Both
-files are in the tree, so that readers, type checkers and tracebacks see ordinary Python.
+Client code is written once, as asyncio code, in packages called `_async`. Its synchronous twin, in the package `_sync`
+next to it, is the same text without `async`, `await` and the prefix `Async` of classes, and with the names of the
+tables below exchanged. What really differs, how to wait, is behind these names. Both files are in the tree, so that
+readers, type checkers and tracebacks see ordinary Python. To add a twin, add a module to an `_async` package.
 
     python scripts/twins.py            write the twins
     python scripts/twins.py --check    exit 1, and name them, where a twin is not what would be written
@@ -16,8 +17,8 @@ import re
 import subprocess
 import sys
 import tokenize
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -35,130 +36,61 @@ EVERYWHERE: dict[str, str] = {
     "aclosing": "closing",
     "anext": "next",
 }
-"""Names that are exchanged in every twin."""
+"""Python's names for asynchronous things, and their synchronous counterparts."""
 
 
-@dataclass(frozen=True)
-class Twin:
-    """A pair of modules.
-
-    Arguments:
-        source: the asyncio module, below `src/kafka`.
-        target: the synchronous one.
-        names: identifiers, and whole words in texts, that are exchanged besides `EVERYWHERE`.
-    """
-
-    source: str
-    target: str
-    names: Mapping[str, str] = field(default_factory=dict)
-
-
-_ADMIN = SOURCE / "admin" / "_async"
-_ADMIN_NAMES = {
-    "AsyncKafkaAdminClient": "KafkaAdminClient",
-    "_async": "_sync",
-    **{
-        name: name.removeprefix("Async")
-        for path in _ADMIN.glob("*.py")
-        for name in re.findall(r"^class (Async\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
-    },
-}
-"""Every module of `_ADMIN` has a twin, and every class there loses its prefix."""
-
-_REGISTRY = (
-    "association_calls",
-    "column_calls",
-    "references",
-    "requests",
-    "schema_calls",
-    "setting_calls",
-)
-_REGISTRY_NAMES = {
-    "AsyncAssociationCalls": "AssociationCalls",
-    "AsyncColumnCalls": "ColumnCalls",
-    "AsyncNamedSchemas": "NamedSchemas",
-    "AsyncRegistryReader": "RegistryReader",
-    "AsyncRegistryRequests": "RegistryRequests",
-    "AsyncSchemaCalls": "SchemaCalls",
-    "AsyncSchemaRegistryClient": "SchemaRegistryClient",
-    "AsyncSettingCalls": "SettingCalls",
-    "AsyncVersions": "Versions",
-    "async_references": "references",
-    "async_requests": "requests",
-    "async_schema_calls": "schema_calls",
-}
-
-_SERDES = ("avro", "json_schema", "protobuf")
-_SERDE_NAMES = {
+PREFIX = re.compile(r"Async(?=[A-Z])\w+")
+"""Classes lose this prefix in the twin."""
+OTHERS: dict[str, str] = {
     "AsyncDeserializer": "SyncDeserializer",
-    "AsyncRegistry": "Registry",
-    "AsyncSchemaRegistryClient": "SchemaRegistryClient",
     "AsyncSerializer": "SyncSerializer",
-    "AsyncWritingSchemas": "WritingSchemas",
-    "async_lookup": "lookup",
-    "async_references": "references",
-    "checked_async_registry": "checked_registry",
-    **{
-        f"Async{kind}{end}": f"{kind}{end}"
-        for kind in ("Avro", "JSON", "Protobuf")
-        for end in ("Serializer", "Deserializer")
-    },
-}
-
-_CONSUMER = ("calls", "offset_calls", "poll_loop")
-_CONSUMER_NAMES = {
-    "AsyncBoundedRead": "BoundedRead",
-    "AsyncConsumerCalls": "ConsumerCalls",
-    "AsyncKafkaConsumer": "KafkaConsumer",
-    "AsyncKafkaShareConsumer": "KafkaShareConsumer",
-    "AsyncOffsetCalls": "OffsetCalls",
-    "AsyncPollLoop": "PollLoop",
-    "AsyncShareCalls": "ShareCalls",
+    "HasAsyncTransactions": "HasTransactions",
     "LoopRunner": "ThreadRunner",
     "_async": "_sync",
     "async_consumer": "kafka_consumer",
+    "checked_async_registry": "checked_registry",
     "loop_runner": "thread_runner",
     "read_async": "read",
     "settled_async": "settled",
 }
+"""Names that do not follow the rule."""
+NAMES = EVERYWHERE | OTHERS
 
-_PRODUCER_NAMES = {
-    "AsyncKafkaProducer": "KafkaProducer",
-    "AsyncProducerCalls": "ProducerCalls",
-    "AsyncTransactionBlock": "TransactionBlock",
-    "AsyncTransactionCalls": "TransactionCalls",
-    "HasAsyncTransactions": "HasTransactions",
-    "LoopRunner": "ThreadRunner",
-    "_async": "_sync",
-}
 
-TWINS: tuple[Twin, ...] = (
-    *(
-        Twin(f"admin/_async/{path.name}", f"admin/_sync/{path.name}", _ADMIN_NAMES)
-        for path in sorted(_ADMIN.glob("*.py"))
-    ),
-    *(Twin(f"consumer/_async/{name}.py", f"consumer/_sync/{name}.py", _CONSUMER_NAMES) for name in _CONSUMER),
-    Twin("consumer/bounded/_async/read.py", "consumer/bounded/_sync/read.py", _CONSUMER_NAMES),
-    Twin("consumer/share/_async/calls.py", "consumer/share/_sync/calls.py", _CONSUMER_NAMES),
-    *(Twin(f"formats/registry/async_{name}.py", f"formats/registry/{name}.py", _REGISTRY_NAMES) for name in _REGISTRY),
-    Twin("schema_registry/async_lookup.py", "schema_registry/lookup.py", _SERDE_NAMES),
-    *(Twin(f"schema_registry/async_{name}.py", f"schema_registry/sync_{name}.py", _SERDE_NAMES) for name in _SERDES),
-    *(
-        Twin(f"producer/_async/{name}.py", f"producer/_sync/{name}.py", _PRODUCER_NAMES)
-        for name in ("arrow_sender", "calls", "transaction_calls")
-    ),
-)
-"""All pairs."""
+@dataclass(frozen=True)
+class Twin:
+    """A pair of modules, both paths below `src/kafka`.
+
+    Arguments:
+        source: the asyncio module, in a package `_async`.
+        target: the synchronous one, of the same name in the package `_sync` next to it.
+    """
+
+    source: str
+    target: str
+
+
+def twins() -> list[Twin]:
+    """Return all pairs: each module of a package `_async` has a twin."""
+    sources = [path.relative_to(SOURCE).as_posix() for path in sorted(SOURCE.rglob("_async/*.py"))]
+    return [Twin(source, source.replace("/_async/", "/_sync/")) for source in sources if "__init__" not in source]
+
 
 _WITH_WORDS = (tokenize.NAME, tokenize.STRING, tokenize.COMMENT, getattr(tokenize, "FSTRING_MIDDLE", -1))
 """Tokens in which names are exchanged; from Python 3.12 on f-strings are several tokens."""
 _HEADER = "# Written by scripts/twins.py from {source}: change that file, not this one.\n"
 
 
-def synchronous(text: str, names: Mapping[str, str]) -> str:
+def renamed(found: re.Match[str]) -> str:
+    """Return the name in the twin for one that `ANYWHERE` has found."""
+    return NAMES.get(found[0], found[0].removeprefix("Async"))
+
+
+ANYWHERE = re.compile(rf"\b(?:{'|'.join(sorted(NAMES, key=len, reverse=True))}|{PREFIX.pattern})\b")
+
+
+def synchronous(text: str) -> str:
     """The synchronous form of an asyncio module's text."""
-    words = {**EVERYWHERE, **names}
-    anywhere = re.compile(r"\b(" + "|".join(map(re.escape, sorted(words, key=len, reverse=True))) + r")\b")
     lines = text.splitlines(keepends=True)
     edits: list[tuple[int, int, int, str]] = []
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
@@ -168,14 +100,14 @@ def synchronous(text: str, names: Mapping[str, str]) -> str:
             edits.append((row, start, end + gap, ""))
         elif row == end_row and token.type in _WITH_WORDS:
             there = lines[row - 1][start:end]
-            changed = anywhere.sub(lambda found: words[found[1]], there)
+            changed = ANYWHERE.sub(renamed, there)
             if changed != there:
                 edits.append((row, start, end, changed))
         elif row != end_row:  # a text of several lines
             for number in range(row, end_row + 1):
                 first, last = (start if number == row else 0), (end if number == end_row else len(lines[number - 1]))
                 part = lines[number - 1][first:last]
-                edits.append((number, first, last, anywhere.sub(lambda found: words[found[1]], part)))
+                edits.append((number, first, last, ANYWHERE.sub(renamed, part)))
     for row, start, end, new in sorted(edits, reverse=True):
         line = lines[row - 1]
         lines[row - 1] = line[:start] + new + line[end:]
@@ -194,7 +126,7 @@ def written(twin: Twin) -> str:
     """The text of the synchronous module."""
     text = (SOURCE / twin.source).read_text(encoding="utf-8")
     target = str(SOURCE / twin.target)
-    return tidy(_HEADER.format(source=f"kafka/{twin.source}") + synchronous(text, twin.names), target)
+    return tidy(_HEADER.format(source=f"kafka/{twin.source}") + synchronous(text), target)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -202,7 +134,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 where a twin is out of date")
     check = parser.parse_args(arguments).check
-    stale = [twin for twin in TWINS if _read(twin.target) != written(twin)]
+    stale = [twin for twin in twins() if _read(twin.target) != written(twin)]
     for twin in stale:
         if check:
             print(f"src/kafka/{twin.target} is not the twin of src/kafka/{twin.source}: run python scripts/twins.py")

@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from fuzz import Disagreement
 from fuzz.avro_inputs import Schemas, later, named, payload, value
+from kafka.formats.avro.column_decoder import AvroColumnDecoder
 from kafka.formats.avro.column_encoder import AvroColumnEncoder
-from kafka.formats.avro.columns import AvroColumnDecoder
 from kafka.formats.avro.errors import AvroDecodeError, AvroEncodeError
 from kafka.formats.avro.object_decoder import AvroObjectDecoder, AvroObjectEncoder
 from kafka.formats.avro.resolution import AvroResolutionError

@@ -9,8 +9,8 @@ from typing import Any
 import pyarrow as pa
 
 from fuzz import Disagreement
-from kafka.formats.json.columns import JsonColumnDecoder
-from kafka.formats.json.encoder import JsonColumnEncoder, JsonEncodeError
+from kafka.formats.json.column_decoder import JsonColumnDecoder
+from kafka.formats.json.column_encoder import JsonColumnEncoder, JsonEncodeError
 from kafka.formats.json.options import DecodeOptions, EncodeOptions
 from kafka.formats.json.rows import json_syntax_error
 

@@ -233,7 +233,7 @@ def test_no_old_path_is_a_file_or_a_folder() -> None:
         ("kafka.consumer.core", "from kafka import KafkaAdminClient"),
         ("kafka.broker.server", "from kafka.net import Connection"),
         ("kafka.broker.registry.subjects", "from kafka.formats.registry.schemas import Schema"),
-        ("kafka.formats.avro.columns", "from kafka.formats.registry.schemas import Schema"),
+        ("kafka.formats.avro.column_decoder", "from kafka.formats.registry.schemas import Schema"),
         ("kafka.net.loop", "from kafka.formats.registry.client import SchemaRegistryClient"),
         ("kafka.net.loop", "import kafka.broker"),
         ("kafka._variant", "from kafka import errors"),

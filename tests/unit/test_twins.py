@@ -29,7 +29,7 @@ def test_every_twin_is_up_to_date(twins: ModuleType) -> None:
     assert twins.main(["--check"]) == 0
 
 
-def test_a_step_loses_its_waits_and_changes_the_names_of_the_table(twins: ModuleType) -> None:
+def test_a_step_loses_its_waits_and_drops_the_prefix_of_classes(twins: ModuleType) -> None:
     text = '''
 class AsyncThing:
     """An AsyncThing, which waits.
@@ -41,12 +41,12 @@ class AsyncThing:
             return await self.start()  # an AsyncThing
 '''
     assert (
-        twins.synchronous(text, {"AsyncThing": "Thing"})
+        twins.synchronous(text)
         == '''
 class Thing:
     """An Thing, which waits.
 
-    See AsyncThings and `Thing`."""
+    See Things and `Thing`."""
 
     def __enter__(self) -> "Thing":
         with self._lock:
@@ -57,6 +57,18 @@ class Thing:
 
 def test_names_are_exchanged_in_texts_with_values_too(twins: ModuleType) -> None:
     text = 'raise E(f"an AsyncThing {{AsyncThing}} of {AsyncThing!r:>{n}}, not AsyncThings")\n'
-    assert twins.synchronous(text, {"AsyncThing": "Thing"}) == (
-        'raise E(f"an Thing {{Thing}} of {Thing!r:>{n}}, not AsyncThings")\n'
+    assert twins.synchronous(text) == 'raise E(f"an Thing {{Thing}} of {Thing!r:>{n}}, not Things")\n'
+
+
+def test_names_that_do_not_follow_the_rule_and_other_words_are_kept_apart(twins: ModuleType) -> None:
+    text = "from kafka.a._async.b import LoopRunner, AsyncSerializer  # Asynchronous, NotAsyncThing, AsyncIterator\n"
+    assert twins.synchronous(text) == (
+        "from kafka.a._sync.b import ThreadRunner, SyncSerializer  # Asynchronous, NotAsyncThing, Iterator\n"
     )
+
+
+def test_every_module_of_an_async_package_has_a_twin(twins: ModuleType) -> None:
+    found = {twin.source: twin.target for twin in twins.twins()}
+    assert found["admin/_async/topics.py"] == "admin/_sync/topics.py"
+    assert len(found) > 20
+    assert not [source for source in found if source.endswith("__init__.py")]

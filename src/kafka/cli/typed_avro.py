@@ -17,7 +17,7 @@ def avro_text(field: Field, registry: "SchemaRegistryClient | None") -> ToText:
     """Make the converter from Avro to JSON; raises `click.UsageError` for a schema that cannot be used."""
     if registry is None:
         return _text_without_registry(field)
-    from kafka.formats.registry.references import parsed_avro
+    from kafka.formats.registry._sync.named_schemas import parsed_avro
     from kafka.schema_registry.avro_json import AvroJsonReader
     from kafka.serialization import MessageField, SerializationContext
 
@@ -86,7 +86,7 @@ def _from_json(writer: "Callable[[str], tuple[ParsedSchema, Callable[[Any], byte
 def _registered(
     field: Field, registry: "SchemaRegistryClient"
 ) -> "Callable[[str], tuple[ParsedSchema, Callable[[Any], bytes]]]":
-    from kafka.formats.registry.references import parsed_avro
+    from kafka.formats.registry._sync.named_schemas import parsed_avro
     from kafka.schema_registry.avro import AvroSerializer
     from kafka.schema_registry.avro_values import schema_of
 

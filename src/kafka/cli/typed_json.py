@@ -64,7 +64,7 @@ def _without_registry(field: Field) -> "Writer":
 
 def _registered(field: Field, registry: "SchemaRegistryClient") -> "Writer":
     from kafka.formats.json.validation import JsonValidator
-    from kafka.formats.registry.references import referenced_schemas
+    from kafka.formats.registry._sync.named_schemas import referenced_schemas
     from kafka.schema_registry.json_schema import JSONSerializer
 
     if field.schema is not None:

@@ -1,14 +1,14 @@
 """Formats of values: bytes to typed Arrow columns or objects. Layer 2: imports `record/` and the layers below it.
 
 `columns` has the columns that a decoder fills value by value. If a value cannot be decoded, it is removed again and
-becomes null, and its cause is reported next to the column (`bad_values`). `rows` is the common part of readers and
-writers of columns in any format, `plain` has the values of Kafka's own serializers, and `framing` the prefixes and
-headers that name schemas.
+becomes null, and its cause is reported next to the column (`bad_values`). `column_io` has the readers and writers of
+columns that clients accept, in any format. `plain` has the values of Kafka's own serializers, and `framing` the
+prefixes and headers that name schemas.
 
 `avro`, `json` and `protobuf` have a format each: `codec` has the class for programs. In `avro`, `schema` parses
-schemas and `resolution` decides which type of the writer is read as which of the reader. `columns` decodes into
+schemas and `resolution` decides which type of the writer is read as which of the reader. `column_decoder` decodes into
 columns, with readers from `byte_readers`, `number_readers` and `nested_readers`; `column_encoder` encodes columns, with
-`arrow_writers` and `arrow_nested`; `types` maps types to Arrow's and back. `object_decoder` decodes and encodes
+`arrow_writers` and `arrow_nested`; `arrow_types` maps types to Arrow's and back. `object_decoder` decodes and encodes
 objects: `object_plan` makes the readers (`object_readers`, `nested_objects`), `writer_plan` the writers
 (`object_writers`, `logical_writers`, `nested_writers`).
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from kafka.formats.avro.schema import AvroDuration, AvroSchemaError
     from kafka.formats.bad_values import BadValue
     from kafka.formats.json.codec import Json
-    from kafka.formats.json.encoder import JsonEncodeError
+    from kafka.formats.json.column_encoder import JsonEncodeError
     from kafka.formats.json.errors import JsonSchemaError
     from kafka.formats.json.rows import json_syntax_error
     from kafka.formats.protobuf.codec import Protobuf
@@ -59,7 +59,7 @@ _HOMES = {
         "avro.schema": ("AvroDuration", "AvroSchemaError"),
         "bad_values": ("BadValue",),
         "json.codec": ("Json",),
-        "json.encoder": ("JsonEncodeError",),
+        "json.column_encoder": ("JsonEncodeError",),
         "json.errors": ("JsonSchemaError",),
         "json.rows": ("json_syntax_error",),
         "protobuf.codec": ("Protobuf",),

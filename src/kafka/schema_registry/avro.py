@@ -1,7 +1,7 @@
 """Avro values with the id of their schema, under confluent-kafka's names."""
 
-from kafka.schema_registry.async_avro import AsyncAvroDeserializer, AsyncAvroSerializer
-from kafka.schema_registry.sync_avro import AvroDeserializer, AvroSerializer
+from kafka.schema_registry._async.avro import AsyncAvroDeserializer, AsyncAvroSerializer
+from kafka.schema_registry._sync.avro import AvroDeserializer, AvroSerializer
 
 __all__ = [
     "AsyncAvroDeserializer",

@@ -10,9 +10,9 @@ from kafka.formats.avro.json_writer import json_writer
 from kafka.formats.avro.resolution import AvroResolutionError
 from kafka.formats.avro.schema import AvroSchemaError
 from kafka.formats.avro.schema import Schema as ParsedSchema
-from kafka.formats.registry.references import parsed_avro
+from kafka.formats.registry._sync.named_schemas import parsed_avro
+from kafka.schema_registry._sync.value_schemas import Registry, written_schema
 from kafka.schema_registry.avro_values import AvroValueDecoder
-from kafka.schema_registry.lookup import Registry, written_schema
 from kafka.schema_registry.schema_ids import SchemaId, dual_schema_id_deserializer
 from kafka.schema_registry.serde import described, value_error
 from kafka.serialization import SerializationContext, SerializationError

@@ -1,6 +1,6 @@
 """Protobuf messages with the id of their schema, under confluent-kafka's names."""
 
-from kafka.schema_registry.async_protobuf import AsyncProtobufDeserializer, AsyncProtobufSerializer
-from kafka.schema_registry.sync_protobuf import ProtobufDeserializer, ProtobufSerializer
+from kafka.schema_registry._async.protobuf import AsyncProtobufDeserializer, AsyncProtobufSerializer
+from kafka.schema_registry._sync.protobuf import ProtobufDeserializer, ProtobufSerializer
 
 __all__ = ["AsyncProtobufDeserializer", "AsyncProtobufSerializer", "ProtobufDeserializer", "ProtobufSerializer"]

@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, TypeVar
 
 from kafka.errors import KafkaError, error_text
+from kafka.formats.registry._sync.named_schemas import named_schema
 from kafka.formats.registry.client import SchemaRegistryClient
 from kafka.formats.registry.errors import SchemaRegistryConnectionError, SchemaRegistryError
-from kafka.formats.registry.references import named_schema
 from kafka.schema_registry.avro_json import AvroJsonReader
 from kafka.schema_registry.protobuf_json import ProtobufJsonReader
 from kafka.schema_registry.schema_ids import SchemaId, dual_schema_id_deserializer

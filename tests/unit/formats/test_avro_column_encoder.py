@@ -15,14 +15,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kafka.formats.avro.arrow_types import avro_schema_of
+from kafka.formats.avro.column_decoder import AvroColumnDecoder
 from kafka.formats.avro.column_encoder import AvroColumnEncoder
-from kafka.formats.avro.columns import AvroColumnDecoder
 from kafka.formats.avro.defaults import zigzag
 from kafka.formats.avro.errors import AvroEncodeError
 from kafka.formats.avro.object_decoder import AvroObjectEncoder
 from kafka.formats.avro.resolution import AvroResolutionError
 from kafka.formats.avro.schema import AvroSchemaError, parse
-from kafka.formats.avro.types import avro_schema_of
 from unit.formats.avro_values import schemas
 
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafka.formats.avro.columns import AvroColumnDecoder
+from kafka.formats.avro.column_decoder import AvroColumnDecoder
 from kafka.formats.avro.defaults import zigzag
 from kafka.formats.avro.resolution import AvroResolutionError
 from kafka.formats.avro.schema import AvroSchemaError, parse

@@ -9,11 +9,11 @@ import pyarrow as pa
 import pytest
 
 from kafka.formats import Avro, AvroDecodeError, AvroSchemaError, Json, JsonSchemaError
+from kafka.formats.avro.arrow_types import target_of
 from kafka.formats.avro.compatibility import incompatibilities
-from kafka.formats.avro.extent import MAX_COLUMNS, MAX_VALUES
 from kafka.formats.avro.object_decoder import AvroObjectDecoder, AvroObjectEncoder
 from kafka.formats.avro.schema import parse
-from kafka.formats.avro.types import target_of
+from kafka.formats.avro.size_limits import MAX_COLUMNS, MAX_VALUES
 
 pytestmark = pytest.mark.timeout(60)
 LEVELS = 60

@@ -8,7 +8,7 @@ import struct
 import pyarrow as pa
 import pytest
 
-from kafka.formats.avro.columns import AvroColumnDecoder
+from kafka.formats.avro.column_decoder import AvroColumnDecoder
 from kafka.formats.avro.floats import double_at, float_at, put_double, put_float, whole_as_float
 from kafka.formats.avro.object_decoder import AvroObjectDecoder, AvroObjectEncoder
 from kafka.formats.avro.schema import parse

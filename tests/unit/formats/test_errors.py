@@ -11,7 +11,7 @@ import pytest
 from kafka.consumer.records.build_records import deserialization_error
 from kafka.errors import RecordDeserializationError
 from kafka.formats.avro.errors import AvroDecodeError, AvroEncodeError
-from kafka.formats.json.encoder import JsonEncodeError
+from kafka.formats.json.column_encoder import JsonEncodeError
 from kafka.formats.json.validation import JsonInvalidError
 from kafka.formats.protobuf.errors import ProtobufDecodeError, ProtobufEncodeError
 from kafka.formats.registry.errors import SchemaRegistryConnectionError, SchemaRegistryError

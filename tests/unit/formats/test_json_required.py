@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from kafka.formats.json.encoder import check_required
+from kafka.formats.json.column_encoder import check_required
 from kafka.formats.json.schema import arrow_type
 
 X = {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}

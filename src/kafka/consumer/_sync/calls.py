@@ -21,7 +21,7 @@ from kafka.consumer.records.build_records import ConsumerRecords, Deserializers,
 from kafka.consumer.records.iteration import RecordCursor
 from kafka.consumer.records.typed_columns import ReadAs, TypedColumns, settled
 from kafka.errors import OffsetOutOfRangeError
-from kafka.formats.rows import SchemaNeeded
+from kafka.formats.column_io import SchemaNeeded
 from kafka.interceptor.client_interceptors import ConsumerInterceptors
 from kafka.record import Columns, ConsumerRecord
 from kafka.record.records import Key, Value

@@ -10,7 +10,7 @@ from kafka.consumer.buffer.polled_batch import PolledBatch
 from kafka.consumer.records.build_records import ErrorHandler, skip
 from kafka.errors import RecordDeserializationError
 from kafka.formats.bad_values import BadValue, error_column
-from kafka.formats.rows import ColumnReader, ReadAs, reader_of
+from kafka.formats.column_io import ColumnReader, ReadAs, reader_of
 from kafka.record import Columns, ConsumerRecord, decode_batches
 from kafka.serialization import SerializationError
 from kafka.structs import TopicPartition

@@ -55,7 +55,7 @@ class Avro:
         Raises:
             AvroSchemaError: the type or the name of a column has no counterpart in Avro.
         """
-        from kafka.formats.avro.types import avro_schema_of
+        from kafka.formats.avro.arrow_types import avro_schema_of
 
         return cls(avro_schema_of(columns, name))
 
@@ -66,7 +66,7 @@ class Avro:
         Raises:
             AvroSchemaError: no column can hold the schema, as a record contains itself or a decimal has over 76 digits.
         """
-        from kafka.formats.avro.types import target_of
+        from kafka.formats.avro.arrow_types import target_of
 
         return target_of(self.schema).arrow
 
@@ -139,7 +139,7 @@ class Avro:
             AvroResolutionError: values of the writer's schema cannot be read with this one.
             OverflowError: the column would have more than 2 GiB.
         """
-        from kafka.formats.avro.columns import AvroColumnDecoder
+        from kafka.formats.avro.column_decoder import AvroColumnDecoder
 
         values = _binary(values)
         decoder = AvroColumnDecoder(self.schema)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from kafka.formats.avro.cursor import ObjectReader, Reader
-from kafka.formats.avro.extent import least_size, too_deep
 from kafka.formats.avro.nested_objects import (
     ConstantObject,
     ImpossibleObject,
@@ -47,6 +46,7 @@ from kafka.formats.avro.resolution import (
     units,
 )
 from kafka.formats.avro.schema import Enum, Fixed, Logical, Primitive, Record, Schema
+from kafka.formats.avro.size_limits import least_size, too_deep
 from kafka.formats.avro.skippers import skipper
 
 

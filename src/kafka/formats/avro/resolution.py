@@ -1,7 +1,7 @@
 """Avro's schema resolution: finds which type of the reader's schema each type of the writer's is read as.
 
-`columns` makes readers of a resolved schema that fill columns, `object_plan` readers that return objects. Where the
-specification leaves a choice, this module does what Java does: in a reader's union, the branch that is the writer's
+`column_decoder` makes readers of a resolved schema that fill columns, `object_plan` readers that return objects. Where
+the specification leaves a choice, this module does what Java does: in a reader's union, the branch that is the writer's
 type takes precedence over one that it can be promoted to, and records outside unions match whatever their names are.
 """
 
@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from kafka.formats.avro.defaults import encoded_default
-from kafka.formats.avro.extent import check_values
 from kafka.formats.avro.schema import (
     NO_DEFAULT,
     Array,
@@ -25,6 +24,7 @@ from kafka.formats.avro.schema import (
     Schema,
     Union,
 )
+from kafka.formats.avro.size_limits import check_values
 
 PROMOTIONS = {
     "int": ("long", "float", "double"),

@@ -12,9 +12,9 @@ except ImportError:  # the plain variant needs no Cython
     from kafka import _cython as cython
 
 from kafka.formats.avro.cursor import NO_INTEGER, TOO_SHORT
-from kafka.formats.avro.extent import least_size
 from kafka.formats.avro.nested_readers import UnionReader
 from kafka.formats.avro.schema import Array, Enum, Fixed, Map, Primitive, Record, Schema, Union
+from kafka.formats.avro.size_limits import least_size
 
 if cython.compiled:
     from cython.cimports.kafka.formats.avro.cursor import Cursor, Reader, read_count, read_length

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 
-from kafka.formats.json.columns import JsonColumnDecoder
-from kafka.formats.json.encoder import JsonColumnEncoder
+from kafka.formats.json.column_decoder import JsonColumnDecoder
+from kafka.formats.json.column_encoder import JsonColumnEncoder
 from kafka.formats.json.encodings import in_utf8
 from kafka.formats.json.errors import JsonSchemaError, place
 from kafka.formats.json.options import DecodeOptions, EncodeOptions

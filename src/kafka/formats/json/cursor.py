@@ -1,9 +1,10 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The position in a JSON value that is being read, and the base class of readers.
 
-A tree of readers, which `columns` makes for a type, reads one value after the other. Each reader reads its part of the
-bytes and appends to its column. If the bytes are not such a value, it returns `BAD`, and the cursor has the reason, the
-position and the path; the caller then removes the row. Compiled by Cython; the plain variant behaves the same.
+A tree of readers, which `column_decoder` makes for a type, reads one value after the other. Each reader reads its part
+of the bytes and appends to its column. If the bytes are not such a value, it returns `BAD`, and the cursor has the
+reason, the position and the path; the caller then removes the row. Compiled by Cython; the plain variant behaves the
+same.
 """
 
 from __future__ import annotations

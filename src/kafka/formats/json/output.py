@@ -1,8 +1,9 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The buffer for JSON, and the base class of writers. Compiled by Cython; the plain variant behaves the same.
 
-A tree of writers, which `encoder` makes for a type, is bound to the buffers of an array; each writes the value of a
-row to the output. A value that JSON cannot represent gives `BAD`, with the reason and the path to it in the output.
+A tree of writers, which `column_encoder` makes for a type, is bound to the buffers of an array. Each writer writes the
+value of a row to the output. If JSON cannot represent the value, it returns `BAD`, and the output has the reason and
+the path.
 """
 
 from __future__ import annotations

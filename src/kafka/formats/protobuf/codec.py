@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from kafka.formats.bad_values import BadValue
-    from kafka.formats.protobuf.columns import ProtobufColumns
+    from kafka.formats.protobuf.column_codec import ProtobufColumns
 
     FindPosition = Callable[[int], Sequence[int]]
 
@@ -151,7 +151,7 @@ class Protobuf:
 
     def _column_codec(self) -> ProtobufColumns:
         if self._columns is None:
-            from kafka.formats.protobuf.columns import ProtobufColumns
+            from kafka.formats.protobuf.column_codec import ProtobufColumns
 
             self._columns = ProtobufColumns(self.descriptor)
         return self._columns

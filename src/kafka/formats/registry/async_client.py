@@ -5,13 +5,13 @@ from types import TracebackType
 from typing import Any, Self
 
 from kafka.errors import IllegalStateError
-from kafka.formats.registry.async_association_calls import AsyncAssociationCalls
-from kafka.formats.registry.async_column_calls import AsyncColumnCalls
-from kafka.formats.registry.async_setting_calls import AsyncSettingCalls
-from kafka.formats.registry.exchange import RegistryFace
+from kafka.formats.registry._async.association_calls import AsyncAssociationCalls
+from kafka.formats.registry._async.column_calls import AsyncColumnCalls
+from kafka.formats.registry._async.setting_calls import AsyncSettingCalls
+from kafka.formats.registry.exchange import BaseRegistryClient
 
 
-class AsyncSchemaRegistryClient(RegistryFace, AsyncColumnCalls, AsyncSettingCalls, AsyncAssociationCalls):
+class AsyncSchemaRegistryClient(BaseRegistryClient, AsyncColumnCalls, AsyncSettingCalls, AsyncAssociationCalls):
     """Asks a schema registry in asyncio: the options and calls of `SchemaRegistryClient`, awaited.
 
     Use it as ``async with AsyncSchemaRegistryClient(...) as registry``, or call `close` when done. Several tasks of one

@@ -7,11 +7,11 @@ from types import TracebackType
 from typing import Any, Self
 
 from kafka.errors import IllegalStateError, KafkaError
-from kafka.formats.registry.association_calls import AssociationCalls
-from kafka.formats.registry.column_calls import ColumnCalls
+from kafka.formats.registry._sync.association_calls import AssociationCalls
+from kafka.formats.registry._sync.column_calls import ColumnCalls
+from kafka.formats.registry._sync.setting_calls import SettingCalls
 from kafka.formats.registry.errors import http_library
-from kafka.formats.registry.exchange import Exchange, RegistryFace
-from kafka.formats.registry.setting_calls import SettingCalls
+from kafka.formats.registry.exchange import BaseRegistryClient, Exchange
 from kafka.net import LoopThread
 from kafka.net.loop_call import LoopCall
 
@@ -20,7 +20,7 @@ _open: set[Exchange] = set()
 """The connections of all clients. In a garbage cycle they would be finalized before their client could close them."""
 
 
-class SchemaRegistryClient(RegistryFace, ColumnCalls, SettingCalls, AssociationCalls):
+class SchemaRegistryClient(BaseRegistryClient, ColumnCalls, SettingCalls, AssociationCalls):
     """Asks a schema registry with Confluent's HTTP API; safe to use from several threads.
 
     Connections are opened on first use. A forked child opens its own.

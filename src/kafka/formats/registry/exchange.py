@@ -1,6 +1,6 @@
 """Sends a request to a schema registry: to each of its URLs in turn, and again after a pause if that may help.
 
-`RegistryFace` has the common part of the synchronous and the asyncio client.
+`BaseRegistryClient` has the common part of the synchronous and the asyncio client.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Any, NoReturn
 from kafka.cluster.backoff import Backoff
 from kafka.cluster.retry import RetryPolicy
 from kafka.errors import IllegalStateError, KafkaConfigurationError, KafkaError
-from kafka.formats.registry.answers import ACCEPTED, body_of
 from kafka.formats.registry.credentials import Credentials
 from kafka.formats.registry.errors import SchemaRegistryConnectionError, SchemaRegistryError, http_library
 from kafka.formats.registry.options import RegistryOptions, RegistryUrl, parse
+from kafka.formats.registry.responses import ACCEPTED, body_of
 from kafka.net.foreign_text import shown_text
 from kafka.net.tls import tls_context
 from kafka.version import __version__
@@ -249,7 +249,7 @@ def _why(error: BaseException) -> str:
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
-class RegistryFace:
+class BaseRegistryClient:
     """The options of a registry client, and its connections."""
 
     _options: RegistryOptions

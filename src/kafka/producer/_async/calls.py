@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from kafka.display.progress import Tell
-    from kafka.formats.rows import WriteAs
+    from kafka.formats.column_io import WriteAs
     from kafka.metrics.kafka_metric import KafkaMetric
     from kafka.producer.arrow.arrow_future import ArrowData, FutureArrowResult
 

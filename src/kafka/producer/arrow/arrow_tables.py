@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from kafka.formats.rows import ColumnWriter, writer_of
+from kafka.formats.column_io import ColumnWriter, writer_of
 
 Rows = TypeVar("Rows", pa.Table, pa.RecordBatch, pa.Table | pa.RecordBatch)
 

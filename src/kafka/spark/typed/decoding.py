@@ -175,13 +175,13 @@ def decoder_of(schema: ReaderSchema, typed: TypedOptions) -> Decode:
     if schema.format == "protobuf":
         return _without_headers(protobuf_of(schema.text, schema.message, schema.references).decode_rows)
     if schema.format == "avro":
-        from kafka.formats.avro.columns import AvroColumnDecoder
+        from kafka.formats.avro.column_decoder import AvroColumnDecoder
 
         avro = schema.avro()
         avro_decoder = AvroColumnDecoder(avro)
         avro_decoder.use(None, avro)
         return _without_headers(lambda values: avro_decoder.decode(values, framed=False))
-    from kafka.formats.json.columns import JsonColumnDecoder
+    from kafka.formats.json.column_decoder import JsonColumnDecoder
 
     return _without_headers(JsonColumnDecoder(schema.text, references=dict(schema.references)).decode)
 
@@ -192,9 +192,9 @@ def _without_headers(decode: Callable[[Any], "tuple[Any, list[BadValue]]"]) -> D
 
 def _registry_decoder(schema: ReaderSchema, typed: TypedOptions) -> Decode:
     """Make the decoder of values whose schemas are in the registry; it waits while the registry does not answer."""
-    from kafka.formats.registry.column_calls import RegistryReader
+    from kafka.formats.column_io import SchemaNeeded
+    from kafka.formats.registry._sync.column_calls import RegistryReader
     from kafka.formats.registry.schemas import Schema
-    from kafka.formats.rows import SchemaNeeded
 
     client = client_of(typed.registry)  # held by the task: it has the schemas of earlier tasks
     subject = next(each.subject for each in typed.fields if each.field == schema.field)

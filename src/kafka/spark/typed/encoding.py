@@ -81,7 +81,7 @@ class Encoder:
 
             plain = PlainColumns(self._schema.format)
             return plain.encode(column.cast(plain.type))
-        from kafka.formats.json.encoder import JsonColumnEncoder
+        from kafka.formats.json.column_encoder import JsonColumnEncoder
 
         return prefixed(JsonColumnEncoder(column.type).encode(self._of_schema(column)), self._prefix)
 
@@ -90,7 +90,7 @@ class Encoder:
         if not self._schema.text:
             return column
         from kafka.formats.arrow import check_kind
-        from kafka.formats.json.encoder import check_required
+        from kafka.formats.json.column_encoder import check_required
         from kafka.formats.json.schema import arrow_type
 
         if self._json_type is None:

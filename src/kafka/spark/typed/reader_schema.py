@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kafka.errors import KafkaConfigurationError
-from kafka.formats.registry.references import referenced_texts
+from kafka.formats.registry._sync.named_schemas import referenced_texts
 from kafka.spark.options.field_options import PLAIN_FORMATS, REGISTRY_FORMATS, FieldOptions, TypedOptions
 from kafka.spark.options.values import Partitions, Selection, Topics
 from kafka.spark.typed.registry import client_of
@@ -82,7 +82,7 @@ class ReaderSchema:
 
             return PlainColumns(self.format).type
         if self.format == "avro":
-            from kafka.formats.avro.types import target_of
+            from kafka.formats.avro.arrow_types import target_of
 
             return target_of(self.avro()).arrow
         if self.format == "protobuf":

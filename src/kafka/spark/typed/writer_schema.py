@@ -5,7 +5,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from kafka.errors import KafkaConfigurationError
-from kafka.formats.registry.references import parsed_avro, referenced_texts
+from kafka.formats.registry._sync.named_schemas import parsed_avro, referenced_texts
 from kafka.spark.options.field_options import PLAIN_FORMATS, REGISTRY_FORMATS, FieldOptions, TypedOptions
 from kafka.spark.typed.reader_schema import protobuf_of, schema_text
 from kafka.spark.typed.registry import client_of, wait_for_registry
@@ -133,7 +133,7 @@ def _derived(field: FieldOptions, topic: str | None, type_: Any) -> str:
     """The Avro schema of a column, a record named after the topic."""
     import json
 
-    from kafka.formats.avro.types import avro_schema_of
+    from kafka.formats.avro.arrow_types import avro_schema_of
 
     name = re.sub(r"\W", "_", f"{topic or 'row'}_{field.field}", flags=re.ASCII)
     if name[0].isdigit():

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pytest
 
 from kafka.formats import Avro, Json, Protobuf
+from kafka.formats.column_io import reader_of
 from kafka.formats.registry.async_client import AsyncSchemaRegistryClient
 from kafka.formats.registry.client import SchemaRegistryClient
 from kafka.formats.registry.schemas import Schema
-from kafka.formats.rows import reader_of
 from kafka.record.arrow import HEADERS_TYPE
 
 from .scripted_registry import Request, ScriptedRegistry

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kafka.formats.registry.references import parsed_avro, referenced_schemas
+from kafka.formats.registry._sync.named_schemas import parsed_avro, referenced_schemas
 from kafka.schema_registry import Schema, SchemaReference, SchemaRegistryClient
 from kafka.serialization import SerializationError
 

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 from kafka.formats import Avro, AvroEncodeError, Json, Protobuf
-from kafka.formats.registry import columns
-from kafka.formats.rows import SchemaNeeded, reader_of, writer_of
+from kafka.formats.column_io import SchemaNeeded, reader_of, writer_of
+from kafka.formats.registry import schema_columns as columns
 from kafka.schema_registry import (
     AsyncSchemaRegistryClient,
     Schema,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafka.formats.registry.columns import UnusableSchemas
+from kafka.formats.registry.schema_columns import UnusableSchemas
 
 pytestmark = pytest.mark.once
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from kafka.formats.registry.async_references import writers_schema as async_writers_schema
-from kafka.formats.registry.references import writers_schema
+from kafka.formats.registry._async.named_schemas import writers_schema as async_writers_schema
+from kafka.formats.registry._sync.named_schemas import writers_schema
 from kafka.formats.registry.schemas import RegisteredSchema, Schema, SchemaReference
 from kafka.schema_registry import SchemaRegistryConnectionError, SchemaRegistryError
 

@@ -39,7 +39,7 @@ from kafka.errors import (
     OffsetOutOfRangeError,
     UnknownTopicOrPartitionError,
 )
-from kafka.formats.rows import ReadAs, SchemaNeeded
+from kafka.formats.column_io import ReadAs, SchemaNeeded
 from kafka.record import Columns, ConsumerRecord
 from kafka.structs import TopicPartition
 

@@ -1,3 +1,4 @@
+# Written by scripts/twins.py from kafka/schema_registry/_async/value_schemas.py: change that file, not this one.
 """Finds the schemas to write values with, and those that values were written with."""
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
 from kafka.errors import KafkaConfigurationError
-from kafka.formats.registry.async_references import named_schema
+from kafka.formats.registry._sync.named_schemas import named_schema
 from kafka.formats.registry.errors import SchemaRegistryError
 from kafka.formats.registry.schemas import RegisteredSchema, Schema
 from kafka.schema_registry.schema_ids import SchemaId
@@ -21,15 +22,15 @@ class Registered(NamedTuple):
     schema_id: SchemaId
 
 
-class AsyncRegistry(Protocol):
-    """The part of `AsyncSchemaRegistryClient` that serializers use."""
+class Registry(Protocol):
+    """The part of `SchemaRegistryClient` that serializers use."""
 
-    async def register_schema_full_response(
+    def register_schema_full_response(
         self, subject_name: str, schema: Schema, normalize_schemas: bool = False
     ) -> RegisteredSchema:
-        """See `AsyncSchemaRegistryClient`."""
+        """See `SchemaRegistryClient`."""
 
-    async def lookup_schema(
+    def lookup_schema(
         self,
         subject_name: str,
         schema: Schema,
@@ -37,32 +38,32 @@ class AsyncRegistry(Protocol):
         fmt: str | None = None,
         deleted: bool = False,
     ) -> RegisteredSchema:
-        """See `AsyncSchemaRegistryClient`."""
+        """See `SchemaRegistryClient`."""
 
-    async def register_schema(self, subject_name: str, schema: Schema, normalize_schemas: bool = False) -> int:
-        """See `AsyncSchemaRegistryClient`."""
+    def register_schema(self, subject_name: str, schema: Schema, normalize_schemas: bool = False) -> int:
+        """See `SchemaRegistryClient`."""
 
-    async def get_schema(self, schema_id: int, subject_name: str | None = None, fmt: str | None = None) -> Schema:
-        """See `AsyncSchemaRegistryClient`."""
+    def get_schema(self, schema_id: int, subject_name: str | None = None, fmt: str | None = None) -> Schema:
+        """See `SchemaRegistryClient`."""
 
-    async def get_schema_by_guid(self, guid: str, fmt: str | None = None) -> Schema:
-        """See `AsyncSchemaRegistryClient`."""
+    def get_schema_by_guid(self, guid: str, fmt: str | None = None) -> Schema:
+        """See `SchemaRegistryClient`."""
 
-    async def get_latest_version(self, subject_name: str, fmt: str | None = None) -> RegisteredSchema:
-        """See `AsyncSchemaRegistryClient`."""
+    def get_latest_version(self, subject_name: str, fmt: str | None = None) -> RegisteredSchema:
+        """See `SchemaRegistryClient`."""
 
-    async def get_latest_with_metadata(
+    def get_latest_with_metadata(
         self, subject_name: str, metadata: Mapping[str, str], deleted: bool = False, fmt: str | None = None
     ) -> RegisteredSchema:
-        """See `AsyncSchemaRegistryClient`."""
+        """See `SchemaRegistryClient`."""
 
-    async def get_version(
+    def get_version(
         self, subject_name: str, version: Any = "latest", deleted: bool = False, fmt: str | None = None
     ) -> RegisteredSchema:
-        """See `AsyncSchemaRegistryClient`."""
+        """See `SchemaRegistryClient`."""
 
 
-class AsyncWritingSchemas:
+class WritingSchemas:
     """The schemas to write the values of subjects with.
 
     Arguments:
@@ -74,7 +75,7 @@ class AsyncWritingSchemas:
     Raises `KafkaConfigurationError` for options that contradict each other.
     """
 
-    def __init__(self, registry: AsyncRegistry, options: Options, schema: Schema | None, kind: str) -> None:
+    def __init__(self, registry: Registry, options: Options, schema: Schema | None, kind: str) -> None:
         self._registry = registry
         self._schema = schema
         self._kind = kind
@@ -95,7 +96,7 @@ class AsyncWritingSchemas:
         """The result that `of` gave before and will give again, or None."""
         return None if subject is None else self._known.get(subject)
 
-    async def of(self, subject: str | None, own: Schema | None = None) -> Registered:
+    def of(self, subject: str | None, own: Schema | None = None) -> Registered:
         """The schema of a subject, registered if necessary; raises the registry's errors.
 
         Arguments:
@@ -108,12 +109,12 @@ class AsyncWritingSchemas:
         if known is not None:
             return known
         if self._id is not None:
-            schema = await self._registry.get_schema(self._id, subject)
-            registered = await self._registry.lookup_schema(subject, schema, deleted=True)
+            schema = self._registry.get_schema(self._id, subject)
+            registered = self._registry.lookup_schema(subject, schema, deleted=True)
         elif self._metadata is not None:
-            return self._named(await self._registry.get_latest_with_metadata(subject, self._metadata, deleted=True))
+            return self._named(self._registry.get_latest_with_metadata(subject, self._metadata, deleted=True))
         elif self._latest:  # may change; the registry's client caches it for a while
-            return self._named(await self._registry.get_latest_version(subject))
+            return self._named(self._registry.get_latest_version(subject))
         else:
             own = own or self._schema
             if own is None:
@@ -121,7 +122,7 @@ class AsyncWritingSchemas:
                     "the serializer has no schema: give it one, or set 'use.latest.version' or 'use.schema.id'"
                 )
             ask = self._registry.register_schema_full_response if self._registers else self._registry.lookup_schema
-            found = await ask(subject, own, normalize_schemas=self._normalizes)
+            found = ask(subject, own, normalize_schemas=self._normalizes)
             registered = RegisteredSchema(found.subject, found.version, found.schema_id, found.guid, own)
         known = self._known[subject] = self._named(registered)
         return known
@@ -130,7 +131,7 @@ class AsyncWritingSchemas:
         return Registered(registered.schema, SchemaId(self._kind, registered.schema_id, registered.guid))
 
 
-async def written_schema(registry: AsyncRegistry, schema_id: SchemaId, subject: str | None) -> Schema:
+def written_schema(registry: Registry, schema_id: SchemaId, subject: str | None) -> Schema:
     """The schema that a record was written with.
 
     Raises:
@@ -138,7 +139,7 @@ async def written_schema(registry: AsyncRegistry, schema_id: SchemaId, subject: 
         SchemaRegistryError: the registry does not answer or refuses.
     """
     try:
-        return await named_schema(registry, schema_id.name, subject)
+        return named_schema(registry, schema_id.name, subject)
     except SchemaRegistryError as error:
         if not error.is_missing:
             raise
@@ -147,12 +148,12 @@ async def written_schema(registry: AsyncRegistry, schema_id: SchemaId, subject: 
         ) from error
 
 
-async def newest_schema(
-    registry: AsyncRegistry, subject: str | None, metadata: Mapping[str, str] | None, fmt: str | None = None
+def newest_schema(
+    registry: Registry, subject: str | None, metadata: Mapping[str, str] | None, fmt: str | None = None
 ) -> Schema | None:
     """The newest schema of a subject, or the newest with properties of its metadata; None without a subject."""
     if subject is None:
         return None
     if metadata is not None:
-        return (await registry.get_latest_with_metadata(subject, metadata, deleted=True, fmt=fmt)).schema
-    return (await registry.get_latest_version(subject, fmt)).schema
+        return (registry.get_latest_with_metadata(subject, metadata, deleted=True, fmt=fmt)).schema
+    return (registry.get_latest_version(subject, fmt)).schema

@@ -1,13 +1,13 @@
-# Written by scripts/twins.py from kafka/formats/registry/async_setting_calls.py: change that file, not this one.
+# Written by scripts/twins.py from kafka/formats/registry/_async/setting_calls.py: change that file, not this one.
 """The calls about compatibility, other settings, modes and contexts, with confluent-kafka's names and arguments."""
 
 from typing import Any, Literal
 
 from kafka.errors import IllegalArgumentError
-from kafka.formats.registry.answers import settings_of, text_of
+from kafka.formats.registry._sync.requests import quoted
+from kafka.formats.registry._sync.schema_calls import SchemaCalls
 from kafka.formats.registry.errors import SchemaRegistryError
-from kafka.formats.registry.requests import quoted
-from kafka.formats.registry.schema_calls import SchemaCalls
+from kafka.formats.registry.responses import settings_of, text_of
 from kafka.formats.registry.schemas import Schema, checked_schema
 from kafka.formats.registry.settings import ServerConfig
 

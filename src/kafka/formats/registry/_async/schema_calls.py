@@ -1,19 +1,18 @@
-# Written by scripts/twins.py from kafka/formats/registry/async_schema_calls.py: change that file, not this one.
 """The calls about schemas, subjects and versions, with confluent-kafka's names, arguments and results."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from kafka.formats.registry.answers import registered, version_of
+from kafka.formats.registry._async.requests import AsyncRegistryRequests, quoted
 from kafka.formats.registry.cache import Cache
 from kafka.formats.registry.options import RegistryOptions
-from kafka.formats.registry.requests import RegistryRequests, quoted
+from kafka.formats.registry.responses import registered, version_of
 from kafka.formats.registry.schemas import RegisteredSchema, Schema, SchemaVersion, checked_schema
 
 Version = int | Literal["latest"]
 
 
-class SchemaCalls(RegistryRequests):
+class AsyncSchemaCalls(AsyncRegistryRequests):
     """What a registry is asked.
 
     All raise `SchemaRegistryError` for what the registry refuses, `SchemaRegistryConnectionError`, one of those, where
@@ -32,7 +31,7 @@ class SchemaCalls(RegistryRequests):
 
     # -- schemas ------------------------------------------------------------------------------------------------------
 
-    def register_schema(self, subject_name: str, schema: Schema, normalize_schemas: bool = False) -> int:
+    async def register_schema(self, subject_name: str, schema: Schema, normalize_schemas: bool = False) -> int:
         """Register a schema as a subject's next version, unless it is one already; its id.
 
         Arguments:
@@ -40,11 +39,11 @@ class SchemaCalls(RegistryRequests):
             schema: the schema.
             normalize_schemas: have the registry bring it into a normal form first.
         """
-        made = self.register_schema_full_response(subject_name, schema, normalize_schemas)
+        made = await self.register_schema_full_response(subject_name, schema, normalize_schemas)
         assert made.schema_id is not None
         return made.schema_id
 
-    def register_schema_full_response(
+    async def register_schema_full_response(
         self, subject_name: str, schema: Schema, normalize_schemas: bool = False
     ) -> RegisteredSchema:
         """As `register_schema`; with all that the registry says of it. What it does not say is None.
@@ -59,7 +58,7 @@ class SchemaCalls(RegistryRequests):
         if kept is not None:
             return kept
         path = f"subjects/{quoted(subject_name)}/versions"
-        answer = self._asked(dict, "POST", path, {"normalize": normalize_schemas}, schema.to_dict())
+        answer = await self._asked(dict, "POST", path, {"normalize": normalize_schemas}, schema.to_dict())
         found = registered(answer, f"POST /{path}", "id")
         told = found.schema if found.schema.schema_str is not None else schema
         made = RegisteredSchema(found.subject or subject_name, found.version, found.schema_id, found.guid, told)
@@ -67,7 +66,7 @@ class SchemaCalls(RegistryRequests):
         self._latest.forget(lambda each: isinstance(each, tuple) and each[0] == subject_name)
         return made
 
-    def get_schema(
+    async def get_schema(
         self,
         schema_id: int,
         subject_name: str | None = None,
@@ -91,11 +90,11 @@ class SchemaCalls(RegistryRequests):
         if kept is None:
             query = {"subject": subject_name, "format": fmt, "referenceFormat": reference_format, "findTags": tags}
             path = f"schemas/ids/{schema_id:d}"
-            kept = registered(self._asked(dict, "GET", path, query), f"GET /{path}", "schema")
+            kept = registered(await self._asked(dict, "GET", path, query), f"GET /{path}", "schema")
             self._by_id.put(key, kept)
         return kept.schema
 
-    def get_schema_by_guid(self, guid: str, fmt: str | None = None) -> Schema:
+    async def get_schema_by_guid(self, guid: str, fmt: str | None = None) -> Schema:
         """The schema with a GUID; it is asked for once.
 
         Arguments:
@@ -105,15 +104,15 @@ class SchemaCalls(RegistryRequests):
         kept = self._by_guid.get((guid, fmt))
         if kept is None:
             path = f"schemas/guids/{quoted(guid)}"
-            kept = registered(self._asked(dict, "GET", path, {"format": fmt}), f"GET /{path}", "schema").schema
+            kept = registered(await self._asked(dict, "GET", path, {"format": fmt}), f"GET /{path}", "schema").schema
             self._by_guid.put((guid, fmt), kept)
         return kept
 
-    def get_schema_types(self) -> list[str]:
+    async def get_schema_types(self) -> list[str]:
         """The types of schema that the registry takes."""
-        return self._listed(str, "GET", "schemas/types")
+        return await self._listed(str, "GET", "schemas/types")
 
-    def get_subjects_by_schema_id(
+    async def get_subjects_by_schema_id(
         self, schema_id: int, subject_name: str | None = None, deleted: bool = False, offset: int = 0, limit: int = -1
     ) -> list[str]:
         """The subjects with a schema.
@@ -126,9 +125,9 @@ class SchemaCalls(RegistryRequests):
             limit: how many to give; less than 0: all.
         """
         query = {"subject": subject_name, "deleted": deleted or None, "offset": offset, "limit": limit}
-        return self._listed(str, "GET", f"schemas/ids/{schema_id:d}/subjects", query)
+        return await self._listed(str, "GET", f"schemas/ids/{schema_id:d}/subjects", query)
 
-    def get_schema_versions(
+    async def get_schema_versions(
         self, schema_id: int, subject_name: str | None = None, deleted: bool = False, offset: int = 0, limit: int = -1
     ) -> list[SchemaVersion]:
         """The subjects and versions that are a schema.
@@ -142,11 +141,11 @@ class SchemaCalls(RegistryRequests):
         """
         query = {"subject": subject_name, "deleted": deleted or None, "offset": offset, "limit": limit}
         path = f"schemas/ids/{schema_id:d}/versions"
-        return [version_of(each, f"GET /{path}") for each in self._asked(list, "GET", path, query)]
+        return [version_of(each, f"GET /{path}") for each in await self._asked(list, "GET", path, query)]
 
     # -- subjects and versions ----------------------------------------------------------------------------------------
 
-    def lookup_schema(
+    async def lookup_schema(
         self,
         subject_name: str,
         schema: Schema,
@@ -168,12 +167,12 @@ class SchemaCalls(RegistryRequests):
         if kept is None:
             query = {"normalize": normalize_schemas, "deleted": deleted, "format": fmt}
             path = f"subjects/{quoted(subject_name)}"
-            found = registered(self._asked(dict, "POST", path, query, schema.to_dict()), f"POST /{path}", "id")
+            found = registered(await self._asked(dict, "POST", path, query, schema.to_dict()), f"POST /{path}", "id")
             kept = RegisteredSchema(found.subject, found.version, found.schema_id, found.guid, schema)
             self._looked_up.put(key, kept)
         return kept
 
-    def get_subjects(
+    async def get_subjects(
         self,
         subject_prefix: str | None = None,
         deleted: bool = False,
@@ -197,9 +196,9 @@ class SchemaCalls(RegistryRequests):
             "offset": offset,
             "limit": limit,
         }
-        return self._listed(str, "GET", "subjects", query)
+        return await self._listed(str, "GET", "subjects", query)
 
-    def delete_subject(self, subject_name: str, permanent: bool = False) -> list[int]:
+    async def delete_subject(self, subject_name: str, permanent: bool = False) -> list[int]:
         """Delete a subject; the versions that it had. The ids of its schemas stay known until it is deleted for good.
 
         Arguments:
@@ -207,11 +206,11 @@ class SchemaCalls(RegistryRequests):
             permanent: for good; it has to be deleted the other way before.
         """
         path = f"subjects/{quoted(subject_name)}"
-        versions = self._listed(int, "DELETE", path, {"permanent": permanent or None})
+        versions = await self._listed(int, "DELETE", path, {"permanent": permanent or None})
         self._forget_subject(subject_name)
         return versions
 
-    def get_latest_version(self, subject_name: str, fmt: str | None = None) -> RegisteredSchema:
+    async def get_latest_version(self, subject_name: str, fmt: str | None = None) -> RegisteredSchema:
         """The newest version of a subject, asked for again after ``cache.latest.ttl.sec``.
 
         Arguments:
@@ -222,11 +221,11 @@ class SchemaCalls(RegistryRequests):
         kept = self._latest.get(key)
         if kept is None:
             path = f"subjects/{quoted(subject_name)}/versions/latest"
-            kept = registered(self._asked(dict, "GET", path, {"format": fmt}), f"GET /{path}", "schema")
+            kept = registered(await self._asked(dict, "GET", path, {"format": fmt}), f"GET /{path}", "schema")
             self._latest.put(key, kept)
         return kept
 
-    def get_latest_with_metadata(
+    async def get_latest_with_metadata(
         self, subject_name: str, metadata: Mapping[str, str], deleted: bool = False, fmt: str | None = None
     ) -> RegisteredSchema:
         """The newest version of a subject that has metadata, asked for again after ``cache.latest.ttl.sec``.
@@ -243,11 +242,11 @@ class SchemaCalls(RegistryRequests):
             names = list(metadata)
             query = {"deleted": deleted, "format": fmt, "key": names, "value": [metadata[name] for name in names]}
             path = f"subjects/{quoted(subject_name)}/metadata"
-            kept = registered(self._asked(dict, "GET", path, query), f"GET /{path}", "schema")
+            kept = registered(await self._asked(dict, "GET", path, query), f"GET /{path}", "schema")
             self._latest.put(key, kept)
         return kept
 
-    def get_version(
+    async def get_version(
         self,
         subject_name: str,
         version: Version = "latest",
@@ -268,13 +267,13 @@ class SchemaCalls(RegistryRequests):
         kept = None if version in ("latest", -1) else self._by_version.get(key)
         if kept is None:
             path = f"subjects/{quoted(subject_name)}/versions/{quoted(str(version))}"
-            answer = self._asked(dict, "GET", path, {"deleted": deleted, "format": fmt, "findTags": tags})
+            answer = await self._asked(dict, "GET", path, {"deleted": deleted, "format": fmt, "findTags": tags})
             kept = registered(answer, f"GET /{path}", "schema")
             if version not in ("latest", -1):
                 self._by_version.put(key, kept)
         return kept
 
-    def get_referenced_by(
+    async def get_referenced_by(
         self, subject_name: str, version: Version = "latest", offset: int = 0, limit: int = -1
     ) -> list[int]:
         """The ids of schemas that refer to a version of a subject.
@@ -286,9 +285,9 @@ class SchemaCalls(RegistryRequests):
             limit: how many to give; less than 0: all.
         """
         path = f"subjects/{quoted(subject_name)}/versions/{quoted(str(version))}/referencedby"
-        return self._listed(int, "GET", path, {"offset": offset, "limit": limit})
+        return await self._listed(int, "GET", path, {"offset": offset, "limit": limit})
 
-    def get_versions(
+    async def get_versions(
         self, subject_name: str, deleted: bool = False, deleted_only: bool = False, offset: int = 0, limit: int = -1
     ) -> list[int]:
         """The numbers of a subject's versions.
@@ -301,9 +300,9 @@ class SchemaCalls(RegistryRequests):
             limit: how many to give; less than 0: all.
         """
         query = {"deleted": deleted, "deletedOnly": deleted_only, "offset": offset, "limit": limit}
-        return self._listed(int, "GET", f"subjects/{quoted(subject_name)}/versions", query)
+        return await self._listed(int, "GET", f"subjects/{quoted(subject_name)}/versions", query)
 
-    def delete_version(self, subject_name: str, version: Version, permanent: bool = False) -> int:
+    async def delete_version(self, subject_name: str, version: Version, permanent: bool = False) -> int:
         """Delete a version of a subject; its number.
 
         Arguments:
@@ -312,7 +311,7 @@ class SchemaCalls(RegistryRequests):
             permanent: for good; it has to be deleted the other way before.
         """
         path = f"subjects/{quoted(subject_name)}/versions/{quoted(str(version))}"
-        number = self._asked(int, "DELETE", path, {"permanent": permanent or None})
+        number = await self._asked(int, "DELETE", path, {"permanent": permanent or None})
         self._forget_subject(subject_name)
         return int(number)
 

@@ -1,4 +1,3 @@
-# Written by scripts/twins.py from kafka/schema_registry/async_lookup.py: change that file, not this one.
 """Finds the schemas to write values with, and those that values were written with."""
 
 from __future__ import annotations
@@ -7,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
 from kafka.errors import KafkaConfigurationError
+from kafka.formats.registry._async.named_schemas import named_schema
 from kafka.formats.registry.errors import SchemaRegistryError
-from kafka.formats.registry.references import named_schema
 from kafka.formats.registry.schemas import RegisteredSchema, Schema
 from kafka.schema_registry.schema_ids import SchemaId
 from kafka.schema_registry.serde import Options, described
@@ -22,15 +21,15 @@ class Registered(NamedTuple):
     schema_id: SchemaId
 
 
-class Registry(Protocol):
-    """The part of `SchemaRegistryClient` that serializers use."""
+class AsyncRegistry(Protocol):
+    """The part of `AsyncSchemaRegistryClient` that serializers use."""
 
-    def register_schema_full_response(
+    async def register_schema_full_response(
         self, subject_name: str, schema: Schema, normalize_schemas: bool = False
     ) -> RegisteredSchema:
-        """See `SchemaRegistryClient`."""
+        """See `AsyncSchemaRegistryClient`."""
 
-    def lookup_schema(
+    async def lookup_schema(
         self,
         subject_name: str,
         schema: Schema,
@@ -38,32 +37,32 @@ class Registry(Protocol):
         fmt: str | None = None,
         deleted: bool = False,
     ) -> RegisteredSchema:
-        """See `SchemaRegistryClient`."""
+        """See `AsyncSchemaRegistryClient`."""
 
-    def register_schema(self, subject_name: str, schema: Schema, normalize_schemas: bool = False) -> int:
-        """See `SchemaRegistryClient`."""
+    async def register_schema(self, subject_name: str, schema: Schema, normalize_schemas: bool = False) -> int:
+        """See `AsyncSchemaRegistryClient`."""
 
-    def get_schema(self, schema_id: int, subject_name: str | None = None, fmt: str | None = None) -> Schema:
-        """See `SchemaRegistryClient`."""
+    async def get_schema(self, schema_id: int, subject_name: str | None = None, fmt: str | None = None) -> Schema:
+        """See `AsyncSchemaRegistryClient`."""
 
-    def get_schema_by_guid(self, guid: str, fmt: str | None = None) -> Schema:
-        """See `SchemaRegistryClient`."""
+    async def get_schema_by_guid(self, guid: str, fmt: str | None = None) -> Schema:
+        """See `AsyncSchemaRegistryClient`."""
 
-    def get_latest_version(self, subject_name: str, fmt: str | None = None) -> RegisteredSchema:
-        """See `SchemaRegistryClient`."""
+    async def get_latest_version(self, subject_name: str, fmt: str | None = None) -> RegisteredSchema:
+        """See `AsyncSchemaRegistryClient`."""
 
-    def get_latest_with_metadata(
+    async def get_latest_with_metadata(
         self, subject_name: str, metadata: Mapping[str, str], deleted: bool = False, fmt: str | None = None
     ) -> RegisteredSchema:
-        """See `SchemaRegistryClient`."""
+        """See `AsyncSchemaRegistryClient`."""
 
-    def get_version(
+    async def get_version(
         self, subject_name: str, version: Any = "latest", deleted: bool = False, fmt: str | None = None
     ) -> RegisteredSchema:
-        """See `SchemaRegistryClient`."""
+        """See `AsyncSchemaRegistryClient`."""
 
 
-class WritingSchemas:
+class AsyncWritingSchemas:
     """The schemas to write the values of subjects with.
 
     Arguments:
@@ -75,7 +74,7 @@ class WritingSchemas:
     Raises `KafkaConfigurationError` for options that contradict each other.
     """
 
-    def __init__(self, registry: Registry, options: Options, schema: Schema | None, kind: str) -> None:
+    def __init__(self, registry: AsyncRegistry, options: Options, schema: Schema | None, kind: str) -> None:
         self._registry = registry
         self._schema = schema
         self._kind = kind
@@ -96,7 +95,7 @@ class WritingSchemas:
         """The result that `of` gave before and will give again, or None."""
         return None if subject is None else self._known.get(subject)
 
-    def of(self, subject: str | None, own: Schema | None = None) -> Registered:
+    async def of(self, subject: str | None, own: Schema | None = None) -> Registered:
         """The schema of a subject, registered if necessary; raises the registry's errors.
 
         Arguments:
@@ -109,12 +108,12 @@ class WritingSchemas:
         if known is not None:
             return known
         if self._id is not None:
-            schema = self._registry.get_schema(self._id, subject)
-            registered = self._registry.lookup_schema(subject, schema, deleted=True)
+            schema = await self._registry.get_schema(self._id, subject)
+            registered = await self._registry.lookup_schema(subject, schema, deleted=True)
         elif self._metadata is not None:
-            return self._named(self._registry.get_latest_with_metadata(subject, self._metadata, deleted=True))
+            return self._named(await self._registry.get_latest_with_metadata(subject, self._metadata, deleted=True))
         elif self._latest:  # may change; the registry's client caches it for a while
-            return self._named(self._registry.get_latest_version(subject))
+            return self._named(await self._registry.get_latest_version(subject))
         else:
             own = own or self._schema
             if own is None:
@@ -122,7 +121,7 @@ class WritingSchemas:
                     "the serializer has no schema: give it one, or set 'use.latest.version' or 'use.schema.id'"
                 )
             ask = self._registry.register_schema_full_response if self._registers else self._registry.lookup_schema
-            found = ask(subject, own, normalize_schemas=self._normalizes)
+            found = await ask(subject, own, normalize_schemas=self._normalizes)
             registered = RegisteredSchema(found.subject, found.version, found.schema_id, found.guid, own)
         known = self._known[subject] = self._named(registered)
         return known
@@ -131,7 +130,7 @@ class WritingSchemas:
         return Registered(registered.schema, SchemaId(self._kind, registered.schema_id, registered.guid))
 
 
-def written_schema(registry: Registry, schema_id: SchemaId, subject: str | None) -> Schema:
+async def written_schema(registry: AsyncRegistry, schema_id: SchemaId, subject: str | None) -> Schema:
     """The schema that a record was written with.
 
     Raises:
@@ -139,7 +138,7 @@ def written_schema(registry: Registry, schema_id: SchemaId, subject: str | None)
         SchemaRegistryError: the registry does not answer or refuses.
     """
     try:
-        return named_schema(registry, schema_id.name, subject)
+        return await named_schema(registry, schema_id.name, subject)
     except SchemaRegistryError as error:
         if not error.is_missing:
             raise
@@ -148,12 +147,12 @@ def written_schema(registry: Registry, schema_id: SchemaId, subject: str | None)
         ) from error
 
 
-def newest_schema(
-    registry: Registry, subject: str | None, metadata: Mapping[str, str] | None, fmt: str | None = None
+async def newest_schema(
+    registry: AsyncRegistry, subject: str | None, metadata: Mapping[str, str] | None, fmt: str | None = None
 ) -> Schema | None:
     """The newest schema of a subject, or the newest with properties of its metadata; None without a subject."""
     if subject is None:
         return None
     if metadata is not None:
-        return (registry.get_latest_with_metadata(subject, metadata, deleted=True, fmt=fmt)).schema
-    return (registry.get_latest_version(subject, fmt)).schema
+        return (await registry.get_latest_with_metadata(subject, metadata, deleted=True, fmt=fmt)).schema
+    return (await registry.get_latest_version(subject, fmt)).schema

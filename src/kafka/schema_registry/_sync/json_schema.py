@@ -1,4 +1,4 @@
-# Written by scripts/twins.py from kafka/schema_registry/async_json_schema.py: change that file, not this one.
+# Written by scripts/twins.py from kafka/schema_registry/_async/json_schema.py: change that file, not this one.
 """JSON values with the id of their schema."""
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from typing import Any
 from kafka.errors import KafkaConfigurationError
 from kafka.formats.json.errors import JsonSchemaError
 from kafka.formats.json.validation import JsonInvalidError, JsonValidator, parse_json_schema, plain_object
-from kafka.formats.registry.references import referenced_schemas
+from kafka.formats.registry._sync.named_schemas import referenced_schemas
 from kafka.formats.registry.schemas import Schema
-from kafka.schema_registry.lookup import (
+from kafka.schema_registry._sync.value_schemas import (
     Registry,
     WritingSchemas,
     newest_schema,

@@ -1,12 +1,12 @@
-# Written by scripts/twins.py from kafka/formats/registry/async_association_calls.py: change that file, not this one.
+# Written by scripts/twins.py from kafka/formats/registry/_async/association_calls.py: change that file, not this one.
 """The calls about associations of resources with subjects, with confluent-kafka's names, arguments and results."""
 
 from collections.abc import Sequence
 
-from kafka.formats.registry.answers import associated, association_of
+from kafka.formats.registry._sync.requests import quoted
+from kafka.formats.registry._sync.schema_calls import SchemaCalls
 from kafka.formats.registry.associations import Association, AssociationCreateOrUpdateRequest, AssociationResponse
-from kafka.formats.registry.requests import quoted
-from kafka.formats.registry.schema_calls import SchemaCalls
+from kafka.formats.registry.responses import associated, association_of
 
 
 class AssociationCalls(SchemaCalls):

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from kafka.formats.registry.answers import associated, association_of
+from kafka.formats.registry._async.requests import quoted
+from kafka.formats.registry._async.schema_calls import AsyncSchemaCalls
 from kafka.formats.registry.associations import Association, AssociationCreateOrUpdateRequest, AssociationResponse
-from kafka.formats.registry.async_requests import quoted
-from kafka.formats.registry.async_schema_calls import AsyncSchemaCalls
+from kafka.formats.registry.responses import associated, association_of
 
 
 class AsyncAssociationCalls(AsyncSchemaCalls):

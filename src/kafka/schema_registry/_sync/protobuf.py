@@ -1,3 +1,4 @@
+# Written by scripts/twins.py from kafka/schema_registry/_async/protobuf.py: change that file, not this one.
 """Protobuf messages with the id of their schema."""
 
 from __future__ import annotations
@@ -11,15 +12,15 @@ from kafka.formats.protobuf.damage import damage
 from kafka.formats.protobuf.errors import library
 from kafka.formats.protobuf.files import indexes_of, is_known
 from kafka.formats.registry.schemas import Schema, SchemaReference
-from kafka.schema_registry.async_lookup import AsyncRegistry, AsyncWritingSchemas, written_schema
+from kafka.schema_registry._sync.value_schemas import Registry, WritingSchemas, written_schema
 from kafka.schema_registry.schema_ids import SchemaId, reference_subject_name_strategy
 from kafka.schema_registry.serde import (
     READING,
     WRITING,
-    AsyncDeserializer,
-    AsyncSerializer,
     Options,
-    checked_async_registry,
+    SyncDeserializer,
+    SyncSerializer,
+    checked_registry,
     value_error,
 )
 from kafka.serialization import SerializationContext, SerializationError
@@ -36,7 +37,7 @@ _READING = {**READING, _FORM: False}
 _MAX_DEPTH = 50
 
 
-class AsyncProtobufSerializer(AsyncSerializer):
+class ProtobufSerializer(SyncSerializer):
     """Serializes messages as Protobuf, with the schema's id before each value; registers the schema if necessary.
 
     It is thread-safe. ``KafkaProducer(value_serializer=ProtobufSerializer(Order, registry))`` uses it, for keys as well
@@ -44,7 +45,7 @@ class AsyncProtobufSerializer(AsyncSerializer):
 
     Arguments:
         msg_type: the class of the messages.
-        schema_registry_client: the `AsyncSchemaRegistryClient`.
+        schema_registry_client: the `SchemaRegistryClient`.
         conf: options by confluent-kafka's names.
 
     Raises `KafkaConfigurationError` for arguments that cannot be used.
@@ -65,14 +66,12 @@ class AsyncProtobufSerializer(AsyncSerializer):
         "_write_id",
     )
 
-    def __init__(
-        self, msg_type: Any, schema_registry_client: AsyncRegistry, conf: Mapping[str, Any] | None = None
-    ) -> None:
-        options = Options("AsyncProtobufSerializer", _WRITING, conf)
+    def __init__(self, msg_type: Any, schema_registry_client: Registry, conf: Mapping[str, Any] | None = None) -> None:
+        options = Options("ProtobufSerializer", _WRITING, conf)
         _check_form(options)
         descriptor = _descriptor(msg_type)
-        self._registry = checked_async_registry(schema_registry_client)
-        self._schemas = AsyncWritingSchemas(schema_registry_client, options, None, _TYPE)
+        self._registry = checked_registry(schema_registry_client)
+        self._schemas = WritingSchemas(schema_registry_client, options, None, _TYPE)
         self._registers = options.flag("auto.register.schemas")
         self._normalizes = options.flag("normalize.schemas")
         self._skips_known = options.flag("skip.known.types")
@@ -85,7 +84,7 @@ class AsyncProtobufSerializer(AsyncSerializer):
         self._indexes = indexes_of(descriptor)
         self._begin()
 
-    async def __call__(self, obj: Any, ctx: SerializationContext | None = None) -> bytes | None:
+    def __call__(self, obj: Any, ctx: SerializationContext | None = None) -> bytes | None:
         """Serialize a message; None stays None.
 
         Arguments:
@@ -100,7 +99,7 @@ class AsyncProtobufSerializer(AsyncSerializer):
         if not isinstance(obj, self._class):
             raise SerializationError(f"expected a message {self._name}, got {type(obj).__name__}")
         subject = self._strategy(ctx, self._name)
-        registered = self._schemas.known(subject) or await self._schemas.of(subject, await self._schema(ctx))
+        registered = self._schemas.known(subject) or self._schemas.of(subject, self._schema(ctx))
         schema_id = registered.schema_id
         schema_id.message_indexes = self._indexes
         try:
@@ -110,29 +109,29 @@ class AsyncProtobufSerializer(AsyncSerializer):
         made: bytes = self._write_id(data, ctx, schema_id)
         return made
 
-    async def _schema(self, ctx: SerializationContext | None) -> Schema | None:
+    def _schema(self, ctx: SerializationContext | None) -> Schema | None:
         """Register the imports, and return the schema to register; None if options name another."""
         if not self._schemas.needs_own:
             return None
-        return Schema(_text(self._file), _TYPE, await self._references(ctx, self._file, 0))
+        return Schema(_text(self._file), _TYPE, self._references(ctx, self._file, 0))
 
-    async def _references(self, ctx: SerializationContext | None, file: Any, depth: int) -> list[SchemaReference]:
+    def _references(self, ctx: SerializationContext | None, file: Any, depth: int) -> list[SchemaReference]:
         if depth > _MAX_DEPTH:
             raise SerializationError(f"expected imports at most {_MAX_DEPTH} levels deep")
         found = []
         for each in file.dependencies:
             if self._skips_known and is_known(each.name):
                 continue
-            schema = Schema(_text(each), _TYPE, await self._references(ctx, each, depth + 1))
+            schema = Schema(_text(each), _TYPE, self._references(ctx, each, depth + 1))
             subject = self._reference_subject(ctx, each)
             if self._registers:
-                await self._registry.register_schema(subject, schema, normalize_schemas=self._normalizes)
-            version = await self._registry.lookup_schema(subject, schema, normalize_schemas=self._normalizes)
+                self._registry.register_schema(subject, schema, normalize_schemas=self._normalizes)
+            version = self._registry.lookup_schema(subject, schema, normalize_schemas=self._normalizes)
             found.append(SchemaReference(each.name, subject, version.version))
         return found
 
 
-class AsyncProtobufDeserializer(AsyncDeserializer):
+class ProtobufDeserializer(SyncDeserializer):
     """Deserializes Protobuf values into messages.
 
     It is thread-safe. ``KafkaConsumer(value_deserializer=ProtobufDeserializer(Order,
@@ -142,7 +141,7 @@ class AsyncProtobufDeserializer(AsyncDeserializer):
     Arguments:
         message_type: the class of the messages, whatever schema values were written with.
         conf: options by confluent-kafka's names.
-        schema_registry_client: the `AsyncSchemaRegistryClient`, which must know the ids of values; None: any id is
+        schema_registry_client: the `SchemaRegistryClient`, which must know the ids of values; None: any id is
             accepted.
 
     Raises `KafkaConfigurationError` for arguments that cannot be used.
@@ -154,20 +153,20 @@ class AsyncProtobufDeserializer(AsyncDeserializer):
         self,
         message_type: Any,
         conf: Mapping[str, Any] | None = None,
-        schema_registry_client: AsyncRegistry | None = None,
+        schema_registry_client: Registry | None = None,
     ) -> None:
-        options = Options("AsyncProtobufDeserializer", _READING, conf)
+        options = Options("ProtobufDeserializer", _READING, conf)
         _check_form(options)
         _descriptor(message_type)
         self._class = message_type
-        self._registry = None if schema_registry_client is None else checked_async_registry(schema_registry_client)
+        self._registry = None if schema_registry_client is None else checked_registry(schema_registry_client)
         self._strategy = options.strategy()
         self._read_id = options.function("schema.id.deserializer")
         self._error = library("google.protobuf.message").DecodeError
         self._seen: set[Any] = set()
         self._begin()
 
-    async def __call__(self, value: bytes | None, ctx: SerializationContext | None = None) -> Any:
+    def __call__(self, value: bytes | None, ctx: SerializationContext | None = None) -> Any:
         """Deserialize bytes; None stays None.
 
         Arguments:
@@ -185,7 +184,7 @@ class AsyncProtobufDeserializer(AsyncDeserializer):
         key = schema_id.id if schema_id.id is not None else schema_id.guid
         if self._registry is not None and key not in self._seen:
             subject = None if ctx is None else self._strategy(ctx, self._class.DESCRIPTOR.full_name)
-            await written_schema(self._registry, schema_id, subject)
+            written_schema(self._registry, schema_id, subject)
             self._seen.add(key)
         try:
             return self._class.FromString(data)

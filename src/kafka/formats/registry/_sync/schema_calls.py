@@ -1,18 +1,19 @@
+# Written by scripts/twins.py from kafka/formats/registry/_async/schema_calls.py: change that file, not this one.
 """The calls about schemas, subjects and versions, with confluent-kafka's names, arguments and results."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from kafka.formats.registry.answers import registered, version_of
-from kafka.formats.registry.async_requests import AsyncRegistryRequests, quoted
+from kafka.formats.registry._sync.requests import RegistryRequests, quoted
 from kafka.formats.registry.cache import Cache
 from kafka.formats.registry.options import RegistryOptions
+from kafka.formats.registry.responses import registered, version_of
 from kafka.formats.registry.schemas import RegisteredSchema, Schema, SchemaVersion, checked_schema
 
 Version = int | Literal["latest"]
 
 
-class AsyncSchemaCalls(AsyncRegistryRequests):
+class SchemaCalls(RegistryRequests):
     """What a registry is asked.
 
     All raise `SchemaRegistryError` for what the registry refuses, `SchemaRegistryConnectionError`, one of those, where
@@ -31,7 +32,7 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
 
     # -- schemas ------------------------------------------------------------------------------------------------------
 
-    async def register_schema(self, subject_name: str, schema: Schema, normalize_schemas: bool = False) -> int:
+    def register_schema(self, subject_name: str, schema: Schema, normalize_schemas: bool = False) -> int:
         """Register a schema as a subject's next version, unless it is one already; its id.
 
         Arguments:
@@ -39,11 +40,11 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
             schema: the schema.
             normalize_schemas: have the registry bring it into a normal form first.
         """
-        made = await self.register_schema_full_response(subject_name, schema, normalize_schemas)
+        made = self.register_schema_full_response(subject_name, schema, normalize_schemas)
         assert made.schema_id is not None
         return made.schema_id
 
-    async def register_schema_full_response(
+    def register_schema_full_response(
         self, subject_name: str, schema: Schema, normalize_schemas: bool = False
     ) -> RegisteredSchema:
         """As `register_schema`; with all that the registry says of it. What it does not say is None.
@@ -58,7 +59,7 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
         if kept is not None:
             return kept
         path = f"subjects/{quoted(subject_name)}/versions"
-        answer = await self._asked(dict, "POST", path, {"normalize": normalize_schemas}, schema.to_dict())
+        answer = self._asked(dict, "POST", path, {"normalize": normalize_schemas}, schema.to_dict())
         found = registered(answer, f"POST /{path}", "id")
         told = found.schema if found.schema.schema_str is not None else schema
         made = RegisteredSchema(found.subject or subject_name, found.version, found.schema_id, found.guid, told)
@@ -66,7 +67,7 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
         self._latest.forget(lambda each: isinstance(each, tuple) and each[0] == subject_name)
         return made
 
-    async def get_schema(
+    def get_schema(
         self,
         schema_id: int,
         subject_name: str | None = None,
@@ -90,11 +91,11 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
         if kept is None:
             query = {"subject": subject_name, "format": fmt, "referenceFormat": reference_format, "findTags": tags}
             path = f"schemas/ids/{schema_id:d}"
-            kept = registered(await self._asked(dict, "GET", path, query), f"GET /{path}", "schema")
+            kept = registered(self._asked(dict, "GET", path, query), f"GET /{path}", "schema")
             self._by_id.put(key, kept)
         return kept.schema
 
-    async def get_schema_by_guid(self, guid: str, fmt: str | None = None) -> Schema:
+    def get_schema_by_guid(self, guid: str, fmt: str | None = None) -> Schema:
         """The schema with a GUID; it is asked for once.
 
         Arguments:
@@ -104,15 +105,15 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
         kept = self._by_guid.get((guid, fmt))
         if kept is None:
             path = f"schemas/guids/{quoted(guid)}"
-            kept = registered(await self._asked(dict, "GET", path, {"format": fmt}), f"GET /{path}", "schema").schema
+            kept = registered(self._asked(dict, "GET", path, {"format": fmt}), f"GET /{path}", "schema").schema
             self._by_guid.put((guid, fmt), kept)
         return kept
 
-    async def get_schema_types(self) -> list[str]:
+    def get_schema_types(self) -> list[str]:
         """The types of schema that the registry takes."""
-        return await self._listed(str, "GET", "schemas/types")
+        return self._listed(str, "GET", "schemas/types")
 
-    async def get_subjects_by_schema_id(
+    def get_subjects_by_schema_id(
         self, schema_id: int, subject_name: str | None = None, deleted: bool = False, offset: int = 0, limit: int = -1
     ) -> list[str]:
         """The subjects with a schema.
@@ -125,9 +126,9 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
             limit: how many to give; less than 0: all.
         """
         query = {"subject": subject_name, "deleted": deleted or None, "offset": offset, "limit": limit}
-        return await self._listed(str, "GET", f"schemas/ids/{schema_id:d}/subjects", query)
+        return self._listed(str, "GET", f"schemas/ids/{schema_id:d}/subjects", query)
 
-    async def get_schema_versions(
+    def get_schema_versions(
         self, schema_id: int, subject_name: str | None = None, deleted: bool = False, offset: int = 0, limit: int = -1
     ) -> list[SchemaVersion]:
         """The subjects and versions that are a schema.
@@ -141,11 +142,11 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
         """
         query = {"subject": subject_name, "deleted": deleted or None, "offset": offset, "limit": limit}
         path = f"schemas/ids/{schema_id:d}/versions"
-        return [version_of(each, f"GET /{path}") for each in await self._asked(list, "GET", path, query)]
+        return [version_of(each, f"GET /{path}") for each in self._asked(list, "GET", path, query)]
 
     # -- subjects and versions ----------------------------------------------------------------------------------------
 
-    async def lookup_schema(
+    def lookup_schema(
         self,
         subject_name: str,
         schema: Schema,
@@ -167,12 +168,12 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
         if kept is None:
             query = {"normalize": normalize_schemas, "deleted": deleted, "format": fmt}
             path = f"subjects/{quoted(subject_name)}"
-            found = registered(await self._asked(dict, "POST", path, query, schema.to_dict()), f"POST /{path}", "id")
+            found = registered(self._asked(dict, "POST", path, query, schema.to_dict()), f"POST /{path}", "id")
             kept = RegisteredSchema(found.subject, found.version, found.schema_id, found.guid, schema)
             self._looked_up.put(key, kept)
         return kept
 
-    async def get_subjects(
+    def get_subjects(
         self,
         subject_prefix: str | None = None,
         deleted: bool = False,
@@ -196,9 +197,9 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
             "offset": offset,
             "limit": limit,
         }
-        return await self._listed(str, "GET", "subjects", query)
+        return self._listed(str, "GET", "subjects", query)
 
-    async def delete_subject(self, subject_name: str, permanent: bool = False) -> list[int]:
+    def delete_subject(self, subject_name: str, permanent: bool = False) -> list[int]:
         """Delete a subject; the versions that it had. The ids of its schemas stay known until it is deleted for good.
 
         Arguments:
@@ -206,11 +207,11 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
             permanent: for good; it has to be deleted the other way before.
         """
         path = f"subjects/{quoted(subject_name)}"
-        versions = await self._listed(int, "DELETE", path, {"permanent": permanent or None})
+        versions = self._listed(int, "DELETE", path, {"permanent": permanent or None})
         self._forget_subject(subject_name)
         return versions
 
-    async def get_latest_version(self, subject_name: str, fmt: str | None = None) -> RegisteredSchema:
+    def get_latest_version(self, subject_name: str, fmt: str | None = None) -> RegisteredSchema:
         """The newest version of a subject, asked for again after ``cache.latest.ttl.sec``.
 
         Arguments:
@@ -221,11 +222,11 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
         kept = self._latest.get(key)
         if kept is None:
             path = f"subjects/{quoted(subject_name)}/versions/latest"
-            kept = registered(await self._asked(dict, "GET", path, {"format": fmt}), f"GET /{path}", "schema")
+            kept = registered(self._asked(dict, "GET", path, {"format": fmt}), f"GET /{path}", "schema")
             self._latest.put(key, kept)
         return kept
 
-    async def get_latest_with_metadata(
+    def get_latest_with_metadata(
         self, subject_name: str, metadata: Mapping[str, str], deleted: bool = False, fmt: str | None = None
     ) -> RegisteredSchema:
         """The newest version of a subject that has metadata, asked for again after ``cache.latest.ttl.sec``.
@@ -242,11 +243,11 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
             names = list(metadata)
             query = {"deleted": deleted, "format": fmt, "key": names, "value": [metadata[name] for name in names]}
             path = f"subjects/{quoted(subject_name)}/metadata"
-            kept = registered(await self._asked(dict, "GET", path, query), f"GET /{path}", "schema")
+            kept = registered(self._asked(dict, "GET", path, query), f"GET /{path}", "schema")
             self._latest.put(key, kept)
         return kept
 
-    async def get_version(
+    def get_version(
         self,
         subject_name: str,
         version: Version = "latest",
@@ -267,13 +268,13 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
         kept = None if version in ("latest", -1) else self._by_version.get(key)
         if kept is None:
             path = f"subjects/{quoted(subject_name)}/versions/{quoted(str(version))}"
-            answer = await self._asked(dict, "GET", path, {"deleted": deleted, "format": fmt, "findTags": tags})
+            answer = self._asked(dict, "GET", path, {"deleted": deleted, "format": fmt, "findTags": tags})
             kept = registered(answer, f"GET /{path}", "schema")
             if version not in ("latest", -1):
                 self._by_version.put(key, kept)
         return kept
 
-    async def get_referenced_by(
+    def get_referenced_by(
         self, subject_name: str, version: Version = "latest", offset: int = 0, limit: int = -1
     ) -> list[int]:
         """The ids of schemas that refer to a version of a subject.
@@ -285,9 +286,9 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
             limit: how many to give; less than 0: all.
         """
         path = f"subjects/{quoted(subject_name)}/versions/{quoted(str(version))}/referencedby"
-        return await self._listed(int, "GET", path, {"offset": offset, "limit": limit})
+        return self._listed(int, "GET", path, {"offset": offset, "limit": limit})
 
-    async def get_versions(
+    def get_versions(
         self, subject_name: str, deleted: bool = False, deleted_only: bool = False, offset: int = 0, limit: int = -1
     ) -> list[int]:
         """The numbers of a subject's versions.
@@ -300,9 +301,9 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
             limit: how many to give; less than 0: all.
         """
         query = {"deleted": deleted, "deletedOnly": deleted_only, "offset": offset, "limit": limit}
-        return await self._listed(int, "GET", f"subjects/{quoted(subject_name)}/versions", query)
+        return self._listed(int, "GET", f"subjects/{quoted(subject_name)}/versions", query)
 
-    async def delete_version(self, subject_name: str, version: Version, permanent: bool = False) -> int:
+    def delete_version(self, subject_name: str, version: Version, permanent: bool = False) -> int:
         """Delete a version of a subject; its number.
 
         Arguments:
@@ -311,7 +312,7 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
             permanent: for good; it has to be deleted the other way before.
         """
         path = f"subjects/{quoted(subject_name)}/versions/{quoted(str(version))}"
-        number = await self._asked(int, "DELETE", path, {"permanent": permanent or None})
+        number = self._asked(int, "DELETE", path, {"permanent": permanent or None})
         self._forget_subject(subject_name)
         return int(number)
 

@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from kafka.formats.arrow import array_of, binary_buffers
+from kafka.formats.avro.arrow_types import Target, target_of
 from kafka.formats.avro.byte_readers import (
     BytesReader,
     DecimalReader,
@@ -17,7 +18,6 @@ from kafka.formats.avro.byte_readers import (
     UuidReader,
 )
 from kafka.formats.avro.cursor import Reader
-from kafka.formats.avro.extent import least_size, too_deep
 from kafka.formats.avro.nested_readers import (
     BlockReader,
     ConstantReader,
@@ -50,8 +50,8 @@ from kafka.formats.avro.resolution import (
 )
 from kafka.formats.avro.rows import read_rows
 from kafka.formats.avro.schema import Enum, Fixed, Primitive, Schema
+from kafka.formats.avro.size_limits import least_size, too_deep
 from kafka.formats.avro.skippers import skipper
-from kafka.formats.avro.types import Target, target_of
 from kafka.formats.bad_values import BadValue, bad_value, id_at
 from kafka.formats.columns import ListColumn, StructColumn
 

@@ -1,3 +1,4 @@
+# Written by scripts/twins.py from kafka/formats/registry/_async/requests.py: change that file, not this one.
 """The requests behind the calls of a schema registry client."""
 
 from collections.abc import Mapping
@@ -5,21 +6,21 @@ from typing import Any
 from urllib.parse import quote
 
 from kafka.errors import IllegalArgumentError
-from kafka.formats.registry.answers import items_of
 from kafka.formats.registry.errors import SchemaRegistryError
+from kafka.formats.registry.responses import items_of
 
 
-class AsyncRegistryRequests:
+class RegistryRequests:
     """Sends requests, and checks the types of answers."""
 
-    async def _send(
+    def _send(
         self, method: str, path: str, query: Mapping[str, Any] | None = None, body: Mapping[str, Any] | None = None
     ) -> Any:
         raise NotImplementedError
 
-    async def _asked(self, kind: type, method: str, path: str, query: Any = None, body: Any = None) -> Any:
+    def _asked(self, kind: type, method: str, path: str, query: Any = None, body: Any = None) -> Any:
         """An answer of a type; raises `SchemaRegistryError` for any other answer."""
-        answer = await self._send(method, path, {k: v for k, v in (query or {}).items() if v is not None}, body)
+        answer = self._send(method, path, {k: v for k, v in (query or {}).items() if v is not None}, body)
         if not isinstance(answer, kind):
             got = type(answer).__name__
             raise SchemaRegistryError(
@@ -27,9 +28,9 @@ class AsyncRegistryRequests:
             )
         return answer
 
-    async def _listed(self, kind: type, method: str, path: str, query: Any = None) -> list[Any]:
+    def _listed(self, kind: type, method: str, path: str, query: Any = None) -> list[Any]:
         """A list of texts or numbers; raises `SchemaRegistryError` for any other answer."""
-        return items_of(await self._asked(list, method, path, query), kind, f"{method} /{path}")
+        return items_of(self._asked(list, method, path, query), kind, f"{method} /{path}")
 
 
 def quoted(part: str) -> str:

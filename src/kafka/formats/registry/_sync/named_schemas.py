@@ -1,4 +1,4 @@
-# Written by scripts/twins.py from kafka/formats/registry/async_references.py: change that file, not this one.
+# Written by scripts/twins.py from kafka/formats/registry/_async/named_schemas.py: change that file, not this one.
 """Looks up the schemas that values were written with, and the schemas that these refer to.
 
 A referenced schema is requested once, however many paths lead to it.

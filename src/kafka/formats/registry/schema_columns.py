@@ -11,9 +11,9 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
+from kafka.formats.column_io import SchemaNeeded, encoded_rows, names_of_avro, names_of_type
 from kafka.formats.framing import FramedValues, SchemaName, framed_values, ids_before, prefix_of, prefixed
 from kafka.formats.registry.schemas import Schema
-from kafka.formats.rows import SchemaNeeded, encoded_rows, names_of_avro, names_of_type
 
 if TYPE_CHECKING:
     import pyarrow
@@ -56,7 +56,7 @@ class ReaderCore:
         self._codec: Any = None
         self._message = parsed.descriptor.full_name if self._kind == "PROTOBUF" else ""
         if self._kind == "AVRO":
-            from kafka.formats.avro.columns import AvroColumnDecoder
+            from kafka.formats.avro.column_decoder import AvroColumnDecoder
 
             self._avro = AvroColumnDecoder(parsed)
             self.type: Any = self._avro.type
@@ -215,7 +215,7 @@ def schema_of(given: Any, subject: str | None) -> Schema:
             "Expected the schema of values, got one of records: give the type of their values, "
             "schema.field('value').type"
         )
-    from kafka.formats.avro.types import avro_schema_of
+    from kafka.formats.avro.arrow_types import avro_schema_of
 
     name = re.sub(r"\W", "_", subject or "row", flags=re.ASCII)
     return Schema(json.dumps(avro_schema_of(given, name if not name[0].isdigit() else f"_{name}")), "AVRO")

@@ -1,16 +1,16 @@
-# Written by scripts/twins.py from kafka/formats/registry/async_column_calls.py: change that file, not this one.
+# Written by scripts/twins.py from kafka/formats/registry/_async/column_calls.py: change that file, not this one.
 """Readers and writers of columns that use a registry's schemas."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
+from kafka.formats.column_io import SchemaNeeded
 from kafka.formats.framing import SchemaName
-from kafka.formats.registry.columns import Message, ReaderCore, RegistryWriter, kind_of, schema_of
+from kafka.formats.registry._sync.named_schemas import parsed_avro, referenced_texts, writers_schema
+from kafka.formats.registry._sync.schema_calls import SchemaCalls, Version
 from kafka.formats.registry.errors import SchemaRegistryError
-from kafka.formats.registry.references import parsed_avro, referenced_texts, writers_schema
-from kafka.formats.registry.schema_calls import SchemaCalls, Version
+from kafka.formats.registry.schema_columns import Message, ReaderCore, RegistryWriter, kind_of, schema_of
 from kafka.formats.registry.schemas import Schema
-from kafka.formats.rows import SchemaNeeded
 
 if TYPE_CHECKING:
     import pyarrow

@@ -191,7 +191,7 @@ def _as_type(column: Any, type_: Any) -> Any:
     import pyarrow as pa
 
     from kafka.formats.arrow import check_kind, first_misfit
-    from kafka.formats.json.encoder import all_nullable, check_required
+    from kafka.formats.json.column_encoder import all_nullable, check_required
 
     made = column
     if column.type != type_:

@@ -1,4 +1,3 @@
-# Written by scripts/twins.py from kafka/schema_registry/async_avro.py: change that file, not this one.
 """Avro values with the id of their schema."""
 
 from __future__ import annotations
@@ -11,15 +10,15 @@ from kafka.formats.avro.errors import AvroDecodeError, AvroEncodeError
 from kafka.formats.avro.resolution import AvroResolutionError
 from kafka.formats.avro.schema import AvroSchemaError
 from kafka.formats.avro.schema import Schema as ParsedSchema
-from kafka.formats.registry.references import parsed_avro
+from kafka.formats.registry._async.named_schemas import parsed_avro
 from kafka.formats.registry.schemas import Schema
-from kafka.schema_registry.avro_values import AvroValueDecoder, AvroValueEncoder, name_of, schema_of
-from kafka.schema_registry.lookup import (
-    Registry,
-    WritingSchemas,
+from kafka.schema_registry._async.value_schemas import (
+    AsyncRegistry,
+    AsyncWritingSchemas,
     newest_schema,
     written_schema,
 )
+from kafka.schema_registry.avro_values import AvroValueDecoder, AvroValueEncoder, name_of, schema_of
 from kafka.schema_registry.schema_ids import (
     SchemaId,
     dual_schema_id_deserializer,
@@ -30,11 +29,11 @@ from kafka.schema_registry.schema_ids import (
 from kafka.schema_registry.serde import (
     READING,
     WRITING,
+    AsyncDeserializer,
+    AsyncSerializer,
     Options,
-    SyncDeserializer,
-    SyncSerializer,
+    checked_async_registry,
     checked_function,
-    checked_registry,
     described,
     value_error,
 )
@@ -45,14 +44,14 @@ _PREFIX_SIZE = 5
 _WRITING = {**WRITING, "validate.strict": False, "validate.strict.allow.default": False}
 
 
-class AvroSerializer(SyncSerializer):
+class AsyncAvroSerializer(AsyncSerializer):
     """Serializes objects as Avro, with the schema's id before each value; registers the schema if necessary.
 
     It is thread-safe. ``KafkaProducer(value_serializer=AvroSerializer(registry, schema))`` uses it, for keys as well as
     for values; by hand it is called with a `SerializationContext`.
 
     Arguments:
-        schema_registry_client: the `SchemaRegistryClient`.
+        schema_registry_client: the `AsyncSchemaRegistryClient`.
         schema_str: the schema, as JSON, or as a `Schema` if it has references; None if options name one.
         to_dict: converts an object, given the context, to what Avro can write: dicts for records.
         conf: options by confluent-kafka's names.
@@ -74,15 +73,15 @@ class AvroSerializer(SyncSerializer):
 
     def __init__(
         self,
-        schema_registry_client: Registry,
+        schema_registry_client: AsyncRegistry,
         schema_str: str | Schema | None = None,
         to_dict: Callable[[Any, SerializationContext], Any] | None = None,
         conf: Mapping[str, Any] | None = None,
     ) -> None:
-        options = Options("AvroSerializer", _WRITING, conf)
-        self._registry = checked_registry(schema_registry_client)
+        options = Options("AsyncAvroSerializer", _WRITING, conf)
+        self._registry = checked_async_registry(schema_registry_client)
         schema = None if schema_str is None else schema_of(schema_str)
-        self._schemas = WritingSchemas(schema_registry_client, options, schema, _TYPE)
+        self._schemas = AsyncWritingSchemas(schema_registry_client, options, schema, _TYPE)
         self._strategy = options.strategy()
         self._write_id = options.function("schema.id.serializer")
         self._strict = (options.flag("validate.strict"), options.flag("validate.strict.allow.default"))
@@ -92,7 +91,7 @@ class AvroSerializer(SyncSerializer):
         self._pending = schema
         self._begin()
 
-    def __call__(self, obj: Any, ctx: SerializationContext | None = None) -> bytes | None:
+    async def __call__(self, obj: Any, ctx: SerializationContext | None = None) -> bytes | None:
         """Serialize an object; None stays None.
 
         Arguments:
@@ -105,10 +104,10 @@ class AvroSerializer(SyncSerializer):
         if obj is None:
             return None
         if self._pending is not None:
-            self._prepare()
+            await self._prepare()
         subject = self._strategy(ctx, self._name)
-        schema, schema_id = self._schemas.of(subject)
-        encoder = self._encoders.get(schema) or self._encoder(schema)
+        schema, schema_id = await self._schemas.of(subject)
+        encoder = self._encoders.get(schema) or await self._encoder(schema)
         value = obj if self._to_dict is None else self._to_dict(obj, ctx)
         try:
             if self._write_id is prefix_schema_id_serializer:
@@ -118,24 +117,24 @@ class AvroSerializer(SyncSerializer):
             raise value_error(schema_id, error, subject) from error
         return made
 
-    def _prepare(self) -> None:
+    async def _prepare(self) -> None:
         if self._pending is not None:
-            self._name = (self._encoder(self._pending)).name
+            self._name = (await self._encoder(self._pending)).name
             self._pending = None
 
-    def _encoder(self, schema: Schema) -> AvroValueEncoder:
-        made = self._encoders[schema] = AvroValueEncoder(parsed_avro(schema, self._registry), *self._strict)
+    async def _encoder(self, schema: Schema) -> AvroValueEncoder:
+        made = self._encoders[schema] = AvroValueEncoder(await parsed_avro(schema, self._registry), *self._strict)
         return made
 
 
-class AvroDeserializer(SyncDeserializer):
+class AsyncAvroDeserializer(AsyncDeserializer):
     """Deserializes Avro values with the schema that is named before them or in a header.
 
     It is thread-safe. ``KafkaConsumer(value_deserializer=AvroDeserializer(registry))`` uses it, for keys as well as for
     values; by hand it is called with a `SerializationContext`.
 
     Arguments:
-        schema_registry_client: the `SchemaRegistryClient`.
+        schema_registry_client: the `AsyncSchemaRegistryClient`.
         schema_str: the reader's schema, to which values are resolved, as JSON or as a `Schema`; None: the writer's.
         from_dict: converts what was read, given the context, to the result.
         return_record_name: whether a record in a union is a pair of its full name and the record.
@@ -159,14 +158,14 @@ class AvroDeserializer(SyncDeserializer):
 
     def __init__(
         self,
-        schema_registry_client: Registry,
+        schema_registry_client: AsyncRegistry,
         schema_str: str | Schema | None = None,
         from_dict: Callable[[Any, SerializationContext], Any] | None = None,
         return_record_name: bool = False,
         conf: Mapping[str, Any] | None = None,
     ) -> None:
-        options = Options("AvroDeserializer", READING, conf)
-        self._registry = checked_registry(schema_registry_client)
+        options = Options("AsyncAvroDeserializer", READING, conf)
+        self._registry = checked_async_registry(schema_registry_client)
         self._reader: ParsedSchema | None = None
         self._pending = None if schema_str is None else schema_of(schema_str)
         self._latest = options.flag("use.latest.version")
@@ -180,7 +179,7 @@ class AvroDeserializer(SyncDeserializer):
         self._decoders: dict[Any, AvroValueDecoder] = {}
         self._begin()
 
-    def __call__(self, value: bytes | None, ctx: SerializationContext | None = None) -> Any:
+    async def __call__(self, value: bytes | None, ctx: SerializationContext | None = None) -> Any:
         """Deserialize bytes; None stays None.
 
         Arguments:
@@ -203,8 +202,8 @@ class AvroDeserializer(SyncDeserializer):
             payload = self._read_id(value, ctx, schema_id)
             data = payload if isinstance(payload, bytes) else payload.read()
         if self._pending is not None:
-            self._prepare()
-        decoder = self._decoder(schema_id, ctx)
+            await self._prepare()
+        decoder = await self._decoder(schema_id, ctx)
         try:
             found = decoder.decode(data, start)
         except AvroDecodeError as error:
@@ -213,35 +212,35 @@ class AvroDeserializer(SyncDeserializer):
             return found
         return self._from_dict(found, ctx)
 
-    def _prepare(self) -> None:
+    async def _prepare(self) -> None:
         if self._pending is not None:
-            self._reader = parsed_avro(self._pending, self._registry)
+            self._reader = await parsed_avro(self._pending, self._registry)
             self._pending = None
 
-    def _decoder(self, schema_id: SchemaId, ctx: SerializationContext | None) -> AvroValueDecoder:
+    async def _decoder(self, schema_id: SchemaId, ctx: SerializationContext | None) -> AvroValueDecoder:
         key: Any = schema_id.id if schema_id.id is not None else schema_id.guid
         if not self._latest and self._metadata is None:
             made = self._decoders.get(key)
             if made is None:
-                written = self._written(schema_id, self._subject(ctx, None))
+                written = await self._written(schema_id, self._subject(ctx, None))
                 made = self._decoders[key] = self._planned(schema_id, written, self._reader)
             return made
         subject = self._subject(ctx, None)
-        written = self._written(schema_id, subject)
+        written = await self._written(schema_id, subject)
         subject = self._subject(ctx, written) if subject is None else subject
-        reader_text = newest_schema(self._registry, subject, self._metadata)
+        reader_text = await newest_schema(self._registry, subject, self._metadata)
         made = self._decoders.get((key, reader_text))
         if made is None:
-            reader = self._reader if reader_text is None else parsed_avro(reader_text, self._registry)
+            reader = self._reader if reader_text is None else await parsed_avro(reader_text, self._registry)
             made = self._planned(schema_id, written, reader)
             self._decoders[(key, reader_text)] = made
         return made
 
-    def _written(self, schema_id: SchemaId, subject: str | None) -> ParsedSchema:
+    async def _written(self, schema_id: SchemaId, subject: str | None) -> ParsedSchema:
         """The schema that a value was written with; raises `SerializationError` with its id if it cannot be used."""
-        schema = written_schema(self._registry, schema_id, subject)
+        schema = await written_schema(self._registry, schema_id, subject)
         try:
-            return parsed_avro(schema, self._registry)
+            return await parsed_avro(schema, self._registry)
         except (AvroSchemaError, SerializationError) as error:
             raise value_error(schema_id, error) from error
 

@@ -1,4 +1,3 @@
-# Written by scripts/twins.py from kafka/schema_registry/async_protobuf.py: change that file, not this one.
 """Protobuf messages with the id of their schema."""
 
 from __future__ import annotations
@@ -12,15 +11,15 @@ from kafka.formats.protobuf.damage import damage
 from kafka.formats.protobuf.errors import library
 from kafka.formats.protobuf.files import indexes_of, is_known
 from kafka.formats.registry.schemas import Schema, SchemaReference
-from kafka.schema_registry.lookup import Registry, WritingSchemas, written_schema
+from kafka.schema_registry._async.value_schemas import AsyncRegistry, AsyncWritingSchemas, written_schema
 from kafka.schema_registry.schema_ids import SchemaId, reference_subject_name_strategy
 from kafka.schema_registry.serde import (
     READING,
     WRITING,
+    AsyncDeserializer,
+    AsyncSerializer,
     Options,
-    SyncDeserializer,
-    SyncSerializer,
-    checked_registry,
+    checked_async_registry,
     value_error,
 )
 from kafka.serialization import SerializationContext, SerializationError
@@ -37,7 +36,7 @@ _READING = {**READING, _FORM: False}
 _MAX_DEPTH = 50
 
 
-class ProtobufSerializer(SyncSerializer):
+class AsyncProtobufSerializer(AsyncSerializer):
     """Serializes messages as Protobuf, with the schema's id before each value; registers the schema if necessary.
 
     It is thread-safe. ``KafkaProducer(value_serializer=ProtobufSerializer(Order, registry))`` uses it, for keys as well
@@ -45,7 +44,7 @@ class ProtobufSerializer(SyncSerializer):
 
     Arguments:
         msg_type: the class of the messages.
-        schema_registry_client: the `SchemaRegistryClient`.
+        schema_registry_client: the `AsyncSchemaRegistryClient`.
         conf: options by confluent-kafka's names.
 
     Raises `KafkaConfigurationError` for arguments that cannot be used.
@@ -66,12 +65,14 @@ class ProtobufSerializer(SyncSerializer):
         "_write_id",
     )
 
-    def __init__(self, msg_type: Any, schema_registry_client: Registry, conf: Mapping[str, Any] | None = None) -> None:
-        options = Options("ProtobufSerializer", _WRITING, conf)
+    def __init__(
+        self, msg_type: Any, schema_registry_client: AsyncRegistry, conf: Mapping[str, Any] | None = None
+    ) -> None:
+        options = Options("AsyncProtobufSerializer", _WRITING, conf)
         _check_form(options)
         descriptor = _descriptor(msg_type)
-        self._registry = checked_registry(schema_registry_client)
-        self._schemas = WritingSchemas(schema_registry_client, options, None, _TYPE)
+        self._registry = checked_async_registry(schema_registry_client)
+        self._schemas = AsyncWritingSchemas(schema_registry_client, options, None, _TYPE)
         self._registers = options.flag("auto.register.schemas")
         self._normalizes = options.flag("normalize.schemas")
         self._skips_known = options.flag("skip.known.types")
@@ -84,7 +85,7 @@ class ProtobufSerializer(SyncSerializer):
         self._indexes = indexes_of(descriptor)
         self._begin()
 
-    def __call__(self, obj: Any, ctx: SerializationContext | None = None) -> bytes | None:
+    async def __call__(self, obj: Any, ctx: SerializationContext | None = None) -> bytes | None:
         """Serialize a message; None stays None.
 
         Arguments:
@@ -99,7 +100,7 @@ class ProtobufSerializer(SyncSerializer):
         if not isinstance(obj, self._class):
             raise SerializationError(f"expected a message {self._name}, got {type(obj).__name__}")
         subject = self._strategy(ctx, self._name)
-        registered = self._schemas.known(subject) or self._schemas.of(subject, self._schema(ctx))
+        registered = self._schemas.known(subject) or await self._schemas.of(subject, await self._schema(ctx))
         schema_id = registered.schema_id
         schema_id.message_indexes = self._indexes
         try:
@@ -109,29 +110,29 @@ class ProtobufSerializer(SyncSerializer):
         made: bytes = self._write_id(data, ctx, schema_id)
         return made
 
-    def _schema(self, ctx: SerializationContext | None) -> Schema | None:
+    async def _schema(self, ctx: SerializationContext | None) -> Schema | None:
         """Register the imports, and return the schema to register; None if options name another."""
         if not self._schemas.needs_own:
             return None
-        return Schema(_text(self._file), _TYPE, self._references(ctx, self._file, 0))
+        return Schema(_text(self._file), _TYPE, await self._references(ctx, self._file, 0))
 
-    def _references(self, ctx: SerializationContext | None, file: Any, depth: int) -> list[SchemaReference]:
+    async def _references(self, ctx: SerializationContext | None, file: Any, depth: int) -> list[SchemaReference]:
         if depth > _MAX_DEPTH:
             raise SerializationError(f"expected imports at most {_MAX_DEPTH} levels deep")
         found = []
         for each in file.dependencies:
             if self._skips_known and is_known(each.name):
                 continue
-            schema = Schema(_text(each), _TYPE, self._references(ctx, each, depth + 1))
+            schema = Schema(_text(each), _TYPE, await self._references(ctx, each, depth + 1))
             subject = self._reference_subject(ctx, each)
             if self._registers:
-                self._registry.register_schema(subject, schema, normalize_schemas=self._normalizes)
-            version = self._registry.lookup_schema(subject, schema, normalize_schemas=self._normalizes)
+                await self._registry.register_schema(subject, schema, normalize_schemas=self._normalizes)
+            version = await self._registry.lookup_schema(subject, schema, normalize_schemas=self._normalizes)
             found.append(SchemaReference(each.name, subject, version.version))
         return found
 
 
-class ProtobufDeserializer(SyncDeserializer):
+class AsyncProtobufDeserializer(AsyncDeserializer):
     """Deserializes Protobuf values into messages.
 
     It is thread-safe. ``KafkaConsumer(value_deserializer=ProtobufDeserializer(Order,
@@ -141,7 +142,7 @@ class ProtobufDeserializer(SyncDeserializer):
     Arguments:
         message_type: the class of the messages, whatever schema values were written with.
         conf: options by confluent-kafka's names.
-        schema_registry_client: the `SchemaRegistryClient`, which must know the ids of values; None: any id is
+        schema_registry_client: the `AsyncSchemaRegistryClient`, which must know the ids of values; None: any id is
             accepted.
 
     Raises `KafkaConfigurationError` for arguments that cannot be used.
@@ -153,20 +154,20 @@ class ProtobufDeserializer(SyncDeserializer):
         self,
         message_type: Any,
         conf: Mapping[str, Any] | None = None,
-        schema_registry_client: Registry | None = None,
+        schema_registry_client: AsyncRegistry | None = None,
     ) -> None:
-        options = Options("ProtobufDeserializer", _READING, conf)
+        options = Options("AsyncProtobufDeserializer", _READING, conf)
         _check_form(options)
         _descriptor(message_type)
         self._class = message_type
-        self._registry = None if schema_registry_client is None else checked_registry(schema_registry_client)
+        self._registry = None if schema_registry_client is None else checked_async_registry(schema_registry_client)
         self._strategy = options.strategy()
         self._read_id = options.function("schema.id.deserializer")
         self._error = library("google.protobuf.message").DecodeError
         self._seen: set[Any] = set()
         self._begin()
 
-    def __call__(self, value: bytes | None, ctx: SerializationContext | None = None) -> Any:
+    async def __call__(self, value: bytes | None, ctx: SerializationContext | None = None) -> Any:
         """Deserialize bytes; None stays None.
 
         Arguments:
@@ -184,7 +185,7 @@ class ProtobufDeserializer(SyncDeserializer):
         key = schema_id.id if schema_id.id is not None else schema_id.guid
         if self._registry is not None and key not in self._seen:
             subject = None if ctx is None else self._strategy(ctx, self._class.DESCRIPTOR.full_name)
-            written_schema(self._registry, schema_id, subject)
+            await written_schema(self._registry, schema_id, subject)
             self._seen.add(key)
         try:
             return self._class.FromString(data)

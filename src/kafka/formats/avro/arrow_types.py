@@ -13,7 +13,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from kafka.formats.avro.extent import check_columns, too_deep
 from kafka.formats.avro.schema import (
     Array,
     AvroSchemaError,
@@ -26,6 +25,7 @@ from kafka.formats.avro.schema import (
     Schema,
     Union,
 )
+from kafka.formats.avro.size_limits import check_columns, too_deep
 from kafka.formats.columns import (
     BooleanColumn,
     BytesColumn,
