@@ -1,7 +1,7 @@
-"""Where Spark finds the format ``kafka_columnar`` by itself.
+"""Makes the format ``kafka_columnar`` known to Spark.
 
-Spark imports every top-level module named ``pyspark_*`` when it first meets a format that it does not know. One that
-raises takes the others' formats away with it, so nothing is imported here before it is needed.
+Spark imports every top-level module named ``pyspark_*`` when a query first uses an unknown format. If one of them
+raises, the formats of the others are lost too, so this module imports everything else only when it is needed.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 try:
     from pyspark.sql.datasource import DataSource
-except ImportError:  # only PySpark has a use for this module
+except ImportError:  # only PySpark uses this module
     pass
 else:
 
     class DefaultSource(DataSource):  # type: ignore[misc]  # PySpark's classes are untyped here
-        """The Kafka source and sink of `kafka.spark`, batch and streaming, as Spark's Python Data Source API has it."""
+        """The Kafka source and sink of `kafka.spark`, batch and streaming, for Spark's Python Data Source API."""
 
         def __init__(self, options: MutableMapping[str, str]) -> None:
             from kafka.spark import default_source
@@ -29,14 +29,14 @@ else:
 
         @classmethod
         def name(cls) -> str:
-            """The format's name; Spark keeps "kafka" for its own connector."""
+            """The name of the format; Spark reserves "kafka" for its own connector."""
             return "kafka_columnar"
 
         def schema(self) -> str:
             """The columns of a read without a user schema."""
             from kafka.spark import default_source
 
-            columns, self._schemas = default_source.schema(self.options)  # Spark's copies for other processes keep it
+            columns, self._schemas = default_source.schema(self.options)  # kept in Spark's copies for other processes
             return columns
 
         def reader(self, schema: Any) -> Any:

@@ -62,7 +62,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public name when it is first asked for: Spark's processes need few of them, and each begins anew."""
+    """Load a public name when it is first used: each of Spark's processes imports again, and needs few of them."""
     return of_a_package(__name__, name, _HOMES)
 
 

@@ -1,7 +1,7 @@
-"""Starts streaming queries on busy machines, and runs them until everything that was there at the start is read.
+"""Starts streaming queries on busy machines, and runs them until everything available at the start is read.
 
-`start` repeats a start where Spark gave up on a Python process that was slow to start. `run_available` does what
-`Trigger.AvailableNow` does, in bounded micro-batches, with each PySpark.
+`start` restarts a query if Spark gave up on a Python process that was slow to start. `run_available` does what
+`Trigger.AvailableNow` does, in bounded micro-batches, with each PySpark version.
 """
 
 import datetime
@@ -26,17 +26,18 @@ Report = Mapping[str, Any]
 
 
 def run_available(writer: "DataStreamWriter") -> "StreamingQuery":
-    """Run a query until it has all that was there at the start, as `Trigger.AvailableNow` is meant to, and return.
+    """Run a query until it has read everything available at the start, as `Trigger.AvailableNow` should, and return.
 
-    From PySpark 4.2 on this is that trigger. Before, Spark ends such a query after one micro-batch, which
-    `maxOffsetsPerTrigger` may bound, or which only repeats one that a crash has cut short. There the query is started
-    again on its checkpoint, a micro-batch at a time, until it has what was there when the first new one was planned.
+    From PySpark 4.2 on, this uses that trigger. Before, Spark ends such a query after one micro-batch, which
+    `maxOffsetsPerTrigger` may limit, or which may only repeat one that a crash has interrupted. So the query is
+    restarted on its checkpoint, one micro-batch at a time, until it has read what was available when the first new one
+    was planned.
 
     Arguments:
-        writer: ``frame.writeStream`` with all that is set on it, such as `checkpointLocation`. Its trigger is replaced.
+        writer: ``frame.writeStream`` with all its settings, such as `checkpointLocation`. Its trigger is replaced.
 
-    Returns the query that ran last, which has ended. Raises `StreamingQueryException` where one fails; started again,
-    the query goes on from its checkpoint. Example::
+    Returns the last query, which has ended. Raises `StreamingQueryException` if a query fails; if it is run again, it
+    resumes from its checkpoint. Example::
 
         kafka.spark.run_available(rows.writeStream.format("kafka_columnar").options(**options))
     """
@@ -63,16 +64,16 @@ def run_available(writer: "DataStreamWriter") -> "StreamingQuery":
 
 
 class Goal:
-    """Judges by the reports of one query after the other whether what was there at the start has been read."""
+    """Decides from the reports of successive queries whether everything available at the start has been read."""
 
     def __init__(self) -> None:
         self._began_ms: int | None = None
 
     def is_reached(self, reports: Sequence[Report]) -> bool:
-        """Whether the query is to end here.
+        """Whether no further query is needed.
 
         Arguments:
-            reports: of a query that has ended, taken apart.
+            reports: the parsed reports of a query that has ended.
         """
         batches = _batches(reports)
         if not batches:
@@ -84,29 +85,29 @@ class Goal:
         ends = _ends(batches)
         read = _read(batches)
         if any(map(backlog, ends)):
-            return not (is_first or read)  # a query that moves nothing would do so for ever
+            return not (is_first or read)  # a query without progress would repeat forever
         if not read:
             return not (is_first and any(map(offsets_of, ends)))
         return all(self._is_new(planned_ms(end), is_first) for end in read)
 
     def _is_new(self, planned: int | None, is_first: bool) -> bool:
-        """Whether a micro-batch was planned since the start; in the first query, one that does not say was not."""
+        """Whether a micro-batch was planned after the start; if it does not say, it was not in the first query."""
         assert self._began_ms is not None
         return not is_first if planned is None else planned >= self._began_ms
 
 
 def _batches(reports: Sequence[Report]) -> list[Report]:
-    """The reports of micro-batches that ran."""
+    """The reports of micro-batches that were executed."""
     return [each for each in reports if "addBatch" in (each.get("durationMs") or {})]
 
 
 def _ends(batches: Sequence[Report]) -> list[Mapping[str, Any]]:
-    """Where the sources ended."""
+    """The ends of the sources."""
     return [report_layout(each.get("endOffset")) or {} for each in batches[-1].get("sources") or ()]
 
 
 def _tell(query: "StreamingQuery", reports: Sequence[Report], is_over: bool) -> None:
-    """Log what a query has done."""
+    """Log the result of a query."""
     batches = _batches(reports)
     rows = sum(each.get("numInputRows") or 0 for each in batches)
     waiting = 0
@@ -136,34 +137,34 @@ def _tell(query: "StreamingQuery", reports: Sequence[Report], is_over: bool) -> 
 
 
 def _read(batches: Sequence[Report]) -> list[Mapping[str, Any]]:
-    """The ends of Kafka's sources that have moved."""
+    """The ends of the Kafka sources that have made progress."""
     sources = [source for batch in batches for source in batch.get("sources") or ()]
     moved = [each for each in sources if report_layout(each.get("startOffset")) != report_layout(each.get("endOffset"))]
     return [report_layout(each.get("endOffset")) or {} for each in moved if offsets_of(each.get("endOffset"))]
 
 
 GAVE_UP = "Python worker failed to connect back"
-"""What Spark says after the ten seconds that it gives the Python process of a source."""
+"""Spark's error if the Python process of a source does not start within ten seconds."""
 _BEFORE = ("Initializing", "Getting offsets")
-"""What the status of a query begins with as long as its sources may not have started."""
+"""Prefixes of the status of a query whose sources may not have started."""
 _LOOK_S = 0.1
 
 
 def start(
     writer: "DataStreamWriter", *, tries: int = 5, sleep: Callable[[float], object] = time.sleep
 ) -> "StreamingQuery":
-    """Start a streaming query, and again where Spark gave up on a Python process of it; returns once its sources run.
+    """Start a streaming query; restart it if Spark gave up on a Python process. Returns when its sources run.
 
-    Spark gives the process in which a source plans ten seconds to start, which is not a setting. Where a machine is too
-    busy for that, the query ends before its first micro-batch, and nothing is lost by starting it again.
+    Spark gives the planning process of a source ten seconds to start, and this is not configurable. If the machine is
+    too busy, the query ends before its first micro-batch, so it can be restarted without loss.
 
     Arguments:
-        writer: ``frame.writeStream`` with all that is set on it, as one would call its ``start()``.
-        tries: how often to start it at the most.
-        sleep: lets so many seconds go by.
+        writer: ``frame.writeStream`` with all its settings, ready for ``start()``.
+        tries: maximum number of starts.
+        sleep: waits for a number of seconds.
 
-    Returns the query. One that has ended for another reason, or for the last time, is returned as well: its
-    ``awaitTermination()`` raises why. Example::
+    Returns the query. A query that has ended for another reason, or after the last attempt, is returned too; its
+    ``awaitTermination()`` raises the error. Example::
 
         query = kafka.spark.start(rows.writeStream.format("kafka_columnar").options(**options))
     """
@@ -176,7 +177,7 @@ def start(
                 if not (query.isActive and query.status["message"].startswith(_BEFORE)):
                     break
                 sleep(_LOOK_S)
-        except BaseException:  # interrupted: nobody has the query yet who could stop it
+        except BaseException:  # interrupted: the caller does not have the query yet and cannot stop it
             query.stop()
             raise
         if query.isActive or GAVE_UP not in str(query.exception()) or not left:

@@ -1,7 +1,7 @@
-"""Typed values in the columns of any DataFrame, also of one that Spark's own connector has read.
+"""Functions that decode and encode the columns of any DataFrame, including those read by Spark's own connector.
 
-They are Arrow UDFs, which PySpark has since 4.1, and pandas UDFs before. A value that cannot be read ends the query, or
-is null.
+They are Arrow UDFs with PySpark 4.1 or later, and pandas UDFs before. A value that cannot be decoded ends the query, or
+becomes null.
 """
 
 import functools
@@ -40,18 +40,18 @@ def from_avro(
     version: int | None = None,
     errors: str = "fail",
 ) -> "Column":
-    """Values of Avro, as a column of their schema.
+    """Decode Avro values to a column with their schema's type.
 
     Arguments:
-        column: of bytes.
+        column: a column of bytes.
         schema: the reader's schema, as JSON.
-        registry: options of `SchemaRegistryClient`: values begin with a zero byte and the id of the schema that they
-            were written with, which is looked up there. None: they are written with `schema`, without an id.
-        subject: instead of `schema`: the subject whose version is the reader's schema.
-        version: of the subject; None: the latest now.
-        errors: "fail" ends the query at a value that cannot be read, "null" makes it null.
+        registry: options of `SchemaRegistryClient`; values start with a zero byte and the id of the schema that they
+            were written with, which is looked up there. None: they were written with `schema`, without an id.
+        subject: used instead of `schema`: the subject of the reader's schema.
+        version: the version within the subject; None: the current latest.
+        errors: "fail" ends the query at a value that cannot be decoded, "null" makes the value null.
 
-    Raises `KafkaConfigurationError` for arguments that do not fit together or a schema that no column can have, and
+    Raises `KafkaConfigurationError` for conflicting arguments or a schema that Spark cannot represent, and
     `SchemaRegistryError`.
     """
     options = FieldOptions("value", "avro", schema, subject=subject, version=version)
@@ -59,14 +59,14 @@ def from_avro(
 
 
 def from_json(column: "Column | str", schema: str, *, errors: str = "fail") -> "Column":
-    """Values of JSON, strictly, as a column of their schema; faster than Spark's function, and with named errors.
+    """Decode JSON values strictly to a column with their schema's type; faster than Spark's function.
 
     Arguments:
-        column: of bytes or texts.
-        schema: columns as in SQL, the JSON of a Spark type, or a JSON Schema.
-        errors: "fail" ends the query at a value that cannot be read, "null" makes it null.
+        column: a column of bytes or strings.
+        schema: columns as in SQL, the JSON form of a Spark type, or a JSON Schema.
+        errors: "fail" ends the query at a value that cannot be decoded, "null" makes the value null.
 
-    Raises `KafkaConfigurationError` for a schema that no column can have.
+    Raises `KafkaConfigurationError` for a schema that Spark cannot represent.
     """
     return _decoded(column, FieldOptions("value", "json", schema), None, errors)
 
@@ -81,19 +81,19 @@ def from_protobuf(
     version: int | None = None,
     errors: str = "fail",
 ) -> "Column":
-    """Values of Protobuf, as a column of their message.
+    """Decode Protobuf values to a column with their message's type.
 
     Arguments:
-        column: of bytes.
+        column: a column of bytes.
         schema: the text of a .proto file, or its descriptors in base64.
-        message: its name; None: the first one of the schema.
-        registry: options of `SchemaRegistryClient`: values begin with a zero byte, the id of their schema and the
-            position of the message. None: they do not.
-        subject: instead of `schema`: the subject whose version is the schema.
-        version: of the subject; None: the latest now.
-        errors: "fail" ends the query at a value that cannot be read, "null" makes it null.
+        message: the name of the message; None: the first one of the schema.
+        registry: options of `SchemaRegistryClient`; values start with a zero byte, the id of their schema and the
+            index of the message. None: they do not.
+        subject: used instead of `schema`: the subject of the schema.
+        version: the version within the subject; None: the current latest.
+        errors: "fail" ends the query at a value that cannot be decoded, "null" makes the value null.
 
-    Raises `KafkaConfigurationError` for arguments that do not fit together or a schema that no column can have, and
+    Raises `KafkaConfigurationError` for conflicting arguments or a schema that Spark cannot represent, and
     `SchemaRegistryError`.
     """
     options = FieldOptions("value", "protobuf", schema, subject=subject, version=version, message=message)
@@ -109,17 +109,17 @@ def to_avro(
     version: int | None = None,
     register: bool = True,
 ) -> "Column":
-    """Rows as values of Avro.
+    """Encode a column as Avro values.
 
     Arguments:
-        column: of the schema's type, for a record a struct.
-        schema: the writer's schema, as JSON; None: that of the subject.
-        registry: options of `SchemaRegistryClient`: values begin with the id of the schema. None: they do not.
-        subject: in which the schema is registered, or looked up.
-        version: of the subject, where there is no `schema`; None: the latest now.
-        register: whether the schema is registered, or else only looked up.
+        column: a column with the schema's type; for a record, a struct.
+        schema: the writer's schema, as JSON; None: the subject's schema.
+        registry: options of `SchemaRegistryClient`; values start with the id of the schema. None: they do not.
+        subject: the subject in which to register or look up the schema.
+        version: without `schema`, the version within the subject; None: the current latest.
+        register: whether to register the schema; otherwise, it is only looked up.
 
-    Raises `KafkaConfigurationError` for arguments that do not fit together, and `SchemaRegistryError`.
+    Raises `KafkaConfigurationError` for conflicting arguments, and `SchemaRegistryError`.
     """
     options = FieldOptions("value", "avro", schema, subject=subject, version=version)
     return _encoded(column, options, registry, register)
@@ -135,25 +135,25 @@ def to_protobuf(
     version: int | None = None,
     register: bool = True,
 ) -> "Column":
-    """Rows as values of Protobuf.
+    """Encode a column as Protobuf values.
 
     Arguments:
-        column: a struct with the message's fields; those that it lacks are not set.
-        schema: the text of a .proto file, or its descriptors in base64; None: that of the subject.
-        message: its name; None: the first one of the schema.
-        registry, subject, version, register: as of `to_avro`; the position of the message follows the schema's id.
+        column: a struct with the message's fields; missing fields are not set.
+        schema: the text of a .proto file, or its descriptors in base64; None: the subject's schema.
+        message: the name of the message; None: the first one of the schema.
+        registry, subject, version, register: as in `to_avro`; the index of the message follows the schema id.
 
-    Raises `KafkaConfigurationError` for arguments that do not fit together, and `SchemaRegistryError`.
+    Raises `KafkaConfigurationError` for conflicting arguments, and `SchemaRegistryError`.
     """
     options = FieldOptions("value", "protobuf", schema, subject=subject, version=version, message=message)
     return _encoded(column, options, registry, register)
 
 
 def to_json(column: "Column | str") -> "Column":
-    """Rows as compact JSON in UTF-8.
+    """Encode a column as compact JSON in UTF-8.
 
     Arguments:
-        column: of any type that JSON has.
+        column: a column of any type that JSON can represent.
     """
     return _encoded_column(column, WriterSchema("value", "json"))
 
@@ -199,7 +199,7 @@ def _decoded_column(column: "Column | str", schema: ReaderSchema, typed: TypedOp
         return _pandas_functions().decoded(column, decoded, schema.spark())
     from pyspark.sql.functions import arrow_udf
 
-    def decode(values: pa.Array) -> pa.Array:  # type: ignore[type-arg]  # Spark looks at these types
+    def decode(values: pa.Array) -> pa.Array:  # type: ignore[type-arg]  # Spark inspects these types
         made: pa.Array[Any] = decoded(values)
         return made
 

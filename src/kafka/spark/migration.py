@@ -1,4 +1,4 @@
-"""What is different for a query that comes from Spark's own Kafka connector, in words. Pure."""
+"""Describes the differences for a query that used Spark's own Kafka connector. Pure."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -13,10 +13,10 @@ Options = Mapping[str, str]
 
 
 class Difference(NamedTuple):
-    """A difference that does not show in an option's own fate.
+    """A difference that is not about the effect of one option.
 
     Arguments:
-        applies: whether it concerns a read with these options, whose names are in lower case.
+        applies: whether it applies to a read with these options, whose names are in lower case.
         text: the difference, as sentences.
     """
 
@@ -87,14 +87,14 @@ _WRITING = (
 
 
 def migrate(options: Mapping[str, str], *, writing: bool | None = None) -> list[str]:
-    """Say in words what is different when a query's format changes from ``kafka`` to ``kafka_columnar``.
+    """Describe the differences when a query's format changes from ``kafka`` to ``kafka_columnar``.
 
     Arguments:
-        options: those of the query, as it gives them to Spark's connector; names in any case.
-        writing: whether it is a write; None: it is one if it has no subscribe, subscribePattern or assign.
+        options: the query's options for Spark's connector; names are not case-sensitive.
+        writing: whether it is a write; None: it is a write if it has no subscribe, subscribePattern or assign.
 
-    Gives sentences: first what is refused, then options without effect, then what else is different. No secret is in
-    them. Nothing is connected to.
+    Returns sentences: first refused options, then options without effect, then other differences. They contain no
+    secrets. Does not connect to anything.
     """
     lowered = {name.lower(): str(value) for name, value in options.items()}
     if writing is None:
@@ -107,7 +107,7 @@ def migrate(options: Mapping[str, str], *, writing: bool | None = None) -> list[
 
 
 def _refused(options: Options, writing: bool) -> list[str]:
-    """What ends the query: one option after the other, up to a fault that is not a single option's."""
+    """The errors that end the query, one option after another, up to one that is not about a single option."""
     rest, found = dict(options), []
     while True:
         try:
@@ -125,7 +125,7 @@ def _refused(options: Options, writing: bool) -> list[str]:
 
 
 def _named(said: str, options: Options) -> str | None:
-    """The option that a message is about."""
+    """The option that a message names."""
     match = re.search(r"option '([^']+)'", said)
     if match is None:
         return None
@@ -145,7 +145,7 @@ def _idle(options: Options, writing: bool) -> list[str]:
     client = "producer" if writing else "consumer"
     found = []
     for option in options:
-        fate = handling_of(option, client) if option.startswith(KAFKA_PREFIX) else None
-        if fate is not None and fate.effect is Effect.IDLE:
-            found.append(f"Option {option!r} has no effect: {fate.why}.")
+        handling = handling_of(option, client) if option.startswith(KAFKA_PREFIX) else None
+        if handling is not None and handling.effect is Effect.IDLE:
+            found.append(f"Option {option!r} has no effect: {handling.why}.")
     return found

@@ -1,11 +1,11 @@
 """The functions of `kafka.spark.functions` as pandas UDFs, for PySpark before 4.1, which has no Arrow UDFs.
 
-pandas holds neither a long next to a null nor a struct that is null, and Spark shifts its timestamps to the session's
-time zone. So no value of a column becomes one of pandas:
+pandas can represent neither a long next to a null nor a null struct, and Spark shifts its timestamps to the session's
+time zone. So values are not converted to pandas:
 
-- What a function returns is an Arrow array in a pandas object that Spark turns back into the same array. A struct is
-  the only field of another one, as a pandas UDF cannot return a null struct itself.
-- Spark hands over a column as JSON, with the name of its type. The text is read back into an Arrow array.
+- A function returns an Arrow array in a pandas object, which Spark converts back to the same array. A struct is wrapped
+  in another one, because a pandas UDF cannot return a null struct.
+- Spark passes a column as JSON, with the name of its type. The text is parsed into an Arrow array.
 """
 
 import functools
@@ -34,14 +34,14 @@ _JSON_OPTIONS = {
 
 
 class _ArrowSeries(pd.Series):
-    """A series of an Arrow array. Spark applies conversions to the values of nested types, which need none."""
+    """A series of an Arrow array, which ignores the conversions that Spark applies to values of nested types."""
 
     @property
     def _constructor(self) -> type["_ArrowSeries"]:
         return _ArrowSeries
 
     def apply(self, *args: Any, **kwargs: Any) -> Self:  # type: ignore[override]  # overloaded in pandas
-        """The series as it is."""
+        """Return the series unchanged."""
         return self
 
 
@@ -62,12 +62,12 @@ def _series(column: Any) -> _ArrowSeries:
 
 
 def decoded(column: "Column | str", function: Callable[[Any], Any], type_: Any) -> "Column":
-    """The column that a function makes of a column of bytes or texts.
+    """Apply a function to a column of bytes or strings.
 
     Arguments:
         column: the column.
-        function: makes an array of an array.
-        type_: the type of what it makes, one that `spark_arrow` gave.
+        function: converts an array to an array.
+        type_: the type of the result, from `spark_arrow`.
     """
     from pyspark.sql.functions import pandas_udf
 
@@ -80,7 +80,7 @@ def decoded(column: "Column | str", function: Callable[[Any], Any], type_: Any) 
 
 
 def _values_of(function: Callable[[Any], Any]) -> Any:
-    def decode(values: pd.Series) -> pd.Series:  # Spark looks at these types
+    def decode(values: pd.Series) -> pd.Series:  # Spark inspects these types
         return _series(function(pa.array(values, from_pandas=True)))
 
     return decode
@@ -94,11 +94,11 @@ def _structs_of(function: Callable[[Any], Any]) -> Any:
 
 
 def encoded(column: "Column | str", function: Callable[[Any], Any]) -> "Column":
-    """The column of bytes that a function makes of a column.
+    """Apply a function that returns bytes to a column.
 
     Arguments:
         column: the column, of any type.
-        function: makes an array of binary of an array.
+        function: converts an array to an array of binary.
     """
     from pyspark.sql import functions
 
@@ -120,6 +120,6 @@ def _spark_json(type_name: str) -> SparkJson:
 
 
 def _named(made: "Column", function: str, given: "Column | str") -> "Column":
-    """The column with the name that an Arrow UDF of a plain column has; other expressions have a name of Spark's."""
+    """Name the column like an Arrow UDF of a plain column; for other expressions, keep Spark's name."""
     name = given if isinstance(given, str) else str(given).removeprefix("Column<'").removesuffix("'>")
     return made.alias(f"{function}({name})") if _PLAIN.fullmatch(name) else made

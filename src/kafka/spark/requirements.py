@@ -1,4 +1,4 @@
-"""What the source and sink need of their surroundings: PySpark, pyarrow and Java. Checked before anything runs."""
+"""Checks the requirements of the source and sink, PySpark, pyarrow and Java, before anything runs."""
 
 import importlib.util
 import os
@@ -8,13 +8,13 @@ import subprocess
 import sys
 
 PYSPARK_NEEDED = (4, 0)
-"""The first with data sources in Python that stream and take Arrow batches."""
+"""The first version whose Python data sources support streams and Arrow batches."""
 JAVA_NEEDED = 17
 INSTALL = "pip install 'kafka-columnar[spark]'"
 
 
 class SparkRequirementError(ImportError):
-    """PySpark, pyarrow or Java is missing or too old; the message says which, and what to do."""
+    """PySpark, pyarrow or Java is missing or too old; the message says which, and how to fix it."""
 
 
 def check_pyspark() -> None:
@@ -38,15 +38,15 @@ def check_pyspark() -> None:
 
 
 def _is_installed(package: str) -> bool:
-    """Whether a package is there; it is not imported, as that takes time."""
+    """Whether a package is installed; does not import it, because that is slow."""
     try:
         return importlib.util.find_spec(package) is not None
-    except ValueError:  # a module that was put there by hand, or None in its place
+    except ValueError:  # `sys.modules` contains a module without a spec, or None
         return sys.modules.get(package) is not None
 
 
 def find_java() -> str | None:
-    """The path of the ``java`` that Spark starts: that of JAVA_HOME where it is set, else the one on the PATH."""
+    """The path of the ``java`` that Spark starts: in JAVA_HOME if that is set, otherwise on the PATH."""
     home = os.environ.get("JAVA_HOME")
     if not home:
         return shutil.which("java")
@@ -55,7 +55,7 @@ def find_java() -> str | None:
 
 
 def java_version(java: str) -> str:
-    """The line with the version of what ``java -version`` says; what went wrong if it does not run."""
+    """The version line of ``java -version``, or the error if it does not run."""
     try:
         answer = subprocess.run(
             [java, "-version"], capture_output=True, text=True, timeout=30, check=False, errors="replace"
@@ -63,7 +63,7 @@ def java_version(java: str) -> str:
     except (OSError, subprocess.SubprocessError) as error:
         return f"{java} does not run: {error}"
     lines = (answer.stderr or answer.stdout).strip().splitlines()
-    # Java tells first which options it has picked up from JDK_JAVA_OPTIONS or JAVA_TOOL_OPTIONS.
+    # Java first prints the options from JDK_JAVA_OPTIONS or JAVA_TOOL_OPTIONS.
     return next((line for line in lines if ' version "' in line), lines[0] if lines else "").strip()
 
 

@@ -32,10 +32,10 @@ class Setting:
     """A setting of a Spark session.
 
     Arguments:
-        name: as Spark has it.
-        value: what `session` sets.
-        why: what it is good for, in a sentence.
-        local_only: whether it is for masters on this machine (``local``, ``local[4]``, ...) alone.
+        name: Spark's name.
+        value: the value that `session` sets.
+        why: its purpose, in a sentence.
+        local_only: whether it only applies to masters on this machine (``local``, ``local[4]``, ...).
     """
 
     name: str
@@ -59,7 +59,7 @@ UNCHECKED_ARROW_SETTINGS: tuple[Setting, ...] = (
         local_only=True,
     ),
 )
-"""What `session` sets with ``arrow_bounds_checks=False``."""
+"""Settings of `session` with ``arrow_bounds_checks=False``."""
 
 SESSION_SETTINGS: tuple[Setting, ...] = (
     Setting(
@@ -89,7 +89,7 @@ SESSION_SETTINGS: tuple[Setting, ...] = (
         local_only=True,
     ),
 )
-"""What `session` sets, beside PYSPARK_PYTHON; for those who build their own session."""
+"""Settings of `session`, in addition to PYSPARK_PYTHON; use them if you build your own session."""
 
 
 def session(
@@ -101,21 +101,21 @@ def session(
 ) -> "SparkSession":
     """A Spark session that reads and writes Kafka with ``format("kafka_columnar")``.
 
-    Sets PYSPARK_PYTHON to this interpreter, so that Spark's processes have the same packages (on a cluster only where
-    it is not set yet), and `SESSION_SETTINGS`. On this machine these processes take PySpark from this interpreter's
-    packages, not from Spark's archive, which each would compile anew.
+    Sets PYSPARK_PYTHON to this interpreter, so that Spark's processes have the same packages (on a cluster only if it
+    is not set yet), and `SESSION_SETTINGS`. On this machine, these processes import PySpark from this interpreter's
+    packages, not from Spark's archive, which each of them would compile again.
 
     Arguments:
         app_name: shown in Spark's logs.
         master: Spark's master; None leaves it to spark-submit.
-        arrow_bounds_checks: False also sets `UNCHECKED_ARROW_SETTINGS`: reads are faster, but nothing in the whole JVM
-            has its use of Arrow's memory checked any more.
-        conf: further Spark settings, which win over ours; as they have dots in their names:
+        arrow_bounds_checks: False also sets `UNCHECKED_ARROW_SETTINGS`: reads are faster, but Arrow memory accesses are
+            no longer checked in the whole JVM.
+        conf: more Spark settings, which take precedence; because their names contain dots:
             ``session(**{"spark.driver.memory": "2g"})``.
 
-    Raises `SparkRequirementError`, an `ImportError`, where PySpark or Java is missing or too old. A session that is
-    already running is given back, with those settings that can still be changed. `register` is called only where Spark
-    cannot find the format by itself, as it would warn at every query of a format that it knows twice.
+    Raises `SparkRequirementError`, an `ImportError`, if PySpark or Java is missing or too old. If a session is running,
+    it is returned, with the settings that can still be changed. `register` is only called if Spark cannot find the
+    format, because Spark logs a warning in every query if a format is registered twice.
     """
     check_pyspark()
     from pyspark.sql import SparkSession
@@ -165,10 +165,10 @@ def register(spark: "SparkSession") -> None:
     Arguments:
         spark: the session.
 
-    Spark finds it by itself through the module `pyspark_kafka_columnar`; this is for sessions that looked for formats
-    before the package was installed, for installations that Spark does not see (an import hook, as some editable ones
-    have), and for packages sent along with a Spark Connect session. Where Spark has found it already, it warns that one
-    replaces the other, which changes nothing.
+    Normally, Spark finds the format through the module `pyspark_kafka_columnar`. Register it for sessions that looked
+    for formats before the package was installed, for installations that Spark does not see (import hooks, as in some
+    editable installs), and for packages sent with a Spark Connect session. If Spark has found the format already, it
+    logs a harmless warning that one replaces the other.
     """
     check_pyspark()
     from pyspark_kafka_columnar import DefaultSource
@@ -189,16 +189,16 @@ PYTHONPATH=$kept exec {python} "$@"
 
 
 def worker_python() -> str:
-    """The path of a program for PYSPARK_PYTHON: this interpreter, or a script that runs it without Spark's archive.
+    """A value for PYSPARK_PYTHON: this interpreter, or a script that runs it without Spark's archive.
 
-    The script lies in a temporary folder, which is removed when this process ends. It is left out where it would not
-    find the same PySpark, or could not be run.
+    The script is in a temporary folder, which is removed when this process exits. The interpreter itself is returned if
+    the script would not find the same PySpark, or could not be executed.
     """
     return _script() if _is_installed_as_files() else sys.executable
 
 
 def _is_installed_as_files() -> bool:
-    """Whether this interpreter finds Spark's own PySpark among its packages."""
+    """Whether Spark's PySpark is installed as files in this interpreter's packages."""
     import pyspark
 
     home = Path(pyspark.__file__).parent
@@ -214,9 +214,9 @@ def _script() -> str:
     script = Path(folder) / "python"
     script.write_text(_SCRIPT.format(python=shlex.quote(sys.executable)))
     script.chmod(0o700)
-    return str(script) if os.access(script, os.X_OK) else sys.executable  # no: the folder is mounted noexec
+    return str(script) if os.access(script, os.X_OK) else sys.executable  # otherwise the folder is mounted noexec
 
 
 def _remove(folder: str, owner: int) -> None:
-    if os.getpid() == owner:  # not in a fork, whose parent still needs it
+    if os.getpid() == owner:  # not in a fork: its parent still needs the folder
         shutil.rmtree(folder, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Writing the changed rows of an aggregation: what `outputMode("update")` does with Spark's own connector."""
+"""Writes the changed rows of an aggregation, like `outputMode("update")` with Spark's own connector."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -15,18 +15,18 @@ _SPARKS = "checkpointlocation"
 
 
 def upsert(writer: "DataStreamWriter", options: Mapping[str, Any] | None = None, **more: Any) -> "DataStreamWriter":
-    """Make a stream write the rows that each micro-batch has changed to Kafka; gives the writer, to be started.
+    """Make a stream write the rows that each micro-batch changes to Kafka; returns the writer, ready to start.
 
-    Spark refuses ``outputMode("update")`` for sinks in Python; it takes it for `foreachBatch`, which this uses: each
-    micro-batch is written as a batch. With the key of an aggregation as the key of its records, the last record of a
-    key is its newest result, and a compacted topic keeps just that.
+    Spark refuses ``outputMode("update")`` for sinks in Python, but accepts it for `foreachBatch`, which this uses: each
+    micro-batch is written as a batch. If the key of an aggregation is the key of its records, the last record with a
+    key is its newest result, and a compacted topic keeps only that one.
 
     Arguments:
-        writer: ``frame.writeStream``, whatever trigger and name are set on it.
-        options: of the sink, by their names; `checkpointLocation` among them goes to the query.
-        more: further options, such as ``topic="counts"``.
+        writer: ``frame.writeStream``, with any trigger and name.
+        options: options of the sink, by name; `checkpointLocation` is passed to the query.
+        more: more options, such as ``topic="counts"``.
 
-    Raises `KafkaConfigurationError` that names an option that is wrong, before the query starts. Example::
+    Raises a `KafkaConfigurationError` that names a wrong option, before the query starts. Example::
 
         upsert(counts.writeStream, brokers, topic="counts", checkpointLocation="...").start()
     """
@@ -48,10 +48,10 @@ def _text(name: str, value: Any) -> str:
 
 
 class _BatchWrite:
-    """Writes a micro-batch, whose number it has no use for.
+    """Writes a micro-batch; ignores its number.
 
     Arguments:
-        options: of the sink.
+        options: the options of the sink.
     """
 
     def __init__(self, options: Mapping[str, str]) -> None:

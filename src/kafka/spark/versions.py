@@ -1,9 +1,9 @@
-"""What differs between versions of PySpark from 4.0 on, with stand-ins for what older ones lack.
+"""Differences between PySpark versions from 4.0 on, with stand-ins for what older versions lack.
 
-- Before 4.2 Spark calls `latestOffset()` without arguments: it tells neither where the micro-batch begins nor what
-  limits it. `Trigger.AvailableNow` is one micro-batch. Nobody asks for the ends of the logs (`reportLatestOffset`).
-- Before 4.2 a plan without tasks is read by a task with None for its partition.
-- Before 4.1 a stream's writer takes Arrow batches if it is of the class of those that write frames.
+- Before 4.2, Spark calls `latestOffset()` without arguments: it passes neither the start of the micro-batch nor its
+  limit. `Trigger.AvailableNow` is one micro-batch, and `reportLatestOffset` is not called.
+- Before 4.2, a plan without tasks is read by one task whose partition is None.
+- Before 4.1, the writer of a stream receives Arrow batches if it has the class of batch writers for Arrow.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -29,26 +29,26 @@ except ImportError:
     TELLS_TRIGGER = False
 
     class ReadLimit:  # type: ignore[no-redef]
-        """What limits a micro-batch."""
+        """The limit of a micro-batch."""
 
     @dataclasses.dataclass
     class ReadAllAvailable(ReadLimit):  # type: ignore[no-redef, misc]
-        """Nothing does."""
+        """No limit."""
 
     @dataclasses.dataclass
     class ReadMaxRows(ReadLimit):  # type: ignore[no-redef, misc]
-        """The largest number of rows."""
+        """The maximum number of rows."""
 
         max_rows: int
 
     @dataclasses.dataclass
     class ReadMinRows(ReadLimit):  # type: ignore[no-redef, misc]
-        """The smallest number of rows."""
+        """The minimum number of rows."""
 
         min_rows: int
 
     class SupportsTriggerAvailableNow:  # type: ignore[no-redef]
-        """Spark does not look for it."""
+        """Spark does not use it in this version."""
 
 
 try:
@@ -56,7 +56,7 @@ try:
 except ImportError:
 
     class DataSourceStreamArrowWriter(DataSourceStreamWriter, DataSourceArrowWriter):  # type: ignore[no-redef, misc]
-        """Spark hands Arrow batches to what is a `DataSourceArrowWriter`, in a stream, too."""
+        """Spark passes Arrow batches to each `DataSourceArrowWriter`, also in a stream."""
 
 
 __all__ = [
@@ -72,5 +72,5 @@ __all__ = [
 
 
 def task_of(partition: InputPartition | None) -> "Task | tuple[Any, ...]":
-    """What a task is to read: nothing where the plan has no tasks, as Spark runs one all the same."""
+    """The ranges that a task must read; empty for the task that Spark runs if a plan has no tasks."""
     return (None if partition is None else partition.value) or ()

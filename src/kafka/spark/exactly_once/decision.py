@@ -16,23 +16,23 @@ if TYPE_CHECKING:
     from kafka.producer.transactions import TransactionIdentity
 
 BATCH_WRITE = "a batch write"
-"""In place of a query's id: the write belongs to no query."""
+"""Replaces the query's id for a write that does not belong to a query."""
 PART_CHARACTERS = 3_500
-"""How much is kept in one offset: brokers take 4,096 bytes (offset.metadata.max.bytes)."""
+"""Maximum length of one offset's metadata: brokers accept 4,096 bytes (offset.metadata.max.bytes)."""
 _LAYOUT = 1
 
 
 class IncompleteError(ValueError):
-    """Parts of a decision are missing, or are another's."""
+    """Parts of a decision are missing, or belong to another one."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Written:
-    """A transaction with rows of a batch.
+    """A transaction that contains rows of a batch.
 
     Arguments:
         transaction: its identity.
-        partitions: the numbers of the partitions written to, by topic.
+        partitions: the numbers of the partitions that it has written to, by topic.
     """
 
     transaction: "TransactionIdentity"
@@ -45,15 +45,15 @@ class Written:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Decision:
-    """A batch that is committed, for good.
+    """A committed batch.
 
     Arguments:
-        query: the id of the query; `BATCH_WRITE` where there is none.
+        query: the id of the query; `BATCH_WRITE` if there is none.
         run: the id of the query's run, or of the batch write.
         batch: the number of the micro-batch; 0 for a batch write.
-        checkpoint: where the query's checkpoint is, as far as the sink is told; else "".
-        rows: how many it has.
-        written: the transactions to be committed.
+        checkpoint: the location of the query's checkpoint, if the sink knows it; otherwise "".
+        rows: number of rows.
+        written: the transactions to commit.
     """
 
     query: str
@@ -65,12 +65,12 @@ class Decision:
 
     @property
     def topics(self) -> list[str]:
-        """The topics that were written to."""
+        """The topics that the batch has written to."""
         return sorted({topic for each in self.written for topic in each.partitions})
 
 
 def to_parts(decision: Decision, prefix: str) -> list[str]:
-    """The decision as texts, each short enough for the metadata of an offset."""
+    """The decision as strings, each short enough for the metadata of an offset."""
     topics = decision.topics
     slots = [
         [
@@ -87,7 +87,7 @@ def to_parts(decision: Decision, prefix: str) -> list[str]:
 
 
 def parts_in(first: str) -> int:
-    """How many parts there are, by the first one. Raises `ValueError` for what is no decision."""
+    """The number of parts, according to the first one. Raises `ValueError` if it is not a decision."""
     found = re.match(r"(\d+)/(\d+)/", first)
     if found is None or int(found[1]) != _LAYOUT:
         raise ValueError(f"{first[:40]!r} is no decision of this version")
@@ -95,8 +95,8 @@ def parts_in(first: str) -> int:
 
 
 def from_parts(parts: Sequence[str], prefix: str) -> Decision:
-    """The decision that `to_parts` made texts of. Raises `IncompleteError` for texts that are not all of one."""
-    from kafka.producer.transactions import TransactionIdentity  # slow: not for what only uses the names
+    """The decision, from the strings of `to_parts`. Raises `IncompleteError` unless they are all parts of one."""
+    from kafka.producer.transactions import TransactionIdentity  # slow import, not needed for the names
 
     count = parts_in(parts[0])
     if len(parts) < count:
@@ -132,7 +132,7 @@ def ranges(numbers: Iterable[int]) -> str:
 
 
 def numbers_in(text: str) -> tuple[int, ...]:
-    """The numbers that `ranges` made text of."""
+    """The numbers, from the text of `ranges`."""
     numbers: list[int] = []
     for part in filter(None, text.split(",")):
         first, _, last = part.partition("-")
@@ -141,22 +141,22 @@ def numbers_in(text: str) -> tuple[int, ...]:
 
 
 def driver_id(prefix: str) -> str:
-    """The transactional id of the driver, by which drivers fence one another."""
+    """The transactional id of the driver, with which drivers fence each other."""
     return f"{prefix}-driver"
 
 
 def decision_group(prefix: str, part: int) -> str:
-    """The group in whose offsets the decision is kept; a long one takes several."""
+    """The group whose offset stores a part of the decision; long decisions need several groups."""
     return f"{prefix}-decision" + (f".{part}" if part else "")
 
 
 def is_decision(group: str, metadata: str | None) -> bool:
-    """Whether what a group has committed is a decision of this sink: the number of a batch, and no place in a topic."""
+    """Whether a group's offset is a decision of this sink, so that it is the number of a batch and not a position."""
     return re.search(r"-decision(\.\d+)?$", group) is not None and re.match(r"\d+/\d+/", metadata or "") is not None
 
 
 def batch_group(prefix: str, batch_id: str) -> str:
-    """The group that remembers a batch write with a `transactionalBatchId`."""
+    """The group that records a batch write with a `transactionalBatchId`."""
     return f"{prefix}-batch-{batch_id}"
 
 
@@ -166,6 +166,6 @@ def task_id(prefix: str, slot: str) -> str:
 
 
 def slot_of(prefix: str, transactional_id: str) -> str | None:
-    """The slot of a task's transactional id; None: it is another's."""
+    """The slot of a task's transactional id; None if it has another prefix or is not a task's."""
     found = re.fullmatch(re.escape(prefix) + r"-([0-9a-f]{10}\.[0-9]+)", transactional_id)
     return found[1] if found else None

@@ -1,6 +1,6 @@
-"""The driver's steps: plan a write, decide and commit it, abort it. On the loop.
+"""The driver's steps: plan a write, decide and commit it, or abort it. They run on the loop.
 
-The decision is the commit point. Before it, whatever fails aborts everything; after it nothing of it is ever aborted.
+The decision is the commit point. Before it, any failure aborts everything; after it, nothing is ever aborted.
 """
 
 import asyncio
@@ -37,21 +37,24 @@ from kafka.structs import TopicPartition
 log = logging.getLogger(__name__)
 
 LONGEST_TIMEOUT_MS = 15 * 60_000
-"""What brokers allow if nothing else was set."""
+"""The brokers' default for transaction.max.timeout.ms."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Plan:
-    """What the driver tells the tasks of one attempt at a write.
+    """The driver's message to the tasks of one attempt at a write.
 
     Arguments:
-        token: names the attempt.
-        run: of a batch write: its id.
-        timeout_ms: how long a transaction may take.
+        token: identifies the attempt.
+        run: the id of a batch write.
+        timeout_ms: the transaction timeout.
         decided: the last decision.
-        committed: the transactions of the last decision, if it is a batch write's and nobody has to end them again.
-        driver: with what this driver decides, if other drivers are fenced already; None: they are when it decides.
-        newest: if they are not fenced yet: the driver that nobody may have fenced until then; None: not known.
+        committed: the transactions of the last decision, if it belongs to a batch write and they need not be ended
+            again.
+        driver: the identity with which this driver decides, if other drivers are fenced already; None: they are fenced
+            when it decides.
+        newest: if they are not fenced yet, the newest driver, which must not be fenced by others until then; None:
+            unknown.
         is_marked: whether a batch write with this `transactionalBatchId` was decided before.
     """
 
@@ -67,13 +70,13 @@ class Plan:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class TaskResult:
-    """What a task tells the driver.
+    """A task's message to the driver.
 
     Arguments:
-        write: who writes.
+        write: the write that the task belongs to.
         driver, newest, timeout_ms: as in the plan.
-        rows: how many rows the task was given.
-        written: the transaction that they are in; None without rows, or where the write was decided before.
+        rows: number of rows that the task received.
+        written: the transaction that contains them; None without rows, or if the write was decided before.
     """
 
     write: Write
@@ -85,13 +88,13 @@ class TaskResult:
 
 
 async def plan(access: PrefixAccess, options: WriteOptions, checkpoint: str) -> Plan:
-    """Find out what is decided, end what an earlier driver has left, and fence it where it is the same query's.
+    """Read the last decision, end what an earlier driver of the same query has left open, and fence that driver.
 
-    Whether it is the same query is known by its checkpoint here, and for certain only in the tasks. Where there is a
-    doubt nobody is fenced yet: a wrong prefix must not stop the query that it belongs to.
+    Here, the checkpoint identifies the query; only the tasks know for certain. In case of doubt, nothing is fenced yet:
+    a wrong prefix must not stop the query that the prefix belongs to.
 
     Arguments:
-        checkpoint: of the query, as far as the sink is told; else "".
+        checkpoint: the location of the query's checkpoint, if the sink knows it; otherwise "".
     """
     exactly_once = options.exactly_once
     assert exactly_once is not None
@@ -101,7 +104,7 @@ async def plan(access: PrefixAccess, options: WriteOptions, checkpoint: str) -> 
     if not _is_of(decided, checkpoint):
         last = await access.last_driver()
         newest = last.identity
-        if last.has_decided:  # what was decided a moment ago may not have been shown yet
+        if last.has_decided:  # a recent decision may not be visible yet
             decided, where = await access.read(stable=True)
     left = await access.open_ids()
     if _is_of(decided, checkpoint):
@@ -122,15 +125,15 @@ async def plan(access: PrefixAccess, options: WriteOptions, checkpoint: str) -> 
 
 
 def _is_of(decided: Decision | None, checkpoint: str) -> bool:
-    """Whether the last decision is that of the query with this checkpoint."""
+    """Whether the last decision belongs to the query with this checkpoint."""
     return decided is not None and bool(checkpoint) and decided.checkpoint == checkpoint
 
 
 async def commit(access: PrefixAccess, options: WriteOptions, results: Sequence[TaskResult]) -> None:
-    """Decide a write and commit it; one that was decided before is committed again.
+    """Decide a write and commit it; if it was decided before, commit it again.
 
-    Raises `DriverFencedError` where another driver has taken over, `NotDecidedError` where a transaction was ended by
-    others: both before the decision. `TransactionLostError` after it.
+    Before the decision, raises `DriverFencedError` if another driver has taken over, and `NotDecidedError` if a
+    transaction was ended by others. After the decision, raises `TransactionLostError`.
     """
     write, timeout_ms = results[0].write, results[0].timeout_ms
     mine = [each.written for each in results if each.written is not None]
@@ -139,7 +142,7 @@ async def commit(access: PrefixAccess, options: WriteOptions, results: Sequence[
     done = _is_done(write, decided)
     driver, left = results[0].driver, None
     if driver is None:
-        left = await access.open_ids()  # nobody can decide those any more once others are fenced
+        left = await access.open_ids()  # once others are fenced, these can no longer be decided
         try:
             driver = await _fence(access, timeout_ms, results[0].newest)
         except DriverFencedError:
@@ -154,12 +157,12 @@ async def commit(access: PrefixAccess, options: WriteOptions, results: Sequence[
         _, left = await gather([still_open, access.open_ids()])
     else:
         await still_open
-    # what killed tasks of this batch have left open holds readers up, for long if this batch is the last one
+    # transactions left open by killed tasks of this batch block readers, for long if this is the last batch
     await recover(access, decided, left or (), driver, keep=mine)
     if done:
         await _commit_again(access, options, driver, write, decided, where, rows, mine)
         return
-    assert driver is not None, "else it is done"
+    assert driver is not None, "otherwise it is done"
     batch = write.batch
     if write.query == BATCH_WRITE and decided is not None:
         batch = decided.batch + 1
@@ -173,13 +176,13 @@ async def commit(access: PrefixAccess, options: WriteOptions, results: Sequence[
 
 
 async def abort(access: PrefixAccess, results: Sequence[TaskResult | None]) -> None:
-    """Abort what tasks have written, unless it was decided: Spark calls this after a commit that failed, too."""
+    """Abort what tasks have written, unless it was decided: Spark also calls this after a failed commit."""
     told = [each for each in results if each is not None]
     mine = [each.written.transaction for each in told if each.written is not None]
     drivers = {each.driver for each in told if each.driver is not None}
     if not mine:
         return
-    await access.end(drivers, commit=False)  # so that nothing of a commit that failed is decided later
+    await access.end(drivers, commit=False)  # so that a failed commit is not decided later
     decided, _ = await access.read(stable=True)
     if decided is not None and {each.transaction for each in decided.written} & set(mine):
         log.warning("micro-batch %d is decided; it will be committed when it is replayed", decided.batch)
@@ -191,7 +194,7 @@ async def abort(access: PrefixAccess, results: Sequence[TaskResult | None]) -> N
 
 
 async def _timeout_ms(access: PrefixAccess, wanted_ms: int | None) -> int:
-    """How long a transaction may take. Raises `KafkaConfigurationError` for more than the brokers allow."""
+    """The transaction timeout. Raises `KafkaConfigurationError` if brokers do not allow it."""
     longest_ms = await access.longest_ms()
     if wanted_ms is None:
         return min(LONGEST_TIMEOUT_MS, longest_ms or LONGEST_TIMEOUT_MS)
@@ -220,26 +223,26 @@ async def _fence(
 
 
 def _is_done(write: Write, decided: Decision | None) -> bool:
-    """As `is_done`, of a write that its tasks found new: only another driver can have decided a later batch since."""
+    """As `is_done`, for a write that its tasks found new: a later batch can only be decided by another driver."""
     if decided is not None and decided.query == write.query != BATCH_WRITE and decided.batch > write.batch:
         raise taken_over(write.prefix)
     return is_done(write, decided)
 
 
 async def _is_marked(access: PrefixAccess, options: WriteOptions, write: Write) -> bool:
-    """Whether a batch write of this name was decided, perhaps by another driver since this one was planned."""
+    """Whether a batch write with this id was decided, possibly by another driver since this one was planned."""
     batch_id = _batch_id(options, write)
     return batch_id is not None and await access.is_marked(batch_id)
 
 
 def _batch_id(options: WriteOptions, write: Write) -> str | None:
-    """The option `transactionalBatchId` of a batch write; micro-batches in a foreachBatch function have numbers."""
+    """The option `transactionalBatchId` of a batch write; None in foreachBatch, where micro-batches are numbered."""
     assert options.exactly_once is not None
     return options.exactly_once.batch_id if write.query == BATCH_WRITE else None
 
 
 def _where(options: WriteOptions, kept: TopicPartition | None, mine: Sequence[Written]) -> TopicPartition | None:
-    """The partition under which the decision is kept: a group's offset needs one, of a topic that exists."""
+    """The partition under which the decision is stored: a group's offset needs one of an existing topic."""
     if options.topic is not None:
         return TopicPartition(options.topic, 0)
     if kept is not None:
@@ -258,7 +261,7 @@ async def _commit_again(
     rows: int,
     mine: Sequence[Written],
 ) -> None:
-    """Commit a decision of an earlier run, and make it one of this run: a second write of it is refused."""
+    """Commit a decision of an earlier run, and assign it to this run, so that a second write of it is refused."""
     if mine:  # decided by another driver since the tasks began
         await access.end([each.transaction for each in mine], commit=False)
     if decided is None or (write.query == BATCH_WRITE and decided.run != write.run):
@@ -280,7 +283,7 @@ async def _commit_again(
 
 
 async def _check_open(access: PrefixAccess, mine: Sequence[Written], timeout_ms: int) -> None:
-    """Raise `NotDecidedError` unless all transactions are open, and will be for as long as committing them takes."""
+    """Raise `NotDecidedError` unless all transactions are open; warn if they have been open for long."""
     described = await access.describe([each.transaction.transactional_id for each in mine]) if mine else {}
     now_ms = wall_clock_ns()() // 1_000_000
     oldest_ms = now_ms
@@ -325,7 +328,7 @@ async def _decide(
 
 
 async def _finish(access: PrefixAccess, decided: Decision) -> None:
-    """Commit what is decided. Raises `TransactionLostError` that names what cannot be."""
+    """Commit what is decided; raises a `TransactionLostError` that names what could not be committed."""
     by_identity = {each.transaction: each for each in decided.written}
     outcome = await asyncio.shield(access.end(by_identity, commit=True))
     failed: dict[TransactionIdentity, KafkaError] = {

@@ -1,4 +1,4 @@
-"""What a `transactionalIdPrefix` has in Kafka, for people: a query has ended for good, or its rows do not appear."""
+"""Shows and ends the transactions of a `transactionalIdPrefix`, if a query has ended or its rows are missing."""
 
 import dataclasses
 from typing import Any
@@ -15,14 +15,14 @@ from kafka.structs import TopicPartition
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class OpenTransaction:
-    """A transaction that a task has left open: readers of committed records stop before it.
+    """A transaction that a task has left open; it blocks read_committed readers of its partitions.
 
     Arguments:
-        transactional_id: of the task's producer.
-        started_ms: when it began, in ms since 1970.
-        timeout_ms: after which time Kafka aborts it.
-        partitions: that were written to.
-        is_decided: whether it belongs to the last batch that the driver has decided, so that it is to be committed.
+        transactional_id: the transactional id of the task's producer.
+        started_ms: start time, in ms since 1970.
+        timeout_ms: ms after which Kafka aborts it.
+        partitions: the partitions that it has written to.
+        is_decided: whether it belongs to the last batch that the driver has decided, and therefore must be committed.
     """
 
     transactional_id: str
@@ -34,13 +34,13 @@ class OpenTransaction:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class QueryTransactions:
-    """What a prefix has in Kafka, as it was found.
+    """The state of a prefix in Kafka when it was read.
 
     Arguments:
         prefix: the option `transactionalIdPrefix`.
-        decided: the last batch that was committed; None: there is none, or Kafka has forgotten it.
-        open: the transactions that are open.
-        configs: of the client that was used.
+        decided: the last committed batch; None: there is none, or Kafka has deleted it.
+        open: the open transactions.
+        configs: the options of the client that was used.
     """
 
     prefix: str
@@ -49,29 +49,29 @@ class QueryTransactions:
     configs: Configs = dataclasses.field(repr=False)
 
     def abort(self) -> None:
-        """Abort what is open now and not decided; what is decided is committed.
+        """Abort open transactions that are not decided, and commit decided ones.
 
-        A driver that still runs is fenced, and its query fails: for queries that have ended.
+        Only for queries that have ended: a running driver is fenced, and its query fails.
         """
         ask_brokers(self.configs, self.prefix, _abort)
 
     def forget(self) -> None:
-        """As `abort`, and forget what was committed, which makes the prefix free for another query.
+        """Like `abort`, and delete the last decision, so that another query can use the prefix.
 
-        A query that goes on under this prefix all the same may write its last micro-batch once more. Batch writes
-        with a `transactionalBatchId` stay known by it.
+        A query that continues with this prefix anyway may write its last micro-batch again. Batch writes with a
+        `transactionalBatchId` are not forgotten.
         """
         ask_brokers(self.configs, self.prefix, _forget)
 
 
 def transactions(prefix: str, **configs: Any) -> QueryTransactions:
-    """What a query that writes with `exactlyOnce` has in Kafka.
+    """Return the last decision and the open transactions of a query that writes with `exactlyOnce`.
 
     Arguments:
         prefix: its option `transactionalIdPrefix`.
         configs: options of a `KafkaAdminClient`, such as `bootstrap_servers`.
 
-    Raises `KafkaConfigurationError`, `NoBrokersAvailable` and what brokers refuse.
+    Raises `KafkaConfigurationError`, `NoBrokersAvailable`, and the errors of brokers that refuse.
     """
     parse_admin(configs)
     key = tuple(sorted(configs.items()))
@@ -99,7 +99,7 @@ async def _look(access: PrefixAccess) -> tuple[Decision | None, tuple[OpenTransa
 
 async def _abort(access: PrefixAccess) -> None:
     longest_ms = await access.longest_ms() or LONGEST_TIMEOUT_MS
-    left = await access.open_ids()  # nobody can decide those any more once their driver is fenced
+    left = await access.open_ids()  # once their driver is fenced, these can no longer be decided
     driver = await access.fence(min(LONGEST_TIMEOUT_MS, longest_ms))
     decided, _ = await access.read(stable=True)
     await recover(access, decided, left, driver)

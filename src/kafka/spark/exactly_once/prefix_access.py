@@ -53,24 +53,24 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 LIMIT_MS = 120_000
-"""How long one step of the driver is tried: as long as a producer tries to deliver a record."""
+"""Time limit of one step of the driver, as long as a producer's delivery timeout."""
 _FENCING_TIMEOUT_MS = 1_000
-"""Of transactions that never begin: short, as brokers may allow no long ones (transaction.max.timeout.ms)."""
+"""Timeout of transactions that never start; short, because transaction.max.timeout.ms may be short."""
 _MOST_CLUSTERS = 2
 _MOST_PARTS = 100
 _TRIES = 10
-"""How often a decision is read again that has parts of another one."""
+"""Number of times that a decision is read again if it contains parts of another one."""
 _FINISHED = "committed"
 _LONGEST = "transaction.max.timeout.ms"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class LastDriver:
-    """What Kafka knows of the drivers of a prefix.
+    """Kafka's state of the drivers of a prefix.
 
     Arguments:
-        identity: of the newest one, whose producer id is -1 if there was none yet; None: not known (before Kafka 3.0).
-        has_decided: whether its last transaction was a decision that was taken.
+        identity: the newest driver; its producer id is -1 if there was none yet. None: unknown (before Kafka 3.0).
+        has_decided: whether its last transaction was committed, which makes it a decision.
     """
 
     identity: TransactionIdentity | None
@@ -78,10 +78,10 @@ class LastDriver:
 
 
 class PrefixAccess:
-    """Asks brokers about one prefix. On the loop.
+    """Sends requests about one prefix; runs on the loop.
 
     Arguments:
-        requests: of a client that is started.
+        requests: the requests of a started client.
         prefix: the option `transactionalIdPrefix`.
     """
 
@@ -93,13 +93,13 @@ class PrefixAccess:
         self._backoff = Backoff(options.retry_backoff_ms, options.retry_backoff_max_ms)
 
     async def fence(self, timeout_ms: int, expected: TransactionIdentity | None = None) -> TransactionIdentity:
-        """Fence every other driver, and abort what one of them has not decided; gives what this driver decides with.
+        """Fence every other driver, and abort its undecided transaction; return the identity to decide with.
 
         Arguments:
-            timeout_ms: how long the driver's transaction may take.
-            expected: the driver that `last_driver` found; None: any.
+            timeout_ms: the timeout of the driver's transaction.
+            expected: the driver that `last_driver` returned; None: any.
 
-        Raises `ProducerFencedError` or `InvalidProducerEpochError` where another driver has fenced it since.
+        Raises `ProducerFencedError` or `InvalidProducerEpochError` if another driver has fenced that one since.
         """
         requests = TransactionRequests(self._cluster, driver_id(self.prefix), timeout_ms, self._backoff)
         producer_id, epoch = await requests.init(expected)
@@ -108,12 +108,12 @@ class PrefixAccess:
         return TransactionIdentity(driver_id(self.prefix), producer_id, epoch, requests.transaction_version())
 
     async def read(self, *, stable: bool) -> tuple[Decision | None, TopicPartition | None]:
-        """The last decision, and the partition under which it is kept.
+        """The last decision, and the partition under which it is stored.
 
         Arguments:
-            stable: wait for one that is being taken.
+            stable: whether to wait for a decision that is being committed.
 
-        Raises `ExactlyOnceError` where parts of it are gone.
+        Raises `ExactlyOnceError` if parts of it are missing.
         """
         tried = 0
         while True:
@@ -132,10 +132,10 @@ class PrefixAccess:
                         f"of the group {group!r}, and of groups with '.1' and so on). Were some offsets deleted, or "
                         "did they expire? If everything is committed, delete these groups to release the prefix"
                     ) from error
-            stable, tried = True, tried + 1  # another one is being taken, and some of its parts are shown before others
+            stable, tried = True, tried + 1  # another one is being committed, and only some of its parts are visible
 
     async def _parts(self, first: OffsetAndMetadata, where: TopicPartition, stable: bool) -> list[str]:
-        """The parts of a decision, up to the first that is of another one."""
+        """The parts of a decision, up to the first that belongs to another one."""
         parts = [first.metadata or ""]
         for number in range(1, parts_in(parts[0])):
             part = (await self._offsets(decision_group(self.prefix, number), stable)).get(where)
@@ -145,9 +145,9 @@ class PrefixAccess:
         return parts
 
     async def last_driver(self) -> LastDriver:
-        """The newest driver, and whether its last transaction was a decision that was taken.
+        """The newest driver, and whether its last transaction was a committed decision.
 
-        A decision that is being shown is waited for: a group without offsets yet does not tell of those to come.
+        Waits for a decision that is being committed, because a group without offsets does not show pending ones.
         """
         name = driver_id(self.prefix)
         asked = 0
@@ -168,12 +168,12 @@ class PrefixAccess:
         return bool(await self._offsets(batch_group(self.prefix, batch_id), True))
 
     async def is_finished(self, batch_id: str) -> bool:
-        """Whether it is known that all of a batch write with this `transactionalBatchId` was committed."""
+        """Whether it is recorded that a batch write with this `transactionalBatchId` was committed completely."""
         offsets = await self._offsets(batch_group(self.prefix, batch_id), True)
         return any(each.metadata == _FINISHED for each in offsets.values())
 
     async def note_finished(self, batch_id: str, where: TopicPartition, batch: int) -> bool:
-        """Note that all of a batch write is committed; False if that failed, which is no failure of the write."""
+        """Record that a batch write is committed completely; False if that fails, which does not fail the write."""
         offsets = {where: OffsetAndMetadata(batch, _FINISHED, -1)}
         try:
             await alter_group_offsets(self._requests, batch_group(self.prefix, batch_id), offsets, None)
@@ -185,9 +185,9 @@ class PrefixAccess:
     async def decide(
         self, driver: TransactionIdentity, decision: Decision, where: TopicPartition, batch_id: str | None
     ) -> None:
-        """Write a decision down: it is taken once this returns, and may be if this raises.
+        """Record a decision. It is decided when this returns, and may be if this raises.
 
-        Raises `ProducerFencedError` where another driver has taken over, and nothing is decided.
+        Raises `ProducerFencedError` if another driver has taken over; then nothing is decided.
         """
         requests = TransactionRequests(self._cluster, driver.transactional_id, 0, self._backoff)
         groups = {decision_group(self.prefix, n): text for n, text in enumerate(to_parts(decision, self.prefix))}
@@ -199,11 +199,11 @@ class PrefixAccess:
         await requests.end(driver, True)
 
     async def end(self, transactions: Iterable[TransactionIdentity], *, commit: bool) -> Outcome:
-        """Commit or abort transactions by their identities; gives what became of each."""
+        """Commit or abort transactions by their identities; return the outcome of each."""
         return await end_all(self._cluster, transactions, commit, LIMIT_MS, self._backoff)
 
     async def open_ids(self) -> list[str]:
-        """The transactional ids of tasks that have a transaction open; of brokers before Kafka 3.0 none is known."""
+        """The transactional ids of tasks with an open transaction; unknown, and empty, before Kafka 3.0."""
         try:
             listed = await list_transactions(
                 self._requests, self._brokers(), [], [TransactionState.ONGOING.value], None, None
@@ -214,7 +214,7 @@ class PrefixAccess:
         return sorted(each for each in ids if slot_of(self.prefix, each) is not None)
 
     async def describe(self, transactional_ids: Sequence[str]) -> dict[str, TransactionDescription | Exception]:
-        """What the coordinators know of transactional ids; nothing before Kafka 3.0."""
+        """The coordinators' descriptions of transactional ids; empty before Kafka 3.0."""
         try:
             return await describe_transactions(self._requests, list(transactional_ids), raise_errors=False)
         except UnsupportedVersionError:
@@ -228,7 +228,7 @@ class PrefixAccess:
         )
 
     async def forget(self) -> None:
-        """Have Kafka forget what was decided; what it does not know is none of our business."""
+        """Delete the groups that store the decision, as far as they exist."""
         listed = await list_groups(self._requests, self._brokers(), [], [])
         names = {each["group_id"] for each in listed} & {
             decision_group(self.prefix, part) for part in range(_MOST_PARTS)
@@ -238,7 +238,7 @@ class PrefixAccess:
                 raise error(f"cannot delete group {name!r}")
 
     async def longest_ms(self) -> int | None:
-        """The brokers' transaction.max.timeout.ms; None where this user may not see it."""
+        """The brokers' transaction.max.timeout.ms; None if this user may not see it."""
         resource = ConfigResource(ConfigResourceType.BROKER, str(self._brokers()[0]), {_LONGEST: ""})
         try:
             (told,) = await describe_configs(self._requests, [resource])
@@ -257,7 +257,7 @@ class PrefixAccess:
 
 
 class _Clients:
-    """Admin clients of this process, by the options that they were made with."""
+    """The admin clients of this process, by their options."""
 
     def __init__(self) -> None:
         self._pid = os.getpid()
@@ -265,7 +265,7 @@ class _Clients:
         self._kept: collections.OrderedDict[Configs, KafkaAdminClient] = collections.OrderedDict()
 
     def take(self, configs: Configs) -> "KafkaAdminClient":
-        """What was kept, or a new one; nobody else has it until it is given back."""
+        """An idle client, or a new one; no other caller gets it until it is given back."""
         from kafka import KafkaAdminClient
 
         kept = None
@@ -278,7 +278,7 @@ class _Clients:
         return KafkaAdminClient(**dict(configs)) if kept is None else kept
 
     def give_back(self, configs: Configs, client: "KafkaAdminClient") -> None:
-        """Keep it for the next one, if its options can be compared."""
+        """Keep the client for the next caller, if its options are hashable."""
         if not _is_hashable(configs):
             client.close()
             return
@@ -291,7 +291,7 @@ class _Clients:
             surplus.close()
 
     def close(self) -> None:
-        """Close those that are kept; what a fork has of its parent is left alone."""
+        """Close idle clients, except those that a fork has inherited."""
         with self._lock:
             if self._pid != os.getpid():
                 return
@@ -301,7 +301,7 @@ class _Clients:
 
 
 def _is_hashable(configs: Configs) -> bool:
-    """False with a list or a dict among the values, as callers of `kafka.spark.transactions` may give."""
+    """Whether the options are hashable; callers of `kafka.spark.transactions` may pass lists or dicts."""
     try:
         hash(configs)
     except TypeError:
@@ -310,23 +310,25 @@ def _is_hashable(configs: Configs) -> bool:
 
 
 _CLIENTS = _Clients()
-# Else they are finalized when the interpreter has taken apart the modules that they need, and complain of it.
+# Otherwise they are finalized after the modules that they need, and log errors.
 atexit.register(_CLIENTS.close)
 
 
 def admin_configs(configs: Configs) -> Configs:
-    """Of the keyword arguments of a producer those that an admin client has, too."""
+    """The keyword arguments of a producer that an admin client also accepts."""
     table = option_table()
     return tuple((name, value) for name, value in configs if "admin" in table[name].clients)
 
 
 def ask_brokers(configs: Configs, prefix: str, steps: Callable[[PrefixAccess], Coroutine[Any, Any, T]]) -> T:
-    """Carry out steps about a prefix on the shared loop, and wait for them.
+    """Run a coroutine about a prefix on the shared loop, and return its result.
 
     Arguments:
         configs: keyword arguments of an admin client.
+        prefix: the option `transactionalIdPrefix`.
+        steps: the coroutine function.
 
-    Raises what the steps raise; `KafkaTimeoutError` after `LIMIT_MS`; `NoBrokersAvailable`.
+    Raises the errors of `steps`, `KafkaTimeoutError` after `LIMIT_MS`, and `NoBrokersAvailable`.
     """
 
     client = _CLIENTS.take(configs)

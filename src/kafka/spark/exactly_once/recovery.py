@@ -1,4 +1,7 @@
-"""What earlier attempts have left open under a prefix: committed where it was decided, else aborted. On the loop."""
+"""Ends transactions that earlier attempts have left open under a prefix: commits decided ones, aborts the others.
+
+The functions run on the loop.
+"""
 
 import logging
 from collections.abc import Sequence
@@ -14,7 +17,7 @@ from kafka.structs import TopicPartition
 log = logging.getLogger(__name__)
 
 NAMED_RUN = "transactionalBatchId "
-"""With the `transactionalBatchId`: the run of a batch write that has one."""
+"""Followed by the `transactionalBatchId`, this is the run of a batch write that has one."""
 
 
 async def recover(
@@ -25,15 +28,16 @@ async def recover(
     *,
     keep: Sequence[Written] = (),
 ) -> None:
-    """Commit what was decided and is still open; abort what else tasks have open, where no other driver can decide it.
+    """Commit decided transactions that are still open; abort the others, if no other driver can decide them.
 
     Arguments:
-        open_ids: the transactional ids that have a transaction open.
-        driver: with which other drivers were fenced before that was asked; None: they were not, and nothing is aborted.
-        keep: what is written now.
+        open_ids: the transactional ids with an open transaction.
+        driver: the driver that had fenced the others before these ids were listed; None: they are not fenced, and
+            nothing is aborted.
+        keep: the transactions of the current write.
 
-    Raises `KafkaError` where what was decided may still be committed, but is not yet; `DriverFencedError` where what is
-    open may be another driver's.
+    Raises `KafkaError` if a decided transaction is not committed yet but still can be, and `DriverFencedError` if open
+    transactions may belong to another driver.
     """
     left = set(open_ids) - {each.transaction.transactional_id for each in keep}
     if not left:
@@ -50,7 +54,7 @@ async def recover(
 
 
 async def _check_not_fenced(access: PrefixAccess, driver: TransactionIdentity) -> None:
-    """Raise `DriverFencedError` where another driver has taken over, whose tasks may have begun to write since."""
+    """Raise `DriverFencedError` if another driver has taken over, because its tasks may have started to write."""
     found = (await access.describe([driver.transactional_id])).get(driver.transactional_id)
     if isinstance(found, TransactionDescription) and (found.producer_id, found.producer_epoch) != driver[1:3]:
         raise taken_over(access.prefix)
@@ -59,12 +63,12 @@ async def _check_not_fenced(access: PrefixAccess, driver: TransactionIdentity) -
 async def surely_committed(
     access: PrefixAccess, decided: Decision | None, where: TopicPartition | None
 ) -> frozenset[TransactionIdentity]:
-    """Commit the transactions of the last batch write that was decided; gives those that nobody has to end again.
+    """Commit the transactions of the last decided batch write; return those that never need to be ended again.
 
-    A write that is repeated under its `transactionalBatchId` commits them again, unless it was noted that they are
-    committed: as long as it was not, no other transactions may follow them.
+    A write that is repeated with its `transactionalBatchId` commits them again, unless it is recorded that they are
+    committed. Until then, no other transactions may follow them.
 
-    Raises `KafkaError` where they may still be committed, but are not yet.
+    Raises `KafkaError` if they are not committed yet but still can be.
     """
     if decided is None or where is None or decided.query != BATCH_WRITE:
         return frozenset()
@@ -90,7 +94,7 @@ def taken_over(prefix: str) -> DriverFencedError:
 
 
 def check_known(outcome: Outcome) -> None:
-    """Raise where it is not known whether what was decided is committed: it is tried again, and not aborted."""
+    """Raise a retriable error: it is unknown whether the decided transaction is committed, so it is not aborted."""
     for error in outcome.values():
         if error is not None and error.retriable:
             raise error

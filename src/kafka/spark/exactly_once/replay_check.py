@@ -15,7 +15,7 @@ class ExactlyOnceError(KafkaError):
 
 
 class PrefixInUseError(ExactlyOnceError):
-    """The option `transactionalIdPrefix` names the prefix of another query, or of a checkpoint that is no more."""
+    """The `transactionalIdPrefix` belongs to another query, or to a checkpoint that no longer exists."""
 
 
 class SecondWriteError(ExactlyOnceError):
@@ -23,19 +23,19 @@ class SecondWriteError(ExactlyOnceError):
 
 
 class ReplayDiffersError(ExactlyOnceError):
-    """A micro-batch that was committed before comes again with other rows."""
+    """A committed micro-batch is replayed with other rows."""
 
 
 class DriverFencedError(ExactlyOnceError):
-    """Another driver has taken over the query; this one must not go on."""
+    """Another driver has taken over the query; this one must not continue."""
 
 
 class NotDecidedError(ExactlyOnceError):
-    """A transaction was ended by others before the batch was decided: nothing of the batch is committed."""
+    """A transaction was ended by others before the batch was decided; nothing of the batch is committed."""
 
 
 class TransactionLostError(ExactlyOnceError):
-    """A transaction was aborted after the batch was decided: its rows are lost, and those of others are committed."""
+    """A transaction was aborted after the batch was decided; its rows are lost, and the other rows are committed."""
 
 
 log = logging.getLogger(__name__)
@@ -43,14 +43,14 @@ log = logging.getLogger(__name__)
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Write:
-    """Who writes.
+    """Identifies a write.
 
     Arguments:
         prefix: the option `transactionalIdPrefix`.
-        query: the id of the query; `BATCH_WRITE` where there is none.
+        query: the id of the query; `BATCH_WRITE` if there is none.
         run: the id of the query's run, or of the batch write.
         batch: the number of the micro-batch; 0 for a batch write.
-        checkpoint: where the query's checkpoint is, as far as the sink is told; else "".
+        checkpoint: the location of the query's checkpoint, if the sink knows it; otherwise "".
     """
 
     prefix: str
@@ -61,9 +61,9 @@ class Write:
 
 
 def is_done(write: Write, decided: Decision | None) -> bool:
-    """Whether a write was decided before, by an earlier run of the same query; False: it is new.
+    """Whether an earlier run of the same query has decided this write; False: it is new.
 
-    Raises `PrefixInUseError` where the prefix is another's, and `SecondWriteError` where this run has decided it.
+    Raises `PrefixInUseError` if the prefix belongs to another query, and `SecondWriteError` if this run has decided it.
     """
     if decided is None:
         return False
@@ -91,10 +91,10 @@ def is_done(write: Write, decided: Decision | None) -> bool:
 
 
 def check_replay(write: Write, decided: Decision, rows: int) -> None:
-    """Raise `ReplayDiffersError` where a write that is decided comes again with another number of rows.
+    """Raise `ReplayDiffersError` if a decided write is replayed with a different number of rows.
 
     Arguments:
-        rows: how many the write has now.
+        rows: the number of rows in the replay.
     """
     if rows != decided.rows:
         raise ReplayDiffersError(

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 QUERY, BATCH, RUN = "sql.streaming.queryId", "streaming.sql.batchId", "spark.jobGroup.id"
-"""The properties of a Spark task that say which micro-batch it belongs to."""
+"""The properties of a Spark task that identify its micro-batch."""
 _MOST_IDLE = 8
 _RUN_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -46,15 +46,15 @@ _RUN_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 def write_of_task(
     properties: Mapping[str, str | None], prefix: str, *, streaming: bool, checkpoint: str, run: str
 ) -> Write:
-    """Who writes, by the properties of the task.
+    """Identify the write of a task from the task's properties.
 
     Arguments:
         properties: the values of `QUERY`, `BATCH` and `RUN`.
-        streaming: whether it is a stream's sink, or else a batch write, which may be one of a foreachBatch function.
-        checkpoint: where the query's checkpoint is, as far as the sink is told; else "".
-        run: of a batch write: its id.
+        streaming: whether it is the sink of a stream; otherwise a batch write, possibly in a foreachBatch function.
+        checkpoint: the location of the query's checkpoint, if the sink knows it; otherwise "".
+        run: the id of a batch write.
 
-    Raises `ExactlyOnceError` where a stream's task does not know its query, batch or run.
+    Raises `ExactlyOnceError` if the task of a stream does not know its query, batch or run.
     """
     query, batch, query_run = properties[QUERY], properties[BATCH], properties[RUN]
     if query is None and not streaming:
@@ -76,14 +76,12 @@ def write_in_transaction(
     write: Write,
     producers: "TransactionalProducers",
 ) -> TaskResult:
-    """Write all rows of a task in a transaction that is left open; see `write_task` for the first three arguments.
+    """Write all rows of a task in a transaction, and leave it open; see `write_task` for the first three arguments.
 
-    A write that is decided takes its rows without writing them: what comes before it in Spark's task, such as the state
-    of a stateful query, is done only then.
+    If the write is decided, its rows are read without being written: Spark only runs the preceding steps of the task,
+    such as the state of a stateful query, if their rows are read.
     """
-    is_marked = (
-        plan.is_marked and write.query == BATCH_WRITE
-    )  # the micro-batches of a foreachBatch function have numbers
+    is_marked = plan.is_marked and write.query == BATCH_WRITE  # micro-batches in a foreachBatch function are numbered
     if is_marked or is_done(write, plan.decided):
         rows = sum(batch.num_rows for batch in batches)
         return TaskResult(write, plan.driver, plan.newest, plan.timeout_ms, rows, None)
@@ -107,12 +105,12 @@ def write_in_transaction(
 
 
 class Slot:
-    """A producer of this process, and what its last transaction was for.
+    """A producer of this process, and the purpose of its last transaction.
 
     Arguments:
-        key: the options, the prefix and the transaction's timeout that it was made with.
-        number: of its transactional id in this process.
-        producer: lent to one task at a time.
+        key: its options, prefix and transaction timeout.
+        number: the number in its transactional id, unique in this process.
+        producer: the producer, lent to one task at a time.
     """
 
     def __init__(self, key: tuple[Configs, str, int], number: int, producer: "KafkaProducer") -> None:
@@ -120,9 +118,9 @@ class Slot:
         self.number = number
         self.producer = producer
         self.token = ""
-        """The attempt at a write that its last transaction is of."""
+        """The attempt at a write to which its last transaction belongs."""
         self.run: str | None = None
-        """The run of the query that its last transaction is of; None: a batch write's."""
+        """The run of the query to which its last transaction belongs; None: a batch write."""
         self.transaction: "TransactionIdentity | None" = None
 
     @property
@@ -131,23 +129,23 @@ class Slot:
         return self.key[1]
 
     def is_of_another_attempt(self, prefix: str, plan: Plan) -> bool:
-        """Whether its last transaction is of an earlier attempt at a write with this prefix."""
+        """Whether its last transaction belongs to an earlier attempt at a write with this prefix."""
         return self.prefix == prefix and self.token != plan.token
 
     def is_reusable(self, plan: Plan, run: str | None) -> bool:
-        """Whether no driver can still abort, by its name, what an earlier attempt has left open in it.
+        """Whether its transactional id can be reused: no driver can still abort an earlier attempt's transaction.
 
-        The attempts of one run follow one another; a batch write's transaction must be committed.
+        The attempts of one run follow each other; the transaction of a batch write must be committed.
         """
         return self.transaction in plan.committed if run is None else self.run == run
 
 
 class TransactionalProducers:
-    """The producers of this process whose transactions others end.
+    """The producers of this process whose transactions are ended by the driver.
 
-    One is lent again to a later attempt of the same run; between batch writes, if its transaction is committed. So is
-    the name of one that was closed, as Kafka remembers each transactional id for a week. Other names are given up: a
-    driver that was stopped after it had found a transaction open may still abort whatever has its name.
+    A producer is reused by a later attempt of the same run; between batch writes, only if its transaction is committed.
+    The same applies to the transactional id of a closed producer, because Kafka keeps each id for a week. Other ids are
+    abandoned: a driver that was interrupted after it had listed open transactions may still abort them by their ids.
     """
 
     def __init__(self) -> None:
@@ -160,16 +158,16 @@ class TransactionalProducers:
         self._numbers = itertools.count()
         self._slots: collections.deque[Slot] = collections.deque()
         self._closed: collections.deque[Slot] = collections.deque()
-        """Those whose producers were closed: their numbers may be used again."""
+        """Slots whose producers are closed; their numbers can be reused."""
 
     @contextlib.contextmanager
     def borrow(self, configs: Configs, prefix: str, plan: Plan, run: str | None) -> Iterator[Slot]:
-        """Lend a producer with a new transaction; if an exception passes, it is aborted and the producer closed.
+        """Lend a producer with a new transaction; if the body raises, abort it and close the producer.
 
         Arguments:
             run: the id of the query's run; None: a batch write.
 
-        Raises `KafkaConfigurationError` where the brokers do not allow the transaction's timeout.
+        Raises `KafkaConfigurationError` if brokers do not allow the transaction timeout.
         """
         slot = self._take((configs, prefix, plan.timeout_ms), plan, run)
         try:
@@ -198,7 +196,7 @@ class TransactionalProducers:
     def _take(self, key: tuple[Configs, str, int], plan: Plan, run: str | None) -> Slot:
         configs, prefix, timeout_ms = key
         with self._lock:
-            if self._pid != os.getpid():  # a forked process has names of its own
+            if self._pid != os.getpid():  # a forked process needs its own ids
                 self._begin_process()
             given_up = self._give_up(prefix, plan, run)
             slot = next((each for each in self._slots if each.key == key and each.token != plan.token), None)
@@ -218,7 +216,7 @@ class TransactionalProducers:
         return Slot(key, number, KafkaProducer(**given))
 
     def _give_up(self, prefix: str, plan: Plan, run: str | None) -> list[Slot]:
-        """Forget the names of earlier attempts that must not be used again; gives those with a producer to close."""
+        """Abandon ids of earlier attempts that must not be reused; return the slots whose producers must be closed."""
 
         def is_over(slot: Slot) -> bool:
             return slot.is_of_another_attempt(prefix, plan) and not slot.is_reusable(plan, run)
@@ -229,7 +227,7 @@ class TransactionalProducers:
         return given_up
 
     def _number(self, prefix: str, plan: Plan) -> int:
-        """One of a closed producer if its transaction is of an earlier attempt, else a new one."""
+        """The number of a closed producer whose transaction belongs to an earlier attempt, or a new one."""
         for each in self._closed:
             if each.is_of_another_attempt(prefix, plan):
                 self._closed.remove(each)
@@ -248,7 +246,7 @@ class TransactionalProducers:
 
 
 def _let_go(slot: Slot) -> None:
-    """Abort what is open, in short: the driver aborts it otherwise."""
+    """Close the producer, which aborts its transaction; if that takes too long, the driver aborts it."""
     try:
         slot.producer.close(timeout=_ABORT_S)
     except KafkaError:
@@ -258,27 +256,27 @@ def _let_go(slot: Slot) -> None:
 _ABORT_S = 5
 
 PRODUCERS = TransactionalProducers()
-"""Producers of this process whose transactions the driver ends."""
+"""The producers of this process whose transactions the driver ends."""
 
 
 @dataclasses.dataclass
 class Prepared(WriterCommitMessage):  # type: ignore[misc]  # PySpark's classes are untyped here
-    """What a task tells the driver."""
+    """A task's message to the driver."""
 
     result: driver.TaskResult
 
 
 class TransactionalWriter:
-    """Writes rows in transactions, and commits all of a write or nothing.
+    """Writes rows in transactions, and commits a write completely or not at all.
 
-    The object that is sent to the tasks is planned before, once. Of a stream's, Spark makes others to commit and to
-    abort, which are not.
+    The instance that is sent to the tasks is planned once before. To commit and abort a stream's micro-batch, Spark
+    creates other instances, which are not planned.
 
     Arguments:
-        options: of the write.
-        columns: those that are written.
-        streaming: whether it is the sink of a stream, or else a batch write.
-        checkpoint: where the query's checkpoint is, as far as Spark tells; else "".
+        options: the options of the write.
+        columns: the columns to write.
+        streaming: whether it is the sink of a stream; otherwise a batch write.
+        checkpoint: the location of the query's checkpoint, if Spark tells it; otherwise "".
     """
 
     def __init__(self, options: WriteOptions, columns: Sequence[str], *, streaming: bool, checkpoint: str) -> None:
@@ -291,7 +289,7 @@ class TransactionalWriter:
         self._plan: driver.Plan | None = None
 
     def plan(self) -> None:
-        """Ask the brokers what the tasks need to know."""
+        """Plan the write, once."""
         if self._plan is None:
             self._plan = self._ask(lambda access: driver.plan(access, self._options, self._checkpoint))
 
@@ -307,13 +305,13 @@ class TransactionalWriter:
         return Prepared(write_in_transaction(self._options, self._columns, batches, self._plan, write, PRODUCERS))
 
     def commit(self, messages: Sequence[Prepared | None]) -> None:
-        """Decide and commit."""
+        """Decide the write, and commit it."""
         results = [message.result for message in messages if message is not None]
         if results:
             self._ask(lambda access: driver.commit(access, self._options, results))
 
     def abort(self, messages: Sequence[Prepared | None]) -> None:
-        """Abort what is not decided. Does not raise: Spark has an error to tell already."""
+        """Abort what is not decided. Does not raise, because Spark already reports an error."""
         results = [None if message is None else message.result for message in messages]
         try:
             self._ask(lambda access: driver.abort(access, results))

@@ -1,7 +1,7 @@
-"""Commits the offsets of finished micro-batches to an ordinary group (`commitGroup`), for tools that watch lag.
+"""Commits the offsets of finished micro-batches to an ordinary group (`commitGroup`), for tools that monitor lag.
 
-Reading does not need it: the checkpoint alone says where a query goes on. So nothing that goes wrong here reaches the
-query; it is logged once a cause, and tried again.
+Reading does not need the group, because the checkpoint determines where a query resumes. So errors do not affect the
+query; each cause is logged once, and commits are retried.
 """
 
 import logging
@@ -22,24 +22,24 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 SPACING_S = 0.5
-"""At most so often a group is committed to: a query may finish ten micro-batches a second."""
+"""Minimum seconds between commits: a query can finish ten micro-batches per second."""
 RENEWAL_S = 600.0
-"""Offsets that stay the same are committed again so often: Kafka forgets those of a group without members in time."""
+"""Seconds after which unchanged offsets are committed again, because Kafka deletes those of groups without members."""
 _FIRST_PAUSE_S = 1.0
 _LONGEST_PAUSE_S = 60.0
 
 Send = Callable[[Offsets], Mapping[TopicPartition, type[BrokerResponseError]]]
-"""Commits offsets; gives the error class of each partition, `NoError` where it went well, or raises `KafkaError`."""
+"""Commits offsets; returns the error class of each partition (`NoError` for success), or raises `KafkaError`."""
 
 
 class GroupCommits:
-    """Commits in a thread of its own, the newest offsets only. Any thread may call it.
+    """Commits the newest offsets in a separate thread. All methods are thread-safe.
 
     Arguments:
-        group: its name, for the log.
-        send: commits; called by the thread alone.
+        group: the name of the group, for the log.
+        send: commits; only called by the thread.
         close: called by the thread when it ends.
-        clock: seconds that only grow.
+        clock: monotonic, in seconds.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class GroupCommits:
         self._warned: set[str] = set()
 
     def finished(self, offsets: Offsets) -> None:
-        """Everything before these offsets is done. Returns at once."""
+        """Report that everything before these offsets is finished. Returns immediately."""
         with self._changed:
             self._wanted = dict(offsets)
             if self._thread is None and offsets and not self._closing:
@@ -77,13 +77,13 @@ class GroupCommits:
         try:
             thread.start()
         except RuntimeError as error:
-            # there are too many, or the interpreter is about to end: the next one tries again
+            # too many threads, or the interpreter is exiting: the next call retries
             self._tell(str(error))
         else:
             self._thread = thread
 
     def flush(self, timeout_s: float) -> bool:
-        """Have the newest offsets committed now; False if that fails or takes too long."""
+        """Commit the newest offsets now; False if that fails or takes too long."""
         with self._changed:
             if self._thread is not None and self._committed != self._wanted:
                 self._hurry = True
@@ -113,7 +113,7 @@ class GroupCommits:
             self._close()
 
     def _next(self) -> Offsets | None:
-        """Wait for offsets to commit; None: there is nothing more to do."""
+        """Wait for offsets to commit; None when closing."""
         with self._changed:
             while True:
                 if self._closing:
@@ -153,13 +153,13 @@ class GroupCommits:
             )
 
     def _try(self, offsets: Offsets) -> str | None:
-        """Commit; gives what went wrong."""
+        """Commit; return the error, or None."""
         try:
             answers = self._send(offsets)
         except KafkaError as error:
             return str(error)
         except Exception as error:
-            # the thread has to live on: a query without commits would look stuck to its watchers
+            # the thread must continue: a query without commits would look stuck
             log.debug("commit failed", exc_info=True)
             return f"{type(error).__name__}: {error}"
         failed = {error for error in answers.values() if error.errno}
@@ -167,11 +167,11 @@ class GroupCommits:
 
 
 class GroupCommitter:
-    """Commits for a group without members, over an admin client that connects at the first commit.
+    """Commits to a group without members, with an admin client that connects at the first commit.
 
     Arguments:
-        options: of the read.
-        group: its name.
+        options: the options of the read.
+        group: the name of the group.
     """
 
     def __init__(self, options: ReadOptions, group: str) -> None:
@@ -189,14 +189,14 @@ class GroupCommitter:
         return self._admin.alter_group_offsets(self._group, wanted)
 
     def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         if self._admin is not None:
             self._admin.close()
             self._admin = None
 
 
 def commits_of(options: ReadOptions) -> GroupCommits | None:
-    """What commits for a query; None where the option `commitGroup` is not set."""
+    """The `GroupCommits` of a query; None if the option `commitGroup` is not set."""
     if options.commit_group is None:
         return None
     committer = GroupCommitter(options, options.commit_group)

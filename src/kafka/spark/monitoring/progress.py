@@ -1,6 +1,6 @@
-"""What a progress report of Spark says about Kafka: lag, rates, losses and sizes of a query and its partitions. Pure.
+"""Reads Spark's progress reports: lag, rates, losses and sizes of a query and its partitions. Pure.
 
-It goes for `kafka_columnar` and for Spark's own connector alike, as their offsets have the same layout.
+This works for `kafka_columnar` and for Spark's own connector, because their offsets have the same layout.
 """
 
 import dataclasses
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _NAMELESS = re.compile(r"@[0-9a-f]+$")
-"""How Spark describes a source in Python: by the object that it has for it, which is another in every run."""
+"""Spark describes a source in Python by its object, whose address changes with every run."""
 _TOPICS_NAMED = 5
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class PartitionProgress:
-    """A partition after a micro-batch; None: the report does not say.
+    """A partition after a micro-batch; None means that the report does not say.
 
     Arguments:
-        start: the offset at which the batch began.
-        end: the offset before which it ended.
+        start: the first offset of the batch.
+        end: the end offset of the batch (exclusive).
         latest: the end of the log when the batch was planned.
-        lost: records that were deleted before this query read them, since it was started.
+        lost: number of records that were deleted before the query read them, since it was started.
         log_bytes: the size of the log on a broker's disk, up to a minute before.
     """
 
@@ -42,12 +42,12 @@ class PartitionProgress:
 
     @property
     def lag(self) -> int | None:
-        """How many offsets the batch left for later."""
+        """The number of offsets that the batch left unread."""
         return None if self.latest is None else max(0, self.latest - self.end)
 
     @property
     def offsets(self) -> int | None:
-        """How many offsets the batch took: as many as rows, where nothing is compacted, transactional or lost."""
+        """The number of offsets of the batch: that of its rows, unless records are compacted, transactional or lost."""
         return None if self.start is None else max(0, self.end - self.start)
 
 
@@ -56,10 +56,10 @@ class SourceProgress:
     """A Kafka source of a query after a micro-batch.
 
     Arguments:
-        source: a description that stays the same.
-        rows: of the batch.
-        input_rate: rows a second that arrived since the batch before; None where Spark does not say.
-        rate: rows a second that the batch processed.
+        source: a description that does not change.
+        rows: number of rows of the batch.
+        input_rate: rows per second that arrived since the previous batch; None if Spark does not say.
+        rate: rows per second that the batch processed.
     """
 
     source: str
@@ -70,7 +70,7 @@ class SourceProgress:
 
     @property
     def lag(self) -> int | None:
-        """How many offsets the batch left for later, over all partitions."""
+        """The number of offsets that the batch left unread, over all partitions."""
         lags = [each.lag for each in self.partitions.values() if each.lag is not None]
         return sum(lags) if len(lags) == len(self.partitions) else None
 
@@ -80,14 +80,14 @@ class QueryProgress:
     """A query after a micro-batch.
 
     Arguments:
-        time: when the batch began, as Spark writes it (ISO 8601, UTC).
-        query: its name, or else its id.
-        query_id: stays the same when it is started again on its checkpoint.
-        run_id: of this start.
-        seconds: how long the batch took.
-        state_rows: rows that its stateful operators keep.
-        state_bytes: what these take.
-        sources: those that read from Kafka.
+        time: start of the batch, as Spark writes it (ISO 8601, UTC).
+        query: the name of the query, or its id.
+        query_id: does not change when the query is restarted on its checkpoint.
+        run_id: the id of this run.
+        seconds: duration of the batch.
+        state_rows: number of rows in the state of stateful operators.
+        state_bytes: size of that state.
+        sources: the sources that read from Kafka.
     """
 
     time: str
@@ -103,10 +103,10 @@ class QueryProgress:
 
 
 def query_progress(report: Mapping[str, Any]) -> QueryProgress:
-    """What a report says.
+    """Read a report.
 
     Arguments:
-        report: the JSON of a `StreamingQueryProgress`, taken apart.
+        report: the parsed JSON of a `StreamingQueryProgress`.
     """
     state = report.get("stateOperators") or ()
     found = [_source_progress(each) for each in report.get("sources") or ()]
@@ -125,7 +125,7 @@ def query_progress(report: Mapping[str, Any]) -> QueryProgress:
 
 
 def _source_progress(source: Mapping[str, Any]) -> SourceProgress | None:
-    """A source; None: its offsets are not those of Kafka."""
+    """A source; None if its offsets are not Kafka's."""
     ends = offsets_of(source.get("endOffset"))
     if ends is None:
         return None
@@ -148,7 +148,7 @@ def _source_progress(source: Mapping[str, Any]) -> SourceProgress | None:
 
 
 def _newest(source: Mapping[str, Any]) -> Offsets:
-    """Where the logs ended. PySpark before 4.2 does not ask a source: there the end of the batch says what waits."""
+    """The ends of the logs. PySpark before 4.2 does not request them, so the end of the batch contains the backlog."""
     end, latest = report_layout(source.get("endOffset")) or {}, report_layout(source.get("latestOffset"))
     if planned_ms(end) is not None and latest in (None, end):
         return {**(offsets_of(end) or {}), **backlog(end)}
@@ -156,7 +156,7 @@ def _newest(source: Mapping[str, Any]) -> Offsets:
 
 
 def describe_source(description: str, partitions: Mapping[TopicPartition, object]) -> str:
-    """Spark's description of a source, or one by its topics where Spark's changes with every run."""
+    """Spark's description of a source, or one made of its topics if Spark's changes with every run."""
     if description and not _NAMELESS.search(description):
         return description
     topics = sorted({each.topic for each in partitions})
@@ -165,7 +165,7 @@ def describe_source(description: str, partitions: Mapping[TopicPartition, object
 
 
 def _told_apart(sources: list[SourceProgress]) -> tuple[SourceProgress, ...]:
-    """The sources, with numbers where one query reads the same topics twice."""
+    """The sources, numbered if a query reads the same topics twice."""
     seen: dict[str, int] = {}
     apart = []
     for each in sources:
@@ -175,7 +175,7 @@ def _told_apart(sources: list[SourceProgress]) -> tuple[SourceProgress, ...]:
 
 
 def report_layout(offsets: object) -> dict[str, Any] | None:
-    """Offsets of a report, which have them as JSON, or as what JSON stands for."""
+    """The offsets in a report, which contains them as JSON text or parsed."""
     if isinstance(offsets, str):
         try:
             offsets = json.loads(offsets)
@@ -185,7 +185,7 @@ def report_layout(offsets: object) -> dict[str, Any] | None:
 
 
 def offsets_of(offsets: object, *, initial: bool = False) -> Offsets | None:
-    """Offsets of a report; None where they are not those of Kafka."""
+    """The offsets in a report; None if they are not Kafka's."""
     layout = report_layout(offsets)
     try:
         return None if layout is None else from_layout(layout, initial=initial)
@@ -194,7 +194,7 @@ def offsets_of(offsets: object, *, initial: bool = False) -> Offsets | None:
 
 
 def _rate(rate: object) -> float | None:
-    """A rate that is one: Spark says NaN or infinity where a batch took no time."""
+    """A finite rate; None for NaN or infinity, which Spark reports if a batch took no time."""
     return float(rate) if isinstance(rate, int | float) and rate == rate and abs(rate) != float("inf") else None
 
 
@@ -245,7 +245,7 @@ FRAME_COLUMNS = (
 
 
 def progress_frame(progress: Sequence[QueryProgress]) -> "pd.DataFrame":
-    """A row for each partition of each micro-batch, times in UTC; what is not known is missing."""
+    """A frame with a row for each partition of each micro-batch; times are in UTC, unknown values are missing."""
     import pandas as pd
 
     rows = [

@@ -7,13 +7,13 @@ from kafka.display.figures import Figure
 from kafka.spark.monitoring.progress import QueryProgress
 
 LARGEST_DRAWN = 10
-"""So many partitions have a line of their own: those that lag most."""
+"""Number of partitions with their own line: those with the largest lag."""
 
 Series = dict[str, tuple[list[datetime.datetime], list[float]]]
 
 
 def plot_progress(progress: Sequence[QueryProgress]) -> Figure:
-    """Three diagrams over time, one below the other: lag by partition, rows a second, seconds a micro-batch."""
+    """Plot lag by partition, rows per second and seconds per micro-batch over time, in three diagrams."""
     figure = Figure(figsize=(10, 8), layout="constrained")
     lag, rate, duration = figure.subplots(3, sharex=True)
     for axes, label, series in (
@@ -57,6 +57,6 @@ def _lags(progress: Sequence[QueryProgress]) -> Series:
 
 
 def _largest(series: Series) -> Series:
-    """Those with the largest values; with all of a large topic nothing could be told apart."""
+    """The series with the largest values; all partitions of a large topic would be illegible."""
     names = sorted(series, key=lambda name: max(series[name][1]), reverse=True)[:LARGEST_DRAWN]
     return {name: series[name] for name in series if name in names}

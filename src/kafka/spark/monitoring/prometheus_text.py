@@ -1,4 +1,4 @@
-"""Queries in the text format of Prometheus. Pure."""
+"""The state of queries in Prometheus' text format. Pure."""
 
 import dataclasses
 from collections.abc import Iterator, Sequence
@@ -11,11 +11,11 @@ Sample = tuple[dict[str, str], float]
 
 @dataclasses.dataclass
 class QueryState:
-    """Where a query stands.
+    """The state of a query.
 
     Arguments:
-        query: its name, or else its id.
-        query_id: stays the same when it is started again on its checkpoint.
+        query: its name, or its id.
+        query_id: does not change when the query is restarted on its checkpoint.
     """
 
     query: str
@@ -29,12 +29,12 @@ class QueryState:
     _lost_before: dict[tuple[str, TopicPartition], int] = dataclasses.field(default_factory=dict)
 
     def start(self) -> None:
-        """It was started, perhaps again: what a run has lost is counted from 0 then."""
+        """The query was started or restarted; each run counts its lost records from 0."""
         self.running = True
         self._lost_before = dict(self.lost)
 
     def add(self, progress: QueryProgress) -> None:
-        """A micro-batch was done."""
+        """A micro-batch was completed."""
         self.running = True
         self.batches += 1
         self.rows += progress.rows
@@ -45,7 +45,7 @@ class QueryState:
                 self.lost[key] = self._lost_before.get(key, 0) + found.lost
 
     def end(self, *, failed: bool) -> None:
-        """It ended."""
+        """The query ended."""
         self.running = False
         self.failures += failed
 
@@ -75,7 +75,7 @@ _PARTITION_METRICS = (
 
 
 def prometheus_text(queries: Sequence[QueryState]) -> str:
-    """The text, a sample a line."""
+    """The text, with one sample per line."""
     samples: dict[str, list[Sample]] = {}
     for each in queries:
         for name, labels, value in _samples(each):

@@ -1,6 +1,6 @@
-"""Watches a session's streaming queries: what Spark reports of their Kafka sources is kept, and written to files.
+"""Watches the streaming queries of a session: keeps Spark's reports of their Kafka sources, and writes them to files.
 
-Spark reports through its listener bus, a moment after the fact; `await_delivery` waits for it.
+Spark reports through its listener bus, with a short delay; `await_delivery` waits for it.
 """
 
 import collections
@@ -26,23 +26,23 @@ log = logging.getLogger(__name__)
 
 KEPT = 1_000
 MOST_ENDED = 1_000
-"""So many queries that have ended are shown."""
+"""Maximum number of ended queries to show."""
 
 _WRITING = threading.Lock()
-"""Held while a file for Prometheus is replaced: Spark tells of a start in the thread that starts the query, and of all
-else in another."""
+"""Held while a file for Prometheus is replaced: Spark reports the start of a query in the thread that starts it, and
+other events in another thread."""
 
 
 class Watch:
-    """What `watch` has seen. Any thread may ask it. A context manager, which ends watching.
+    """The reports that `watch` has collected. Thread-safe. A context manager, which closes it.
 
-    Spark reports a moment after the fact. Whoever asks waits, five seconds at most, for what happened before; not in a
+    Spark reports with a short delay. Each method waits, at most five seconds, for earlier events; not in a
     `StreamingQueryListener`, and not with Spark Connect.
 
     Arguments:
-        json_lines: a file to which a line is added for every micro-batch.
-        prometheus: a file that is written anew with the state of all queries after every micro-batch.
-        keep: how many micro-batches are kept in memory, over all queries.
+        json_lines: file to which a line is added for every micro-batch.
+        prometheus: file that is replaced with the state of all queries after every micro-batch.
+        keep: number of micro-batches to keep in memory, over all queries.
     """
 
     def __init__(self, json_lines: Path | None = None, prometheus: Path | None = None, keep: int = KEPT) -> None:
@@ -54,7 +54,7 @@ class Watch:
         self._troubles: set[str] = set()
         self._stop: Callable[[], None] = lambda: None
         self._catch_up: Callable[[], None] = lambda: None
-        """Waits for what Spark has still to report; never while the lock is held, nor in calls of our listener."""
+        """Waits for pending reports; must not be called while the lock is held, or by our listener."""
 
     def __enter__(self) -> "Watch":
         return self
@@ -67,14 +67,14 @@ class Watch:
         return f"<Watch: {len(self._kept())} micro-batches kept; lag: {lags or 'nothing seen yet'}>"
 
     def close(self) -> None:
-        """Watch no longer. What was seen stays, and what happened before is still seen."""
+        """Stop watching. Earlier events are still recorded, and the reports are kept."""
         self._catch_up()
         stop, self._stop, self._catch_up = self._stop, lambda: None, lambda: None
         stop()
 
     @property
     def progress(self) -> list[QueryProgress]:
-        """The micro-batches that are kept, oldest first."""
+        """The kept micro-batches, oldest first."""
         self._catch_up()
         return self._kept()
 
@@ -83,14 +83,14 @@ class Watch:
             return list(self._seen)
 
     def lag(self) -> dict[str, int | None]:
-        """How many offsets the last micro-batch of each query left for later, by the query's name, or else its id."""
+        """The number of offsets that the last micro-batch of each query left unread, by the query's name or id."""
         self._catch_up()
         with self._lock:
             newest = [each.newest for each in self._standing.values() if each.newest is not None]
         return {each.query: _sum([source.lag for source in each.sources]) for each in newest}
 
     def prometheus(self) -> str:
-        """All queries as Prometheus reads it (text format 0.0.4)."""
+        """The state of all queries in Prometheus' text format (0.0.4)."""
         self._catch_up()
         return self._text()
 
@@ -99,19 +99,18 @@ class Watch:
             return prometheus_text(list(self._standing.values()))
 
     def to_pandas(self) -> "pandas.DataFrame":
-        """The micro-batches that are kept, a row for each partition."""
+        """The kept micro-batches as a frame, with a row for each partition."""
         return progress_frame(self.progress)
 
     def plot(self, query: str | None = None) -> "Figure":
-        """Lag, rates and durations over time, as a figure that notebooks show. It needs the extra "plot".
+        """Plot lag, rates and durations over time, as a figure that notebooks display. Needs the extra "plot".
 
         Arguments:
-            query: the name or the id of one query; None: all of them.
+            query: the name or id of one query; None: all queries.
 
         Raises `ImportError` without matplotlib.
         """
         check_matplotlib("Watch.plot()")
-        check_matplotlib("plot()")
         from kafka.spark.monitoring.progress_plot import plot_progress
 
         return plot_progress([each for each in self.progress if query in (None, each.query, each.query_id)])
@@ -123,7 +122,7 @@ class Watch:
         self._write_prometheus()
 
     def _forget_ended(self) -> None:
-        """Forget the oldest queries that have ended where there are many: a start without a checkpoint is another."""
+        """Forget the oldest ended queries if there are many: each start without a checkpoint is a new query."""
         ended = [query_id for query_id, each in self._standing.items() if not each.running]
         for query_id in ended[: max(0, len(ended) - MOST_ENDED + 1)]:
             del self._standing[query_id]
@@ -153,7 +152,7 @@ class Watch:
             new.replace(self._prometheus)
 
     def _safely(self, call: Callable[..., None], *arguments: Any) -> None:
-        """What fails here may not reach Spark; it is logged once a cause."""
+        """Call a function; errors must not reach Spark, so each is logged once."""
         try:
             call(*arguments)
         except Exception as error:
@@ -174,16 +173,17 @@ def watch(
     prometheus: "str | os.PathLike[str] | None" = None,
     keep: int = KEPT,
 ) -> Watch:
-    """Watch all streaming queries of a session, also those that start later: lag, rates, losses and sizes.
+    """Watch all streaming queries of a session, including those that start later: lag, rates, losses and sizes.
 
     Arguments:
-        spark: a session, also one of Spark Connect.
-        json_lines: a file to which a line of JSON is added for every micro-batch.
-        prometheus: a file that has the state of all queries in Prometheus' text format, for node_exporter's textfile
-            collector or a web server. It is replaced as a whole, so that nobody reads half of it.
-        keep: how many micro-batches are kept in memory.
+        spark: a session; a Spark Connect session also works.
+        json_lines: file to which a line of JSON is added for every micro-batch.
+        prometheus: file with the state of all queries in Prometheus' text format, for node_exporter's textfile
+            collector or a web server. It is replaced atomically.
+        keep: number of micro-batches to keep in memory.
 
-    A `StreamingQueryListener` does it, so it costs the queries nothing. `Watch.close` ends it.
+    Returns the `Watch`; its `close` ends watching. A `StreamingQueryListener` does the work, so queries do not slow
+    down.
     """
     check_pyspark()
     from pyspark.sql.streaming.listener import (
@@ -217,21 +217,20 @@ def watch(
 
 
 def _path(given: "str | os.PathLike[str] | None") -> Path | None:
-    """Absolute, as the listener runs in another thread, and programs change their folder."""
+    """The absolute path, because the program may change its directory before the listener writes."""
     return None if given is None else Path(given).absolute()
 
 
 TIMEOUT_MS = 5_000
-"""A bus that is that far behind is busy, or one of its listeners hangs."""
+"""A bus with a longer delay is busy, or one of its listeners hangs."""
 LISTENER_THREADS = "spark-listener-group-"
-"""How the names of the threads begin in which Spark calls listeners."""
+"""Prefix of the names of threads in which Spark calls listeners."""
 
 
 def await_delivery(spark: "SparkSession", timeout_ms: int = TIMEOUT_MS) -> None:
-    """Return once the listeners of a session have been told what was posted, or after `timeout_ms`.
+    """Wait until the listeners of a session have received all posted events, at most `timeout_ms`.
 
-    A listener that calls this does not wait, as it would wait for itself. Neither is there anything to wait for with
-    Spark Connect and in a session that has been stopped.
+    Does not wait in a listener, which would wait for itself, with Spark Connect, or in a stopped session.
     """
     try:
         context = spark.sparkContext

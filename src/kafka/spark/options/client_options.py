@@ -1,7 +1,7 @@
-"""The options with the prefix ``kafka.``: what becomes of each, and the keyword arguments of our clients. Pure.
+"""The options with the prefix ``kafka.``, and the keyword arguments of our clients that they become. Pure.
 
-A name of Kafka's Java consumer or producer works, or has no meaning here and is told of in one warning, or is refused
-with the reason. docs/SPARK.md shows which; `scripts/spark_options.py` writes it there.
+An option of Kafka's Java consumer or producer works, or has no effect and is listed in a warning, or is refused with
+the reason. `scripts/spark_options.py` writes a table of them into docs/SPARK.md.
 """
 
 import contextlib
@@ -28,7 +28,7 @@ _OWN: dict[str, tuple[str, Callable[[str, str], Any]]] = {
     "kafka.bootstrap.timeout.ms": ("bootstrap_timeout_ms", positive),
     "kafka.sasl.oauth.token.provider": ("sasl_oauth_token_provider", named_token_provider),
 }
-"""Options of our clients that Java's do not have: the keyword argument, and what makes it of text."""
+"""Options of our clients that Java's do not have: the keyword argument, and the parser."""
 
 _REFUSED = {"consumer": REFUSED_READING, "producer": REFUSED_WRITING}
 _IDLE = {"consumer": IDLE_READING, "producer": IDLE_WRITING}
@@ -38,7 +38,7 @@ _MACHINERY = "it applies to Java clients or to brokers"
 
 
 class Effect(enum.Enum):
-    """What an option does."""
+    """The effect of an option."""
 
     WORKS = "works"
     IDLE = "no effect"
@@ -47,11 +47,11 @@ class Effect(enum.Enum):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Handling:
-    """What becomes of an option.
+    """How an option is handled.
 
     Arguments:
-        effect: what it does.
-        why: the reason, or for what values it works; "" where there is nothing to add.
+        effect: its effect.
+        why: the reason, or the values with which it works; "" if there is nothing to add.
     """
 
     effect: Effect
@@ -62,7 +62,7 @@ class Handling:
 
 
 def handling_of(option: str, client: str) -> Handling | None:
-    """What becomes of an option with the prefix ``kafka.``; None: it is unknown.
+    """How an option with the prefix ``kafka.`` is handled; None if it is unknown.
 
     Arguments:
         client: "consumer" for a read, "producer" for a write.
@@ -87,21 +87,21 @@ def handling_of(option: str, client: str) -> Handling | None:
 
 
 def client_option_handling() -> dict[str, tuple[Handling, Handling]]:
-    """Every option with the prefix ``kafka.`` that a read or a write may be given: its fate there, in this order."""
-    fates = {}
+    """How a read and a write handle each option with the prefix ``kafka.``, in this order."""
+    handling = {}
     for option in sorted({KAFKA_PREFIX + name for name in all_java_names()} | _OWN.keys()):
         reading, writing = handling_of(option, "consumer"), handling_of(option, "producer")
         assert reading is not None
         assert writing is not None
-        fates[option] = reading, writing
-    return fates
+        handling[option] = reading, writing
+    return handling
 
 
 def client_configs(options: Mapping[str, str], client: str) -> tuple[dict[str, Any], list[str]]:
-    """The options with Kafka's prefix as keyword arguments of our client, checked; and what has no effect, with why.
+    """The options with Kafka's prefix as checked keyword arguments of our client, and those without effect, with why.
 
     Arguments:
-        options: as Spark hands them over, names in lower case.
+        options: as Spark passes them, with lower-case names.
         client: "consumer" for a read, "producer" for a write.
 
     Raises `KafkaConfigurationError`, which never shows a secret.
@@ -110,11 +110,11 @@ def client_configs(options: Mapping[str, str], client: str) -> tuple[dict[str, A
     for option, value in options.items():
         if not option.startswith(KAFKA_PREFIX) or option in _OWN:
             continue
-        fate = handling_of(option, client)
-        if fate is not None and option in _REFUSED[client]:
-            raise KafkaConfigurationError(f"option {option!r} is refused: {fate.why}")
-        if fate is not None and fate.effect is Effect.IDLE:
-            idle.append(f"{option} ({fate.why})")
+        handling = handling_of(option, client)
+        if handling is not None and option in _REFUSED[client]:
+            raise KafkaConfigurationError(f"option {option!r} is refused: {handling.why}")
+        if handling is not None and handling.effect is Effect.IDLE:
+            idle.append(f"{option} ({handling.why})")
         else:
             properties[option.removeprefix(KAFKA_PREFIX)] = value
     own = {name: parse(option, options[option]) for option, (name, parse) in _OWN.items() if option in options}
@@ -128,13 +128,13 @@ def client_configs(options: Mapping[str, str], client: str) -> tuple[dict[str, A
 
 
 _WITHOUT_JAVA = {"sasl_plain_username": "sasl.username", "sasl_plain_password": "sasl.password"}
-"""Options that have no name of Java's but one of librdkafka's."""
+"""Options that only librdkafka has a name for."""
 _NAMES = re.compile(r"'([a-z0-9._]+)'|\b([a-z0-9]+(?:_[a-z0-9]+)+|acks|retries)\b(?=[= ])")
-"""What may name an option of our clients in a message."""
+"""Matches possible names of our clients' options in messages."""
 
 
 def _as_given(message: str, properties: Mapping[str, str], client: str) -> str:
-    """A message about our clients' options, with the names that the user has given, or else Java's."""
+    """A message about our clients' options, with the user's names for them, or Java's."""
     from kafka.config import option_table
 
     names = dict(_WITHOUT_JAVA)

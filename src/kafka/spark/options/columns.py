@@ -18,7 +18,7 @@ COLUMNS: dict[str, str] = {
 """Every column and its type, in Spark's notation and order."""
 
 NEVER_NULL = frozenset({"topic", "partition", "offset", "timestamp", "timestampType"})
-"""Those that a user's schema may declare as not null: every record has them."""
+"""Columns that a user's schema may declare as not null, because every record has them."""
 
 HEADERS = "headers"
 TIMESTAMP = "timestamp"
@@ -30,7 +30,7 @@ def ddl(columns: Sequence[str], types: Mapping[str, str] = COLUMNS) -> str:
 
 
 def check_columns(option: str, columns: Sequence[str], there: Collection[str] = COLUMNS) -> None:
-    """Raise `KafkaConfigurationError` for the first name that is no column of a read."""
+    """Raise `KafkaConfigurationError` for the first name that is not a column of a read."""
     for name in columns:
         if name not in there:
             raise KafkaConfigurationError(
@@ -40,10 +40,9 @@ def check_columns(option: str, columns: Sequence[str], there: Collection[str] = 
 
 
 def check_user_schema(fields: Sequence[tuple[str, str, bool]], types: Mapping[str, str] = COLUMNS) -> tuple[str, ...]:
-    """Check the fields of a user's schema, each a name, a type in Spark's notation and whether it may be null.
+    """Check the fields of a user's schema: for each its name, its type in Spark's notation and whether it is nullable.
 
-    Gives the names, or raises `KafkaConfigurationError`: the source reads columns as they are, and casting them is
-    Spark's work.
+    Returns the names, or raises `KafkaConfigurationError`: the source does not convert columns; cast them in Spark.
     """
     names = tuple(name for name, _, _ in fields)
     check_columns("the schema", names, types)
@@ -65,7 +64,7 @@ def check_user_schema(fields: Sequence[tuple[str, str, bool]], types: Mapping[st
 
 
 def not_null(fields: Sequence[tuple[str, str, bool]]) -> frozenset[str]:
-    """The names of those fields of a checked schema that are declared as not null."""
+    """The names of the fields of a checked schema that are declared as not null."""
     return frozenset(name for name, _, nullable in fields if not nullable)
 
 
@@ -76,16 +75,16 @@ def check_sink_schema(
     timestamps: bool = False,
     typed: Mapping[str, str] | None = None,
 ) -> tuple[str, ...]:
-    """Check the fields of the rows to write, each a name and a type in Spark's notation; gives those to be written.
+    """Check the fields of the rows to write, each with name and type in Spark's notation; return those to write.
 
     Arguments:
-        fields: of the frame that is written; columns with other names than the sink's are left out.
+        fields: the fields of the frame; columns that the sink does not have are ignored.
         topic: the option of that name.
-        timestamps: whether a column `timestamp` of Spark's type timestamp becomes the records' time; of another type it
-            is left out, as with Spark's connector.
-        typed: the formats of the columns that are typed.
+        timestamps: whether a column `timestamp` of Spark's type timestamp sets the records' timestamps; with another
+            type it is ignored, as in Spark's connector.
+        typed: the formats of typed columns.
 
-    Raises `KafkaConfigurationError` where `value` is missing, the topic is nowhere said, or a type is wrong.
+    Raises `KafkaConfigurationError` if `value` or the topic is missing, or a type is wrong.
     """
     types = dict(fields)
     if "value" not in types:
@@ -113,7 +112,7 @@ def check_sink_schema(
 
 
 def _check_typed(name: str, format_: str, types: Mapping[str, str]) -> None:
-    """Raise where a column that is typed is missing, or cannot be written in its format."""
+    """Raise if a typed column is missing, or cannot be written in its format."""
     if name not in types:
         raise KafkaConfigurationError(f"option {name + 'Format'!r} is set, but there is no column {name!r} to write")
     allowed = _PLAIN_TYPES.get(format_)

@@ -115,7 +115,7 @@ def parse_typed(
         parsed: the given options that are in the option table, by name.
         given: all options, names in lower case.
         rows: the option table.
-        settings: fields of `TypedOptions` that one option each sets.
+        settings: the fields of `TypedOptions` that a single option sets.
 
     Raises `KafkaConfigurationError` that names the option, and shows no secret.
     """

@@ -1,7 +1,7 @@
-"""Java's regular expressions, which `subscribePattern` takes, as Python's. Pure.
+"""Translates Java's regular expressions, for `subscribePattern`, to Python's. Pure.
 
-Only what can matter for names of topics: those are ASCII letters, digits, dots, underscores and hyphens. What Python
-writes differently is translated. What it does not have is refused by name, so that no pattern means something else.
+Only topic names matter, which consist of ASCII letters, digits, dots, underscores and hyphens. Syntax that differs in
+Python is translated; syntax that Python does not have is refused by name, so that no pattern changes its meaning.
 """
 
 import re
@@ -28,7 +28,7 @@ _CLASSES: dict[str, frozenset[str]] = {
     **dict.fromkeys(("Lower", "Ll", "IsLl", "IsLowercase", "javaLowerCase"), _LOWER),
     **dict.fromkeys(("Upper", "Lu", "IsLu", "IsUppercase", "javaUpperCase"), _UPPER),
 }
-"""The classes of ``\\p{...}`` as far as they are ASCII."""
+"""The ASCII characters of the classes ``\\p{...}``."""
 
 _ESCAPES = {"z": r"\Z", "Z": r"(?=\n?\Z)", "e": r"\x1b"}
 _REFUSED_ESCAPES = "ckGHhNRVvX"
@@ -36,7 +36,7 @@ _FLAGS = re.compile(r"\(\?([a-zA-Z]*)(-[a-zA-Z]+)?([:)])")
 
 
 def translate(pattern: str) -> str:
-    """The pattern in Python's syntax, to be compiled with `re.ASCII`; raises `ValueError` that names what cannot be."""
+    """The pattern in Python's syntax, for `re.ASCII`; raises a `ValueError` that names unsupported syntax."""
     translated = _Translation(pattern).run()
     try:
         re.compile(translated, re.ASCII)
@@ -73,7 +73,7 @@ class _Translation:
         return "".join(out)
 
     def _escape(self, inside: bool) -> str:
-        """What begins with a backslash; ``inside`` a class other characters have a meaning."""
+        """An escape; ``inside`` a class, other characters have a meaning."""
         letter = self._pattern[self._at + 1 : self._at + 2]
         if not letter:
             raise ValueError("it ends in a backslash")
@@ -116,7 +116,7 @@ class _Translation:
         return re.escape(chr(int(found[1], 16)))
 
     def _character_class(self) -> str:
-        """Everything up to the bracket that closes the class; classes inside classes are refused."""
+        """A class up to its closing bracket; classes inside classes are refused."""
         self._at += 1
         out = ["["]
         if self._pattern.startswith("^", self._at):

@@ -1,7 +1,8 @@
-"""The one table of options that the Spark source and sink take. Pure. docs/SPARK.md shows it; a test compares.
+"""The table of the options of the Spark source and sink. Pure.
 
-The names, and what they mean, are those of the Kafka connector that comes with Spark, so that a query moves over by
-its format's name alone. Spark hands option names over in lower case.
+Names and meanings are those of Spark's own Kafka connector, so that a query can switch by changing its format. Spark
+passes option names in lower case. A new option needs a row here, a parser (`values`), and the field that the row names;
+`scripts/spark_options.py` then writes the row into docs/SPARK.md.
 """
 
 import dataclasses
@@ -14,7 +15,7 @@ from kafka.spark.options.token_provider import named_token_provider
 
 
 class Use(enum.Flag):
-    """What an option is for."""
+    """The kinds of reads and writes that an option applies to."""
 
     STREAM = enum.auto()
     BATCH = enum.auto()
@@ -61,7 +62,11 @@ class SparkOption:
     batch_default: str = ""
 
     def parsed_default(self, use: Use) -> Any:
-        """The value of the default; None if there is none."""
+        """The value of the default; None if there is none.
+
+        Arguments:
+            use: the kind of read or write, because a batch read may have another default.
+        """
         text = self.batch_default if use is Use.BATCH and self.batch_default else self.default
         return self.parse(self.name, text) if text else None
 
@@ -439,10 +444,10 @@ OPTIONS: tuple[SparkOption, ...] = (
 )
 
 BY_KEY: dict[str, SparkOption] = {row.name.lower(): row for row in OPTIONS}
-"""The table by lower-case name, which is how Spark hands names over."""
+"""The table by lower-case name, as Spark passes names."""
 
 KAFKA_PREFIX = "kafka."
-"""Options with this prefix are the clients' own, in the spelling of Kafka's Java clients."""
+"""Prefix of the clients' options, which have the names of Kafka's Java clients."""
 
 _BINARY = "use valueFormat and keyFormat to decode values and keys; without them, they are read as binary"
 _STRINGS = "use valueFormat and keyFormat to encode values and keys; without them, they are written unchanged"
@@ -480,7 +485,7 @@ IDLE_READING = {
     "kafka.max.poll.records": "whole batches are read, without poll()",
     "kafka.partitioner.class": "it is not for a read",
 }
-"""Client options that have no meaning for a read, and why."""
+"""Client options without effect on a read, and why."""
 
 REFUSED_WRITING = {
     "kafka.key.serializer": _STRINGS,
@@ -492,7 +497,7 @@ REFUSED_WRITING = {
 """Client options that a write refuses, and why."""
 
 IDLE_WRITING: dict[str, str] = {}
-"""Client options that have no meaning for a write, and why."""
+"""Client options without effect on a write, and why."""
 
 _CREDENTIAL = (
     "is for Databricks' own Kafka connector: authenticate with kafka.sasl.mechanism=AWS_MSK_IAM and the machine's "
@@ -510,4 +515,4 @@ SPARKS_OWN = frozenset(
         "asyncprogresstrackingcheckpointintervalms",
     }
 )
-"""Options of Spark itself that reach a source or sink beside its own."""
+"""Spark's own options, which it also passes to sources and sinks."""

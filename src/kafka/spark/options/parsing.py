@@ -1,4 +1,4 @@
-"""Options of a read or a write, from Spark's text to frozen objects: unknown and contradictory ones end here. Pure."""
+"""Parses the options of a read or a write into frozen objects; refuses unknown and contradictory ones. Pure."""
 
 import dataclasses
 import functools
@@ -40,10 +40,10 @@ _READER_FETCH = {
     "max_partition_fetch_bytes": 8 * 1024 * 1024,
     "receive_message_max_bytes": 256 * 1024 * 1024,
 }
-"""Defaults of a task's consumer that differ from a consumer's.
+"""A task's consumer has these defaults, which differ from those of `KafkaConsumer`.
 
-A task reads few partitions, each as fast as it can, and what it reads is there already: a broker that waits for more
-records would only keep the connection from the next task."""
+A task reads few partitions as fast as possible, and its records exist already: a broker that waits for more records
+would only block the connection for the next task."""
 
 _told: set[str] = set()
 
@@ -58,13 +58,13 @@ def log_warnings(warnings: Sequence[str]) -> None:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """A read; times are in milliseconds, None means: no limit.
+    """The options of a read; times are in milliseconds, and None means no limit.
 
     Arguments:
-        streaming: whether it is a stream, or else a batch.
-        columns: what the option `columns` or `includeHeaders` asks for, in order.
-        configs: keyword arguments of the consumers, sorted, so that they can name a place in a cache.
-        warnings: what to `tell` the user once, where the read is planned.
+        streaming: whether it is a stream; otherwise a batch.
+        columns: the columns of the option `columns` or `includeHeaders`, in order.
+        configs: keyword arguments of the consumers, sorted, so that they can be a cache key.
+        warnings: for `log_warnings`, when the read is planned.
     """
 
     streaming: bool
@@ -93,12 +93,12 @@ class ReadOptions:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ExactlyOnceOptions:
-    """A write in transactions.
+    """The options of a write in transactions.
 
     Arguments:
         prefix: the option `transactionalIdPrefix`.
-        batch_id: the option `transactionalBatchId`, of a batch write.
-        timeout_ms: how long a transaction may take; None: as long as the brokers allow, and 15 minutes at most.
+        batch_id: the option `transactionalBatchId` of a batch write.
+        timeout_ms: the transaction timeout; None: as long as the brokers allow, but at most 15 minutes.
     """
 
     prefix: str
@@ -108,14 +108,14 @@ class ExactlyOnceOptions:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class WriteOptions:
-    """A write.
+    """The options of a write.
 
     Arguments:
-        topic: the option of that name; None: the column says it.
-        configs: keyword arguments of the producers, sorted, so that they can name a place in a cache.
-        warnings: what to `tell` the user once, where the write is planned.
+        topic: the option of that name; None: a column names the topic.
+        configs: keyword arguments of the producers, sorted, so that they can be a cache key.
+        warnings: for `log_warnings`, when the write is planned.
         timestamps: the option `includeTimestamp`.
-        exactly_once: None: at least once.
+        exactly_once: None: at-least-once delivery.
     """
 
     topic: str | None
@@ -127,7 +127,7 @@ class WriteOptions:
 
 
 def check_names(options: Mapping[str, str]) -> None:
-    """Raise `KafkaConfigurationError` for an option that neither source nor sink has; it names the nearest."""
+    """Raise `KafkaConfigurationError` for an unknown option, with the most similar name."""
     for key in options:
         if key in BY_KEY or key.startswith((KAFKA_PREFIX, REGISTRY_PREFIX)) or key in SPARKS_OWN:
             continue
@@ -158,7 +158,7 @@ def _kafka_names() -> tuple[str, ...]:
 
 
 def _parse(options: Mapping[str, str], use: Use, warnings: list[str]) -> dict[str, Any]:
-    """Each of the table's options that is given, by its name in the table, as its value."""
+    """The values of the given options, by their names in the table."""
     check_names(options)
     parsed = {}
     for key, row in BY_KEY.items():
@@ -178,7 +178,7 @@ def _parse(options: Mapping[str, str], use: Use, warnings: list[str]) -> dict[st
 
 
 def _fields(of: type, parsed: Mapping[str, Any], use: Use, warnings: list[str]) -> dict[str, Any]:
-    """The fields of a dataclass that options set: the value that is given, else the default, else None."""
+    """The fields of a dataclass that options set: the given value, or the default, or None."""
     rows = [row for row in OPTIONS if row.field in {each.name for each in dataclasses.fields(of)}]
     setters: dict[str, SparkOption] = {}
     for row in rows:
@@ -196,7 +196,7 @@ def _fields(of: type, parsed: Mapping[str, Any], use: Use, warnings: list[str]) 
 
 
 def _given_or_default(parsed: Mapping[str, Any], name: str, use: Use = Use.READ) -> Any:
-    """An option's value, or else its default."""
+    """An option's value, or its default."""
     return parsed[name] if name in parsed else BY_KEY[name.lower()].parsed_default(use)
 
 
@@ -210,8 +210,8 @@ def parse_read(options: Mapping[str, str], *, streaming: bool) -> ReadOptions:
     """Check all options of a read.
 
     Arguments:
-        options: as Spark hands them over, names in lower case.
-        streaming: whether it is a stream, or else a batch.
+        options: as Spark passes them, with lower-case names.
+        streaming: whether it is a stream; otherwise a batch.
 
     Raises `KafkaConfigurationError` that names the option.
     """
@@ -249,8 +249,8 @@ def parse_write(options: Mapping[str, str], *, streaming: bool = False) -> Write
     """Check all options of a write; raises `KafkaConfigurationError` that names the option.
 
     Arguments:
-        options: as Spark hands them over, names in lower case.
-        streaming: whether it is the sink of a stream, or else a batch write.
+        options: as Spark passes them, with lower-case names.
+        streaming: whether it is the sink of a stream; otherwise a batch write.
     """
     warnings: list[str] = []
     parsed = _parse(options, Use.SINK, warnings)
@@ -267,7 +267,7 @@ def parse_write(options: Mapping[str, str], *, streaming: bool = False) -> Write
 
 
 def _exactly_once(parsed: Mapping[str, Any], configs: dict[str, Any], *, streaming: bool) -> ExactlyOnceOptions | None:
-    """What a write in transactions needs; raises `KafkaConfigurationError` for options that contradict it."""
+    """The options of a write in transactions; raises `KafkaConfigurationError` for conflicting ones."""
     fields = _fields(ExactlyOnceOptions, parsed, Use.SINK, [])
     if not _given_or_default(parsed, "exactlyOnce"):
         for row in OPTIONS:
@@ -312,7 +312,7 @@ def _check_boundaries(start: Boundary, end: Boundary, streaming: bool) -> None:
 
 
 def _check_order(start: Boundary, end: Boundary) -> None:
-    """Raise where a batch ends before it begins, as far as that is known without asking Kafka."""
+    """Raise if a batch ends before it starts, as far as that is known without asking Kafka."""
     if isinstance(start, AtTime) and isinstance(end, AtTime) and end.timestamp_ms < start.timestamp_ms:
         raise KafkaConfigurationError(
             f"option {end.option!r} ({end.timestamp_ms}) is before {start.option!r} ({start.timestamp_ms})"
@@ -356,7 +356,7 @@ def _columns(parsed: Mapping[str, Any], typed: TypedOptions) -> tuple[str, ...]:
 
 
 def check_read(options: Mapping[str, str]) -> ReadOptions:
-    """Parse options before it is known whether it is a stream; raises `KafkaConfigurationError` where none can be."""
+    """Parse options of a batch or a stream; raises `KafkaConfigurationError` if they are valid for neither."""
     for name in options:
         if name in BY_KEY and not (BY_KEY[name].uses | BY_KEY[name].tolerated) & Use.READ:
             raise _misplaced(BY_KEY[name], Use.READ)
@@ -371,7 +371,7 @@ def check_read(options: Mapping[str, str]) -> ReadOptions:
 
 
 def read_columns(options: Mapping[str, str]) -> tuple[str, ...]:
-    """The columns that the options ask for."""
+    """The columns that the options request."""
     parsed = _parsed_alone(options)
     return _columns(parsed, _typed(parsed, options, Use.READ))
 
@@ -384,12 +384,12 @@ def _parsed_alone(options: Mapping[str, str]) -> dict[str, Any]:
 def requested_columns(
     options: Mapping[str, str], fields: Sequence[tuple[str, str, bool]], types: Mapping[str, str] = COLUMNS
 ) -> tuple[str, ...]:
-    """The columns of the schema that Spark hands to a reader: the user's own, or what `read_columns` gave.
+    """The columns of the schema that Spark passes to a reader: the user's own, or the result of `read_columns`.
 
     Arguments:
-        options: of the read.
-        fields: each a name, a type in Spark's notation and whether it may be null.
-        types: of all columns that there are.
+        options: the options of the read.
+        fields: for each field, its name, its type in Spark's notation and whether it is nullable.
+        types: the types of all columns.
     """
     names = check_user_schema(fields, types)
     declared = {name for name, _, nullable in fields if not nullable}

@@ -1,4 +1,4 @@
-"""A token provider of the user's own, named in an option, so that it is made where the connections are. Pure."""
+"""A user's token provider, named in an option and imported in each process that connects. Pure."""
 
 import dataclasses
 import functools
@@ -14,9 +14,9 @@ _REFERENCE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]
 
 @dataclasses.dataclass(frozen=True)
 class NamedTokenProvider:
-    """What the option names: an object with ``token()``, or something to be called without arguments that gives one.
+    """The option's value: names an object with ``token()``, or a callable without arguments that returns one.
 
-    It is imported in each process that connects, at its first login, and kept there.
+    It is imported at the first login of each process that connects, and cached.
 
     Arguments:
         reference: ``module:attribute``.
@@ -30,7 +30,7 @@ class NamedTokenProvider:
         return token
 
     def extensions(self) -> dict[str, str]:
-        """The SASL extensions that are sent with it."""
+        """The SASL extensions to send with the token."""
         extensions = getattr(_load(self.reference), "extensions", None)
         found: dict[str, str] = extensions() if callable(extensions) else {}
         return found
@@ -58,7 +58,7 @@ def _load(reference: str) -> Any:
 
 
 def named_token_provider(name: str, value: str) -> NamedTokenProvider:
-    """``module:attribute``; raises `KafkaConfigurationError` for other text. Nothing is imported yet."""
+    """``module:attribute``; raises `KafkaConfigurationError` for other text. Does not import anything yet."""
     if not _REFERENCE.fullmatch(value.strip()):
         raise invalid(name, "a name such as 'my_package.tokens:Provider'", "text of another form")
     return NamedTokenProvider(value.strip())

@@ -1,6 +1,6 @@
-"""Values of the source's and sink's options: text as Spark hands it over, to what the planner works with. Pure.
+"""Parsers of option values, from Spark's text to the planner's types. Pure.
 
-Every function takes the option's name and its text and raises `KafkaConfigurationError` naming both.
+Each parser takes the option's name and text, and raises a `KafkaConfigurationError` that names both.
 """
 
 import dataclasses
@@ -16,9 +16,9 @@ from kafka.spark.options.java_regex import translate
 from kafka.structs import TopicPartition
 
 LATEST = -1
-"""In place of an offset: the end of the log."""
+"""Replaces an offset: the end of the log."""
 EARLIEST = -2
-"""In place of an offset: the beginning of the log."""
+"""Replaces an offset: the beginning of the log."""
 
 OFFSETS_EXAMPLE = 'JSON such as {"topic":{"0":42,"1":-2}}'
 _DELAY_UNITS_MS = {"": 1, "ms": 1, "s": 1_000, "m": 60_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
@@ -38,10 +38,10 @@ class Everywhere:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class AtOffsets:
-    """Each partition at its own offset; `EARLIEST` and `LATEST` may stand for one.
+    """Each partition at its own offset, `EARLIEST` or `LATEST`.
 
     Arguments:
-        offsets: of single partitions.
+        offsets: offsets of single partitions.
         topics: `EARLIEST` or `LATEST` for all partitions of a topic.
     """
 
@@ -50,13 +50,13 @@ class AtOffsets:
     topics: Mapping[str, int] = dataclasses.field(default_factory=dict)
 
     def at(self, partition: TopicPartition) -> int | None:
-        """What is said of a partition; None: nothing."""
+        """The value for a partition; None if there is none."""
         return self.offsets.get(partition, self.topics.get(partition.topic))
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class AtTime:
-    """All partitions at the first record of a time (ms since 1970-01-01 UTC) or later."""
+    """All partitions at the first record with this timestamp (ms since 1970-01-01 UTC) or a later one."""
 
     option: str
     timestamp_ms: int
@@ -64,10 +64,10 @@ class AtTime:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class AtTimes:
-    """Each partition at the first record of its own time (ms since 1970-01-01 UTC) or later.
+    """Each partition at the first record with its own timestamp (ms since 1970-01-01 UTC) or a later one.
 
     Arguments:
-        timestamps_ms: of single partitions; `EARLIEST` and `LATEST` may stand for one.
+        timestamps_ms: timestamps of single partitions, or `EARLIEST` or `LATEST`.
         topics: `EARLIEST` or `LATEST` for all partitions of a topic.
     """
 
@@ -76,12 +76,12 @@ class AtTimes:
     topics: Mapping[str, int] = dataclasses.field(default_factory=dict)
 
     def at(self, partition: TopicPartition) -> int | None:
-        """What is said of a partition; None: nothing."""
+        """The value for a partition; None if there is none."""
         return self.timestamps_ms.get(partition, self.topics.get(partition.topic))
 
 
 Boundary = Everywhere | AtOffsets | AtTime | AtTimes
-"""Where reading begins or ends."""
+"""Where a read starts or ends."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -93,11 +93,11 @@ class Topics:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Matching:
-    """`subscribePattern`: all partitions of the topics in whose name the pattern is found, internal topics aside.
+    """`subscribePattern`: all partitions of topics whose name contains a match, except internal topics.
 
     Arguments:
-        pattern: as it was given, in Java's syntax.
-        expression: the same in Python's syntax.
+        pattern: the pattern, in Java's syntax.
+        expression: the pattern in Python's syntax.
     """
 
     pattern: str
@@ -106,17 +106,17 @@ class Matching:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Partitions:
-    """`assign`: just these partitions."""
+    """`assign`: only these partitions."""
 
     partitions: tuple[TopicPartition, ...]
 
 
 Selection = Topics | Matching | Partitions
-"""What is read."""
+"""The partitions to read."""
 
 
 def invalid(name: str, expected: str, value: str) -> KafkaConfigurationError:
-    """The error of a value that an option cannot take. None of these options holds a secret; JSON may be long."""
+    """The error for an invalid value. These options contain no secrets; long JSON is shortened."""
     given = value if len(value) <= _LONGEST_SHOWN else f"{value[:_LONGEST_SHOWN]}..."
     return KafkaConfigurationError(f"option {name!r} expects {expected}, not {given!r}")
 
@@ -134,21 +134,21 @@ def version(name: str, value: str) -> int | None:
 
 
 def errors_of_field(name: str, value: str) -> str:
-    """What becomes of a key or value that cannot be read."""
+    """How to handle a key or value that cannot be decoded."""
     if value.strip().lower() not in ("fail", "null", "column"):
         raise invalid(name, "fail, null or column", value)
     return value.strip().lower()
 
 
 def text(name: str, value: str) -> str:
-    """Text that is not empty."""
+    """Non-empty text."""
     if not value.strip():
         raise invalid(name, "a value", value)
     return value.strip()
 
 
 def boolean(name: str, value: str) -> bool:
-    """``true`` or ``false``, in any case."""
+    """``true`` or ``false``, not case-sensitive."""
     lowered = value.strip().lower()
     if lowered not in ("true", "false"):
         raise invalid(name, "true or false", value)
@@ -180,7 +180,7 @@ def delay_ms(name: str, value: str) -> int:
 
 
 def topics(name: str, value: str) -> Topics:
-    """Names of topics with commas between."""
+    """Names of topics, separated by commas."""
     names = tuple(dict.fromkeys(each.strip() for each in value.split(",") if each.strip()))
     if not names:
         raise invalid(name, "the names of one or more topics, separated by commas", value)
@@ -188,7 +188,7 @@ def topics(name: str, value: str) -> Topics:
 
 
 def matching(name: str, value: str) -> Matching:
-    """A regular expression in Java's syntax, to be found in names of topics."""
+    """A regular expression in Java's syntax, to search for in topic names."""
     pattern = text(name, value)
     try:
         return Matching(pattern, translate(pattern))
@@ -224,10 +224,10 @@ def assigned(name: str, value: str) -> Partitions:
 def _by_partition(
     name: str, expected: str, value: str, number_of: Callable[[object], int | None]
 ) -> tuple[dict[TopicPartition, int], dict[str, int]]:
-    """What JSON says of partitions, and of whole topics.
+    """The numbers of partitions, and of whole topics, from JSON.
 
     Arguments:
-        number_of: what an entry of a partition stands for; None: it is wrong.
+        number_of: converts the entry of a partition; returns None if it is invalid.
     """
     found, topics = {}, {}
     for topic, entries in _parse_json(name, expected, value).items():
@@ -249,7 +249,7 @@ def _offset(entry: object) -> int | None:
 
 
 def _entry_ms(entry: object) -> int | None:
-    """A time of a partition: as a number, as text, or `EARLIEST` or `LATEST`."""
+    """The time of a partition: a number, ISO text, `EARLIEST` or `LATEST`."""
     return _offset(entry) if not isinstance(entry, str) else date_ms(entry)
 
 
@@ -262,7 +262,7 @@ def offsets(name: str, value: str) -> Boundary:
 
 
 def date_ms(value: str) -> int | None:
-    """An ISO date or time in milliseconds since 1970, in UTC unless it has an offset; None: it is none, or earlier."""
+    """An ISO date or time in ms since 1970, in UTC unless it has an offset; None if invalid or before 1970."""
     try:
         parsed = datetime.datetime.fromisoformat(value.strip())
     except ValueError:
@@ -296,7 +296,7 @@ def times_ms(name: str, value: str) -> AtTimes:
 
 
 def null_on_request(name: str, value: str) -> bool:
-    """``fail`` or ``null``; gives whether it is null."""
+    """``fail`` or ``null``; whether it is null."""
     if value.strip().lower() not in ("fail", "null"):
         raise invalid(name, "'fail' or 'null'", value)
     return value.strip().lower() == "null"
@@ -310,7 +310,7 @@ def latest_on_request(name: str, value: str) -> bool:
 
 
 def names(name: str, value: str) -> tuple[str, ...]:
-    """Names with commas between, in their order, none twice."""
+    """Names separated by commas, in order, without duplicates."""
     found = tuple(each.strip() for each in value.split(","))
     if not all(found) or len(set(found)) != len(found):
         raise invalid(name, "column names separated by commas, without duplicates", value)

@@ -1,4 +1,4 @@
-"""The offsets of a stream in Spark's checkpoint, and what stands beside them. Pure.
+"""The offsets of a stream in Spark's checkpoint, and the other keys next to them. Pure.
 
 The layout is that of Spark's own connector, ``{"topic":{"0":42}}``, so that a checkpoint moves between that connector
 and this one. Other keys contain blanks, which no topic's name can; Spark's connector, and earlier versions of this one,
@@ -27,18 +27,18 @@ Layout = dict[str, Any]
 Offsets = dict[TopicPartition, int]
 
 _INITIAL = "initial offsets"
-"""Marks, with True, a new query's first offsets. Not a legal name of a topic, as it has a blank. Checkpoints of 0.1 may
-have the layout of the first offsets there, in the end of a first batch."""
+"""With the value True, marks a new query's first offsets. It contains a blank, so it is not a topic name. In
+checkpoints of version 0.1, the end of a first batch may contain the layout of the first offsets here."""
 _INITIAL_OF = "initial offsets of "
-"""Before the name of a topic: its first offsets, in the end of the first batch."""
+"""Precedes a topic name: its first offsets, in the end of the first batch."""
 _LOST_OF = "lost records of "
-"""Before the name of a topic: how many of its records the query has lost, beside the newest offsets in a report."""
+"""Precedes a topic name: how many of its records the query has lost, next to the newest offsets in a report."""
 _BYTES_OF = "log bytes of "
-"""Before the name of a topic: how large the logs of its partitions are, in the same place."""
+"""Precedes a topic name: the sizes of its partitions' logs, in the same place."""
 
 
 def to_layout(offsets: Mapping[TopicPartition, int]) -> Layout:
-    """Offsets as a checkpoint keeps them; equal offsets give equal text."""
+    """Offsets as stored in a checkpoint; equal offsets give equal text."""
     layout: Layout = {}
     for topic, partition in sorted(offsets):
         layout.setdefault(topic, {})[str(partition)] = offsets[TopicPartition(topic, partition)]
@@ -46,15 +46,16 @@ def to_layout(offsets: Mapping[TopicPartition, int]) -> Layout:
 
 
 def initial_layout(offsets: Mapping[TopicPartition, int]) -> Layout:
-    """A query's first offsets, as the end of its first batch carries them."""
+    """A query's first offsets, as stored in the end of its first batch."""
     return {_INITIAL_OF + topic: partitions for topic, partitions in to_layout(offsets).items()}
 
 
 def from_layout(layout: Mapping[str, Any], *, initial: bool = False) -> Offsets:
-    """The offsets of a checkpoint; raises `KafkaConfigurationError` if it is that of another source.
+    """The offsets in a checkpoint; raises `KafkaConfigurationError` if it belongs to another source.
 
     Arguments:
-        initial: give the first offsets that it carries along, if any, not those that it is about.
+        layout: the offsets, as stored.
+        initial: return the first offsets that the end of a first batch contains, if any, instead of the end.
     """
     offsets: Offsets = {}
     for key, partitions in _part(layout, initial):
@@ -68,7 +69,7 @@ def from_layout(layout: Mapping[str, Any], *, initial: bool = False) -> Offsets:
 
 
 def _part(layout: Mapping[str, Any], initial: bool) -> list[tuple[str, Any]]:
-    """The topics that a layout is about with their partitions, or those of the first offsets in it."""
+    """The topics of a layout with their partitions, or those of the first offsets in it."""
     if not initial:
         return [(key, value) for key, value in layout.items() if " " not in key]
     found = [(key.removeprefix(_INITIAL_OF), value) for key, value in layout.items() if key.startswith(_INITIAL_OF)]
@@ -81,7 +82,7 @@ def for_report(
     lost: Mapping[TopicPartition, int],
     log_bytes: Mapping[TopicPartition, int],
 ) -> Layout:
-    """The newest offsets for a progress report, beside them records that were lost and sizes of logs, if any."""
+    """The newest offsets for a progress report, with the numbers of lost records and the sizes of logs, if any."""
     return {
         **to_layout(newest),
         **{_LOST_OF + topic: counts for topic, counts in to_layout(lost).items()},
@@ -90,12 +91,12 @@ def for_report(
 
 
 def lost_records(layout: Mapping[str, Any]) -> dict[TopicPartition, int]:
-    """How many records of each partition were lost, as a progress report says."""
+    """The number of lost records of each partition, from a progress report."""
     return _beside_offsets(layout, _LOST_OF)
 
 
 def log_bytes(layout: Mapping[str, Any]) -> dict[TopicPartition, int]:
-    """How large the log of each partition is, as far as a progress report says."""
+    """The size of each partition's log, from a progress report that contains it."""
     return _beside_offsets(layout, _BYTES_OF)
 
 
@@ -121,7 +122,7 @@ def is_initial(layout: Mapping[str, Any]) -> bool:
 
 
 def marked(mark: str, values: Mapping[TopicPartition, int]) -> Layout:
-    """A key for each topic, with neighbours of the same value together: "topic MARK 0-3:5,4:6"."""
+    """A key for each topic, with consecutive partitions of the same value combined: "topic MARK 0-3:5,4:6"."""
     topics: dict[str, list[list[int]]] = {}
     for (topic, partition), value in sorted(values.items()):
         runs = topics.setdefault(topic, [])
@@ -138,7 +139,7 @@ def _text(run: list[int]) -> str:
 
 
 def found(mark: str, layout: Mapping[str, Any]) -> dict[TopicPartition, int]:
-    """The numbers that stand beside offsets under a mark."""
+    """The numbers stored next to offsets under a mark."""
     numbers: dict[TopicPartition, int] = {}
     for topic, is_marked, runs in (key.partition(f" {mark} ") for key in layout):
         for partitions, _, value in (run.partition(":") for run in runs.split(",") if is_marked):
@@ -152,17 +153,17 @@ _MARK = " id "
 
 
 def with_topic_ids(layout: Mapping[str, Any], ids: Mapping[str, str]) -> Layout:
-    """The offsets with the ids of their topics, as far as those are known."""
+    """The offsets with the known ids of their topics."""
     return {**layout, **{f"{topic}{_MARK}{ids[topic]}": {} for topic in sorted(ids.keys() & layout.keys())}}
 
 
 def topic_ids(layout: Mapping[str, Any]) -> dict[str, str]:
-    """The ids that stand beside offsets, by topic."""
+    """The topic ids stored next to offsets, by topic."""
     return {topic: found for topic, mark, found in (key.partition(_MARK) for key in layout) if mark}
 
 
 def recreated_topics(before: Mapping[str, str], now: Mapping[str, str]) -> set[str]:
-    """The topics that have another id now; one whose id is not known at both times is not told to be among them."""
+    """The topics whose id has changed; topics whose id was or is unknown are not included."""
     return {topic for topic, found in now.items() if is_another_topic(before.get(topic), found)}
 
 
@@ -173,20 +174,20 @@ _CUT_BACK = "cut back"
 
 
 def with_leader_epochs(layout: Mapping[str, Any], epochs: Mapping[TopicPartition, int]) -> Layout:
-    """The offsets with the leader epochs of their partitions, as far as those are known."""
+    """The offsets with the known leader epochs of their partitions."""
     return {**layout, **marked(_EPOCHS, {each: epoch for each, epoch in epochs.items() if each.topic in layout})}
 
 
 def leader_epochs(layout: Mapping[str, Any]) -> Epochs:
-    """The epochs that stand beside offsets."""
+    """The leader epochs stored next to offsets."""
     return found(_EPOCHS, layout)
 
 
 def with_truncations(layout: Mapping[str, Any], offsets: Mapping[TopicPartition, int]) -> Layout:
-    """The end of a micro-batch that begins at other offsets than the one before has ended at."""
+    """The end of a micro-batch, with the offsets at which it starts where logs were truncated."""
     return {**layout, **marked(_CUT_BACK, offsets)}
 
 
 def truncations(layout: Mapping[str, Any]) -> Offsets:
-    """Where a micro-batch begins in the partitions whose logs were cut back, of its end."""
+    """The offsets at which a micro-batch starts in partitions whose logs were truncated, from its end."""
     return found(_CUT_BACK, layout)

@@ -1,4 +1,4 @@
-"""Reads what Spark's `to_json` writes of a column back into an Arrow array, without loss."""
+"""Parses the JSON that Spark's `to_json` writes for a column into an Arrow array, without loss."""
 
 import re
 from typing import Any
@@ -24,7 +24,7 @@ _SIMPLE: dict[str, pa.DataType] = {
     "timestamp_ntz": pa.timestamp("us"),
 }
 _KEYS = (pa.string(), pa.bool_(), pa.int8(), pa.int16(), pa.int32(), pa.int64())
-"""Types of a map's keys whose texts in JSON can be read back."""
+"""Types of map keys that can be parsed from their text in JSON."""
 _DURATION = pa.duration("us")
 
 _DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
@@ -39,12 +39,12 @@ _INTERVAL = re.compile(r"INTERVAL '(-?)([\d :]+)(?:\.(\d{1,6}))?' (DAY|HOUR|MINU
 
 
 class SparkJson:
-    """Reads values of one type of Spark.
+    """Parses values of one Spark type.
 
     Arguments:
         type_name: the type, as Spark's `typeof` writes it.
 
-    Raises `RowEncodingError` for a type that has no JSON to be read back.
+    Raises `RowEncodingError` for a type whose JSON cannot be parsed.
     """
 
     def __init__(self, type_name: str) -> None:
@@ -53,7 +53,7 @@ class SparkJson:
         self._json = Json(self._written, unknown_fields="error", non_finite_numbers="allow")
 
     def read(self, texts: Any) -> Any:
-        """The array of an array of texts; raises `RowEncodingError` for one that cannot be read back."""
+        """Parse an array of strings; raises `RowEncodingError` for one that cannot be parsed."""
         column, bad = self._json.decode_rows(texts)
         if bad:
             raise RowEncodingError(f"a row cannot be taken over from Spark: {bad[0].cause}")
@@ -61,13 +61,13 @@ class SparkJson:
 
 
 class _TypeName:
-    """A type's name, and the position in it. Names of fields are not quoted there."""
+    """Parses a type's name, in which field names are not quoted."""
 
     def __init__(self, text: str) -> None:
         self._text, self._at = text, 0
 
     def whole(self) -> tuple[Any, Any]:
-        """The type of what is in the JSON, and that of the column."""
+        """The type in the JSON, and the type of the column."""
         found = self._type()
         if self._at < len(self._text):
             raise self._refused(self._text)
