@@ -142,7 +142,8 @@ def refused_write(error: RequestFailed, version: int, abortable_since: int, retr
     """Return the error for a write that the transaction coordinator refuses.
 
     Clients know TRANSACTION_ABORTABLE from version `abortable_since` on; from the next version on, writing adds their
-    partitions (KIP-890). Older clients get `retry` in place of retriable errors that they would not retry.
+    partitions (KIP-890). NOT_COORDINATOR becomes `retry`, and so does CONCURRENT_TRANSACTIONS except in those later
+    versions.
     """
     if error.code is _E.PRODUCER_FENCED:
         return RequestFailed(_E.INVALID_PRODUCER_EPOCH, error.message)

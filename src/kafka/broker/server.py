@@ -115,7 +115,7 @@ class BrokerServer:
         return None if self._registry is None else self._registry.url
 
     def open(self) -> Endpoint:
-        """Open the data on the running loop without listening; clients are sent `host` and `port` unchanged."""
+        """Open the data on the running loop without listening; clients are sent `host` and `port`."""
         try:
             self._open_data(self._open_folder(), Endpoint(self._host, self._port))
         except BaseException:
@@ -220,8 +220,8 @@ class BrokerServer:
     async def crash(self, *, lose_unsynced: bool = False) -> None:
         """End like a killed process. The data stays as it is, even in a temporary folder: see `restart`.
 
-        With `lose_unsynced` end like a machine that loses power: unsynced data is gone. Without the setting `fsync`,
-        that is all records and commits since the start.
+        With `lose_unsynced` the machine also loses power, so unsynced data is gone: without the setting `fsync` all
+        records and commits since the start.
         """
         if self._broker is not None:
             self._broker.is_killed = True
@@ -266,7 +266,7 @@ class BrokerServer:
 
 
 def _check_system() -> None:
-    """Raise OSError on systems without the POSIX calls that read and write at a position (`os.pread`)."""
+    """Raise OSError on systems without POSIX's calls for reading and writing at a position."""
     if not hasattr(os, "pread"):
         raise OSError(
             f"the embedded broker runs on POSIX systems, such as Linux and macOS, not on {sys.platform}: start "
@@ -275,7 +275,7 @@ def _check_system() -> None:
 
 
 def _own_address(family: socket.AddressFamily) -> str:
-    """Return the address at which other machines reach this one; the loopback address without a network."""
+    """Return the address at which others reach this machine; the loopback address without a network."""
     with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
         probe.connect((_ELSEWHERE[family], 9))  # sends nothing
         return str(probe.getsockname()[0])

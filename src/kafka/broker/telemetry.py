@@ -68,7 +68,7 @@ class ClientMetrics(NamedConfigs):
         self.version += 1
 
     def wanted(self, client: Mapping[str, str]) -> RequestedMetrics:
-        """Return what is requested of a client with these properties; only "*" if a subscription wants all metrics."""
+        """Return what is requested of a client with these properties; only "*" if one requests everything."""
         prefixes: dict[str, None] = {}
         interval_ms = DEFAULT_INTERVAL_MS
         for name in self.names():
@@ -217,7 +217,7 @@ class Telemetry:
             self._instances.pop(instance_id, None)
 
     def _instance(self, instance_id: UUID, client: Mapping[str, str], connection: object) -> Instance:
-        """Return the state of a client; a new one if subscriptions have changed, or another broker knew the client."""
+        """Return the state of a client: a new one if the subscriptions changed or another broker knew it."""
         found = self._instances.get(instance_id)
         if found is None or found.version < self._subscriptions.version:
             wanted = self._subscriptions.wanted({**client, "client_instance_id": str(instance_id)})

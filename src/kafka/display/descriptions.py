@@ -1,4 +1,4 @@
-"""The tables of what admin clients tell of topics and groups."""
+"""Tables of topics and groups as described by admin clients."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
@@ -13,10 +13,10 @@ _MEMBER = ("member", "client", "host", "assigned")
 
 
 def topics(described: Sequence[Mapping[str, Any]]) -> Html:
-    """Topics, one a row; of a single one its partitions too.
+    """Return a table of topics; for a single topic also its partitions.
 
     Arguments:
-        described: as `describe_topics` gives them.
+        described: the result of `describe_topics`.
     """
     parts = [table(_TOPIC, map(_topic, described), len(described))]
     if len(described) == 1:
@@ -26,10 +26,10 @@ def topics(described: Sequence[Mapping[str, Any]]) -> Html:
 
 
 def groups(described: Collection[Any]) -> Html:
-    """Groups, one a row; of a single one its members too.
+    """Return a table of groups; for a single group also its members.
 
     Arguments:
-        described: dicts as `describe_groups` and `list_groups` give them, or named tuples.
+        described: dicts as returned by `describe_groups` and `list_groups`, or named tuples.
     """
     parts = [table(_GROUP, map(_group, described), len(described))]
     if len(described) == 1:
@@ -75,14 +75,14 @@ def _member(given: Any) -> list[object]:
 
 
 def _assigned(member: Mapping[str, Any]) -> str:
-    """Topics with their partitions, in any of the forms in which members' assignments are given."""
+    """Return topics with their partitions, from any form of a member's assignment."""
     given = _first(member, "member_assignment", "assignment")
     if given is None:
         return ""
     try:
         form = _named(given)
         pairs = [_pair(each) for each in _first(form, "assigned_partitions", "topic_partitions", "assignment") or ()]
-    except (AttributeError, KeyError, TypeError, ValueError):  # of a protocol of the application's own
+    except (AttributeError, KeyError, TypeError, ValueError):  # an application's own protocol
         return value(given)
     return "; ".join(f"{topic}: {', '.join(map(str, partitions))}" for topic, partitions in pairs)
 
@@ -95,7 +95,7 @@ def _pair(given: Any) -> tuple[object, list[object]]:
 
 
 def _named(given: Any) -> Mapping[str, Any]:
-    """A dict as it is, a named tuple as one."""
+    """Return a dict unchanged, a named tuple as a dict."""
     if isinstance(given, Mapping):
         return given
     named: dict[str, Any] = given._asdict()
@@ -103,5 +103,5 @@ def _named(given: Any) -> Mapping[str, Any]:
 
 
 def _first(found: Mapping[str, Any], *names: str) -> Any:
-    """The value of the first name that has one."""
+    """Return the value of the first name that exists."""
     return next((found[name] for name in names if found.get(name)), None)

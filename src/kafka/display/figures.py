@@ -7,26 +7,26 @@ from matplotlib.figure import Figure as _Figure
 
 
 class Figure(_Figure):
-    """A figure that notebooks show without pyplot and its settings; it belongs to whoever has it, and is never open."""
+    """A figure that notebooks show without pyplot; it needs no closing."""
 
     def _repr_png_(self) -> bytes:
-        """What a notebook shows."""
+        """Return the PNG image that a notebook shows."""
         picture = io.BytesIO()
         self.savefig(picture, format="png")
         return picture.getvalue()
 
 
 LARGEST_DRAWN = 20
-"""So many partitions have a bar: those that lag most."""
+"""Maximum number of bars; the partitions with the largest lag are shown."""
 _BAR_INCHES, _FRAME_INCHES, _WIDTH_INCHES = 0.3, 1.2, 9
 
 
 def lag_figure(of: str, lags: Mapping[str, int | None]) -> Figure:
-    """A bar for each partition, as long as it lags, with the number beside it.
+    """Draw a bar chart of the lag of each partition.
 
     Arguments:
-        of: whose lag it is.
-        lags: by the name of a partition; None where it is not known.
+        of: the group or consumer whose lag is shown.
+        lags: lag by partition name; None if unknown.
     """
     most = sorted(lags, key=lambda name: lags[name] or -1, reverse=True)[:LARGEST_DRAWN]
     drawn = [name for name in lags if name in set(most)]
@@ -37,7 +37,7 @@ def lag_figure(of: str, lags: Mapping[str, int | None]) -> Figure:
     axes.bar_label(bars, texts, padding=3)
     axes.set_yticks(range(len(drawn)), drawn, parse_math=False)
     axes.invert_yaxis()
-    axes.margins(x=0.15)  # room for the largest one's number
+    axes.margins(x=0.15)  # room for the number of the longest bar
     axes.set_xlim(left=0)
     axes.set_xlabel("lag (offsets)")
     axes.set_title(_title(of, lags, len(drawn)), parse_math=False)

@@ -1,4 +1,4 @@
-"""The tables that notebooks show: small, escaped, and cheap, however large a value is."""
+"""The HTML tables that notebooks show: small, escaped, and cheap even for large values."""
 
 import datetime
 import reprlib
@@ -8,18 +8,18 @@ from typing import Any
 from kafka.display.markup import Html, html, joined
 
 MOST_ROWS = 10
-"""So many rows are shown at most; how many there are besides is said below."""
+"""Maximum number of rows shown; the number of remaining rows is stated below."""
 _MOST_TEXT = 200
 _MOST_VALUE = 80
 _LEFT = Html(' style="text-align: left"')
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 _WITH_VALUES = ("key", "value", "headers")
 _OF_A_RECORD = ("topic", "partition", "offset", "timestamp", *_WITH_VALUES, "delivery_count")
-"""The fields of a record that are shown, where it has them."""
+"""The fields of a record that are shown, if it has them."""
 
 
 class _Values(reprlib.Repr):
-    """The `repr` of a value, of which too much is not looked at."""
+    """The `repr` of a value, computed from a limited part of it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -27,7 +27,7 @@ class _Values(reprlib.Repr):
         self.maxlevel = 4
 
     def repr_bytes(self, value: bytes, level: int) -> str:
-        """As of a text."""
+        """As for text."""
         return repr(value) if len(value) <= _MOST_VALUE else f"{value[:_MOST_VALUE]!r}... ({len(value):,} bytes)"
 
 
@@ -35,12 +35,12 @@ _VALUES = _Values()
 
 
 def titled(title: str, *parts: Html) -> Html:
-    """Parts below a line that says what they are of."""
+    """Return parts below a title."""
     return html("<div><p><b>{}</b></p>{}</div>", text(title), joined(parts))
 
 
 def facts(pairs: Iterable[tuple[str, object]]) -> Html:
-    """A table of names and values; None, and what is empty, is left out."""
+    """Return a table of names and values; None and empty values are omitted."""
     rows = [
         html("<tr><th{}>{}</th><td{}>{}</td></tr>", _LEFT, text(name), _LEFT, text(value))
         for name, value in pairs
@@ -50,12 +50,12 @@ def facts(pairs: Iterable[tuple[str, object]]) -> Html:
 
 
 def table(titles: Sequence[str], rows: Iterable[Sequence[object]], total: int) -> Html:
-    """A table of rows, of which `MOST_ROWS` are asked for at most.
+    """Return a table; reads at most `MOST_ROWS` rows.
 
     Arguments:
-        titles: of the columns.
+        titles: the column titles.
         rows: the cells.
-        total: how many rows there are.
+        total: the total number of rows.
     """
     head = joined(html("<th{}>{}</th>", _LEFT, text(each)) for each in titles)
     body = [
@@ -67,7 +67,7 @@ def table(titles: Sequence[str], rows: Iterable[Sequence[object]], total: int) -
 
 
 def text(shown: object) -> str:
-    """What a cell says: a text, or a number; no more than a reader takes in. The caller escapes it."""
+    """Return the shortened text of a cell; the caller escapes it."""
     if isinstance(shown, Html):
         return shown
     told = str(shown) if shown is not None else ""
@@ -75,15 +75,15 @@ def text(shown: object) -> str:
 
 
 def value(shown: object) -> str:
-    """A key, a value or headers, as Python writes them, shortened; a text whatever a program's own class does."""
+    """Return the shortened `repr` of a key, a value or headers; never raises, whatever a user's class does."""
     try:
         return _VALUES.repr(shown)
-    except Exception:  # of a class of the program's own, which is not to be in the way of the other records
+    except Exception:  # from a user's class, which must not prevent showing the other records
         return f"<{type(shown).__name__}>"
 
 
 def time(timestamp_ms: object) -> str:
-    """A timestamp in milliseconds since 1970-01-01 UTC as a date; what is none as it is, and "" for -1."""
+    """Format a timestamp in milliseconds since 1970-01-01 UTC; invalid ones unchanged, and "" for -1."""
     if not isinstance(timestamp_ms, int):
         return text(timestamp_ms)
     if timestamp_ms < 0:
@@ -96,17 +96,17 @@ def time(timestamp_ms: object) -> str:
 
 
 def one_record(record: Any) -> Html:
-    """A record, a named tuple, field by field."""
+    """Return a table of the fields of a record, a named tuple."""
     return titled(type(record).__name__, facts(zip(_shown(record), _cells(record), strict=True)))
 
 
 def many_records(title: str, records: Iterable[Any], total: int) -> Html:
-    """Records, one a row.
+    """Return a table of records, one per row.
 
     Arguments:
-        title: what they are.
-        records: named tuples of one class, of which `MOST_ROWS` are asked for at most.
-        total: how many there are.
+        title: the title.
+        records: named tuples of one class; at most `MOST_ROWS` are read.
+        total: the total number of records.
     """
     first = [record for record, _ in zip(records, range(MOST_ROWS), strict=False)]
     if not first:

@@ -1,4 +1,4 @@
-"""Who is told how far something is: nobody, a bar on the terminal or in a notebook, or a function."""
+"""Progress reports: none, a bar on the terminal or in a notebook, or a callback."""
 
 from collections.abc import Callable
 from types import TracebackType
@@ -8,18 +8,18 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 Tell = Callable[[int, int], object]
-"""Called with how many are done, and how many there are."""
+"""Called with the number done and the total."""
 
 
 class ProgressReport:
-    """Tells how far something is.
+    """Reports the progress of an operation.
 
     Arguments:
-        given: True shows a bar by Rich; a function is called after each step; False tells nobody.
-        total: how many there are, such as offsets of a read, or rows to send.
-        what: what the bar is called, such as "reading".
+        given: True shows a progress bar with Rich; a function is called after each step; False reports nothing.
+        total: the total, such as offsets to read or rows to send.
+        what: the label of the bar, such as "reading".
 
-    Raises `ImportError` for a bar without Rich, `TypeError` for what is none of these.
+    Raises `ImportError` for a bar without Rich, `TypeError` for any other `given`.
     """
 
     def __init__(self, given: bool | Tell, total: int, what: str) -> None:
@@ -45,7 +45,7 @@ class ProgressReport:
             self._bar.stop()
 
     def reached(self, done: int) -> None:
-        """So many are done."""
+        """Report the number done."""
         if self._tell is not None:
             self._tell(done, self._total)
 

@@ -5,15 +5,15 @@ imported until a test asks for a fixture. docs/TESTING.md shows it.
 
 | fixture | gives |
 |---|---|
-| `kafka_broker` | an `EmbeddedBroker` of the test's own |
-| `kafka_shared_broker` | one for all tests of the process, without the faults of the test before |
+| `kafka_broker` | an `EmbeddedBroker` for this test |
+| `kafka_shared_broker` | one for all tests of the process; faults are removed after each test |
 | `kafka_session_broker` | the same, for fixtures of the session |
 | `kafka_broker_settings` | its settings; override it |
-| `kafka_bootstrap_servers` | where the fixtures below connect; override it to use another broker |
-| `kafka_registry_url`, `kafka_registry` | the schema registry beside the broker, and a client of it |
-| `kafka_topics` | makes topics, which are deleted in the end |
+| `kafka_bootstrap_servers` | the servers that the fixtures below use; override it to use another broker |
+| `kafka_registry_url`, `kafka_registry` | the schema registry beside the broker, and a client for it |
+| `kafka_topics` | creates topics, which are deleted after the test |
 | `kafka_topic` | one such topic |
-| `kafka_producer`, `kafka_consumer`, `kafka_admin` | make clients, which are closed in the end |
+| `kafka_producer`, `kafka_consumer`, `kafka_admin` | create clients, which are closed after the test |
 | `kafka_async_producer`, `kafka_async_consumer`, `kafka_async_admin` | the same for asyncio, with pytest-asyncio |
 """
 
@@ -59,10 +59,10 @@ _MARKERS = (
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the markers, and the fixtures of asyncio, which say so where no pytest-asyncio is there to run them.
+    """Register the markers and the asyncio fixtures, which fail with a hint if pytest-asyncio is missing.
 
     Arguments:
-        config: pytest's.
+        config: the pytest config.
     """
     for marker in _MARKERS:
         config.addinivalue_line("markers", marker)

@@ -1,4 +1,4 @@
-"""The fixtures for asyncio, which pytest-asyncio runs on the loop of the test."""
+"""The asyncio fixtures, which pytest-asyncio runs on the test's loop."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ async def kafka_async_producer(
     request: pytest.FixtureRequest,
     kafka_bootstrap_servers: str,
 ) -> AsyncIterator[Callable[..., Awaitable[AsyncKafkaProducer[Any, Any]]]]:
-    """Makes and starts an `AsyncKafkaProducer`: ``producer = await kafka_async_producer()``; closed in the end."""
+    """Creates and starts an `AsyncKafkaProducer`: ``await kafka_async_producer()``; closed after the test."""
     from kafka import AsyncKafkaProducer
 
     async with AsyncExitStack() as clients:
@@ -33,7 +33,7 @@ async def kafka_async_consumer(
     request: pytest.FixtureRequest,
     kafka_bootstrap_servers: str,
 ) -> AsyncIterator[Callable[..., Awaitable[AsyncKafkaConsumer[Any, Any]]]]:
-    """Makes and starts an `AsyncKafkaConsumer`, from the first record on, as `kafka_consumer`; closed in the end."""
+    """Creates and starts an `AsyncKafkaConsumer` that starts at the first record; closed after the test."""
     from kafka import AsyncKafkaConsumer
 
     async with AsyncExitStack() as clients:
@@ -46,7 +46,7 @@ async def kafka_async_admin(
     request: pytest.FixtureRequest,
     kafka_bootstrap_servers: str,
 ) -> AsyncIterator[Callable[..., Awaitable[AsyncKafkaAdminClient]]]:
-    """Makes and starts an `AsyncKafkaAdminClient`; closed in the end."""
+    """Creates and starts an `AsyncKafkaAdminClient`; closed after the test."""
     from kafka import AsyncKafkaAdminClient
 
     async with AsyncExitStack() as clients:

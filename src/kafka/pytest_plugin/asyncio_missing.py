@@ -1,4 +1,4 @@
-"""The fixtures for asyncio where there is no pytest-asyncio: a test that asks for one is told what to install."""
+"""The asyncio fixtures without pytest-asyncio: a test that uses one fails and says what to install."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fixtures that need nothing but pytest."""
+"""The fixtures that need only pytest."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from kafka.schema_registry import SchemaRegistryClient
 
 _LONGEST_NAME = 200
-"""Characters of a test's name in that of a topic, which may have 249."""
+"""Maximum number of characters of a test's name in a topic name, which may have 249."""
 
 
 class MakeTopic(Protocol):
-    """What `kafka_topics` gives."""
+    """The function that `kafka_topics` provides."""
 
     def __call__(
         self,
@@ -30,23 +30,23 @@ class MakeTopic(Protocol):
         replication_factor: int = -1,
         configs: Mapping[str, str] | None = None,
     ) -> str:
-        """Make a topic, which all brokers know then, and return its name.
+        """Create a topic, wait until all brokers know it, and return its name.
 
         Arguments:
-            name: None: one that no other test has.
-            num_partitions: how many partitions; -1: as many as the broker gives by itself.
-            replication_factor: -1: the broker's own.
-            configs: the topic's, such as ``{"cleanup.policy": "compact"}``.
+            name: the name; None: one that no other test uses.
+            num_partitions: number of partitions; -1: the broker's default.
+            replication_factor: the replication factor; -1: the broker's default.
+            configs: the topic's configs, such as ``{"cleanup.policy": "compact"}``.
 
         Raises what `KafkaAdminClient.create_topics` raises.
         """
 
 
 def settings_of(request: pytest.FixtureRequest, marker: str) -> dict[str, Any]:
-    """The arguments of the markers of a name, those nearest to the test first.
+    """Return the arguments of all markers with a name; those nearest to the test take precedence.
 
     Raises:
-        pytest.UsageError: a marker has arguments without names.
+        pytest.UsageError: a marker has positional arguments.
     """
     found: dict[str, Any] = {}
     for mark in request.node.iter_markers(marker):
@@ -60,7 +60,7 @@ def settings_of(request: pytest.FixtureRequest, marker: str) -> dict[str, Any]:
 
 
 def topic_name(request: pytest.FixtureRequest) -> str:
-    """A name for a topic that says which test it is of, and that no other has."""
+    """Return a unique topic name that contains the test's name."""
     test = re.sub(r"[^a-zA-Z0-9._-]+", "-", request.node.name)[:_LONGEST_NAME].strip("-")
     return f"{test}-{uuid.uuid4().hex[:8]}"
 
@@ -69,13 +69,13 @@ _BROKERS = pytest.StashKey["list[EmbeddedBroker]"]()
 
 
 def end_faults(request: pytest.FixtureRequest) -> None:
-    """What a test asked its brokers to do wrong ends before its clients are closed and its topics deleted."""
+    """Remove a test's faults before its clients are closed and its topics deleted."""
     for broker in request.node.stash.get(_BROKERS, ()):
         broker.faults.clear()
 
 
 def login_at(request: pytest.FixtureRequest, bootstrap_servers: str) -> dict[str, Any]:
-    """Options by which clients of a test log in at its broker: as the first of its users, if it has any."""
+    """Return client options for logging in to the test's broker as its first user, if it has users."""
     for broker in request.node.stash.get(_BROKERS, ()):
         if broker.bootstrap_servers == bootstrap_servers and broker.users:
             user, password = next(iter(broker.users.items()))
@@ -91,7 +91,7 @@ def login_at(request: pytest.FixtureRequest, bootstrap_servers: str) -> dict[str
 def options_for(
     request: pytest.FixtureRequest, bootstrap_servers: str, defaults: Mapping[str, Any], given: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The options of a client that a test makes; one with a `security_protocol` of its own sees to its login itself."""
+    """Return the options of a test's client; one with its own `security_protocol` must log in by itself."""
     login = {} if "security_protocol" in given else login_at(request, bootstrap_servers)
     return {"bootstrap_servers": bootstrap_servers, **login, **defaults, **given}
 
@@ -103,10 +103,10 @@ def _remember(request: pytest.FixtureRequest, broker: EmbeddedBroker) -> Embedde
 
 @pytest.fixture
 def kafka_broker(request: pytest.FixtureRequest) -> Iterator[EmbeddedBroker]:
-    """An `EmbeddedBroker` of the test's own, empty, on a free port of the loopback interface.
+    """An empty `EmbeddedBroker` for this test, on a free port of the loopback interface.
 
-    ``@pytest.mark.kafka_broker(num_partitions=3, auto_create_topics=False)`` gives it settings. Its `faults` are what
-    it does wrong on request. With ``users={"alice": "secret"}`` the clients of the fixtures log in as the first user.
+    ``@pytest.mark.kafka_broker(num_partitions=3, auto_create_topics=False)`` configures it. Its `faults` make it fail
+    on request. With ``users={"alice": "secret"}`` the clients of the fixtures log in as the first user.
     """
     from kafka.broker import EmbeddedBroker
 
@@ -117,7 +117,7 @@ def kafka_broker(request: pytest.FixtureRequest) -> Iterator[EmbeddedBroker]:
 
 @pytest.fixture(scope="session")
 def kafka_broker_settings() -> dict[str, Any]:
-    """Settings of `kafka_session_broker`, as keywords of `EmbeddedBroker`: none. Override it in a conftest.py."""
+    """Settings of `kafka_session_broker`, as keywords of `EmbeddedBroker`: none. Override this in a conftest.py."""
     return {}
 
 
@@ -125,8 +125,8 @@ def kafka_broker_settings() -> dict[str, Any]:
 def kafka_session_broker(kafka_broker_settings: Mapping[str, Any]) -> Iterator[EmbeddedBroker]:
     """One `EmbeddedBroker` for all tests of this process; with pytest-xdist each worker has its own.
 
-    Records that tests write with times of the past stay, however long the tests run: it has no retention by time
-    unless `kafka_broker_settings` has `topic_defaults` with a "retention.ms".
+    It keeps records with old timestamps however long the tests run: it has no retention by time unless
+    `kafka_broker_settings` has `topic_defaults` with a "retention.ms".
     """
     from kafka.broker import EmbeddedBroker
 
@@ -139,7 +139,7 @@ def kafka_session_broker(kafka_broker_settings: Mapping[str, Any]) -> Iterator[E
 def kafka_shared_broker(
     request: pytest.FixtureRequest, kafka_session_broker: EmbeddedBroker
 ) -> Iterator[EmbeddedBroker]:
-    """`kafka_session_broker`, with faults that end with the test. It has the topics of all tests: use `kafka_topic`."""
+    """`kafka_session_broker`, with faults that end with the test. All tests share its topics: use `kafka_topic`."""
     _refuse_other_settings(request)
     kafka_session_broker.faults.clear()
     yield _remember(request, kafka_session_broker)
@@ -147,7 +147,7 @@ def kafka_shared_broker(
 
 
 def _refuse_other_settings(request: pytest.FixtureRequest) -> None:
-    """A marker's settings have to reach a broker: the test's own, if it has one too, or one that has them already."""
+    """Fail if a marker's settings would have no effect: they need `kafka_broker`, or a broker that has them already."""
     if "kafka_broker" in request.fixturenames:
         return
     shared: Mapping[str, Any] = request.getfixturevalue("kafka_broker_settings")
@@ -162,9 +162,9 @@ def _refuse_other_settings(request: pytest.FixtureRequest) -> None:
 
 @pytest.fixture
 def kafka_bootstrap_servers(request: pytest.FixtureRequest) -> str:
-    """Where topics and clients of the test are: `kafka_shared_broker` if the test uses it, else `kafka_broker`.
+    """The servers for the test's topics and clients: `kafka_shared_broker` if the test uses it, else `kafka_broker`.
 
-    Override it to have all of them elsewhere: return ``kafka_shared_broker.bootstrap_servers`` or a real broker's.
+    Override it to use others: return ``kafka_shared_broker.bootstrap_servers`` or a real broker's.
     """
     name = "kafka_shared_broker" if "kafka_shared_broker" in request.fixturenames else "kafka_broker"
     broker: EmbeddedBroker = request.getfixturevalue(name)
@@ -175,7 +175,7 @@ def kafka_bootstrap_servers(request: pytest.FixtureRequest) -> str:
 def kafka_registry_url(request: pytest.FixtureRequest) -> str:
     """The URL of the schema registry beside the test's broker; override it to use another registry.
 
-    It is `kafka_shared_broker`'s if the test uses that, which needs ``{"registry": True}`` of `kafka_broker_settings`.
+    If the test uses `kafka_shared_broker`, it is that broker's; `kafka_broker_settings` must have ``"registry": True``.
     """
     name = "kafka_shared_broker" if "kafka_shared_broker" in request.fixturenames else "kafka_broker"
     broker: EmbeddedBroker = request.getfixturevalue(name)
@@ -184,7 +184,7 @@ def kafka_registry_url(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def kafka_registry(kafka_registry_url: str) -> Iterator[SchemaRegistryClient]:
-    """A `SchemaRegistryClient` of `kafka_registry_url`; it is closed in the end."""
+    """A `SchemaRegistryClient` for `kafka_registry_url`; closed after the test."""
     from kafka.schema_registry import SchemaRegistryClient
 
     with SchemaRegistryClient({"url": kafka_registry_url}) as registry:
@@ -195,7 +195,7 @@ def kafka_registry(kafka_registry_url: str) -> Iterator[SchemaRegistryClient]:
 def kafka_admin(
     request: pytest.FixtureRequest, kafka_bootstrap_servers: str
 ) -> Iterator[Callable[..., KafkaAdminClient]]:
-    """Makes a `KafkaAdminClient` with the options that are given; it is closed in the end."""
+    """Creates a `KafkaAdminClient` with the given options; closed after the test."""
     from kafka import KafkaAdminClient
 
     yield from _making(request, KafkaAdminClient, kafka_bootstrap_servers)
@@ -203,7 +203,7 @@ def kafka_admin(
 
 @pytest.fixture
 def kafka_topics(request: pytest.FixtureRequest, kafka_admin: Callable[..., KafkaAdminClient]) -> Iterator[MakeTopic]:
-    """Makes topics, see `MakeTopic`; those that are still there in the end are deleted."""
+    """Creates topics, see `MakeTopic`; remaining ones are deleted after the test."""
     from kafka.admin import NewTopic
 
     made: list[str] = []
@@ -230,7 +230,7 @@ def kafka_topics(request: pytest.FixtureRequest, kafka_admin: Callable[..., Kafk
 
 @pytest.fixture
 def kafka_topic(request: pytest.FixtureRequest, kafka_topics: MakeTopic) -> str:
-    """The name of a topic of the test's own; ``@pytest.mark.kafka_topic(num_partitions=3)`` says how it is made."""
+    """The name of a topic for this test; ``@pytest.mark.kafka_topic(num_partitions=3)`` configures it."""
     return kafka_topics(**settings_of(request, "kafka_topic"))
 
 
@@ -238,7 +238,7 @@ def kafka_topic(request: pytest.FixtureRequest, kafka_topics: MakeTopic) -> str:
 def kafka_producer(
     request: pytest.FixtureRequest, kafka_bootstrap_servers: str
 ) -> Iterator[Callable[..., KafkaProducer[Any, Any]]]:
-    """Makes a `KafkaProducer` with the options that are given; it is flushed and closed in the end."""
+    """Creates a `KafkaProducer` with the given options; flushed and closed after the test."""
     from kafka import KafkaProducer
 
     yield from _making(request, KafkaProducer, kafka_bootstrap_servers)
@@ -248,9 +248,9 @@ def kafka_producer(
 def kafka_consumer(
     request: pytest.FixtureRequest, kafka_bootstrap_servers: str
 ) -> Iterator[Callable[..., KafkaConsumer[Any, Any]]]:
-    """Makes a `KafkaConsumer` of the topics and with the options that are given; it is closed in the end.
+    """Creates a `KafkaConsumer` with the given topics and options; closed after the test.
 
-    It begins at the first record (``auto_offset_reset="earliest"``), unlike one of your own.
+    It starts at the first record (``auto_offset_reset="earliest"``), unlike a consumer with default options.
     """
     from kafka import KafkaConsumer
 
@@ -260,7 +260,7 @@ def kafka_consumer(
 def _making(
     request: pytest.FixtureRequest, client: Callable[..., Any], bootstrap_servers: str, **defaults: Any
 ) -> Iterator[Callable[..., Any]]:
-    """What makes clients, until they are closed, the newest first."""
+    """Yield a function that creates clients; closes them at the end, newest first."""
     with ExitStack() as clients:
 
         def make(*topics: str, **options: Any) -> Any:

@@ -1,6 +1,6 @@
-"""For tests of programs that use Kafka: real clients and real brokers on one loop, with virtual time and a seed.
+"""Simulations of programs that use Kafka: real clients and real brokers on one loop, with virtual time and a seed.
 
-Beside the layers: imports the clients, the embedded broker and everything below them; nothing imports it.
+Beside the layers: it imports the clients, the embedded broker and everything below them; nothing imports it.
 """
 
 from kafka.testing.network import Network

@@ -1,4 +1,4 @@
-"""`python -m kafka.testing --seed N`: run seeds of the simulation, and tell the story of one that fails."""
+"""`python -m kafka.testing --seed N`: run simulations by seed, and print the story of a single one."""
 
 import argparse
 import ctypes
@@ -12,14 +12,14 @@ _NO_RANDOM_ADDRESSES = 0x0040000
 """Linux: ``ADDR_NO_RANDOMIZE``, see personality(2)."""
 _INTERRUPTED = 130
 _SHOWN = 5
-"""Problems of a seed that are printed."""
+"""Maximum number of problems printed per seed."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run it; 1 where a seed has found a problem."""
+    """Run the command; return 1 if a seed found a problem."""
     parser = argparse.ArgumentParser(prog="python -m kafka.testing", description=__doc__)
     parser.add_argument("--seed", "--seeds", type=_seeds, required=True, help="a seed, or FIRST-LAST", dest="seeds")
-    parser.add_argument("--quiet", action="store_true", help="do not tell the story of a single seed")
+    parser.add_argument("--quiet", action="store_true", help="do not print the story of a single seed")
     parser.add_argument("--jobs", type=int, default=_processors(), help="how many processes share the seeds")
     options = parser.parse_args(arguments)
     one = len(options.seeds) == 1
@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("interrupted", file=sys.stderr)
         return _INTERRUPTED
     if failed and not one:
-        print(f"{failed} of {len(options.seeds)} seeds found problems: --seed N tells the story of one")
+        print(f"{failed} of {len(options.seeds)} seeds found problems: --seed N prints the story of one")
     return 1 if failed else 0
 
 
@@ -61,10 +61,10 @@ def _print(report: Report) -> None:
 
 
 def repeatable() -> None:
-    """Start this program anew where the order of sets would differ from run to run.
+    """Restart this program if the iteration order of sets could differ from run to run.
 
-    The hashes of texts are fixed by an environment variable; those of other objects are their addresses, which repeat
-    where the system does not move the address space about (Linux). Elsewhere a seed repeats in most runs.
+    An environment variable fixes the hashes of strings. Those of other objects are their addresses, which repeat if
+    address space randomization is off (Linux). On other systems a seed repeats in most runs.
     """
     if os.environ.get("PYTHONHASHSEED") == "0":
         return

@@ -1,4 +1,4 @@
-"""Trouble for a simulated cluster: silent networks, cut connections, brokers that end and come back."""
+"""Failures in a simulated cluster: silent networks, cut connections, brokers that stop and restart."""
 
 import asyncio
 import math
@@ -42,7 +42,7 @@ APIS = (
     "TxnOffsetCommit",
     "EndTxn",
 )
-"""Requests that brokers are made to answer late, in part, or never."""
+"""Requests that brokers are made to answer late, partially, or never."""
 
 _COORDINATOR: tuple[type[BrokerResponseError], ...] = (
     NotCoordinatorError,
@@ -65,21 +65,21 @@ ERRORS: tuple[tuple[str, tuple[type[BrokerResponseError], ...]], ...] = (
     ("TxnOffsetCommit", _COORDINATOR),
     ("EndTxn", (*_COORDINATOR, ConcurrentTransactionsError)),
 )
-"""Errors that clients get over, by the request that brokers answer with them."""
+"""Errors from which clients recover, by the request that brokers answer with them."""
 
 
 CALM_AFTER_S = 30.0
-"""How long after the last trouble nothing of it is left: longer than requests, pauses and sessions last."""
+"""Seconds after which no effect of a failure remains: longer than any request, pause or session."""
 
 
 class Chaos:
-    """Makes trouble of random kinds at random times.
+    """Causes random failures at random times.
 
     Arguments:
-        network: of the simulation.
-        cluster: its brokers.
-        rng: of kinds, times and extents.
-        story: takes down what happens.
+        network: the simulated network.
+        cluster: the simulated brokers.
+        rng: chooses kinds, times and extents.
+        story: records what happens.
     """
 
     def __init__(self, network: Network, cluster: SimulatedCluster, rng: random.Random, story: Story) -> None:
@@ -102,7 +102,7 @@ class Chaos:
         )
 
     async def run(self, seconds: float) -> None:
-        """Make trouble for so long, then have everything heal."""
+        """Cause failures for a number of seconds, then repair everything."""
         loop = self._network.loop
         if not seconds:
             self._calm_from = loop.time()
@@ -120,7 +120,7 @@ class Chaos:
         self._story.tell("network", "is healed")
 
     def is_over(self) -> bool:
-        """Whether there was no trouble, or its effects have passed too."""
+        """Whether all failures and their effects are over."""
         return self._network.loop.time() >= self._calm_from
 
     async def _cut(self) -> None:
@@ -158,8 +158,8 @@ class Chaos:
     async def _delay_requests(self) -> None:
         host, faults = self._faults()
         api, seconds, handled = self._rng.choice(APIS), self._rng.uniform(0.1, 20.0), self._rng.random() < 0.5
-        # A commit that is carried out long after its client has given it up, and has committed anew on another
-        # connection, takes the group back. Kafka's brokers do that too, and no client can prevent it.
+        # A commit that is executed long after its client has abandoned it and committed again on another connection
+        # moves the group back. Kafka's brokers do that too, and no client can prevent it.
         handled = handled or api == "OffsetCommit"
         self._story.tell(host, f"answers one {api} after {seconds:.3f} s{' that it served at once' * handled}")
         faults.delay(seconds, handled=handled, api=api, times=1)

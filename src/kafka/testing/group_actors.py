@@ -18,20 +18,20 @@ from kafka.testing.simulation_plan import CommitMode, MemberPlan, ProducerPlan
 from kafka.testing.story import Story
 
 _PADDING = (0, 10, 1_000, 40_000)
-"""How many bytes records have beside their names; the last need receive buffers of their own."""
+"""Number of bytes of a record besides its name; the largest need receive buffers of their own."""
 _WEIGHTS = (33, 33, 33, 1)
 
 
 class ProducerActor:
-    """Sends records until it has sent them all, and takes down what became of each.
+    """Sends all its records, and records the outcome of each.
 
     Arguments:
-        name: what it is called; also its client id.
-        plan: how many records it sends, and the options of its producer.
-        bootstrap_servers: where the cluster is.
+        name: its name, which is also its client id.
+        plan: the number of records, and the options of its producer.
+        bootstrap_servers: the addresses of the cluster.
         topics: pairs of a topic and its number of partitions.
-        rng: of topics, partitions, sizes and pauses.
-        ledger, story: take down what happens.
+        rng: chooses topics, partitions, sizes and pauses.
+        ledger, story: record what happens.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class ProducerActor:
                 if self._rng.random() < 0.2:
                     await asyncio.sleep(self._rng.expovariate(2.0))
             await producer.flush()
-        except KafkaError as error:  # flush() repeats what failed; each record has its own outcome
+        except KafkaError as error:  # flush() raises earlier errors; each record has its own outcome
             self._story.tell(self.name, f"flush: {error}")
         finally:
             await asyncio.gather(*outcomes)
@@ -101,22 +101,22 @@ class ProducerActor:
 
 
 COMMIT_TIMEOUT_MS = 10_000
-"""How long ``commit()`` tries."""
+"""Timeout of ``commit()``, in milliseconds."""
 
 _LONGEST_SEEK = 20
 
 
 class MemberActor:
-    """A member of a group, which reads until it is told to stop, and now and then leaves and comes back.
+    """A member of a group that reads until it is stopped, and sometimes leaves and returns.
 
     Arguments:
-        name: what it is called; also its client id.
+        name: its name, which is also its client id.
         group: the group.
         plan: how it commits, and the options of its consumer.
-        bootstrap_servers: where the cluster is.
-        topics: what it subscribes to.
-        rng: of pauses, and of how long it stays.
-        ledger, story: take down what happens.
+        bootstrap_servers: the addresses of the cluster.
+        topics: the topics to which it subscribes.
+        rng: chooses pauses, and how long it stays.
+        ledger, story: record what happens.
     """
 
     def __init__(
@@ -148,12 +148,12 @@ class MemberActor:
         self._committed: dict[TopicPartition, int] = {}
         self._callbacks_due = 0
         self._may_not_commit = False
-        """A commit has failed since the last poll because the group rebalances."""
+        """Whether a commit has failed since the last poll because of a rebalance."""
         self._behind: list[str] = []
-        """Problems of partitions that were given up and not committed, until it is known whether they could be."""
+        """Problems of partitions revoked without a commit, until it is known whether a commit was possible."""
 
     def stop(self) -> None:
-        """Close the consumer after the present poll, and end."""
+        """Close the consumer after the current poll, and end."""
         self._stopping = True
 
     async def run(self) -> None:
@@ -177,7 +177,7 @@ class MemberActor:
             self._closed()
 
     def _look_behind(self) -> None:
-        """Who leaves while its group rebalances cannot commit, as in Java; else all is committed before."""
+        """Check that a leaving member has committed everything, unless a rebalance prevents commits, as in Java."""
         if not self._may_not_commit:
             self._ledger.found.extend(self._behind)
         self._behind.clear()
@@ -215,7 +215,7 @@ class MemberActor:
 
     def _seek_back(self, consumer: AsyncKafkaConsumer) -> None:
         tp = self._rng.choice(sorted(self._positions))
-        offset = max(self._positions[tp] - self._rng.randrange(_LONGEST_SEEK), 0)  # so that it gets on all the same
+        offset = max(self._positions[tp] - self._rng.randrange(_LONGEST_SEEK), 0)  # so that it makes progress
         consumer.seek(tp, offset)
         self._positions[tp] = offset
         self._ledger.commits.rewind(self.group, tp, offset)
@@ -223,11 +223,11 @@ class MemberActor:
     # Commits ----------------------------------------------------------------------------------------------------------
 
     async def commit(self, consumer: AsyncKafkaConsumer) -> None:
-        """Commit what is not committed yet, where that is not automatic."""
+        """Commit uncommitted offsets, unless commits are automatic."""
         if self._commits is CommitMode.AUTOMATIC or self._positions == self._committed:
             return
         if self._commits is CommitMode.ASYNC:
-            self._committed = dict(self._positions)  # until the callback says that it has failed
+            self._committed = dict(self._positions)  # until the callback reports a failure
             self._callbacks_due += 1
             consumer.commit_async(callback=functools.partial(self._called_back, of_commit_async=True))
             return
@@ -245,7 +245,7 @@ class MemberActor:
     def _called_back(
         self, offsets: Mapping[TopicPartition, OffsetAndMetadata], error: Any, of_commit_async: bool = False
     ) -> None:
-        """A commit without waiting, or an automatic one, is done."""
+        """An asynchronous or automatic commit has completed."""
         self._callbacks_due -= of_commit_async
         self._may_not_commit |= isinstance(getattr(error, "__cause__", None), RebalanceInProgressError)
         if error is None:
@@ -257,19 +257,19 @@ class MemberActor:
     # Partitions -------------------------------------------------------------------------------------------------------
 
     def assigned(self, partitions: Collection[TopicPartition]) -> None:
-        """Partitions are read from where the group stands."""
+        """Partitions were assigned; they are read from the group's offsets."""
         self._ledger.assign(self.group, self.name, partitions)
         self._forget(partitions)
 
     def revoked(self, partitions: Collection[TopicPartition]) -> None:
-        """Partitions are given up in order."""
+        """Partitions are revoked cleanly."""
         if self._commits is CommitMode.AUTOMATIC and self._ledger.is_calm():
             positions = {tp: offset for tp, offset in self._positions.items() if tp in partitions}
             self._behind += self._ledger.commits.given_up(self.group, self.name, positions)
         self.lost(partitions)
 
     def lost(self, partitions: Collection[TopicPartition]) -> None:
-        """Partitions are other members' already."""
+        """Partitions already belong to other members."""
         self._ledger.take_away(self.group, self.name, partitions)
         self._forget(partitions)
 
@@ -280,7 +280,7 @@ class MemberActor:
 
 
 class _Listener(AsyncConsumerRebalanceListener):
-    """Tells a member of rebalances.
+    """Notifies a member of rebalances.
 
     Arguments:
         member: the member.
@@ -292,14 +292,14 @@ class _Listener(AsyncConsumerRebalanceListener):
         self._consumer = consumer
 
     async def on_partitions_revoked(self, revoked: Collection[TopicPartition]) -> None:
-        """Commit before they are given up."""
+        """Commit before the partitions are revoked."""
         await self._member.commit(self._consumer)
         self._member.revoked(revoked)
 
     async def on_partitions_assigned(self, assigned: Collection[TopicPartition]) -> None:
-        """They are read from where the group stands."""
+        """Read from the group's offsets."""
         self._member.assigned(assigned)
 
     async def on_partitions_lost(self, lost: Collection[TopicPartition]) -> None:
-        """It is too late to commit."""
+        """Do not commit, as it is too late."""
         self._member.lost(lost)

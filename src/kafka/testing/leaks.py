@@ -1,4 +1,4 @@
-"""What is left after everything was closed: tasks, connections, timers, receive buffers, threads."""
+"""Finds leaks after everything was closed: tasks, connections, timers, receive buffers, threads."""
 
 import asyncio
 import gc
@@ -11,11 +11,11 @@ from kafka.net.buffers import FrameBuffer, shared_pool
 from kafka.testing.simulated_loop import SimulatedLoop
 
 _REFERENCES_HERE = 3
-"""From the list, from a loop over it, and to the function that counts them."""
+"""References from the list, from the loop over it, and from the call that counts them."""
 
 
 class LeakCheck:
-    """Looks for what is left of a run; made when it begins."""
+    """Checks a run for leaks; created when the run begins."""
 
     def __init__(self) -> None:
         self._threads = set(threading.enumerate())
@@ -23,18 +23,18 @@ class LeakCheck:
 
     @contextmanager
     def watch(self) -> Iterator[None]:
-        """Take down the receive buffers that this thread takes from the pool; have nothing vanish by chance."""
+        """Record the receive buffers that this thread takes from the pool; disable the garbage collector."""
         take, here = shared_pool.take, threading.get_ident()
 
         def recorded(size: int) -> FrameBuffer:
             buffer = take(size)
-            if threading.get_ident() == here:  # clients on other threads have no part in the run
+            if threading.get_ident() == here:  # clients on other threads are not part of the run
                 self._buffers.append(buffer)
             return buffer
 
         shared_pool.take = recorded  # type: ignore[method-assign]
-        gc.disable()  # when it runs by itself depends on what ran before
-        gc.freeze()  # what was there before costs the more time the more it is, and is not looked at
+        gc.disable()  # the time of automatic collections depends on what ran before
+        gc.freeze()  # existing objects would slow down the collection, and are not checked
         try:
             yield
         finally:
@@ -43,11 +43,11 @@ class LeakCheck:
             shared_pool.take = take  # type: ignore[method-assign]
 
     async def found(self, loop: SimulatedLoop, in_calm: bool) -> Iterable[str]:
-        """What is left on the loop once the last bytes have arrived, in words; only the task that asks may be there.
+        """Describe what is left on the loop after the last bytes have arrived, except for the calling task.
 
         Arguments:
-            in_calm: nothing was ever wrong, so that each receive buffer was given back; otherwise those of connections
-                that ended may have been dropped.
+            in_calm: whether there were no failures, so that every receive buffer must have been returned; otherwise
+                those of ended connections may have been dropped.
         """
         for _ in range(5):
             await asyncio.sleep(loop.network.latency_s[1])
@@ -62,10 +62,10 @@ class LeakCheck:
         return left
 
     def threads(self) -> list[str]:
-        """Threads that run and did not run before, in words."""
+        """Describe threads that were started and still run."""
         return [f"the thread {thread.name} is left" for thread in threading.enumerate() if thread not in self._threads]
 
 
 def _is_of_a_fault(timer: asyncio.TimerHandle) -> bool:
-    """Whether it belongs to an answer that a broker was asked to delay."""
+    """Whether a timer belongs to a response that a fault delays."""
     return "broker.fault_injection" in getattr(timer._callback, "__module__", "")  # type: ignore[attr-defined]

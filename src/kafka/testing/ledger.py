@@ -16,16 +16,16 @@ GroupPartition = tuple[str, TopicPartition]
 
 @dataclass
 class CommitLedger:
-    """See the module.
+    """The commits of groups.
 
     Attributes:
-        found: where problems go.
-        handed_out: for a group and partition, the offset after the last record that any member was given.
-        handed_to: for a member and partition, the offset after the last record that it was given.
-        accepted: for a group and partition, what brokers accepted last.
-        highest: for a group and partition, the highest that they ever accepted.
-        rewound: for a group and partition, the lowest offset that its member went back to by itself.
-        stood: for a member and partition, where its group stood when it was told that the partition is its own.
+        found: the list of problems.
+        handed_out: by group and partition, the offset after the last record that any member received.
+        handed_to: by member and partition, the offset after the last record that it received.
+        accepted: by group and partition, the offset that brokers accepted last.
+        highest: by group and partition, the highest offset that they ever accepted.
+        rewound: by group and partition, the lowest offset to which its member seeked.
+        stood: by member and partition, the group's offset when the member was assigned the partition.
     """
 
     found: list[str]
@@ -37,7 +37,7 @@ class CommitLedger:
     stood: dict[tuple[str, TopicPartition], int] = field(default_factory=dict)
 
     def accept(self, group: str, member: str, offsets: Mapping[TopicPartition, int]) -> None:
-        """A broker has accepted a member's commit. An offset goes back only where the member did."""
+        """A broker has accepted a member's commit. An offset may decrease only if the member seeked."""
         for tp, offset in offsets.items():
             key, place = (group, tp), shown(tp, offset)
             stood, reached = self.accepted.get(key, 0), self.handed_out.get(key, 0)
@@ -55,7 +55,7 @@ class CommitLedger:
         self.rewound[group, tp] = min(offset, self.rewound.get((group, tp), offset))
 
     def told(self, group: str, member: str, offsets: Mapping[TopicPartition, int]) -> None:
-        """A member was told that its commit has succeeded."""
+        """A member was told that its commit succeeded."""
         for tp, offset in offsets.items():
             highest = self.highest.get((group, tp), 0)
             if highest < offset:
@@ -64,33 +64,33 @@ class CommitLedger:
                 )
 
     def given_up(self, group: str, member: str, positions: Mapping[TopicPartition, int]) -> Iterable[str]:
-        """What is wrong where a member that commits automatically gives up partitions, in order and without trouble."""
+        """Return what is wrong when a member with automatic commits revokes partitions cleanly and without failures."""
         for tp, position in positions.items():
             stood = self.accepted.get((group, tp), 0)
             if stood != position:
                 yield f"{member} gives up {shown(tp, position)}, but {group} is left at {stood}"
 
     def assigned(self, group: str, member: str, partitions: Iterable[TopicPartition]) -> None:
-        """A member was told that partitions are its own: it reads on from where the group stands."""
+        """A member was assigned partitions: it continues at the group's offsets."""
         for tp in partitions:
             self.rewound.pop((group, tp), None)
         self.stood.update(((member, tp), self.accepted.get((group, tp), 0)) for tp in partitions)
 
     def started(self, group: str, member: str, tp: TopicPartition, offset: int) -> None:
-        """A member was given the first record of a partition that it has taken over.
+        """A member received the first record of a partition that it has taken over.
 
-        The group may have gone on since then: a member may hear late that it has lost the partition to another.
+        The group's offset may have increased since: a member may learn late that it has lost the partition to another.
         """
         first, last = self.stood.get((member, tp), 0), self.accepted.get((group, tp), 0)
         if not first <= offset <= last:
             self.found.append(f"{member} starts at {shown(tp, offset)}, where {group} went from {first} to {last}")
 
     def stored(self, whose: str, offsets: Mapping[GroupPartition, int]) -> None:
-        """Stored offsets were looked at; every commit that was accepted has to be there.
+        """Check stored offsets: every accepted commit must be there.
 
         Arguments:
-            whose: who has looked, or where.
-            offsets: all that is stored.
+            whose: who has read them, or where they are stored.
+            offsets: all stored offsets.
         """
         for (group, tp), offset in self.accepted.items():
             there = offsets.get((group, tp))
@@ -101,7 +101,7 @@ class CommitLedger:
                 self.found.append(f"{whose}: {shown(tp, offset)} is stored, which {group} has never committed")
 
     def behind(self) -> Iterable[str]:
-        """Groups that have not committed everything that they were given."""
+        """Return groups that have not committed everything they received."""
         for (group, tp), reached in self.handed_out.items():
             stood = self.accepted.get((group, tp), 0)
             if stood != reached:
@@ -109,19 +109,19 @@ class CommitLedger:
 
 
 def shown(tp: TopicPartition, offset: int) -> str:
-    """A partition and an offset in a text."""
+    """Format a partition and an offset for a message."""
     return f"{tp.topic}-{tp.partition}@{offset}"
 
 
 @dataclass
 class SentRecord:
-    """A record that a producer was given.
+    """A record passed to a producer.
 
     Attributes:
-        name: its value, which no other record has.
-        producer: who sent it.
-        number: which of that producer's sends it was.
-        in_calm: nothing was wrong, nor was it later.
+        name: its value, which is unique.
+        producer: the producer's name.
+        number: its number among that producer's records.
+        in_calm: whether there were no failures then or later.
         partition, offset: where it was acknowledged; None until then.
         error: why it failed; None until then.
     """
@@ -136,25 +136,25 @@ class SentRecord:
 
     @property
     def is_acknowledged(self) -> bool:
-        """Whether a broker has taken it."""
+        """Whether a broker has acknowledged it."""
         return self.offset is not None
 
 
 @dataclass
 class Ledger:
-    """See the module.
+    """What happened in a simulation.
 
     Arguments:
-        is_calm: whether nothing has been wrong for so long that nothing may fail any more.
+        is_calm: returns whether the last failure was so long ago that nothing may fail any more.
 
     Attributes:
-        sent: every record sent, by its name.
-        handed_out: for a group and partition, the offset after the last record that any member was given.
-        handed_to: for a member and partition, the offset after the last record that it was given.
-        read: for a group, every record that any member was given.
-        assigned: for a group and member, the partitions that it was told of as its own.
-        commits: what groups have committed.
-        found: problems that were seen while the simulation ran.
+        sent: every record sent, by name.
+        handed_out: by group and partition, the offset after the last record that any member received.
+        handed_to: by member and partition, the offset after the last record that it received.
+        read: by group, every record that any member received.
+        assigned: by group and member, its assigned partitions.
+        commits: the commits of groups.
+        found: problems detected while the simulation ran.
     """
 
     is_calm: Callable[[], bool] = lambda: False
@@ -167,7 +167,7 @@ class Ledger:
     commits: CommitLedger = field(init=False)
 
     def __post_init__(self) -> None:
-        """Have commits held against what is handed out."""
+        """Compare commits with the received records."""
         self.commits = CommitLedger(self.found, self.handed_out, self.handed_to)
 
     # Facts ------------------------------------------------------------------------------------------------------------
@@ -179,7 +179,7 @@ class Ledger:
         return record
 
     def assign(self, group: str, member: str, partitions: Collection[TopicPartition]) -> None:
-        """A member was told that partitions are its own."""
+        """A member was assigned partitions."""
         for tp in partitions:
             others = [other for (one, other), held in self.assigned.items() if one == group and tp in held]
             if others and self.is_calm():
@@ -190,7 +190,7 @@ class Ledger:
         self.commits.assigned(group, member, partitions)
 
     def take_away(self, group: str, member: str, partitions: Collection[TopicPartition]) -> None:
-        """A member was told that partitions are not its own any more."""
+        """A member lost partitions."""
         held = self.assigned[group, member]
         for tp in partitions:
             if tp not in held:
@@ -203,12 +203,12 @@ class Ledger:
             self.found.append(f"{member} is closed, and was not told that it gives up {tp.topic}-{tp.partition}")
 
     def hand_out(self, group: str, member: str, tp: TopicPartition, offsets: list[int], expected: int | None) -> None:
-        """A member was given records of a partition.
+        """A member received records of a partition.
 
         Arguments:
-            offsets: of the records, as they came.
-            expected: the offset that follows what this member was given of the partition since it was assigned; None:
-                nothing since then.
+            offsets: the offsets of the records, in order.
+            expected: the offset after the last record of the partition that this member received since its assignment;
+                None: it has received none since.
         """
         first, end, reached = offsets[0], offsets[-1] + 1, self.handed_out.get((group, tp), 0)
         if tp not in self.assigned[group, member]:
@@ -228,7 +228,7 @@ class Ledger:
     # What is wrong with them ------------------------------------------------------------------------------------------
 
     def problems(self, logs: Mapping[TopicPartition, list[str]], groups: Iterable[str], idempotent: bool) -> list[str]:
-        """Everything that is not as promised, in words.
+        """Describe every violation of what Kafka's clients promise.
 
         Arguments:
             logs: the names of the records of each partition, from offset 0 on.

@@ -1,4 +1,4 @@
-"""A network in memory: hosts, what listens on them, latency, segments of any size, and faults on request."""
+"""An in-memory network: hosts, their servers, latency, segments of any size, and faults on request."""
 
 import asyncio
 import errno
@@ -13,16 +13,16 @@ _FIRST_PORT = 49_152
 
 
 class Network:
-    """Hosts, what listens on them, and the connections between them. Made by `kafka.testing.SimulatedLoop`.
+    """Hosts, their servers, and the connections between them. Created by `kafka.testing.SimulatedLoop`.
 
     Arguments:
-        loop: the loop that all ends are on.
-        rng: of latencies and segment sizes.
+        loop: the loop on which all endpoints run.
+        rng: chooses latencies and segment sizes.
 
     Attributes:
-        latency_s: the shortest and the longest time that bytes take one way, in seconds.
-        segment_bytes: received bytes come in pieces, half of them of 1 to so many bytes, the others of any size;
-            0: as large as there is room for.
+        latency_s: minimum and maximum one-way latency, in seconds.
+        segment_bytes: bytes arrive in segments; half of them have 1 to this many bytes, the others any size.
+            0: segments are as large as the receiver has room for.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, rng: random.Random) -> None:
@@ -40,29 +40,29 @@ class Network:
     # Faults -----------------------------------------------------------------------------------------------------------
 
     def silence(self, host: str, seconds: float) -> None:
-        """For so long nothing reaches ``host`` or leaves it, new connections included; then what waited goes on.
+        """Stop all traffic to and from ``host``, including new connections; delayed bytes arrive afterwards.
 
         Arguments:
-            host: the name.
-            seconds: how long, in the time of the simulation.
+            host: the host name.
+            seconds: the duration, in simulated time.
         """
         self._silent[host] = max(self._silent.get(host, 0.0), self.loop.time() + seconds)
 
     def refuse_connections(self, host: str, seconds: float) -> None:
-        """For so long ``host`` refuses new connections.
+        """Make ``host`` refuse new connections for a while.
 
         Arguments:
-            host: the name.
-            seconds: how long, in the time of the simulation.
+            host: the host name.
+            seconds: the duration, in simulated time.
         """
         self._refusing[host] = max(self._refusing.get(host, 0.0), self.loop.time() + seconds)
 
     def cut_connections(self, host: str | None = None, *, after_bytes: int = 0) -> int:
-        """Reset the connections to ``host`` (None: all), at once or after so many more bytes; returns how many.
+        """Reset the connections to ``host`` (None: all), at once or after more bytes; returns their number.
 
         Arguments:
-            host: the name.
-            after_bytes: how many more bytes; 0: none.
+            host: the host name.
+            after_bytes: number of bytes still transferred on each connection; 0: reset at once.
         """
         cut = [link for link in self.links if host in (None, link.host)]
         for link in cut:
@@ -79,14 +79,14 @@ class Network:
     # What the loop asks for -------------------------------------------------------------------------------------------
 
     def knows(self, host: str) -> bool:
-        """Whether anything ever listened on ``host``."""
+        """Whether a server ever listened on ``host``."""
         return host in self._known
 
     def listen(self, factory: Callable[[], Any], host: str, port: int) -> "MemoryServer":
-        """See `asyncio.loop.create_server`; raises `OSError` where the address is taken.
+        """See `asyncio.loop.create_server`; raises `OSError` if the address is in use.
 
         Arguments:
-            factory: makes a protocol for each connection.
+            factory: creates a protocol for each connection.
             host: a name of this network.
             port: 0: a free one.
         """
@@ -100,16 +100,16 @@ class Network:
         return server
 
     def stop_listening(self, server: "MemoryServer") -> None:
-        """The server is closed."""
+        """Remove a closed server."""
         self._servers.pop((server.host, server.port), None)
 
     async def connect(self, factory: Callable[[], Any], host: str, port: int) -> tuple[MemoryTransport, Any]:
         """See `asyncio.loop.create_connection`; raises `ConnectionRefusedError`.
 
         Arguments:
-            factory: makes the protocol.
-            host: a name of this network.
-            port: where a server listens.
+            factory: creates the protocol.
+                host: a name of this network.
+                port: the server's port.
         """
         await asyncio.sleep(2 * self.latency())
         while (wait := self.silent_for(host)) > 0:
@@ -132,18 +132,18 @@ class Network:
         self.links.pop(link, None)
 
     def latency(self) -> float:
-        """How long the next bytes take, in seconds."""
+        """Return the latency of the next bytes, in seconds."""
         return self.rng.uniform(*self.latency_s)
 
     def silent_for(self, host: str) -> float:
-        """How much longer ``host`` is silent, in seconds."""
+        """Return how much longer ``host`` is silent, in seconds."""
         return self._silent.get(host, 0.0) - self.loop.time()
 
     def segment(self, most: int) -> int:
-        """How many of ``most`` bytes come together."""
+        """Return how many of ``most`` bytes arrive together."""
         if not self.segment_bytes:
             return most
-        # Half of them, or a large frame would come in thousands of pieces.
+        # Only half of them, otherwise a large frame would arrive in thousands of pieces.
         largest = min(most, self.segment_bytes) if self.rng.random() < 0.5 else most
         return 1 + int(self.rng.random() * largest)
 
@@ -153,26 +153,26 @@ class Network:
 
 
 class _ListeningSocket:
-    """As much of a socket as servers show of theirs."""
+    """The part of a socket's interface that users of a server need."""
 
     def __init__(self, host: str, port: int) -> None:
         self._name = (host, port)
 
     def getsockname(self) -> tuple[str, int]:
-        """The address."""
+        """Return the address."""
         return self._name
 
     def fileno(self) -> int:
-        """There is no descriptor."""
+        """Return -1, as there is no descriptor."""
         return -1
 
 
 class MemoryServer:
-    """Stands for `asyncio.Server`.
+    """In-memory counterpart of `asyncio.Server`.
 
     Arguments:
-        network: where it listens.
-        factory: makes the protocol of an accepted connection.
+        network: the network on which it listens.
+        factory: creates the protocol of an accepted connection.
         host, port: the address.
     """
 
@@ -183,11 +183,11 @@ class MemoryServer:
         self.sockets = (_ListeningSocket(host, port),)
 
     def close(self) -> None:
-        """Accept nothing more; connections live on."""
+        """Stop accepting; existing connections stay open."""
         self._network.stop_listening(self)
 
     async def wait_closed(self) -> None:
-        """There is nothing to wait for."""
+        """Return at once, as there is nothing to wait for."""
 
     def is_serving(self) -> bool:
         """Whether connections are accepted."""

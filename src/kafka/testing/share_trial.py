@@ -21,25 +21,25 @@ Place = tuple[str, TopicPartition, int]
 
 
 class Holder(NamedTuple):
-    """Who has a record: nobody else is given it before `until`, in the loop's seconds."""
+    """The holder of a record: nobody else may receive it before `until`, in the loop's seconds."""
 
     member: str
     until: float
 
 
 class ShareLedger:
-    """See the module.
+    """The deliveries and acknowledgements of share groups.
 
     Arguments:
-        found: where problems go.
-        is_calm: whether nothing has been wrong for so long that nothing may fail any more.
-        now: gives the loop's time.
-        lock_s: for how long a member has a record to itself, at least, from when it was given it.
-        limit: how often a record is delivered at most.
+        found: the list of problems.
+        is_calm: returns whether the last failure was so long ago that nothing may fail any more.
+        now: returns the loop's time.
+        lock_s: minimum time for which a member holds a record after receiving it, in seconds.
+        limit: maximum number of deliveries of a record.
 
     Attributes:
-        given: for a group, every record that any member was given.
-        done: records that a member was told are done with, and the count of deliveries with which it had them.
+        given: by group, every record that any member received.
+        done: records whose acknowledgement was confirmed, with their delivery counts.
     """
 
     def __init__(
@@ -55,10 +55,10 @@ class ShareLedger:
         self._holders: dict[Place, Holder] = {}
 
     def delivered(self, group: str, member: str, tp: TopicPartition, offset: int, count: int) -> None:
-        """A member was given a record, for the `count`-th time that the group was.
+        """A member received a record, which is the group's `count`-th delivery of it.
 
-        One that was acquired before it was done with may come late, with no higher count. While nothing is wrong nobody
-        is given what another one still has.
+        A record acquired before it was processed may arrive late, with a count that is no higher. Without failures
+        nobody receives a record that another member still holds.
         """
         key, place = (group, tp, offset), shown(tp, offset)
         self.given[group].add((tp, offset))
@@ -74,22 +74,23 @@ class ShareLedger:
         self._holders[key] = Holder(member, self._now() + self._lock_s)
 
     def let_go(self, group: str, tp: TopicPartition, offset: int) -> None:
-        """A member is about to say something of a record, after which others may be given it."""
+        """A member is about to acknowledge a record, after which others may receive it."""
         self._holders.pop((group, tp, offset), None)
 
     def left(self, member: str) -> None:
-        """A member is about to leave, which releases all that it has."""
+        """A member is about to leave, which releases all its records."""
         for key in [key for key, holder in self._holders.items() if holder.member == member]:
             del self._holders[key]
 
     def never_said(self, group: str, member: str, tp: TopicPartition, offset: int) -> None:
-        """A member was told of an acknowledgement of a record that it has not been given, or said nothing of."""
+        """A member got a confirmation for a record that it did not receive or acknowledge."""
         self.found.append(f"{group}: {member} acknowledged {shown(tp, offset)} without having it")
 
     def told(self, group: str, tp: TopicPartition, offset: int, count: int) -> None:
-        """A member was told that its word on a record counts, which it had as delivery `count`: it is done with.
+        """A member's acknowledgement of a record, received as delivery `count`, was confirmed: the record is processed.
 
-        One whose lock has run out may be told so, too, once the group has gone on past what another one has said.
+        A member whose lock has expired may get a confirmation, too, once the group has moved past the record because of
+        another member's acknowledgement.
         """
         key = group, tp, offset
         self.done[key] = max(count, self.done.get(key, 0))
@@ -97,11 +98,11 @@ class ShareLedger:
     def check(
         self, logs: Mapping[TopicPartition, list[str]], starts: Mapping[str, Mapping[TopicPartition, int]]
     ) -> None:
-        """Hold what is there in the end against what was given and said.
+        """Compare the final state with deliveries and acknowledgements.
 
         Arguments:
             logs: the records of each partition, from offset 0 on.
-            starts: for each group, where it goes on in each partition.
+            starts: by group, the start offset of each partition.
         """
         for group, start in starts.items():
             missing = [
@@ -118,24 +119,24 @@ class ShareLedger:
 
 
 _LONG_S = 20.0
-"""A pause that is longer than the locks of records."""
+"""A pause that is longer than the locks on records, in seconds."""
 _FINAL = (AcknowledgeType.ACCEPT, AcknowledgeType.REJECT)
 
 Said = dict[tuple[TopicPartition, int], deque[tuple[AcknowledgeType, int]]]
-"""What was said of records, in order, and the counts of their deliveries."""
+"""Acknowledgements of records in order, with their delivery counts."""
 
 
 class ShareActor:
-    """A member of a share group, which reads until it is told to stop, and now and then leaves and comes back.
+    """A member of a share group that reads until it is stopped, and sometimes leaves and returns.
 
     Arguments:
-        name: what it is called; also its client id.
+        name: its name, which is also its client id.
         group: the share group.
         plan: the options of its consumer.
-        bootstrap_servers: where the cluster is.
-        topics: what it subscribes to.
-        rng: of pauses, of what it says of records, and of how long it stays.
-        ledger, story: take down what happens.
+        bootstrap_servers: the addresses of the cluster.
+        topics: the topics to which it subscribes.
+        rng: chooses pauses, acknowledgements, and how long it stays.
+        ledger, story: record what happens.
     """
 
     def __init__(
@@ -166,11 +167,11 @@ class ShareActor:
         self._said: Said = defaultdict(deque)
 
     def finish(self) -> None:
-        """Accept everything from now on, and do not dawdle."""
+        """Accept all records from now on, without long pauses."""
         self._finishing = True
 
     def stop(self) -> None:
-        """Close the consumer after the present poll, and end."""
+        """Close the consumer after the current poll, and end."""
         self._stopping = True
 
     async def run(self) -> None:
@@ -197,7 +198,7 @@ class ShareActor:
             await asyncio.sleep(self._rng.expovariate(0.5))
 
     async def _poll(self, consumer: AsyncKafkaShareConsumer) -> None:
-        """Take records, work on them for a while, and say what became of them."""
+        """Receive records, process them for a while, and acknowledge them."""
         self._say_implicitly()
         for tp, records in (await consumer.poll(timeout_ms=500)).items():
             for record in records:
@@ -218,7 +219,7 @@ class ShareActor:
             await self._commit(consumer)
 
     async def _commit(self, consumer: AsyncKafkaShareConsumer) -> None:
-        """Have what was said count now, and not only with the next poll."""
+        """Commit acknowledgements now instead of with the next poll."""
         self._say_implicitly()
         await consumer.commit(timeout_ms=10_000)
 
@@ -229,7 +230,7 @@ class ShareActor:
         return self._rng.choices(kinds, (90, 7, 3))[0]
 
     def _say_implicitly(self) -> None:
-        """What was handed out is accepted by the next call."""
+        """Implicit acknowledgement: the next call accepts the received records."""
         if self._is_implicit:
             for held in self._held:
                 self._say(*held, AcknowledgeType.ACCEPT)
@@ -240,7 +241,7 @@ class ShareActor:
         self._said[tp, offset].append((kind, count))
 
     def _told(self, offsets: Mapping[TopicPartition, set[int]], error: Exception | None) -> None:
-        """What became of acknowledgements, in the order in which they were said."""
+        """Process the results of acknowledgements, in order."""
         for tp, numbers in offsets.items():
             if error is not None:
                 self._story.tell(self.name, f"acknowledging {len(numbers)} records of {tp} failed: {error}")
@@ -254,14 +255,14 @@ class ShareActor:
 
 
 GROUPS = "share-group-"
-"""How share groups are called."""
+"""Prefix of the names of share groups."""
 PATIENCE_S = 300.0
-"""How much virtual time they get to be done with everything once nothing is wrong any more."""
+"""Virtual time that the groups get to process everything after the last failure, in seconds."""
 _LOCK_S = 15.0
 _SURE_OF_LOCK_S = 10.0
-"""How much of a lock is left at least when its record is handed out, while nothing is wrong."""
+"""Minimum remaining time of a lock when its record is delivered without failures, in seconds."""
 _LIMIT = 10
-"""So many deliveries that trouble alone, such as answers that are lost, does not use them up."""
+"""Delivery limit, high enough not to be reached by failures alone, such as lost responses."""
 _CONFIGS = {
     "share.auto.offset.reset": "earliest",
     "share.record.lock.duration.ms": str(int(_LOCK_S * 1000)),
@@ -270,15 +271,15 @@ _CONFIGS = {
 
 
 class ShareTrial:
-    """See the module.
+    """The share groups of a simulation.
 
     Arguments:
-        plans: of the members of each group.
-        bootstrap_servers: where the cluster is.
-        topics: what they read.
-        rng: of all that happens.
-        ledger: of the simulation, where problems go.
-        story: takes down what happens.
+        plans: the plans of the members of each group.
+        bootstrap_servers: the addresses of the cluster.
+        topics: the topics that they read.
+        rng: the source of random numbers.
+        ledger: the simulation's ledger, which collects problems.
+        story: records what happens.
     """
 
     def __init__(
@@ -311,7 +312,7 @@ class ShareTrial:
         self._reading: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
-        """Configure the groups, and have their members read."""
+        """Configure the groups, and start their members."""
         if not self._actors:
             return
         async with AsyncKafkaAdminClient(**self._options) as admin:
@@ -319,7 +320,7 @@ class ShareTrial:
         self._reading = [asyncio.ensure_future(actor.run()) for actor in self._actors]
 
     async def check(self, logs: Mapping[TopicPartition, list[str]]) -> None:
-        """Once nothing is wrong any more, wait until all is done with, and look at what there is.
+        """After the last failure, wait until everything is processed, and check the result.
 
         Arguments:
             logs: the names of the records of each partition, from offset 0 on.
@@ -342,7 +343,7 @@ class ShareTrial:
         self._story.tell("share groups", f"given {given}, {len(self._ledger.done)} done with")
 
     async def _starts(self, admin: AsyncKafkaAdminClient) -> dict[str, dict[TopicPartition, int]]:
-        """Where each group goes on in each partition, as administrators see it."""
+        """Return the start offset of each group and partition from the admin client."""
         found = await admin.list_share_group_offsets(self._groups)
         return {
             group: {tp: each.start_offset for tp, each in partitions.items()} for group, partitions in found.items()

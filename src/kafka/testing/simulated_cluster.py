@@ -1,4 +1,4 @@
-"""The brokers of a simulation: one for now; each has a host of its own on the simulated network."""
+"""The brokers of a simulation, currently one, each with its own host on the simulated network."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -15,11 +15,11 @@ from kafka.testing.simulated_loop import SimulatedLoop
 from kafka.testing.transaction_trial import GROUPS
 
 PORT = 9092
-"""Where every simulated broker listens."""
+"""The port of every simulated broker."""
 
 
 class SimulatedClock:
-    """A broker's time and timers, by the simulated loop's clock.
+    """A broker's clock that follows the simulated loop.
 
     Arguments:
         loop: the loop.
@@ -29,30 +29,30 @@ class SimulatedClock:
         self._loop = loop
 
     def time(self) -> float:
-        """The loop's time."""
+        """Return the loop's time."""
         return self._loop.time()
 
     def wall_ms(self) -> int:
-        """The loop's wall clock."""
+        """Return the loop's wall clock."""
         return self._loop.wall_clock_ns() // 1_000_000
 
     def call_later(self, delay: float, callback: Callable[[], object], /) -> Timer:
-        """Have ``callback`` called by the loop in ``delay`` seconds."""
+        """Let the loop call ``callback`` in ``delay`` seconds."""
         return self._loop.call_later(delay, callback)
 
 
 class SimulatedCluster:
-    """Brokers that can be stopped, killed and started by their host.
+    """Brokers that can be stopped, killed and started by host name.
 
     Arguments:
-        loop: the loop that they run on.
+        loop: the loop on which they run.
         data_dir: a folder for their data.
-        commits: told of each commit that a broker accepts, and of what is stored when one was started.
-        settings: of each broker, as `EmbeddedBroker` takes them.
+        commits: notified of each accepted commit, and of the stored offsets after each start of a broker.
+        settings: the settings of each broker, as for `EmbeddedBroker`.
 
     Attributes:
-        hosts: of all brokers.
-        faults: what each broker is to do wrong, by its host; faults outlive a restart.
+        hosts: the host names of all brokers.
+        faults: the faults of each broker, by host; they survive a restart.
     """
 
     def __init__(self, loop: SimulatedLoop, data_dir: Path, commits: CommitLedger, **settings: object) -> None:
@@ -78,18 +78,18 @@ class SimulatedCluster:
 
     @property
     def bootstrap_servers(self) -> str:
-        """All addresses, for the clients' option of this name."""
+        """The addresses of all brokers, for the clients' option of this name."""
         return ",".join(f"{host}:{PORT}" for host in self.hosts)
 
     async def start(self, host: str) -> None:
-        """Start a broker; does nothing where it runs."""
+        """Start a broker; does nothing if it is running."""
         if host not in self._running:
             await self._brokers[host].start()
             self._running.add(host)
             self._commits.stored(host, self.stored_offsets(host))
 
     def stored_offsets(self, host: str) -> dict[GroupPartition, int]:
-        """The committed offsets that a broker which runs has stored, but for those of transactions."""
+        """Return the committed offsets stored by a running broker, except those of transactions."""
         stored = self._brokers[host].committed_offsets()
         return {
             (group, TopicPartition(*key)): offset
@@ -99,24 +99,24 @@ class SimulatedCluster:
         }
 
     async def start_all(self) -> None:
-        """Start those that do not run."""
+        """Start all brokers that are not running."""
         for host in self.hosts:
             await self.start(host)
 
     async def stop(self, host: str) -> None:
-        """Stop a broker in order; does nothing where it does not run."""
+        """Stop a broker cleanly; does nothing if it is not running."""
         if host in self._running:
             self._running.discard(host)
             await self._brokers[host].stop()
 
     async def crash(self, host: str, *, lose_unsynced: bool = False) -> None:
-        """End a broker as `kill -9` does, or, with ``lose_unsynced``, as a power failure."""
+        """Kill a broker as `kill -9` does or, with ``lose_unsynced``, as a power failure does."""
         if host in self._running:
             self._running.discard(host)
             await self._brokers[host].crash(lose_unsynced=lose_unsynced)
 
     async def stop_all(self) -> None:
-        """Stop those that run."""
+        """Stop all running brokers."""
         for host in self.hosts:
             await self.stop(host)
 

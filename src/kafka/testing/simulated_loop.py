@@ -1,4 +1,4 @@
-"""An event loop with virtual time and an in-memory network: days pass in seconds, and a seed repeats a run."""
+"""An event loop with virtual time and an in-memory network: days pass in seconds, and a seed reproduces a run."""
 
 import asyncio
 import random
@@ -13,20 +13,20 @@ T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
 EPOCH_S = 1_767_225_600.0
-"""What the wall clock shows when the loop's own clock stands at 0: the beginning of 2026, UTC."""
+"""The wall clock when the loop's clock is 0: the beginning of 2026, UTC."""
 
 
 class SimulationStuckError(RuntimeError):
-    """Everything waits for something else: no timer is due, ever, and no byte is on its way."""
+    """The simulation is deadlocked: no timer is set and no bytes are in flight."""
 
 
 class _VirtualSelector(selectors.SelectSelector):
-    """Waits for nothing: the time that the loop would have waited has passed when `select` returns."""
+    """Never blocks: `select` advances the virtual clock by the time that the loop would have waited."""
 
     loop: "SimulatedLoop"
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        # Besides the descriptor that other threads wake the loop by, for which it looks at its queue anyway.
+        # Other than the descriptor by which other threads wake the loop, which checks its queue anyway.
         ready = super().select(0) if len(self.get_map()) > 1 else []
         if not ready:
             if timeout is None:
@@ -38,15 +38,15 @@ class _VirtualSelector(selectors.SelectSelector):
 class SimulatedLoop(asyncio.SelectorEventLoop):
     """A loop on which clients and embedded brokers run together, in one thread and without real sockets.
 
-    What clients take from their loop besides timers (see `kafka._loop_services`) comes from the seed and the virtual
-    clock too: random numbers, the wall clock, and calls that block, which are simply made.
+    The loop's other services for clients (see `kafka._loop_services`) are simulated, too: random numbers come from the
+    seed, the wall clock is virtual, and blocking calls run in place.
 
     Arguments:
-        seed: of all random numbers.
+        seed: the seed of all random numbers.
 
     Attributes:
-        random: where simulated parts take their random numbers from.
-        network: the network; hosts are names of any kind, and nothing outside can be reached.
+        random: the source of random numbers for simulated parts.
+        network: the network; host names are arbitrary, and nothing outside is reachable.
     """
 
     _resolution_s: ClassVar[float] = 1e-9
@@ -63,37 +63,37 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
     # The clocks -------------------------------------------------------------------------------------------------------
 
     def time(self) -> float:
-        """Seconds since the loop was made."""
+        """Return the seconds since the loop was created."""
         return self._now
 
     def wall_clock_ns(self) -> int:
-        """Nanoseconds since 1970, by the virtual clock."""
+        """Return the nanoseconds since 1970 by the virtual clock."""
         return int((EPOCH_S + self._now) * 1e9)
 
     def _pass(self, seconds: float) -> None:
         self._now += seconds
 
     def timers(self) -> list[asyncio.TimerHandle]:
-        """The timers that are set, in no order."""
+        """Return the timers that are set, in no particular order."""
         scheduled: list[asyncio.TimerHandle] = self._scheduled  # type: ignore[attr-defined]
         return [timer for timer in scheduled if not timer.cancelled()]
 
     # What would leave the thread --------------------------------------------------------------------------------------
 
     def call_blocking(self, function: Callable[[], T]) -> T:
-        """Make a call for which a real loop would need another thread.
+        """Call a blocking function for which a real loop would use another thread.
 
         Arguments:
-            function: what is called, in this thread.
+            function: called in this thread.
         """
         return function()
 
     def run_in_executor(self, executor: Any, func: Callable[[*Ts], T], *args: *Ts) -> asyncio.Future[T]:
-        """Call ``func(*args)`` now; the future is done.
+        """Call ``func(*args)`` now; returns a completed future.
 
         Arguments:
             executor: no effect.
-            func: what is called.
+            func: the function.
             args: its arguments.
         """
         future: asyncio.Future[T] = self.create_future()
@@ -106,11 +106,11 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
     # The network ------------------------------------------------------------------------------------------------------
 
     async def getaddrinfo(self, host: Any, port: Any, **options: Any) -> Any:
-        """Every name that the network knows is its own address.
+        """Resolve a host name: every known name is its own address.
 
         Arguments:
             host: a name of the network.
-            port: given back in the address.
+            port: returned in the address.
             options: no effect.
         """
         if not self.network.knows(str(host)):
@@ -129,10 +129,10 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
         """As asyncio's, over the in-memory network; without TLS.
 
         Arguments:
-            protocol_factory: makes the protocol.
-            host: a name of the network.
-            port: where a server listens.
-            ssl: has to be None or False.
+            protocol_factory: creates the protocol.
+                host: a name of the network.
+                port: the server's port.
+                ssl: must be None or False.
             options: no effect.
         """
         if ssl is not None:
@@ -145,7 +145,7 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
         """As asyncio's, over the in-memory network; port 0 gives a free one.
 
         Arguments:
-            protocol_factory: makes a protocol for each connection.
+            protocol_factory: creates a protocol for each connection.
             host: a name of the network.
             port: 0: a free one.
             options: no effect.
@@ -153,18 +153,18 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
         return self.network.listen(protocol_factory, str(host), int(port or 0))
 
     def remove_reader(self, fd: Any) -> bool:
-        """As asyncio's; servers of the in-memory network have no descriptor to remove.
+        """As asyncio's; does nothing for sockets of the in-memory network.
 
         Arguments:
-            fd: what has a descriptor; a socket of this network has none.
+            fd: a descriptor or an object that has one.
         """
         return False if isinstance(fd, int) and fd < 0 else super().remove_reader(fd)
 
 
 def run_simulated(scenario: Callable[[], Coroutine[Any, Any, T]], seed: int = 0) -> T:
-    """Run ``scenario()`` to its end on a `SimulatedLoop` made from ``seed``; returns what it returns.
+    """Run ``scenario()`` to completion on a `SimulatedLoop` with this ``seed``; returns its result.
 
-    Raises what the scenario raises, and `SimulationStuckError` where nothing can happen any more.
+    Raises what the scenario raises, and `SimulationStuckError` if the simulation is deadlocked.
     """
     with asyncio.Runner(loop_factory=lambda: SimulatedLoop(seed)) as runner:
         return runner.run(scenario())

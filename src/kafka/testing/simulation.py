@@ -38,27 +38,27 @@ from kafka.testing.transaction_trial import PARTITIONS, TOPIC, TransactionTrial
 from kafka.wire.api.create_topics import CreatableTopic, CreateTopicsRequest
 
 DRAIN_S = 900.0
-"""How much virtual time groups get to read everything once nothing is wrong any more."""
+"""Virtual time that groups get to read everything after the last failure, in seconds."""
 
 COMMIT_S = 120.0
-"""How much more they get to commit it."""
+"""Additional virtual time that they get to commit it, in seconds."""
 
 LIMIT_S = 4 * 3_600.0
-"""How much virtual time a run gets; one that needs more hangs."""
+"""Limit on the virtual time of a run, in seconds; a longer run counts as hanging."""
 
 _SHARED_MEMORY = "/dev/shm"
 
 
 @dataclass(frozen=True)
 class Report:
-    """What came of a seed.
+    """The result of running a seed.
 
     Attributes:
         seed: the seed.
-        problems: what was not as promised, in words; empty where all is well.
+        problems: descriptions of violated promises; empty if there are none.
         story: what happened, line by line.
-        digest: the same for the same story.
-        sent, acknowledged: records.
+        digest: a digest of the story.
+        sent, acknowledged: numbers of records.
         virtual_s: seconds that passed on the simulated clock.
     """
 
@@ -72,14 +72,14 @@ class Report:
 
 
 class Simulation:
-    """See the module.
+    """One run of a simulation.
 
     Arguments:
-        loop: the loop it runs on.
-        seed: what it was made from.
+        loop: the loop on which it runs.
+        seed: the seed.
         data_dir: an empty folder for the brokers' data.
-        story: takes down what happens.
-        leftovers: looks for what is left.
+        story: records what happens.
+        leftovers: finds leaks.
     """
 
     def __init__(self, loop: SimulatedLoop, seed: int, data_dir: Path, story: Story, leftovers: LeakCheck) -> None:
@@ -109,7 +109,7 @@ class Simulation:
         )
 
     async def run(self) -> Report:
-        """Run it; never raises for what the clients do wrong, which is in the report."""
+        """Run the simulation; errors of clients do not raise but appear in the report."""
         self._loop.set_exception_handler(self._unhandled)
         try:
             async with asyncio.timeout(LIMIT_S):
@@ -127,7 +127,7 @@ class Simulation:
         return self._chaos.is_over()
 
     def _unhandled(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """An exception that nobody handled, in a callback or a task."""
+        """Record an unhandled exception of a callback or a task."""
         error = context.get("exception")
         trace = "".join(traceback.format_exception(error)) if error is not None else ""
         self._ledger.found.append(f"nobody handled: {context.get('message')} {error!r} {trace}")
@@ -153,7 +153,7 @@ class Simulation:
         return self._ledger.problems(logs, self._groups, idempotent=True)
 
     def report(self, problems: list[str]) -> Report:
-        """What came of it, with the problems that were found."""
+        """Return the report, with the problems that were found."""
         story = self._story
         for problem in problems:
             story.tell("PROBLEM", problem)
@@ -225,7 +225,7 @@ class Simulation:
         return logs
 
     async def _drain(self, records: int) -> None:
-        """Wait until every group has read everything, and has committed it."""
+        """Wait until every group has read and committed everything."""
         read, commits = self._ledger.read, self._ledger.commits
         await self._wait_until(lambda: all(len(read[group]) >= records for group in self._groups), DRAIN_S)
         await self._wait_until(lambda: not any(commits.behind()), COMMIT_S)
@@ -237,7 +237,7 @@ class Simulation:
             await asyncio.sleep(1.0)
 
     async def _stop(self, members: list[MemberActor], reading: list[asyncio.Task[None]]) -> None:
-        """Have members leave, together or one after the other."""
+        """Stop the members, together or one after the other."""
         together = self._rng.random() < 0.5
         for member, task in zip(members, reading, strict=True):
             member.stop()
@@ -246,7 +246,7 @@ class Simulation:
         await asyncio.gather(*reading)
 
     async def _look_at_commits(self, partitions: Iterable[TopicPartition]) -> None:
-        """Ask for what is committed, as a client does."""
+        """Fetch committed offsets as a client does."""
         found: dict[GroupPartition, int] = {}
         for group in self._groups:
             options = self._common(group_id=group, client_id="reader", enable_auto_commit=False)
@@ -259,12 +259,12 @@ class Simulation:
 
 
 def _memory_folder() -> str | None:
-    """Where files lie in memory, if the system has such a place: brokers' disks are simulated too."""
+    """Return a folder in memory, if the system has one, as brokers' disks are simulated too."""
     return _SHARED_MEMORY if os.access(_SHARED_MEMORY, os.W_OK | os.X_OK) else None
 
 
 def run_seed(seed: int, echo: bool = False) -> Report:
-    """Run the simulation that ``seed`` stands for.
+    """Run the simulation of a seed.
 
     Arguments:
         echo: print the story as it happens.
@@ -285,7 +285,7 @@ def run_seed(seed: int, echo: bool = False) -> Report:
 
 @contextmanager
 def _logging_to(story: Story) -> Iterator[None]:
-    """Have the package's log told as part of the story, and nowhere else: who keeps tracebacks keeps what they hold."""
+    """Send the package's log only to the story: other handlers might keep tracebacks, and so objects, alive."""
     logger = logging.getLogger("kafka")
     level, propagates = logger.level, logger.propagate
     logger.addHandler(story)
@@ -303,12 +303,12 @@ _SERVER = "forkserver"
 
 
 def reports(seeds: Sequence[int], jobs: int, told: bool = False) -> Iterator[Report]:
-    """Run seeds, and return their reports in the order of the seeds, without the stories.
+    """Run seeds and yield their reports in the order of the seeds, without the stories.
 
     Arguments:
-        seeds: which.
-        jobs: how many run at a time.
-        told: print the stories as they happen.
+        seeds: the seeds.
+        jobs: number of seeds that run at a time.
+        told: whether to print the stories as they happen.
     """
     if _SERVER in multiprocessing.get_all_start_methods():
         context = multiprocessing.get_context(_SERVER)
@@ -320,12 +320,12 @@ def reports(seeds: Sequence[int], jobs: int, told: bool = False) -> Iterator[Rep
 
 
 def _leave_interrupts_alone() -> None:
-    """Ctrl-C reaches every process of a terminal, and the one that shares out the seeds ends the others."""
+    """Ignore Ctrl-C, which reaches every process of a terminal; the main process stops the others."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _report(seed: int, told: bool) -> Report:
-    """Run a seed, and tell its story while it runs, or keep none."""
+    """Run a seed, optionally print its story, and return the report without the story."""
     report = run_seed(seed, told)
     sys.stdout.flush()
     return dataclasses.replace(report, story=[])

@@ -1,4 +1,4 @@
-"""The parameters of a simulation, all of them drawn from its seed."""
+"""The parameters of a simulation, all drawn from its seed."""
 
 import enum
 import random
@@ -18,7 +18,7 @@ class CommitMode(enum.Enum):
 
 
 class GroupProtocol(enum.Enum):
-    """What the members of a group speak."""
+    """The protocol of a group's members."""
 
     EAGER = "classic, with the assignors of every consumer"
     COOPERATIVE = "classic, with `CooperativeStickyAssignor` (KIP-429)"
@@ -34,7 +34,7 @@ class MemberPlan:
 
     @classmethod
     def draw(cls, rng: random.Random, protocol: GroupProtocol) -> "MemberPlan":
-        """Draw one of a group of this protocol."""
+        """Draw a member of a group with this protocol."""
         commits = rng.choice((CommitMode.AUTOMATIC, CommitMode.AUTOMATIC, CommitMode.SYNC, CommitMode.ASYNC))
         options = {
             "auto_offset_reset": "earliest",
@@ -56,7 +56,7 @@ class MemberPlan:
 
 @dataclass(frozen=True)
 class ProducerPlan:
-    """A producer: how many records it sends, and its options."""
+    """A producer: its number of records, and its options."""
 
     records: int
     options: dict[str, Any]
@@ -77,7 +77,7 @@ class ProducerPlan:
 
 @dataclass(frozen=True)
 class TransactionPlan:
-    """A transactional producer: how many transactions it makes, and its options."""
+    """A transactional producer: its number of transactions, and its options."""
 
     transactions: int
     options: dict[str, Any]
@@ -115,14 +115,14 @@ class ShareMemberPlan:
 
 @dataclass(frozen=True)
 class Plan:
-    """See the module.
+    """The parameters of one simulation.
 
     Attributes:
         topics: pairs of a name and a number of partitions.
-        producers, groups: who sends, and the members of each group.
-        transactions: who sends in transactions.
+        producers, groups: the producers, and the members of each group.
+        transactions: the transactional producers.
         shares: the members of each share group.
-        trouble_s: how long there is trouble, in seconds.
+        trouble_s: the duration of failures, in seconds.
         segment_bytes: see `Network`.
         broker: settings of the brokers.
     """

@@ -1,4 +1,4 @@
-"""What happened in a simulation, line by line, each with its virtual time."""
+"""The story of a simulation: lines with their virtual time."""
 
 import asyncio
 import hashlib
@@ -7,11 +7,11 @@ import threading
 
 
 class Story(logging.Handler):
-    """Collects lines; as a handler of `logging` it also takes down what clients and brokers log.
+    """Collects lines; as a handler of `logging` it also records the logs of clients and brokers.
 
     Arguments:
-        loop: whose clock dates the lines.
-        echo: print each line as it comes.
+        loop: its clock provides the time of each line.
+        echo: whether to print each line at once.
 
     Attributes:
         lines: all of them, oldest first.
@@ -32,7 +32,7 @@ class Story(logging.Handler):
             print(line, flush=True)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Take down a log record; not of other threads, whose clients have no part in the simulation."""
+        """Record a log record, except from other threads, whose clients are not part of the simulation."""
         if threading.get_ident() != self._thread:
             return
         text = record.getMessage()
@@ -41,5 +41,5 @@ class Story(logging.Handler):
         self.tell(record.levelname.lower(), f"{record.name}: {text}")
 
     def digest(self) -> str:
-        """A short text that is the same for the same story."""
+        """Return a short digest of the story."""
         return hashlib.sha256("\n".join(self.lines).encode()).hexdigest()[:16]

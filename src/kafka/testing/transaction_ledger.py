@@ -1,4 +1,4 @@
-"""Transactions of a simulation: what was in each, what its producer was told, and what committed reads show of it."""
+"""The transactions of a simulation: their content, the outcome their producer saw, and what committed reads show."""
 
 import enum
 from collections.abc import Callable, Iterable, Mapping
@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from kafka.structs import TopicPartition
 
 Views = Mapping[TopicPartition, list[str]]
-"""The names of the records of each partition, in their order."""
+"""The names of the records of each partition, in order."""
 
 
 class Outcome(enum.Enum):
-    """What is known of a transaction by its producer."""
+    """What the producer of a transaction knows about its outcome."""
 
     OPEN = "nothing was said of its end"
     COMMITTED = "its commit has succeeded"
@@ -24,11 +24,11 @@ class Transaction:
     """One transaction.
 
     Attributes:
-        producer, number: whose, and which of its transactions it was.
-        records: the name of each record, and where it was sent.
-        offset: what was committed with it for the producer's group; None: nothing.
+        producer, number: its producer, and its number among that producer's transactions.
+        records: the name and the partition of each record.
+        offset: the offset committed with it for the producer's group; None: none.
         outcome: what its producer knows.
-        in_calm: nothing was wrong, nor was it later.
+        in_calm: whether there were no failures then or later.
     """
 
     producer: str
@@ -40,11 +40,11 @@ class Transaction:
 
     @property
     def name(self) -> str:
-        """Its name in texts."""
+        """Its name in messages."""
         return f"{self.producer}/{self.number}"
 
     def add(self, partition: TopicPartition) -> str:
-        """Give the next record its name."""
+        """Add a record and return its name."""
         name = f"{self.name}:{len(self.records)}"
         self.records[name] = partition
         return name
@@ -54,8 +54,8 @@ class TransactionLedger:
     """All transactions.
 
     Arguments:
-        found: where problems go.
-        is_calm: whether nothing has been wrong for so long that nothing may fail any more.
+        found: the list of problems.
+        is_calm: returns whether the last failure was so long ago that nothing may fail any more.
     """
 
     def __init__(self, found: list[str], is_calm: Callable[[], bool]) -> None:
@@ -69,23 +69,23 @@ class TransactionLedger:
         return self.transactions[-1]
 
     def failed(self, transaction: Transaction, error: BaseException) -> None:
-        """A transaction has failed that was not meant to."""
+        """A transaction has failed unexpectedly."""
         if transaction.in_calm:
             self.found.append(f"transaction {transaction.name} failed although nothing was wrong: {error!r}")
 
     def check(self, views: Views, offsets: Mapping[str, int | None]) -> None:
-        """Hold what committed reads show in the end against what producers were told.
+        """Compare the final committed reads with the outcomes that producers saw.
 
         Arguments:
-            views: everything that a committed read gives.
-            offsets: what is committed for the group of each producer.
+            views: the result of a committed read.
+            offsets: the committed offset of each producer's group.
         """
         self.found.extend(self._atomic(views))
         self.found.extend(self._order(views))
         self.found.extend(self._offsets(views, offsets))
 
     def check_reader(self, reader: str, seen: Views, views: Views) -> None:
-        """Hold what a reader was given while it all happened against what there is in the end."""
+        """Compare what a reader received during the run with the final state."""
         for tp, names in views.items():
             if seen[tp] != names:
                 self.found.append(f"{reader} was given {seen[tp]} of {tp.topic}-{tp.partition}, where {names} is")

@@ -16,19 +16,19 @@ from kafka.testing.transaction_ledger import Outcome, Transaction, TransactionLe
 
 _MOST_RECORDS = 8
 _UNHURRIED_MS = 60_000
-"""A timeout that a transaction does not come near by the pauses of this program."""
+"""A timeout that this program's pauses do not approach, in milliseconds."""
 
 
 class TransactionActor:
-    """Makes transactions until it has made them all; a producer that cannot go on is replaced by another of its name.
+    """Runs all its transactions; a producer that has failed is replaced by another with the same id.
 
     Arguments:
-        name: what it is called; also its client id, its transactional id and the name of its group.
-        plan: how many transactions it makes, and the options of its producers.
-        bootstrap_servers: where the cluster is.
-        partitions: what it writes to.
-        rng: of partitions, sizes, pauses and ends.
-        ledger, story: take down what happens.
+        name: its name, which is also its client id, its transactional id and the name of its group.
+        plan: the number of transactions, and the options of its producers.
+        bootstrap_servers: the addresses of the cluster.
+        partitions: the partitions to which it writes.
+        rng: chooses partitions, sizes, pauses and outcomes.
+        ledger, story: record what happens.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class TransactionActor:
         self._story = story
 
     async def run(self) -> None:
-        """Make all transactions; every one has ended when this returns."""
+        """Run all transactions; every one has ended when this returns."""
         producer = await self._started()
         for number in range(self._transactions):
             transaction = self._ledger.begin(self.name, number)
@@ -74,7 +74,7 @@ class TransactionActor:
         self._story.tell(self.name, f"has made its {self._transactions} transactions")
 
     async def _make(self, producer: AsyncKafkaProducer, transaction: Transaction) -> None:
-        """Make one transaction, and take down what became of it."""
+        """Run one transaction, and record its outcome."""
         try:
             await producer.begin_transaction()
             await self._fill(producer, transaction)
@@ -110,7 +110,7 @@ class TransactionActor:
             transaction.offset = offset
 
     async def _decided(self, call: Callable[[], Awaitable[object]]) -> None:
-        """Make a call again for as long as it says that nothing is decided yet."""
+        """Repeat a call as long as it reports that the outcome is still undecided."""
         while True:
             try:
                 await call()
@@ -120,7 +120,7 @@ class TransactionActor:
                 return
 
     async def _replaced(self, old: AsyncKafkaProducer, before: Transaction) -> AsyncKafkaProducer:
-        """Have another producer of the name take over from one that is in the middle of a transaction, and goes on."""
+        """Let a new producer with the same id take over in the middle of the old one's transaction."""
         transaction = self._ledger.begin(self.name, before.number)
         transaction.outcome = Outcome.ABORTED
         producer = old
@@ -141,7 +141,7 @@ class TransactionActor:
         return producer
 
     async def _started(self) -> AsyncKafkaProducer:
-        """A producer that has its id, and so has ended what an earlier one left open."""
+        """Return an initialized producer, which has ended an earlier producer's open transaction."""
         while True:
             producer = AsyncKafkaProducer(**self._options)
             try:
@@ -158,20 +158,20 @@ class TransactionActor:
 TOPIC = "transactions"
 PARTITIONS = 2
 GROUPS = "transactional-"
-"""How the groups begin whose offsets are committed with transactions."""
+"""Prefix of the groups whose offsets are committed in transactions."""
 PATIENCE_S = 300.0
-"""How much virtual time the reader gets to read what there is once nothing is wrong any more."""
+"""Virtual time that the reader gets to read everything after the last failure, in seconds."""
 
 
 class TransactionTrial:
-    """See the module.
+    """The transactional part of a simulation.
 
     Arguments:
-        plans: of its producers.
-        bootstrap_servers: where the cluster is.
-        rng: of all that happens.
-        ledger: of the simulation, where problems go.
-        story: takes down what happens.
+        plans: the plans of its producers.
+        bootstrap_servers: the addresses of the cluster.
+        rng: the source of random numbers.
+        ledger: the simulation's ledger, which collects problems.
+        story: records what happens.
     """
 
     def __init__(
@@ -206,13 +206,13 @@ class TransactionTrial:
         self._reading: asyncio.Task[None] | None = None
 
     async def run(self) -> None:
-        """Make all transactions, with somebody reading meanwhile."""
+        """Run all transactions, with a concurrent reader."""
         if self._actors:
             self._reading = asyncio.ensure_future(self._read_along())
             await asyncio.gather(*(actor.run() for actor in self._actors))
 
     async def check(self) -> None:
-        """Once nothing is wrong any more, look at what there is."""
+        """After the last failure, check the final state."""
         if self._reading is None:
             return
         views = await self._read_all()

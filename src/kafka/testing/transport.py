@@ -1,4 +1,4 @@
-"""A connection in memory: two of asyncio's transports, each the other's peer, and the bytes in flight."""
+"""An in-memory connection: two asyncio transports, which are peers, and the bytes in flight."""
 
 import asyncio
 import errno
@@ -8,29 +8,29 @@ from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 HIGH_WATER = 64 * 1024
-"""Bytes on their way from which the sender is asked to pause, as asyncio does by default."""
+"""Number of bytes in flight above which the sender is paused, as by default in asyncio."""
 
 
 class Conditions(Protocol):
-    """What a connection asks of the network that it is a part of."""
+    """What a connection needs from its network."""
 
     loop: asyncio.AbstractEventLoop
 
     def latency(self) -> float:
-        """How long the next bytes take, in seconds."""
+        """Return the latency of the next bytes, in seconds."""
 
     def silent_for(self, host: str) -> float:
-        """How much longer ``host`` is silent, in seconds; 0 or less: it is not."""
+        """Return how much longer ``host`` is silent, in seconds; 0 or less if it is not."""
 
     def segment(self, most: int) -> int:
-        """How many of ``most`` bytes come together."""
+        """Return how many of ``most`` bytes arrive together."""
 
 
 class Link:
-    """A connection: two transports, each the other's peer.
+    """A connection: two transports, which are peers.
 
     Arguments:
-        network: what it is a part of.
+        network: the network to which it belongs.
         host: the host that was dialled.
         forget: called when both ends have ended.
     """
@@ -45,19 +45,19 @@ class Link:
         self.dialled.peer, self.accepted.peer = self.accepted, self.dialled
 
     def cut_after(self, nbytes: int) -> None:
-        """Reset both ends once so many more bytes have been carried."""
+        """Reset both ends after a number of further bytes."""
         if nbytes <= 0:
             self.reset()
         else:
             self._bytes_left = nbytes
 
     def hasten(self) -> None:
-        """Have what waits for a silent host arrive as if it had not been silent."""
+        """Deliver bytes that wait for a silent host as if it had not been silent."""
         for transport in (self.dialled, self.accepted):
             transport.wait_anew()
 
     def carried(self, nbytes: int) -> bool:
-        """Count bytes that are about to be delivered; False if the connection was cut instead."""
+        """Count bytes before their delivery; return False if the connection was cut instead."""
         if self._bytes_left is None:
             return True
         self._bytes_left -= nbytes
@@ -67,7 +67,7 @@ class Link:
         return False
 
     def reset(self) -> None:
-        """End both sides, as a middlebox does that has lost the connection; a silent host learns of it later."""
+        """End both sides, like a middlebox that has lost the connection; a silent host is notified later."""
         self.dialled.end(_reset_error())
         if self.network.silent_for(self.host) > 0:
             self.accepted.reset_later()
@@ -75,7 +75,7 @@ class Link:
             self.accepted.end(_reset_error())
 
     def ended(self) -> None:
-        """One side has ended."""
+        """Forget the connection if both sides have ended."""
         if self.dialled.has_ended and self.accepted.has_ended:
             self._forget(self)
 
@@ -88,7 +88,7 @@ _EOF = None
 
 
 class MemoryTransport(asyncio.Transport):
-    """One end of a `Link`. Bytes are copied when they are written, and arrive in order after the network's latency."""
+    """One end of a `Link`. Written bytes are copied, and arrive in order after the network's latency."""
 
     peer: "MemoryTransport"
 
@@ -111,7 +111,7 @@ class MemoryTransport(asyncio.Transport):
         self.has_ended = False
 
     def begin(self, protocol: Any, own: tuple[str, int], peer: tuple[str, int]) -> None:
-        """The connection is made."""
+        """Start the connection."""
         self._protocol = protocol
         self._extra = {"sockname": own, "peername": peer}
         self._tell(protocol.connection_made, self)
@@ -137,7 +137,7 @@ class MemoryTransport(asyncio.Transport):
         self._low = self._high // 4 if low is None else low
 
     def get_write_buffer_size(self) -> int:
-        """Bytes that the peer has not read yet."""
+        """Return the number of bytes that the peer has not read yet."""
         return self.peer._unread
 
     def write(self, data: Any) -> None:
@@ -154,7 +154,7 @@ class MemoryTransport(asyncio.Transport):
         self.write(b"".join(list_of_data))
 
     def can_write_eof(self) -> bool:
-        """Connections are closed as a whole."""
+        """Return False: connections are closed as a whole."""
         return False
 
     def pause_reading(self) -> None:
@@ -172,14 +172,14 @@ class MemoryTransport(asyncio.Transport):
         return self._reading
 
     def close(self) -> None:
-        """Send what was written, then end."""
+        """Send the written bytes, then end."""
         if not self.is_closing():
             self._closing = True
             self._send(_EOF)
             self._loop.call_soon(self.end, None)
 
     def abort(self) -> None:
-        """End at once; the peer learns of it by a reset."""
+        """End at once; the peer gets a reset."""
         self._abort(None)
 
     def _abort(self, why: BaseException | None) -> None:
@@ -191,7 +191,7 @@ class MemoryTransport(asyncio.Transport):
     # The network's side -----------------------------------------------------------------------------------------------
 
     def end(self, why: BaseException | None) -> None:
-        """The connection is over on this side."""
+        """End the connection on this side."""
         if self.has_ended:
             return
         self.has_ended = True
@@ -203,7 +203,7 @@ class MemoryTransport(asyncio.Transport):
         self._link.ended()
 
     def reset_later(self) -> None:
-        """Have a reset arrive; a silent host gets it when it speaks again, and nothing of what was sent before."""
+        """Deliver a reset; a silent host gets it when it is reachable again, but none of the bytes sent before."""
         if not self.has_ended:
             self._reset_at = self._loop.time() + self._network.latency()
             self.wait_anew()
@@ -218,14 +218,14 @@ class MemoryTransport(asyncio.Transport):
         peer._wait()
 
     def wait_anew(self) -> None:
-        """Reckon again when what is under way arrives."""
+        """Recompute when the bytes in flight arrive."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
         self._wait()
 
     def _wait(self) -> None:
-        """Have what is under way arrive when its time has come, and the host is not silent."""
+        """Schedule the delivery of bytes in flight for when they are due and the host is not silent."""
         if self._timer is not None or self.has_ended:
             return
         times = [self._under_way[0][0]] if self._under_way else []
@@ -252,7 +252,7 @@ class MemoryTransport(asyncio.Transport):
         self._wait()
 
     def _hand_over(self) -> None:
-        """Give what has arrived to the protocol, as long as it reads."""
+        """Pass arrived bytes to the protocol while it reads."""
         while self._arrived and self._reading and not self.is_closing():
             data = self._arrived.popleft()
             try:
@@ -289,7 +289,7 @@ class MemoryTransport(asyncio.Transport):
             self._tell(self._protocol.resume_writing)
 
     def _tell(self, method: Callable[..., object], *arguments: Any) -> None:
-        """Call the protocol; what it raises is the loop's exception handler's to report, as in asyncio."""
+        """Call the protocol; pass exceptions to the loop's exception handler, as asyncio does."""
         try:
             method(*arguments)
         except (SystemExit, KeyboardInterrupt):

@@ -1,4 +1,4 @@
-"""What may be changed, where changes are allowed: topics are made, groups are moved."""
+"""The actions of the page, if writes are allowed: create a topic, reset a group's offsets."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,7 @@ _EDGES = {"earliest": OffsetSpec.EARLIEST, "latest": OffsetSpec.LATEST}
 
 
 async def create_topic(ui: Ui, given: Mapping[str, str]) -> Html:
-    """Make a topic; the page says what became of it."""
+    """Create a topic; return a page with the result."""
     name, title = given.get("name", "").strip(), "Create a topic"
     try:
         wanted = {
@@ -35,7 +35,7 @@ def _whole_number(field: str, text: str) -> int:
 
 
 async def reset_group(ui: Ui, given: Mapping[str, str]) -> Html:
-    """Say where a group would go, or, where that was confirmed, move it there."""
+    """Show the new offsets of a group, or reset it to them if the form is confirmed."""
     group, topic, text = given.get("id", ""), given.get("topic", ""), given.get("to", "").strip()
     confirmed, title = given.get("confirmed") == "yes", f"Reset {group}"
     try:

@@ -1,4 +1,4 @@
-"""Pictures over time, as SVG that is part of the page."""
+"""Time series charts as inline SVG."""
 
 import datetime
 from collections.abc import Mapping, Sequence
@@ -6,23 +6,23 @@ from collections.abc import Mapping, Sequence
 from kafka.ui.page_elements import Html, html, joined, short
 
 Points = Sequence[tuple[float, float]]
-"""Pairs of a time in seconds since 1970 and a value, by time."""
+"""Pairs of a time in seconds since 1970 and a value, in order of time."""
 
 LINES = 6
-"""So many lines can be told apart."""
+"""Maximum number of lines, so that their colours can be distinguished."""
 _WIDTH, _HEIGHT = 720, 220
 _LEFT, _RIGHT, _TOP, _BOTTOM = 56, 12, 10, 24
 _DRAWN = 400
-"""More points than the picture has pixels for are not drawn."""
+"""Maximum number of points drawn per line."""
 
 
 def chart(title: str, series: Mapping[str, Points], unit: str = "") -> Html:
-    """A line for each series: those with the largest values, where there are many.
+    """Draw one line per series; only those with the largest values if there are many.
 
     Arguments:
-        title: what is shown, in words.
-        series: values by name; one without two points is waited for.
-        unit: of the values, for the axis.
+        title: the caption.
+        series: values by name; a series with fewer than two points is not drawn.
+        unit: the unit of the values, for the axis.
     """
     chosen = {name: series[name] for name in largest(series) if len(series[name]) > 1}
     if not chosen:
@@ -61,7 +61,7 @@ def chart(title: str, series: Mapping[str, Points], unit: str = "") -> Html:
 
 
 def sparkline(title: str, points: Points) -> Html:
-    """A small line without axes."""
+    """Draw a small line without axes."""
     if len(points) < 2:
         return Html("")
     top = max(value for _, value in points) or 1.0
@@ -79,14 +79,14 @@ def sparkline(title: str, points: Points) -> Html:
 
 
 def largest(series: Mapping[str, Points]) -> list[str]:
-    """The names of those that are drawn, in their order."""
+    """Return the names of the series that are drawn, in their original order."""
     by_size = sorted(series, key=lambda name: max((value for _, value in series[name]), default=-1.0), reverse=True)
     kept = set(by_size[:LINES])
     return [name for name in series if name in kept]
 
 
 def _thinned(points: Points) -> Points:
-    """Not more points than are seen; of neighbours the largest stays, so that no peak is lost."""
+    """Reduce the points to what is visible, keeping the largest of neighbouring ones so that no peak is lost."""
     step = -(-len(points) // _DRAWN)
     if step == 1:
         return points

@@ -15,13 +15,13 @@ _MEMBERS = ("member", "client", "host", "partitions")
 
 
 async def groups_page(ui: Ui) -> Html:
-    """All groups."""
+    """The page of all groups."""
     await ui.poller.snapshot()
     return live_page(ui, "Groups", "/groups", groups_part(ui), live_address("groups"))
 
 
 def groups_part(ui: Ui) -> Html:
-    """What changes of it."""
+    """Its live part."""
     now = ui.poller.newest
     if now is None:
         return trouble(ui.poller.trouble)
@@ -40,7 +40,7 @@ def groups_part(ui: Ui) -> Html:
 
 
 def _lags(ui: Ui, group: GroupState) -> list[tuple[float, float]]:
-    """Its lag over time, over all topics."""
+    """Return a group's total lag over time."""
     total: dict[float, float] = {}
     for topic in group.lag_by_topic():
         for time, lag in ui.poller.history.lags.get((group.name, topic), ()):
@@ -49,7 +49,7 @@ def _lags(ui: Ui, group: GroupState) -> list[tuple[float, float]]:
 
 
 async def group_page(ui: Ui, name: str) -> Html | None:
-    """One group; None: there is none of that name."""
+    """The page of one group; None if it does not exist."""
     now = await ui.poller.snapshot()
     if now is not None and name not in now.groups:
         return None
@@ -62,7 +62,7 @@ async def group_page(ui: Ui, name: str) -> Html | None:
 
 
 def group_part(ui: Ui, name: str) -> Html:
-    """What changes of it."""
+    """Its live part."""
     now = ui.poller.newest
     if now is None or name not in now.groups:
         return trouble(ui.poller.trouble or f"group {name!r} no longer exists")
@@ -98,7 +98,7 @@ async def _members(ui: Ui, group: GroupState) -> Html:
 
 
 def _assigned(member: dict[str, Any]) -> list[str]:
-    """The partitions of a member, whichever protocol it follows."""
+    """Return the partitions of a member of any protocol."""
     assignment = member.get("member_assignment") or member.get("assignment") or {}
     if not isinstance(assignment, dict):
         return []
@@ -114,7 +114,7 @@ def _reset(ui: Ui, group: GroupState) -> Html:
         '<label>Topic<select name="topic">{}</select></label>'
         '<label>To<input name="to" required placeholder="earliest, latest, 1234, 15m"></label>'
         "<button>Show</button></form>",
-        address("/group/reset", id=group.name),  # a field would lose what a form does with ends of lines
+        address("/group/reset", id=group.name),  # browsers change line ends in form fields
         ui.forms.token,
         options,
     )

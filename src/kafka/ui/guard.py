@@ -1,4 +1,4 @@
-"""Is asked about every request first: who may ask, and what a browser may do with the answer."""
+"""Protects the page: refuses requests from other sites, and tells browsers what they may do with the responses."""
 
 import ipaddress
 import secrets
@@ -25,13 +25,13 @@ _HEADERS = {
 
 
 class Guard:
-    """Refuses requests that a foreign page has a browser make, and says what a browser may do with the answers.
+    """Refuses requests that other sites make a browser send, and adds security headers to the responses.
 
-    A page elsewhere can lead a name of its own to this address (DNS rebinding), and then reads what a browser gets
-    here. The name stands in the request, so only addresses, "localhost" and names that were given are answered.
+    Another site can resolve its own host name to this address (DNS rebinding) and then read the responses. The request
+    contains that name, so only IP addresses, "localhost" and the configured names are answered.
 
     Arguments:
-        names: such host names.
+        names: the allowed host names.
     """
 
     def __init__(self, app: ASGIApp, names: Iterable[str] = ()) -> None:
@@ -39,7 +39,7 @@ class Guard:
         self._names = frozenset(name.lower() for name in names)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, or pass on."""
+        """Refuse the request, or pass it on."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -70,7 +70,7 @@ class Guard:
             if headers.get("sec-fetch-site") in ("cross-site", "same-site") and (
                 headers.get("sec-fetch-mode") != "navigate"
             ):
-                return "other sites may link to this page, but not load parts of it"  # each could be a search
+                return "other sites may link to this page, but not load parts of it"  # each could start a search
             return None
         origin = headers.get("origin")
         if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
@@ -90,7 +90,7 @@ class Guard:
 
 
 def _netloc(origin: str) -> str:
-    """The host and port of an Origin header; "" for what is none."""
+    """Return the host and port of an Origin header; "" if it is invalid."""
     try:
         return urlsplit(origin).netloc
     except ValueError:
@@ -98,7 +98,7 @@ def _netloc(origin: str) -> str:
 
 
 def host_of(header: str) -> str:
-    """The host in a Host header, without its port and brackets; "" for what is none."""
+    """Return the host in a Host header, without port and brackets; "" if it is invalid."""
     try:
         host, _ = split_address(header)
     except AddressError:
@@ -107,13 +107,13 @@ def host_of(header: str) -> str:
 
 
 class Forms:
-    """Takes forms that this page has made: they carry a token that no other page can read."""
+    """Accepts only forms made by this page: they contain a token that no other page can read."""
 
     def __init__(self) -> None:
         self.token = secrets.token_urlsafe(32)
 
     async def fields(self, request: Request) -> dict[str, str] | None:
-        """The fields of a form; None where it is not one of ours. Raises `ValueError` for one that is too long."""
+        """Return the fields of a form; None if the token is wrong. Raises `ValueError` if the form is too long."""
         body = b""
         async for part in request.stream():
             body += part

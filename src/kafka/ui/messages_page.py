@@ -1,4 +1,4 @@
-"""Messages: a form, what was found, and one message as a whole."""
+"""The pages of messages: the search form with its results, and a single message."""
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
@@ -14,14 +14,14 @@ from kafka.ui.search import MOST, Found, Progress, Search, text_to_bytes
 from kafka.ui.shared_state import Ui
 
 _IN_A_ROW = 300
-"""Bytes of a key or a value in a list."""
+"""Maximum number of bytes of a key or a value in a list."""
 _WHOLE = 64 << 10
-"""Bytes of a key or a value on a page of its own."""
+"""Maximum number of bytes of a key or a value on a page of its own."""
 _HEADERS_SHOWN = 100
 
 
 def parse_search(ui: Ui, given: Mapping[str, str]) -> Search:
-    """What a form asks for. Raises `ValueError`, which says what may be written."""
+    """Parse the search form. Raises `ValueError`, whose message says what is allowed."""
     as_hex = given.get("match") == "hex"
     start, end = given.get("from", "").strip(), given.get("until", "").strip()
     return Search(
@@ -46,12 +46,12 @@ def _number(name: str, text: str, default: int | None, least: int, most: int) ->
 
 
 def way_of(given: Mapping[str, str]) -> str:
-    """How bytes are to be shown."""
+    """Return how to show bytes."""
     return given["as"] if given.get("as") in WAYS else "auto"
 
 
 async def messages_page(ui: Ui, given: Mapping[str, str]) -> AsyncGenerator[Html]:
-    """The form and what was found, piece by piece: a browser shows what there is, and may stop it."""
+    """Yield the form and the results as they are found, so that the browser can show them and stop the search."""
     around = frame(ui, "Messages", "/messages")
     yield around.start
     yield await _form(ui, given)
@@ -93,7 +93,7 @@ def _summary(search: Search, progress: Progress) -> Html:
 
 
 async def _decoded(ui: Ui, topic: str, records: list[Found], way: str) -> list[RecordText]:
-    """What the schemas make of records that they name, where they are shown by them."""
+    """Decode records by the schemas they name, if they are to be shown that way."""
     if ui.registry is None or way not in ("auto", "schema"):
         return [RecordText()] * len(records)
     return await ui.registry.decoded(topic, records)
@@ -154,7 +154,7 @@ def _options(values: tuple[str, ...], chosen: str | None) -> Html:
 
 
 async def message_page(ui: Ui, given: Mapping[str, str]) -> Html | None:
-    """One message; None: there is none at that offset. Raises `ValueError`, `KafkaError` and `TimeoutError`."""
+    """The page of one message; None if the offset has none. Raises `ValueError`, `KafkaError` and `TimeoutError`."""
     topic, partition = given.get("topic", ""), _number("partition", given.get("partition", ""), 0, 0, 2**31 - 1) or 0
     offset_text = given.get("offset", "")
     if not offset_text.isascii() or not offset_text.isdecimal() or len(offset_text) > 19:

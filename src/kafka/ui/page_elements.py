@@ -13,29 +13,29 @@ __all__ = ["Html", "address", "escaped", "facts", "html", "joined", "link", "sen
 
 
 def sent_back(value: Any) -> Html:
-    """The value of a form's field, which a browser sends back: escaped, and each of its characters as it is."""
+    """Escape the value of a form field without changing any character, as the browser sends it back."""
     return Html("" if value is None else _html.escape(str(value)))
 
 
 def link(text: Any, path: str, **query: Any) -> Html:
-    """A link; the values of ``query`` that are None or "" are left out."""
+    """Return a link; values of ``query`` that are None or "" are omitted."""
     return html('<a href="{}">{}</a>', address(path, **query), text)
 
 
 def address(path: str, **query: Any) -> str:
-    """A path with a query."""
+    """Return a path with a query string."""
     given = {name.rstrip("_"): value for name, value in query.items() if value not in (None, "")}
     return f"{path}?{urlencode(given, errors='surrogatepass')}" if given else path
 
 
 def table(titles: Iterable[str], rows: Iterable[Iterable[Any]], numbers: Iterable[str] = (), caption: str = "") -> Html:
-    """A table.
+    """Return a table.
 
     Arguments:
-        titles: of the columns.
-        rows: the cells; the first of each row names it.
-        numbers: titles of the columns that have numbers, which stand to the right.
-        caption: says what it is to those who do not see it.
+        titles: the column titles.
+        rows: the cells; the first one of a row is its heading.
+        numbers: titles of the columns with numbers, which are right-aligned.
+        caption: the label for screen readers.
     """
     names, right = list(titles), frozenset(numbers)
     kinds = [Html(' class="n"') if name in right else Html("") for name in names]
@@ -61,32 +61,32 @@ def _cells(row: Iterable[Any], kinds: list[Html]) -> Html:
 
 
 def facts(pairs: Iterable[tuple[str, Any]]) -> Html:
-    """A list of names and values."""
+    """Return a list of names and values."""
     return html("<dl>{}</dl>", joined(html("<div><dt>{}</dt><dd>{}</dd></div>", *pair) for pair in pairs))
 
 
-UNKNOWN = "–"  # noqa: RUF001  # the dash that stands for no value
+UNKNOWN = "–"  # noqa: RUF001  # an en dash stands for no value
 
 
 def count(value: float | None) -> str:
-    """A whole number with its thousands apart."""
+    """Format a whole number with thousands separators."""
     return UNKNOWN if value is None else f"{value:,.0f}"
 
 
 def rate(value: float | None, unit: str = "/s") -> str:
-    """A rate."""
+    """Format a rate."""
     if value is None:
         return UNKNOWN
     return f"{value:,.0f}{unit}" if value >= 10 or value == 0 else f"{value:.2g}{unit}"
 
 
 def size(value: float | None) -> str:
-    """Bytes with their unit."""
+    """Format a number of bytes with its unit."""
     return UNKNOWN if value is None else size_text(value)
 
 
 def time(timestamp_ms: int) -> str:
-    """A timestamp of a record, in UTC; -1 is none, and one beyond the calendar a number."""
+    """Format a record's timestamp in UTC; -1 means none, and one outside the calendar is shown as a number."""
     if timestamp_ms < 0:
         return UNKNOWN
     try:
@@ -97,8 +97,8 @@ def time(timestamp_ms: int) -> str:
 
 
 def short(value: float) -> str:
-    """A number for an axis."""
+    """Format a number for an axis, with three digits and a prefix such as k."""
     for unit, factor in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
-        if abs(value) >= 0.9995 * factor:  # with three digits, less is not shown as 1000 of the next smaller unit
+        if abs(value) >= 0.9995 * factor:  # smaller values do not round up to 1000 of the next unit
             return f"{value / factor:.3g}{unit}"
     return f"{value:.3g}"

@@ -1,4 +1,4 @@
-"""What all pages have around them."""
+"""The frame that all pages share: head, menu, title."""
 
 from typing import NamedTuple
 
@@ -15,18 +15,18 @@ _PAGES = (
 
 
 class Frame(NamedTuple):
-    """What stands before and behind the content of a page."""
+    """The HTML before and after the content of a page."""
 
     start: Html
     end: Html
 
 
 def frame(ui: Ui, title: str, current: str, refresh: bool = False) -> Frame:
-    """The frame of a page.
+    """Return the frame of a page.
 
     Arguments:
-        current: the path of the page of the menu that it belongs to.
-        refresh: a browser without scripts asks for it again, at the interval of the cluster.
+        current: the path of its menu entry.
+        refresh: whether a browser without JavaScript reloads it at the polling interval.
     """
     again = html('<noscript><meta http-equiv="refresh" content="{}"></noscript>', max(1, round(ui.settings.interval_s)))
     menu = joined(
@@ -50,28 +50,28 @@ def frame(ui: Ui, title: str, current: str, refresh: bool = False) -> Frame:
 
 
 def page(ui: Ui, title: str, current: str, content: Html) -> Html:
-    """A page that stays as it is."""
+    """Return a static page."""
     around = frame(ui, title, current)
     return joined([around.start, content, around.end])
 
 
 def live_page(ui: Ui, title: str, current: str, live: Html, source: str, still: Html = Html("")) -> Html:  # noqa: B008
-    """A page with a part that follows the cluster.
+    """Return a page with a live part that follows the cluster.
 
     Arguments:
-        live: that part.
-        source: the path that gives it, with its query.
-        still: what stands behind it and stays.
+        live: the current live part.
+        source: the path that returns the live part, with its query.
+        still: static content after it.
     """
     around = frame(ui, title, current, refresh=not still)
     return joined([around.start, html('<div data-live="{}">{}</div>', source, live), still, around.end])
 
 
 def trouble(text: str) -> Html:
-    """What went wrong."""
+    """Return an error message."""
     return html('<p class="trouble" role="status">{}</p>', text) if text else Html("")
 
 
 def live_address(part: str, field: str = "", value: str = "") -> str:
-    """The path that gives a page's live part."""
+    """Return the path of a page's live part."""
     return address(f"/live/{part}", **({field: value} if field else {}))

@@ -1,4 +1,4 @@
-"""The schema registry behind the page: decodes keys and values whose schema it knows, and answers the schema pages."""
+"""The page's access to the schema registry: decodes keys and values, and queries schemas."""
 
 import asyncio
 import json
@@ -20,26 +20,26 @@ from kafka.ui.search import Found
 
 T = TypeVar("T")
 LARGEST = 256 << 10
-"""Longer keys and values are not decoded."""
+"""Maximum size of keys and values that are decoded, in bytes."""
 _DEFAULTS: Mapping[str, Any] = {"timeout": 5, "max.retries": 0, "cache.latest.ttl.sec": 5}
 _THREADS = 4
 _MOST_LOOKUPS = 20
-"""So many ids that are not known yet are asked for at once: bytes that are not framed may look like any id."""
+"""Maximum number of unknown ids looked up at once: unframed bytes may look like any id."""
 _MEMORY_S = 60.0
-"""So long an id that the registry does not know is not asked for again."""
+"""Seconds for which an id that the registry does not know is not looked up again."""
 _MOST_REMEMBERED = 1000
-"""Where there are more such ids, all are forgotten."""
+"""Maximum number of such ids; beyond that, all are forgotten."""
 _PAUSE_S = 10.0
-"""So long a registry that did not answer is not asked for schemas again."""
+"""Seconds for which a registry that did not answer is not asked for schemas again."""
 
 
 class Decoded(NamedTuple):
-    """What the registry's schema makes of a key or a value.
+    """A key or a value decoded by its schema.
 
     Attributes:
-        text: JSON; None: it could not be decoded, and `note` says why.
-        schema: names the schema, such as "AVRO, schema 7".
-        schema_id: its id; None where a GUID names it.
+        text: JSON; None if it could not be decoded, and `note` says why.
+        schema: describes the schema, such as "AVRO, schema 7".
+        schema_id: its id; None if a GUID identifies it.
     """
 
     text: str | None
@@ -49,14 +49,14 @@ class Decoded(NamedTuple):
 
 
 class RecordText(NamedTuple):
-    """The key and the value of a record, as far as schemas tell; None: no schema is named."""
+    """The decoded key and value of a record; None for one that names no schema."""
 
     key: Decoded | None = None
     value: Decoded | None = None
 
 
 class PageRegistry:
-    """Asks a registry in threads of its own, so that one that is slow keeps nothing else waiting.
+    """Queries a registry in its own threads, so that a slow registry blocks nothing else.
 
     Arguments:
         conf: options of `SchemaRegistryClient`.
@@ -68,13 +68,13 @@ class PageRegistry:
         self._avro = AvroJsonReader(self.client)
         self._protobuf = ProtobufJsonReader(self.client)
         self._kinds: dict[int | str, str] = {}
-        self._complete: set[int | str] = set()  # schemas that values were decoded with: nothing more has to be asked
+        self._complete: set[int | str] = set()  # schemas already used for decoding need no more requests
         self._unknown: dict[int | str, tuple[float, Decoded]] = {}
         self._silent_until = 0.0
         self._silence = ""
 
     async def ask(self, question: Callable[..., T], *given: Any) -> T:
-        """What a call of the client gives. Raises what it does."""
+        """Call a method of the client; returns what it returns, and raises what it raises."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, question, *given)
 
     async def decoded(self, topic: str, records: Iterable[Found]) -> list[RecordText]:
@@ -82,7 +82,7 @@ class PageRegistry:
         return await self.ask(self._decode_all, topic, list(records))
 
     def close(self) -> None:
-        """Close the client. What is being asked ends within its time limit."""
+        """Close the client. Running requests end within their timeout."""
         self._threads.shutdown(wait=False, cancel_futures=True)
         self.client.close()
 
@@ -118,13 +118,13 @@ class PageRegistry:
             text = self._text(kind, data, payload.read(), context)
             self._complete.add(name)
             return Decoded(text, shown, schema_id.id)
-        except SchemaRegistryConnectionError as error:  # which was asked for what the schema refers to
+        except SchemaRegistryConnectionError as error:  # requested for the schema's references
             return Decoded(None, shown, schema_id.id, self._fall_silent(error))
         except (KafkaError, ValueError, RecursionError) as error:
             return Decoded(None, shown, schema_id.id, error_text(error).removeprefix(f"{described(schema_id)}: "))
 
     def _kind(self, name: int | str, schema_id: int | None, lookups: list[int]) -> "str | Decoded | None":
-        """The type of a schema, or else what is shown instead; None where no more may be asked for."""
+        """Return the type of a schema, or what to show instead; None if no more lookups are allowed."""
         now = time.monotonic()
         if now < self._silent_until and name not in self._complete:
             return Decoded(None, f"schema {name}", schema_id, self._silence)
@@ -149,13 +149,13 @@ class PageRegistry:
         return kind
 
     def _fall_silent(self, error: SchemaRegistryConnectionError) -> str:
-        """Ask for no more schemas for a while; why."""
+        """Stop asking for schemas for a while; return the reason."""
         self._silent_until = time.monotonic() + _PAUSE_S
         self._silence = f"the schema registry does not answer: {error_text(error)}"
         return self._silence
 
     def _text(self, kind: str, data: bytes, payload: bytes, context: SerializationContext) -> str:
-        """JSON of bytes. Raises `SerializationError` and `ValueError`, which say what is wrong."""
+        """Decode bytes to JSON. Raises `SerializationError` or `ValueError`, which say what is wrong."""
         if kind == "AVRO":
             return self._avro.text(data, context)
         if kind == "JSON":

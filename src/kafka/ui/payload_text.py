@@ -1,4 +1,4 @@
-"""Keys and values as text: UTF-8, JSON or hexadecimal, and never more of them than a page can bear."""
+"""Keys and values as text: UTF-8, JSON or hexadecimal, limited to what a page can show."""
 
 import json
 from typing import TYPE_CHECKING, NamedTuple
@@ -9,22 +9,23 @@ if TYPE_CHECKING:
     from kafka.ui.page_registry import Decoded
 
 WAYS = ("auto", "schema", "utf-8", "json", "hex")
-"""How bytes are shown; "auto" goes by a schema that the registry knows, else takes JSON for an object or an array, else
-UTF-8 for text, else hexadecimal."""
+"""How bytes are shown. "auto" decodes by a schema from the registry; without one it shows objects and arrays as JSON,
+text as UTF-8, and everything else as hexadecimal.
+"""
 LARGEST_JSON = 256 << 10
-"""Longer values are not taken apart."""
+"""Maximum size of values that are parsed as JSON, in bytes."""
 _SPACES = " \t\r\n"
 _DEEPEST = 16
-"""What lies deeper is moved in no further: else each value of a deep list would stand behind a thousand spaces."""
+"""Maximum indentation depth; otherwise each value in a deep list would follow a thousand spaces."""
 
 
 class Shown(NamedTuple):
     """Bytes as text.
 
     Attributes:
-        text: what is shown.
-        way: how it was decoded: one of `WAYS` but "auto" and "schema", the schema's name, or "null".
-        note: says what the text does not: that it is cut, or is not what was asked for.
+        text: the text.
+        way: how it was decoded: one of `WAYS` except "auto" and "schema", the schema's name, or "null".
+        note: a remark, such as that the text is truncated or not in the requested form.
     """
 
     text: str
@@ -33,13 +34,13 @@ class Shown(NamedTuple):
 
 
 def shown(data: bytes | None, way: str, most: int, whole: bool = False, decoded: "Decoded | None" = None) -> Shown:
-    """Show bytes.
+    """Convert bytes to text.
 
     Arguments:
         way: one of `WAYS`.
-        decoded: what the schema makes of them that they name; None: they name none, or no registry is asked.
-        most: how many bytes at most are shown.
-        whole: lay it out over lines: JSON with its depth, hexadecimal with its positions.
+        decoded: the bytes decoded by the schema that they name; None without a schema or a registry.
+        most: maximum number of bytes shown.
+        whole: whether to use several lines: indented JSON, hexadecimal with positions.
     """
     if data is None:
         return Shown("null", "null", "")
@@ -64,13 +65,13 @@ def shown(data: bytes | None, way: str, most: int, whole: bool = False, decoded:
 
 
 def _shown_text(text: str, way: str, most: int, whole: bool) -> Shown:
-    """Show JSON that was made of bytes."""
+    """Show decoded JSON."""
     cut = f"the first {most:,} of {len(text):,} characters" if len(text) > most else ""
     return Shown((_laid_out(text) if whole else text)[: most if cut else None], way, cut)
 
 
 def _is_json(data: bytes, any_value: bool) -> bool:
-    """Whether it is an object or an array, or any value."""
+    """Whether the bytes are a JSON object or array, or, if allowed, any JSON value."""
     if len(data) > LARGEST_JSON or not (any_value or data.lstrip()[:1] in (b"{", b"[")):
         return False
     try:
@@ -81,7 +82,7 @@ def _is_json(data: bytes, any_value: bool) -> bool:
 
 
 def _is_text(data: bytes) -> bool:
-    """Whether it is UTF-8 without control characters; it may be cut within its last character."""
+    """Whether the bytes are UTF-8 without control characters; the last character may be incomplete."""
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
@@ -92,7 +93,7 @@ def _is_text(data: bytes) -> bool:
 
 
 def _laid_out(text: str) -> str:
-    """JSON over lines. Its numbers, its repeated names and their order stay as they are, as nothing is parsed."""
+    """Indent JSON without parsing it, so that numbers, repeated names and their order stay unchanged."""
     out: list[str] = []
     depth = at = 0
     while at < len(text):
@@ -135,7 +136,7 @@ def _skip(text: str, at: int) -> int:
 
 
 def _dump(data: bytes) -> str:
-    """Sixteen bytes a line, with their position before and their characters behind them."""
+    """Return a hex dump: position, sixteen bytes and their characters per line."""
     lines = []
     for at in range(0, len(data), 16):
         row = data[at : at + 16]

@@ -25,23 +25,23 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 KEPT = 720
-"""So many moments are kept: an hour at one each five seconds."""
+"""Number of snapshots in the history: an hour at one every five seconds."""
 _PATIENCE = 3
-"""For so many intervals after a page was asked for somebody still looks at it: pages without a script ask again."""
+"""Number of intervals for which polling continues after a page request, as pages without JavaScript reload."""
 _LONGEST_PAUSE_S = 60.0
 _ALIVE_S = 15.0
-"""After so long without news a stream says that it is there, which shows whether anybody is at its other end."""
+"""Seconds without news after which a stream sends a keep-alive, which detects a closed connection."""
 
 
 @dataclasses.dataclass(slots=True)
 class History:
-    """What is kept of the moments before: pairs of a time and a value."""
+    """Values of earlier snapshots: pairs of a time and a value."""
 
     rates: dict[str, collections.deque[tuple[float, float]]] = dataclasses.field(default_factory=dict)
     lags: dict[tuple[str, str], collections.deque[tuple[float, float]]] = dataclasses.field(default_factory=dict)
 
     def add(self, before: Snapshot | None, now: Snapshot) -> None:
-        """Add a moment; what is no longer there is forgotten."""
+        """Add a snapshot; drops topics and groups that no longer exist."""
         for topic in now.topics:
             if (found := rate(before, now, topic)) is not None:
                 self.rates.setdefault(topic, collections.deque(maxlen=KEPT)).append((now.time, found))
@@ -55,12 +55,12 @@ class History:
 
 
 class ClusterPoller:
-    """Asks for a `Snapshot` at intervals, while somebody looks.
+    """Takes a `Snapshot` at intervals while there are viewers.
 
     Arguments:
-        look: makes a snapshot; it is given the time.
-        interval_s: between two.
-        clock: the time of day in seconds since 1970.
+        look: takes a snapshot; called with the time.
+        interval_s: time between two snapshots, in seconds.
+        clock: returns the time in seconds since 1970.
     """
 
     def __init__(
@@ -82,11 +82,11 @@ class ClusterPoller:
 
     @property
     def is_looking(self) -> bool:
-        """Whether the cluster is being asked."""
+        """Whether the cluster is being polled."""
         return self._task is not None and not self._task.done()
 
     async def snapshot(self) -> Snapshot | None:
-        """The newest moment, for a page that is asked for once; None: there never was an answer, see `trouble`."""
+        """Return the newest snapshot for a page request; None if there is none yet, see `trouble`."""
         seen = self._numbered
         fresh = self.is_looking and self._numbered > 0
         self._begin()
@@ -95,7 +95,7 @@ class ClusterPoller:
         return self.newest
 
     async def follow(self) -> AsyncGenerator[bool]:
-        """True for each new moment, as long as somebody wants it; False, now and then, where there is none."""
+        """Yield True for each new snapshot, and False as a keep-alive."""
         self._viewers += 1
         try:
             seen = self._numbered
@@ -107,14 +107,14 @@ class ClusterPoller:
                 except TimeoutError:
                     yield False
                     continue
-                if self._numbered > seen:  # else it was closed
+                if self._numbered > seen:  # otherwise it was closed
                     seen = self._numbered
                     yield True
         finally:
             self._viewers -= 1
 
     async def close(self) -> None:
-        """End all streams, and look no longer."""
+        """End all streams, and stop polling."""
         self._closed = True
         async with self._changed:
             self._changed.notify_all()
@@ -144,7 +144,7 @@ class ClusterPoller:
             await asyncio.sleep(pause_s)
 
     async def _observe(self) -> None:
-        """Look once; every failure is told to the viewers, and logged once a cause."""
+        """Poll once; show every failure to the viewers, and log it once per cause."""
         try:
             found = await self._look(self._clock())
             self.history.add(self.newest, found)
@@ -172,11 +172,11 @@ _SHARE = "share"
 class _Committed(NamedTuple):
     offset: int
     is_place: bool
-    """False: it is the number of a batch, which Spark's sink keeps there, and no lag can be told from it."""
+    """False for a batch number, which Spark's sink stores there and which has no lag."""
 
 
 async def look(admin: "AsyncKafkaAdminClient", time: float) -> Snapshot:
-    """Look at the cluster. Raises `KafkaError` where it cannot be reached or may not be described."""
+    """Take a snapshot of the cluster. Raises `KafkaError` if it cannot be reached or described."""
     notes: list[str] = []
     cluster = await admin.describe_cluster()
     described = [each for each in await admin.describe_topics() if not each["error_code"]]
@@ -198,7 +198,7 @@ async def look(admin: "AsyncKafkaAdminClient", time: float) -> Snapshot:
 
 
 async def _allowed(asked: Awaitable[T], instead: T, what: str, notes: list[str]) -> T:
-    """An answer; where the cluster refuses one or is too old for it, something instead, and a note."""
+    """Return the result of a request; if the cluster refuses or does not support it, a default, and add a note."""
     try:
         return await asked
     except (KafkaConnectionError, KafkaTimeoutError):
@@ -211,7 +211,7 @@ async def _allowed(asked: Awaitable[T], instead: T, what: str, notes: list[str])
 async def _offsets(
     admin: "AsyncKafkaAdminClient", wanted: Sequence[TopicPartition], spec: OffsetSpec
 ) -> dict[TopicPartition, int]:
-    """Offsets of those partitions that tell them."""
+    """Return the offsets of the partitions that have no error."""
     if not wanted:
         return {}
     found: Mapping[TopicPartition, Any] = await admin.list_partition_offsets(
@@ -223,7 +223,7 @@ async def _offsets(
 async def _committed(
     admin: "AsyncKafkaAdminClient", groups: Sequence[Mapping[str, Any]], notes: list[str]
 ) -> dict[str, dict[TopicPartition, _Committed]]:
-    """What each group has committed."""
+    """Return the committed offsets of each group."""
     shares = [each["group_id"] for each in groups if _kind(each) == _SHARE]
     others = [each["group_id"] for each in groups if _kind(each) != _SHARE]
     found: dict[str, Any] = {}
@@ -251,7 +251,7 @@ def _offset(group: str, committed: Any) -> _Committed:
 
 
 async def _sizes(admin: "AsyncKafkaAdminClient", notes: list[str]) -> dict[tuple[int, str, int], int]:
-    """The bytes of each replica, by broker, topic and partition."""
+    """Return the size of each replica in bytes, by broker, topic and partition."""
     brokers: Any = await _allowed(admin.describe_log_dirs(raise_errors=False), [], "sizes", notes)
     return {
         (broker["broker"], topic["name"], part["partition_index"]): part["partition_size"]

@@ -1,4 +1,4 @@
-"""Schemas: the subjects of the registry; one schema with its versions and settings, and how it differs from another."""
+"""The pages of schemas: the subjects of the registry; one schema with its versions, settings and differences."""
 
 import difflib
 from collections.abc import Mapping
@@ -16,14 +16,14 @@ _COLUMNS = ("subject", "type", "versions", "newest", "id")
 _REFERENCES = ("name", "subject", "version")
 _ON_A_PAGE = 100
 _LARGEST = 1 << 20
-"""Characters of a schema that are shown at most."""
+"""Maximum number of characters of a schema that are shown."""
 _NO_REGISTRY = (
     "no schema registry: start kafka ui with --registry URL or the environment variable KAFKA_SCHEMA_REGISTRY_URL"
 )
 
 
 async def schemas_page(ui: Ui, given: Mapping[str, str]) -> Html:
-    """The subjects whose names begin with a text, a hundred of them."""
+    """The page of the first hundred subjects with a prefix."""
     prefix = given.get("begins", "").strip()
     after = given.get("after", "")
     if ui.registry is None:
@@ -41,7 +41,7 @@ async def schemas_page(ui: Ui, given: Mapping[str, str]) -> Html:
 
 
 def _subjects(registry: PageRegistry, prefix: str, after: str) -> list[str]:
-    """The names of subjects, in order, from the one behind a name on."""
+    """Return the sorted names of subjects after a given name."""
     names = registry.client.get_subjects()
     return sorted(name for name in names if name.startswith(prefix) and name > after)[: _ON_A_PAGE + 1]
 
@@ -51,7 +51,7 @@ def _summary(registry: PageRegistry, subject: str) -> list[Any]:
         versions = registry.client.get_versions(subject)
         newest = registry.client.get_latest_version(subject)
     except SchemaRegistryError as error:
-        if error.is_missing:  # it was deleted meanwhile
+        if error.is_missing:  # deleted in the meantime
             return [subject, "deleted", "", "", ""]
         raise
     shown = link(subject, "/schema", subject=subject)
@@ -59,9 +59,9 @@ def _summary(registry: PageRegistry, subject: str) -> list[Any]:
 
 
 async def schema_page(ui: Ui, given: Mapping[str, str]) -> Html | None:
-    """One version of a subject, or the schema with an id; None: there is none.
+    """The page of one version of a subject, or of the schema with an id; None if it does not exist.
 
-    Raises `ValueError` for a version or an id that is no number, and `KafkaError`.
+    Raises `ValueError` for a version or an id that is not a number, and `KafkaError`.
     """
     registry = ui.registry
     if registry is None:
@@ -83,7 +83,7 @@ async def schema_page(ui: Ui, given: Mapping[str, str]) -> Html | None:
 
 
 def no_schema(given: Mapping[str, str]) -> str:
-    """What there is none of."""
+    """Return the message for a missing schema."""
     if not given.get("subject"):
         return f"the schema registry has no schema with id {given.get('id', '')!r:.60}"
     version = f"version {given['version']} of " if given.get("version") else ""
@@ -133,7 +133,7 @@ def _of_subject(registry: PageRegistry, subject: str, version: int | None, other
 
 
 def _compatibility(registry: PageRegistry, subject: str) -> str:
-    """The subject's setting, or else that of all."""
+    """Return the subject's compatibility level, or the global one."""
     try:
         return registry.client.get_compatibility(subject)
     except SchemaRegistryError as error:
@@ -156,7 +156,7 @@ def _references(shown: RegisteredSchema) -> Html:
 
 
 def _difference(old: RegisteredSchema, new: RegisteredSchema) -> Html:
-    """Both schemas line by line: what was taken away, what was added, and what is around it."""
+    """Return the line-by-line difference of two schemas, with context."""
     before, after = (readable(each.schema).splitlines() for each in (old, new))
     lines = list(difflib.unified_diff(before, after, n=8, lineterm=""))[2:]
     title = html("<h2>From version {} to version {}</h2>", old.version, new.version)

@@ -1,4 +1,4 @@
-"""Finds records: by key, value, offset and time, within bounds of time and of records looked at."""
+"""Searches records by key, value, offset and time, within limits on time and on scanned records."""
 
 import asyncio
 import contextlib
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
     from kafka.record import Columns
 
 MOST = 500
-"""So many records a page shows at most."""
+"""Maximum number of records on a page."""
 _FETCH = {"fetch_max_bytes": 4 << 20, "max_partition_fetch_bytes": 1 << 20, "max_poll_records": 500}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Search:
-    """What is looked for.
+    """A search.
 
     Arguments:
-        partition: None: all of them.
-        start: where to begin, as of `kafka.read`; None: the newest records.
-        end: where to stop, likewise; None: what is there now.
-        key: bytes that are in the key, or are the key.
-        exact: the key is these bytes.
-        value: bytes that are in the value.
-        most: so many records are shown.
+        partition: the partition; None: all.
+        start: where to start, as in `kafka.read`; None: the newest records.
+        end: where to stop, likewise; None: the current end.
+        key: bytes that the key contains.
+        exact: whether the key must equal `key`.
+        value: bytes that the value contains.
+        most: maximum number of records shown.
     """
 
     topic: str
@@ -48,12 +48,12 @@ class Search:
 
     @property
     def filters(self) -> bool:
-        """Whether records are looked into."""
+        """Whether records are filtered by key or value."""
         return self.key is not None or self.value is not None
 
 
 class Found(NamedTuple):
-    """A record."""
+    """A found record."""
 
     partition: int
     offset: int
@@ -65,7 +65,7 @@ class Found(NamedTuple):
 
 @dataclasses.dataclass(slots=True)
 class Progress:
-    """How far a search came, and why it ended."""
+    """The progress of a search, and why it ended."""
 
     looked_at: int = 0
     offsets: int = 0
@@ -74,7 +74,7 @@ class Progress:
 
 
 def text_to_bytes(text: str, as_hex: bool) -> bytes | None:
-    """What is typed into a field; nothing is None. Raises `ValueError`."""
+    """Convert the text of a form field to bytes; an empty field is None. Raises `ValueError`."""
     if not text:
         return None
     if not as_hex:
@@ -86,9 +86,9 @@ def text_to_bytes(text: str, as_hex: bool) -> bytes | None:
 
 
 class Searches:
-    """Runs searches, so many at once, each within its bounds.
+    """Runs a limited number of searches at once, each within its limits.
 
-    Each has a consumer of its own for as long as it runs, as a consumer has one position a partition.
+    Each search has its own consumer while it runs, as a consumer has only one position per partition.
     """
 
     def __init__(self, consumer: Mapping[str, Any], at_once: int, longest_s: float, records: int) -> None:
@@ -100,14 +100,14 @@ class Searches:
         self._closed = False
 
     def close(self) -> None:
-        """End all searches, as if their time was up, also those that come."""
+        """End all running and future searches, as if they had timed out."""
         self._closed = True
         for limit in self._limits:
             limit.reschedule(0)
 
     @contextlib.asynccontextmanager
     async def _until(self, deadline: float) -> AsyncGenerator[None]:
-        """A block that ends at a time of the loop, or when all searches do, with `TimeoutError`."""
+        """Raise `TimeoutError` in the block at a time of the loop, or when all searches end."""
         async with asyncio.timeout_at(0 if self._closed else deadline) as limit:
             self._limits.add(limit)
             try:
@@ -116,9 +116,9 @@ class Searches:
                 self._limits.discard(limit)
 
     async def run(self, search: Search, progress: Progress) -> AsyncGenerator[list[Found]]:
-        """Records as they are found; without filters and a start the newest, in one list.
+        """Yield records as they are found; without filters and a start, the newest ones in one list.
 
-        Whoever ends the iteration ends the search. ``progress`` is kept up to date, also where it raises.
+        Closing the iterator ends the search. ``progress`` is kept up to date, even if this raises.
         """
         deadline = asyncio.get_running_loop().time() + self._longest_s
         newest = search.start is None and not search.filters
@@ -129,7 +129,7 @@ class Searches:
             try:
                 async with aclosing(found):
                     while True:
-                        async with self._until(deadline):  # not around the yield, where others run
+                        async with self._until(deadline):  # not around the yield, where other code runs
                             records = await anext(found, None)
                         if records is None:
                             return
@@ -142,7 +142,7 @@ class Searches:
             progress.ended = f"the time limit was reached ({self._longest_s:g} s)"
 
     async def one(self, partition: TopicPartition, offset: int) -> Found | None:
-        """The record at an offset; None where there is none. Raises `TimeoutError`."""
+        """Return the record at an offset; None if there is none. Raises `TimeoutError`."""
         async with self._until(asyncio.get_running_loop().time() + self._longest_s), self._free:
             read = await read_async(partition, start=offset, end=offset + 1, **self._configs)
             if read.ranges[partition].start != offset:
@@ -154,13 +154,13 @@ class Searches:
             return None
 
     async def _newest(self, search: Search, progress: Progress) -> AsyncGenerator[list[Found]]:
-        """The last records of all partitions together, newest first."""
+        """Return the last records of all partitions, newest first."""
         read = await self._open(search, last=search.most)
         progress.offsets = sum(each.end - each.start for each in read.ranges.values())
         kept: list[tuple[int, int, int, Found]] = []
         async with aclosing(read.columns()) as batches:
             async for columns in batches:
-                await asyncio.sleep(0)  # a log that is read from memory lets nothing else run, the time limit neither
+                await asyncio.sleep(0)  # reading buffered records would otherwise block the loop, including the timeout
                 progress.looked_at += len(columns)
                 for row in range(len(columns)):
                     record = _record(columns, row)
@@ -171,7 +171,7 @@ class Searches:
         yield [each[-1] for each in sorted(kept, reverse=True, key=lambda each: each[:-1])]
 
     async def _scan(self, search: Search, progress: Progress) -> AsyncGenerator[list[Found]]:
-        """Those that match, in the order in which they are read."""
+        """Yield matching records in reading order."""
         read = await self._open(search)
         progress.offsets = sum(each.end - each.start for each in read.ranges.values())
         matches = matcher(search)
@@ -203,7 +203,7 @@ class Searches:
 
 
 def matcher(search: Search) -> "Callable[[Columns, int], bool]":
-    """Says of a row whether it is looked for."""
+    """Return a predicate that tells whether a row matches the search."""
     key, value, exact = search.key, search.value, search.exact
 
     def matches(columns: "Columns", row: int) -> bool:

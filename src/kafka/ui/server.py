@@ -54,7 +54,7 @@ _PARTS: Mapping[str, Callable[[Ui, Mapping[str, str]], Awaitable[Html]]] = {
 
 
 def make_app(ui: Ui) -> ASGIApp:
-    """The page as an ASGI application. Where changes are not allowed there is no path that makes any."""
+    """Return the page as an ASGI application. Without `allow_writes` it has no paths for changes."""
     routes = [
         Route("/", _page(ui, lambda given: topics_page(ui))),
         Route("/topic", _page(ui, lambda given: topic_page(ui, given.get("name", "")), _no_topic)),
@@ -110,7 +110,7 @@ def _page(
     made: Callable[[Mapping[str, str]], Awaitable[Html | None]],
     missing: Callable[[Mapping[str, str]], str] = lambda _: "",
 ) -> Answer:
-    """What makes a page; ``missing`` says what there is none of, where it gives None."""
+    """Return the endpoint of a page; ``missing`` returns the error message if ``made`` returns None."""
 
     async def answer(request: Request) -> Response:
         try:
@@ -140,7 +140,7 @@ def _messages(ui: Ui) -> Answer:
 
 
 def _events(ui: Ui) -> Answer:
-    """A page's live part, whenever there is news (server-sent events)."""
+    """Return the endpoint that streams a page's live part as server-sent events."""
 
     async def answer(request: Request) -> Response:
         part = _PARTS.get(request.path_params["part"])
@@ -158,7 +158,7 @@ def _events(ui: Ui) -> Answer:
 
 
 def event(content: str) -> bytes:
-    """A server-sent event."""
+    """Encode a server-sent event."""
     lines = visible(content).splitlines()
     return "".join([*(f"data: {line}\n" for line in lines), "\n"]).encode("utf-8", "backslashreplace")
 
@@ -170,7 +170,7 @@ def _action(ui: Ui, done: Callable[[Ui, Mapping[str, str]], Awaitable[Html]]) ->
         except ValueError as error:
             return _answer(page(ui, "Error", "", trouble(str(error))), 413)
         except ClientDisconnect:
-            return Response(status_code=400)  # to nobody
+            return Response(status_code=400)  # nobody receives it
         if given is None:
             text = (
                 "this form comes from another page, or from before kafka ui was restarted: go back and reload the page"
@@ -193,7 +193,7 @@ _PATIENCE_S = 15
 
 
 def is_loopback(host: str) -> bool:
-    """Whether an address is reached from this machine alone."""
+    """Whether an address is reachable only from this machine."""
     try:
         return ipaddress.ip_address(bare_host(host)).is_loopback
     except ValueError:
@@ -201,12 +201,12 @@ def is_loopback(host: str) -> bool:
 
 
 def run(settings: UiSettings, host: str, port: int, ready: Callable[[str], None]) -> None:
-    """Serve until Ctrl-C or SIGTERM, which are raised again when all is closed.
+    """Serve until Ctrl-C or SIGTERM, which are raised again after everything is closed.
 
     Arguments:
-        ready: called with the page's address as soon as it can be asked for.
+        ready: called with the page's URL as soon as it accepts requests.
 
-    Raises `OSError` where the address cannot be listened on, and what `AsyncKafkaAdminClient.start` raises.
+    Raises `OSError` if the address is not available, and what `AsyncKafkaAdminClient.start` raises.
     """
     run_on_new_loop(_run(settings, host, port, ready))
 
@@ -232,12 +232,12 @@ async def _run(settings: UiSettings, host: str, port: int, ready: Callable[[str]
 
 
 def _is_ours(record: logging.LogRecord) -> bool:
-    """Whether a log record is about this page, and not about what somebody sent who does not speak HTTP."""
+    """Whether a log record concerns this page, and not invalid data from a client that does not speak HTTP."""
     return not str(record.msg).startswith("Invalid HTTP request")
 
 
 class _Server(uvicorn.Server):
-    """A server that ends its streams before it waits for its connections."""
+    """A server that ends its event streams before it waits for its connections."""
 
     def __init__(self, config: uvicorn.Config, ui: Ui, ready: Callable[[], None]) -> None:
         super().__init__(config)

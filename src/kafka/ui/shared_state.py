@@ -17,21 +17,21 @@ from kafka.ui.spark_log import Batch, SparkLog
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class UiSettings:
-    """How a page is run.
+    """The settings of the page.
 
     Arguments:
         admin: keyword arguments of `AsyncKafkaAdminClient`.
         consumer: keyword arguments of the consumers that read messages.
-        parse_position: makes a place in a log of a text: an offset, "earliest", "latest", a `datetime`, or a
-            `timedelta` before now. Raises `ValueError`.
-        registry: options of `SchemaRegistryClient`; None: no schema registry is asked.
-        spark: a file that `kafka.spark.watch` writes as ``json_lines``.
-        allow_writes: whether topics may be made, and groups moved.
-        names: host names by which browsers may ask for the page, beside addresses and "localhost".
-        interval_s: between two looks at the cluster, while somebody looks at the page.
-        search_s: how long a search may take.
-        search_records: how many records a search may look at.
-        searches: how many searches may run at once.
+        parse_position: parses a position in a log: an offset, "earliest", "latest", a `datetime`, or a `timedelta`
+                before now. Raises `ValueError`.
+            registry: options of `SchemaRegistryClient`; None: no schema registry.
+            spark: a file that `kafka.spark.watch` writes as ``json_lines``.
+            allow_writes: whether users may create topics and reset groups.
+            names: host names that browsers may use for the page, besides IP addresses and "localhost".
+            interval_s: polling interval while there are viewers, in seconds.
+            search_s: timeout of a search, in seconds.
+            search_records: maximum number of records a search scans.
+            searches: maximum number of concurrent searches.
     """
 
     admin: Mapping[str, Any] = dataclasses.field(repr=False)
@@ -48,7 +48,7 @@ class UiSettings:
 
 
 class Ui:
-    """A page that is being served."""
+    """The state of a page being served."""
 
     def __init__(self, settings: UiSettings, admin: AsyncKafkaAdminClient) -> None:
         self.settings = settings
@@ -61,16 +61,16 @@ class Ui:
         self._reading = asyncio.Lock()
 
     async def read_spark(self) -> dict[str, list[Batch]]:
-        """What Spark's file has got, by query. Raises `OSError`."""
+        """Return the batches in Spark's file, by query. Raises `OSError`."""
         if self.spark is None:
             return {}
-        async with self._reading:  # else every viewer kept a thread waiting
+        async with self._reading:  # otherwise every viewer would block a thread
             return await asyncio.to_thread(self.spark.read)
 
 
 @contextlib.asynccontextmanager
 async def connected(settings: UiSettings) -> AsyncIterator[Ui]:
-    """A page's clients, for as long as the block runs. Raises what `AsyncKafkaAdminClient.start` raises."""
+    """Open the page's clients for the duration of the block. Raises what `AsyncKafkaAdminClient.start` raises."""
     async with AsyncKafkaAdminClient(**settings.admin) as admin:
         ui = Ui(settings, admin)
         try:

@@ -1,4 +1,4 @@
-"""What the cluster looked like at a moment, and how it came there. Pure."""
+"""The state of the cluster at one time, and rates between two. Pure."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -8,12 +8,12 @@ from kafka.structs import TopicPartition
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class PartitionState:
-    """A partition; None: not known.
+    """A partition; None means unknown.
 
     Arguments:
         first: the log start offset.
         end: the offset of the next record.
-        size: the bytes of its leader's log.
+        size: the size of its leader's log in bytes.
     """
 
     number: int
@@ -26,7 +26,7 @@ class PartitionState:
 
     @property
     def offsets(self) -> int | None:
-        """How many offsets the log has: as many as records, where nothing is compacted or transactional."""
+        """The number of offsets in the log: the number of records, unless it is compacted or transactional."""
         return None if self.first is None or self.end is None else self.end - self.first
 
 
@@ -40,22 +40,22 @@ class TopicState:
 
     @property
     def offsets(self) -> int | None:
-        """Over all partitions; None where one does not tell."""
+        """The number of offsets in all partitions; None if one is unknown."""
         return _sum([each.offsets for each in self.partitions])
 
     @property
     def end(self) -> int | None:
-        """The sum of the ends, which grows as records come."""
+        """The sum of the end offsets, which increases with each record."""
         return _sum([each.end for each in self.partitions])
 
     @property
     def size(self) -> int | None:
-        """The bytes of the leaders' logs."""
+        """The size of the leaders' logs in bytes."""
         return _sum([each.size for each in self.partitions])
 
     @property
     def short_of_replicas(self) -> int:
-        """How many partitions have fewer replicas in sync than they should, or no leader."""
+        """The number of partitions that are under-replicated or have no leader."""
         return sum(each.leader < 0 or len(each.isr) < len(each.replicas) for each in self.partitions)
 
 
@@ -65,8 +65,8 @@ class GroupState:
 
     Arguments:
         kind: "classic", "consumer", "share" or "streams".
-        committed: its offsets; for a share group where it begins.
-        lags: how far behind; None: not known, or what is committed is no place in the topic.
+        committed: its committed offsets; for a share group its start offsets.
+        lags: its lag by partition; None if unknown, or if the committed number is not an offset.
     """
 
     name: str
@@ -77,12 +77,12 @@ class GroupState:
 
     @property
     def lag(self) -> int | None:
-        """Over the partitions that tell; None where none does."""
+        """The total lag of the partitions with a known lag; None if there are none."""
         known = [each for each in self.lags.values() if each is not None]
         return sum(known) if known else None
 
     def lag_by_topic(self) -> dict[str, int]:
-        """Its lag in each topic."""
+        """Return its lag by topic."""
         found: dict[str, int] = {}
         for tp, lag in self.lags.items():
             if lag is not None:
@@ -92,12 +92,12 @@ class GroupState:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The cluster at a moment.
+    """The cluster at one time.
 
     Arguments:
         time: seconds since 1970.
         brokers: id to "host:port".
-        notes: what could not be found out, in words.
+        notes: what could not be determined, for display.
     """
 
     time: float
@@ -110,12 +110,12 @@ class Snapshot:
 
 
 def rate(before: Snapshot | None, now: Snapshot, topic: str) -> float | None:
-    """How many records a second came to a topic between two moments; None where that is not known."""
+    """Return the records per second written to a topic between two snapshots; None if unknown."""
     if before is None or topic not in before.topics or topic not in now.topics:
         return None
     earlier, later = before.topics[topic].end, now.topics[topic].end
     if earlier is None or later is None or later < earlier or now.time <= before.time:
-        return None  # a topic that was made anew begins at 0 again
+        return None  # a recreated topic starts at 0 again
     return (later - earlier) / (now.time - before.time)
 
 

@@ -1,4 +1,4 @@
-"""Reads what `kafka.spark.watch` writes as JSON lines, while it is being written."""
+"""Reads the JSON lines of `kafka.spark.watch` while they are being written."""
 
 import collections
 import dataclasses
@@ -13,14 +13,14 @@ from typing import Any
 
 KEPT = 720
 _FIRST_READ = 4 << 20
-"""Of a file that is there already the end is enough."""
+"""Maximum number of bytes read from the end of an existing file."""
 _AT_ONCE = 16 << 20
 _LARGEST = 2**63
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Batch:
-    """A micro-batch, as far as it is shown; None: the file does not say."""
+    """The shown fields of a micro-batch; None if the file does not contain one."""
 
     time: float
     number: int
@@ -33,10 +33,10 @@ class Batch:
 
 
 class SparkLog:
-    """The micro-batches of each query, as far as the file has them.
+    """The micro-batches of each query in a file.
 
     Arguments:
-        path: a file, which need not be there yet, and may be replaced.
+        path: the file, which need not exist yet and may be replaced.
     """
 
     def __init__(self, path: pathlib.Path) -> None:
@@ -45,12 +45,12 @@ class SparkLog:
         self.unread = 0
         self._at = 0
         self._file: tuple[int, int] | None = None
-        self._reading = threading.Lock()  # who leaves a page leaves the thread that reads for it
+        self._reading = threading.Lock()  # a viewer that leaves does not stop the thread that reads for it
 
     def read(self) -> dict[str, list[Batch]]:
-        """Read what has come, and give all that is kept, by query: copies, as other threads may read meanwhile.
+        """Read new lines, and return all kept batches by query, as copies, since other threads may read meanwhile.
 
-        Raises `OSError`; a file that is not there yet is none of these.
+        Raises `OSError`, but not for a file that does not exist yet.
         """
         with self._reading:
             try:
@@ -65,7 +65,7 @@ class SparkLog:
         data = file.read(_AT_ONCE)
         whole = data[: data.rfind(b"\n") + 1]
         if not whole and len(data) == _AT_ONCE:
-            whole = data  # a line without end: its rest is counted as another one that is none
+            whole = data  # overlong line; the rest counts as one more invalid line
         self._at += len(whole)
         for line in whole.splitlines():
             self._add(line)
@@ -76,7 +76,7 @@ class SparkLog:
             self._file, self._at = (status.st_dev, status.st_ino), max(0, status.st_size - _FIRST_READ)
             file.seek(max(0, self._at - 1))
             if self._at:
-                file.readline()  # the rest of a line, or the end of the one before
+                file.readline()  # an incomplete line, or the end of the previous one
                 self._at = file.tell()
         file.seek(self._at)
 
@@ -90,7 +90,7 @@ class SparkLog:
 
 
 def _opened(path: str, flags: int) -> int:
-    """Open a file, and nothing else: a pipe would keep its reader for as long as nobody writes."""
+    """Open a regular file only: a pipe would block its reader as long as nobody writes."""
     found = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
     if not stat.S_ISREG(os.fstat(found).st_mode) and not stat.S_ISDIR(os.fstat(found).st_mode):
         os.close(found)
@@ -99,7 +99,7 @@ def _opened(path: str, flags: int) -> int:
 
 
 def batch_of(line: Mapping[str, Any]) -> tuple[str, Batch]:
-    """The query's name and its micro-batch. Raises `ValueError`, `TypeError` or `KeyError` for what is none."""
+    """Return the query's name and its micro-batch. Raises `ValueError`, `TypeError` or `KeyError` for invalid input."""
     sources = line["sources"]
     lags = [each["lag"] for each in sources]
     return str(line["query"]), Batch(
@@ -115,8 +115,8 @@ def batch_of(line: Mapping[str, Any]) -> tuple[str, Batch]:
 
 
 def _sane(value: Any) -> Any:
-    """A number that can be counted and drawn. Raises `ValueError` or `TypeError`."""
-    if not -_LARGEST <= value <= _LARGEST:  # neither is one that is none
+    """Return a finite number. Raises `ValueError` or `TypeError`."""
+    if not -_LARGEST <= value <= _LARGEST:  # false for NaN, too
         raise ValueError("expected a 64-bit number")
     return value
 

@@ -1,4 +1,4 @@
-"""Spark's streaming queries: lag, rates and durations over time."""
+"""The page of Spark's streaming queries: lag, rates and durations over time."""
 
 from kafka.ui.charts import chart
 from kafka.ui.page_elements import UNKNOWN, Html, count, html, joined, rate, table, time
@@ -9,12 +9,12 @@ _COLUMNS = ("query", "last batch", "at", "rows", "in", "processed", "batch took"
 
 
 async def spark_page(ui: Ui) -> Html:
-    """All queries."""
+    """The page of all queries."""
     return live_page(ui, "Spark queries", "/spark", await spark_part(ui), live_address("spark"))
 
 
 async def spark_part(ui: Ui) -> Html:
-    """What changes of it."""
+    """Its live part."""
     if ui.spark is None:
         return html(
             "<p>Start <code>kafka ui --spark PATH</code> with the file that "

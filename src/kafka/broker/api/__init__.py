@@ -14,13 +14,13 @@ from kafka.wire import Message
 
 
 class LongPoll(asyncio.Future[Message]):
-    """The answer of a request that waits for records. `finish` is to be set: it gives the answer at once."""
+    """The response to a request that waits for records. The handler sets `finish`, which sends it at once."""
 
     finish: Callable[[], None]
 
 
 class NoAnswer(asyncio.Future[Message]):
-    """The answer that never comes: the connection says nothing more, and ends when its client does."""
+    """A response that never comes: the connection stays silent and ends when its client closes it."""
 
 
 Answer: TypeAlias = "Message | asyncio.Future[Message] | asyncio.Future[Message | None] | None"
@@ -28,7 +28,7 @@ Handler: TypeAlias = Callable[[Broker, Any, RequestContext], Answer]
 
 
 class Api(NamedTuple):
-    """An API with the versions served, and where its handler is."""
+    """An API with the versions served, and the module and function of its handler."""
 
     key: int
     name: str

@@ -1,15 +1,15 @@
 """ApiVersions (key 18).
 
 Versions served: 0 to 4.
-Behaviour: names every API of `kafka.broker.api.APIS` with the versions served. A version beyond these is answered with
-UNSUPPORTED_VERSION in the layout of version 0, and with ApiVersions' own versions, so that the client can choose
-(KIP-511); the connection does that, as it cannot read such a request. A client that calls itself something else than
-letters, digits, dots and hyphens is answered with INVALID_REQUEST, and may ask again.
-From version 3 on features are named: the version of the metadata, by which clients tell Kafka's release, that of
-transactions, by which producers choose how they work (the setting transaction_version), that of groups, by which they
-tell that the protocol of KIP-848 is served, and that of share groups (share_version). The APIs of clients' metrics are
-named with the setting client_telemetry alone.
-Known gaps: no other features are named.
+Behaviour: lists every API of `kafka.broker.api.APIS` with the versions served. A later version is answered with
+UNSUPPORTED_VERSION in the layout of version 0, along with ApiVersions' own versions, so that the client can choose
+(KIP-511); the connection does that, as it cannot decode such a request. A client whose software name contains anything
+but letters, digits, dots and hyphens is answered with INVALID_REQUEST and may ask again.
+From version 3 on the response lists features: metadata.version, which tells clients Kafka's release;
+transaction.version, by which producers choose their protocol (the setting transaction_version); group.version, which
+tells that the protocol of KIP-848 is served; and share.version (the setting share_version). The APIs of client metrics
+are listed only with the setting client_telemetry.
+Known gaps: no other features are listed.
 """
 
 import re
@@ -42,7 +42,7 @@ _FEATURES_EPOCH = 0
 
 
 def api_versions(broker: Broker, request: ApiVersionsRequest, context: RequestContext) -> ApiVersionsResponse:
-    """Answer with what is served."""
+    """List the APIs and features."""
     names = request.client_software_name, request.client_software_version
     if context.version >= _NAMED_SINCE and not all(map(_NAME.fullmatch, names)):
         return ApiVersionsResponse(error_code=ErrorCode.INVALID_REQUEST)
@@ -52,7 +52,7 @@ def api_versions(broker: Broker, request: ApiVersionsRequest, context: RequestCo
     if not broker.settings.client_telemetry:
         answer.api_keys = [api for api in answer.api_keys if api.api_key not in _TELEMETRY]
     level = broker.settings.transaction_version
-    # Clients of version 3 do not know features that begin at 0 (KAFKA-17492).
+    # Clients of version 3 do not accept features that begin at 0 (KAFKA-17492).
     oldest = 0 if context.version >= _ZERO_SINCE else 1
     answer.supported_features.append(
         SupportedFeatureKey(name=_TRANSACTIONS, min_version=oldest, max_version=_NEWEST_TRANSACTIONS)
@@ -71,7 +71,7 @@ def api_versions(broker: Broker, request: ApiVersionsRequest, context: RequestCo
 
 
 def response(error: ErrorCode) -> ApiVersionsResponse:
-    """The list of what is served; with an error only ApiVersions itself is in it."""
+    """Return the response; with an error it lists only ApiVersions itself."""
     served = APIS.values() if error is ErrorCode.NONE else [APIS[_KEY]]
     answer = ApiVersionsResponse(
         error_code=error,

@@ -1,9 +1,9 @@
-"""JoinGroup (key 11), Heartbeat (12), LeaveGroup (13) and SyncGroup (14): being a member of a classic group.
+"""JoinGroup (key 11), Heartbeat (12), LeaveGroup (13) and SyncGroup (14): membership in a classic group.
 
 Versions served: JoinGroup 0 to 9, Heartbeat 0 to 4, LeaveGroup 0 to 5, SyncGroup 0 to 5.
-Behaviour: as Kafka's classic protocol (KIP-62), with ids given by the coordinator from JoinGroup 4 on (KIP-394), static
-members from 5 on (KIP-345) and leaders that skip the assignment from 9 on (KIP-814).
-Known gaps: memberships do not outlive the broker: after a restart members are unknown and join again.
+Behaviour: Kafka's classic protocol (KIP-62), with member ids assigned by the coordinator from JoinGroup 4 on (KIP-394),
+static members from 5 on (KIP-345) and leaders that skip the assignment from 9 on (KIP-814).
+Known gaps: memberships do not survive the broker: after a restart members are unknown and rejoin.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ _LEAVE_TOGETHER_SINCE = 3
 
 
 def join_group(broker: Broker, request: JoinGroupRequest, context: RequestContext) -> "asyncio.Future[Message]":
-    """Join; the answer comes when the round ends."""
+    """Add a member, or let it rejoin; the response comes when the rebalance ends."""
     future: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
 
     def answer(result: JoinResult) -> None:
@@ -75,7 +75,7 @@ def _joined(result: JoinResult, version: int) -> JoinGroupResponse:
 
 
 def sync_group(broker: Broker, request: SyncGroupRequest, context: RequestContext) -> "asyncio.Future[Message]":
-    """Bring or get the assignment; the answer comes when the leader has brought it."""
+    """Store the leader's assignment or return a member's; the response waits for the leader."""
     future: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
 
     def answer(result: SyncResult) -> None:
@@ -106,7 +106,7 @@ def sync_group(broker: Broker, request: SyncGroupRequest, context: RequestContex
 
 
 def heartbeat(broker: Broker, request: HeartbeatRequest, context: RequestContext) -> HeartbeatResponse:
-    """Tell whether the member may go on."""
+    """Tell whether the member may continue."""
     try:
         error = broker.groups.heartbeat(
             request.group_id, request.member_id, request.group_instance_id, request.generation_id
@@ -117,7 +117,7 @@ def heartbeat(broker: Broker, request: HeartbeatRequest, context: RequestContext
 
 
 def leave_group(broker: Broker, request: LeaveGroupRequest, context: RequestContext) -> LeaveGroupResponse:
-    """Let members go."""
+    """Remove members."""
     if context.version < _LEAVE_TOGETHER_SINCE:
         return LeaveGroupResponse(error_code=_leave(broker, request.group_id, request.member_id, None))
     return LeaveGroupResponse(

@@ -62,7 +62,7 @@ def offset_commit(broker: Broker, request: OffsetCommitRequest, context: Request
             broker.groups.commit(group, offsets)
         except OSError:
             log.exception("the offsets of group %s could not be stored", request.group_id)
-            # As Kafka says it, so that clients look for the coordinator and try again.
+            # Kafka's code, which makes clients look for the coordinator and retry.
             failed = RequestFailed(ErrorCode.NOT_COORDINATOR)
             topics = [_committed(broker, topic, context.version, failed, {}) for topic in request.topics]
         else:
@@ -78,7 +78,7 @@ def _committed(
     refused: RequestFailed | None,
     offsets: dict[tuple[str, int], CommittedOffset],
 ) -> OffsetCommitResponseTopic:
-    """Collect a topic's offsets in `offsets`, and make the answer."""
+    """Collect a topic's offsets in `offsets`, and return its part of the response."""
     name, unknown = topic.name, refused
     if unknown is None:
         try:
@@ -115,7 +115,7 @@ _NO_OFFSETS = GroupOffsets()
 
 
 def offset_fetch(broker: Broker, request: OffsetFetchRequest, context: RequestContext) -> OffsetFetchResponse:
-    """Tell what groups have committed."""
+    """Return the committed offsets of groups."""
     stable = context.version >= _STABLE_SINCE and request.require_stable
     if context.version >= _GROUPS_SINCE:
         return OffsetFetchResponse(groups=[_of_group(broker, one, context.version, stable) for one in request.groups])

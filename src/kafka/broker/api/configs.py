@@ -1,11 +1,13 @@
-"""DescribeConfigs (key 32), AlterConfigs (33) and IncrementalAlterConfigs (44).
+"""DescribeConfigs (key 32), AlterConfigs (33), IncrementalAlterConfigs (44) and ListConfigResources (74).
 
-Versions served: DescribeConfigs 0 to 4, AlterConfigs 0 to 2, IncrementalAlterConfigs 0 to 1.
-Behaviour: a topic's configs are those of Kafka, checked, kept, and obeyed at once as far as
-`kafka.broker.topic_configs` says. The broker's own settings can be read.
-A group's configs may be set before it is there; those of share groups are obeyed (`kafka.broker.group_configs`). A
-subscription to clients' metrics (KIP-714) is there when one of its configs is set (`kafka.broker.telemetry`).
-Known gaps: the broker's settings cannot be changed while it runs; other resources are refused.
+Versions served: DescribeConfigs 0 to 4, AlterConfigs 0 to 2, IncrementalAlterConfigs 0 to 1, ListConfigResources 0 to
+1.
+Behaviour: topics have Kafka's configs, which are checked and stored, and take effect at once as far as
+`kafka.broker.topic_configs` says. The broker's own settings are read-only. Configs of a group may be set before the
+group exists; those of share groups take effect (`kafka.broker.group_configs`). A subscription to client metrics
+(KIP-714) exists if one of its configs is set (`kafka.broker.telemetry`). ListConfigResources lists topics, the broker,
+groups with configs, and subscriptions to client metrics.
+Known gaps: the broker's settings cannot be changed while it runs; other resources, such as loggers, do not exist.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -44,18 +46,18 @@ _ALL_KINDS = (_TOPIC, _BROKER, _BROKER_LOGGER, _CLIENT_METRICS, _GROUP)
 _KINDS_SINCE = 1
 _OF_TOPIC, _OF_BROKER, _DEFAULT, _OF_CLIENT_METRICS, _OF_GROUP = 1, 4, 5, 7, 8
 _NAMED = (_CLIENT_METRICS, _GROUP)
-"""Resources whose configs may be set before they are there."""
+"""Resources whose configs may be set before they exist."""
 _SET, _DELETE, _APPEND, _SUBTRACT = 0, 1, 2, 3
 
 
 Check = Callable[[str, str | None], str]
-"""Returns a config's value if it is valid."""
+"""Returns a config's value if it is valid; otherwise raises `RequestFailed`."""
 Change = Callable[[Mapping[str, str], Mapping[str, TopicOption], Check], dict[str, str]]
-"""Makes new configs of those that are set; gets what there may be, and the check."""
+"""Computes new configs from the current ones, the known options, and the check."""
 
 
 class Entry(NamedTuple):
-    """A config as it is described."""
+    """A config as DescribeConfigs returns it."""
 
     name: str
     value: str
@@ -69,7 +71,7 @@ class Entry(NamedTuple):
 def describe_configs(
     broker: Broker, request: DescribeConfigsRequest, context: RequestContext
 ) -> DescribeConfigsResponse:
-    """Describe the configs of topics and of the broker."""
+    """Describe the configs of topics, the broker, groups and subscriptions to client metrics."""
     results = []
     for asked in request.resources:
         result = DescribeConfigsResult(
@@ -94,7 +96,7 @@ def _described(entry: Entry, request: DescribeConfigsRequest, version: int) -> D
         name=entry.name,
         value=entry.value,
         read_only=entry.read_only,
-        is_default=version == 0 and entry.source == _DEFAULT,  # later versions say where a value comes from
+        is_default=version == 0 and entry.source == _DEFAULT,  # later versions report the source of a value
         config_source=entry.source,
         synonyms=[DescribeConfigsSynonym(name=name, value=value, source=source) for name, value, source in synonyms],
         config_type=entry.type,
@@ -139,7 +141,7 @@ def _topic_entries(broker: Broker, topic: Topic) -> Iterable[Entry]:
 def _named_entries(broker: Broker, resource_type: int, name: str) -> Iterable[Entry]:
     kept = _kept(broker, resource_type, name)
     configs = kept.of(name)
-    if resource_type == _CLIENT_METRICS:  # of which Kafka shows what is set, and nothing else
+    if resource_type == _CLIENT_METRICS:  # Kafka shows only configs that are set
         for key, value in sorted(configs.items()):
             yield Entry(key, value, _OF_CLIENT_METRICS, kept.options[key].type, kept.options[key].doc, ())
         return
@@ -152,7 +154,7 @@ def _named_entries(broker: Broker, resource_type: int, name: str) -> Iterable[En
 
 
 def _kept(broker: Broker, resource_type: int, name: str) -> NamedConfigs:
-    """Where the configs of a group, or of a subscription to metrics, are kept."""
+    """Return the store of the configs of groups or of subscriptions to client metrics."""
     if not name:
         what = "Group name" if resource_type == _GROUP else "Client metrics subscription name"
         raise RequestFailed(ErrorCode.INVALID_REQUEST, f"{what} must not be empty")
@@ -184,7 +186,7 @@ def _broker_entries(broker: Broker) -> Iterable[Entry]:
 
 
 def alter_configs(broker: Broker, request: AlterConfigsRequest, context: RequestContext) -> AlterConfigsResponse:
-    """Replace all configs of topics, groups and subscriptions to metrics."""
+    """Replace all configs of topics, groups and subscriptions to client metrics."""
     responses = []
     for asked in request.resources:
         changed = {one.name: one.value for one in asked.configs}
@@ -205,7 +207,7 @@ def alter_configs(broker: Broker, request: AlterConfigsRequest, context: Request
 def incremental_alter_configs(
     broker: Broker, request: IncrementalAlterConfigsRequest, context: RequestContext
 ) -> IncrementalAlterConfigsResponse:
-    """Change single configs of topics, groups and subscriptions to metrics (KIP-339)."""
+    """Change single configs of topics, groups and subscriptions to client metrics (KIP-339)."""
     responses = []
     for asked in request.resources:
         steps = [(one.name, one.config_operation, one.value) for one in asked.configs]
@@ -234,7 +236,7 @@ def _altered(
     validate_only: bool,
     change: Change,
 ) -> tuple[ErrorCode, str | None]:
-    """Apply what `change` makes of the configs of a topic, a group or a subscription; returns error code and text."""
+    """Apply `change` to the configs of a topic, a group or a subscription; returns error code and text."""
     try:
         if resource_type in _NAMED:
             kept = _kept(broker, resource_type, name)
@@ -299,7 +301,7 @@ def _stepped(
 def list_config_resources(
     broker: Broker, request: ListConfigResourcesRequest, context: RequestContext
 ) -> ListConfigResourcesResponse:
-    """List the names of what has configs (KIP-1142); before version 1 that is subscriptions to metrics alone."""
+    """List resources that have configs (KIP-1142); before version 1 only subscriptions to client metrics."""
     kinds = (_CLIENT_METRICS,) if context.version < _KINDS_SINCE else tuple(request.resource_types) or _ALL_KINDS
     if not set(kinds) <= set(_ALL_KINDS):
         return ListConfigResourcesResponse(error_code=ErrorCode.UNSUPPORTED_VERSION)

@@ -1,13 +1,12 @@
 """ConsumerGroupHeartbeat (key 68) and ConsumerGroupDescribe (69): members of groups of the type "consumer" (KIP-848).
 
 Versions served: 0 and 1 of both.
-Behaviour: as Kafka's: epochs, targets by "uniform" and "range", partitions that are given up before others get them,
-static members that come back (epoch -2), session and rebalance timeouts. An empty group of either type becomes one of
-the other when a member of that comes; with members of the other type it is refused, classic ones with
-INCONSISTENT_GROUP_PROTOCOL, others with GROUP_ID_NOT_FOUND.
-Known gaps: groups do not move from one protocol to the other while they have members. Regular expressions are Python's,
-not RE2/J's, which hardly differ. Memberships do not outlive the broker: after a restart members are unknown and join
-again.
+Behaviour: as in Kafka: epochs, target assignments by "uniform" and "range", partitions that are revoked before others
+get them, static members that return (epoch -2), session and rebalance timeouts. An empty group of either type changes
+its type when a member of the other type joins. If it has members of the other type, joining is refused: classic
+members get INCONSISTENT_GROUP_PROTOCOL, others GROUP_ID_NOT_FOUND.
+Known gaps: groups with members cannot change their protocol. Regular expressions are Python's, which hardly differ from
+RE2/J's. Memberships do not survive the broker: after a restart members are unknown and rejoin.
 """
 
 from collections.abc import Iterable
@@ -32,7 +31,7 @@ _CONSUMER_TYPE = 1
 def consumer_group_heartbeat(
     broker: Broker, request: ConsumerGroupHeartbeatRequest, context: RequestContext
 ) -> ConsumerGroupHeartbeatResponse:
-    """Take a member in, keep it, or let it go."""
+    """Add a member, keep it alive, or remove it."""
     try:
         _check(request)
         if request.group_id in broker.shares.groups:

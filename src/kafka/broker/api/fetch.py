@@ -1,15 +1,15 @@
 """Fetch (key 1).
 
 Versions served: 0 to 18; fetch sessions from 7 on (KIP-227), topics by id from 13 on.
-Behaviour: whole batches are given as they were produced, at most `max_bytes` in all and `partition_max_bytes` from a
-partition; where the first batch alone is larger, it is given all the same (KIP-74). With less than `min_bytes` at hand
-the answer waits for more, `max_wait_ms` at most. A session's response names only partitions that have something new,
-and those that had records go to the end of the queue, so that none starves. Versions 0 to 3 get magic 0 or 1. Zstd
-does not exist there: its batches are answered with UNSUPPORTED_COMPRESSION_TYPE, and so are topics with this
+Behaviour: returns whole batches as they were produced, at most `max_bytes` in total and `partition_max_bytes` per
+partition; a first batch that is larger is returned anyway (KIP-74). If fewer than `min_bytes` are available, the
+response waits for more, at most `max_wait_ms`. The response of a session contains only partitions with news, and
+partitions that had records go to the end of the queue, so that none starves. Versions 0 to 3 get magic 0 or 1, which
+do not support zstd: such batches are answered with UNSUPPORTED_COMPRESSION_TYPE, and so are topics with this
 `compression.type` below version 10.
-With read_committed it ends at the last stable offset, and lists the aborted transactions within what it gives; it waits
-for a marker then, not for the records of open transactions.
-Known gaps: no followers, no preferred replica, no diverging epochs; versions 0 to 2 get the first batch whole, too,
+With read_committed the response ends at the last stable offset and lists the aborted transactions in its range; it
+waits for a marker, not for the records of open transactions.
+Known gaps: no followers, no preferred replica, no diverging epochs; versions 0 to 2 also get a whole first batch
 instead of a part of it.
 """
 
@@ -43,7 +43,7 @@ Found = tuple[Wanted, PartitionData]
 
 
 def fetch(broker: Broker, request: FetchRequest, context: RequestContext) -> "Message | asyncio.Future[Message]":
-    """Answer with records, now or when there are enough."""
+    """Return records, now or when enough are available."""
     try:
         session = _session(broker, request, context.version)
     except RequestFailed as error:
@@ -57,7 +57,7 @@ def fetch(broker: Broker, request: FetchRequest, context: RequestContext) -> "Me
 
 
 def _session(broker: Broker, request: FetchRequest, version: int) -> FetchSession | None:
-    """The session the request belongs to, brought up to date; None for a full request without one."""
+    """Return the updated session of the request; None for a full request without a session."""
     if version < _SESSIONS_SINCE or request.session_epoch in (FINAL_EPOCH, INITIAL_EPOCH):
         broker.sessions.close(request.session_id)
         opens = version >= _SESSIONS_SINCE and request.session_epoch == INITIAL_EPOCH
@@ -73,7 +73,7 @@ def _session(broker: Broker, request: FetchRequest, version: int) -> FetchSessio
                 known.fetch_offset, known.max_bytes = wanted.fetch_offset, wanted.max_bytes
                 known.current_leader_epoch = wanted.current_leader_epoch
         if request.session_epoch != INITIAL_EPOCH:
-            # Last, as in Kafka: a partition that is both fetched and forgotten is forgotten.
+            # Last, as in Kafka: a partition both fetched and forgotten is forgotten.
             for forgotten in request.forgotten_topics_data:
                 topic = forgotten.topic_id if version >= _TOPIC_IDS_SINCE else forgotten.topic
                 for partition in forgotten.partitions:
@@ -92,7 +92,7 @@ def _wanted(request: FetchRequest, version: int) -> Iterator[Wanted]:
 
 
 class Fetching:
-    """One fetch: reads, and waits if that is too little."""
+    """One fetch request: reads, and waits if too little is available."""
 
     def __init__(self, broker: Broker, request: FetchRequest, version: int, session: FetchSession | None) -> None:
         self._broker = broker
@@ -108,10 +108,10 @@ class Fetching:
         self._missing = 0
         self._logs: list[PartitionLog] = []
         self._stable: list[int] = []
-        """Their last stable offsets when it looked last."""
+        """The last stable offsets of the partitions at the last read."""
 
     def read(self) -> tuple[list[Found], int]:
-        """What there is for each partition, and the bytes of it all."""
+        """Read each partition; return the results and their total size."""
         found: list[Found] = []
         size = 0
         for wanted in self._wanted:
@@ -150,7 +150,7 @@ class Fetching:
             code = code_of(error)
             if isinstance(error, OSError):
                 log.error("partition %d of %s cannot be read: %s", key[1], key[0], error)
-            # Kafka gives an empty list for a topic it does not know, and none for errors of reading.
+            # Kafka returns an empty list for an unknown topic, and null for read errors.
             none: list[AbortedTransaction] | None = [] if code in _UNKNOWN_TOPIC else None
             return PartitionData(
                 partition_index=key[1], error_code=code, high_watermark=-1, aborted_transactions=none, records=b""
@@ -167,11 +167,11 @@ class Fetching:
     # -- the long poll ------------------------------------------------------------------------------------------------
 
     def wait(self, size: int) -> "asyncio.Future[Message]":
-        """A future of the response, for when there are `min_bytes` or the time is up."""
+        """Return a future of the response, which is due when `min_bytes` are available or on timeout."""
         loop = asyncio.get_running_loop()
         answer = LongPoll(loop=loop)
         self._missing = self.min_bytes - size
-        # An error would have been answered at once, so every partition has a log.
+        # Errors are answered at once, so every partition here has a log.
         self._logs = [self._log(key) for key, _ in self._wanted]
 
         def finish(min_bytes: int = 0) -> None:
@@ -181,14 +181,14 @@ class Fetching:
                 found, size = self.read()
                 if size >= min_bytes:
                     answer.set_result(self.response(found))
-            except Exception as error:  # goes where an error of a request that did not wait goes
+            except Exception as error:  # handled like the error of a request that did not wait
                 answer.set_exception(error)
 
         answer.finish = finish
 
         def appended(nbytes: int) -> None:
             if self._committed_only and nbytes < WAKE:
-                # What was written counts once it is decided; only reading tells how much that is.
+                # Written records count once their transaction has ended; only reading tells how many bytes that is.
                 stable = [log.last_stable_offset for log in self._logs]
                 if stable != self._stable:
                     self._stable = stable
@@ -196,7 +196,7 @@ class Fetching:
             elif self._missing > 0:
                 self._missing -= nbytes
                 if self._missing <= 0:
-                    # Later, so that the producer is answered first.
+                    # Call later, so that the producer is answered first.
                     loop.call_soon(finish)
 
         self._stable = [log.last_stable_offset for log in self._logs]
@@ -215,7 +215,7 @@ class Fetching:
     # -- the response -------------------------------------------------------------------------------------------------
 
     def response(self, found: list[Found]) -> FetchResponse:
-        """The response: of a session only what is new, else everything."""
+        """Return the response: only news in a session, otherwise everything."""
         if self._session is None:
             return FetchResponse(responses=self._by_topic(found))
         fresh = [one for one in found if self._is_news(one)]

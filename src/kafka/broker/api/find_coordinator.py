@@ -2,7 +2,7 @@
 
 Versions served: 0 to 6; several keys at once from 4 on (KIP-699).
 Behaviour: this broker coordinates every group, share groups included, and every transaction.
-Known gaps: type 2, the coordinator of the state of share-partitions, is refused; only brokers ask for it.
+Known gaps: type 2, the coordinator of the state of share-partitions, is refused; only brokers request it.
 """
 
 from kafka.broker.broker import Broker, RequestContext
@@ -11,14 +11,14 @@ from kafka.broker.topics import CONSUMER_OFFSETS, TRANSACTION_STATE
 from kafka.wire.api.find_coordinator import Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
 
 _KEPT_IN = {0: CONSUMER_OFFSETS, 1: TRANSACTION_STATE}
-"""By the type of the key: groups, transactions."""
+"""Internal topics by key type: groups, transactions."""
 _BATCHED_SINCE = 4
 
 
 def find_coordinator(
     broker: Broker, request: FindCoordinatorRequest, context: RequestContext
 ) -> FindCoordinatorResponse:
-    """Answer with this broker."""
+    """Return this broker."""
     error, text = ErrorCode.NONE, None
     kept_in = _KEPT_IN.get(request.key_type)
     if kept_in is None:

@@ -1,9 +1,9 @@
 """DescribeGroups (key 15), ListGroups (16), DeleteGroups (42) and OffsetDelete (47).
 
 Versions served: DescribeGroups 0 to 6, ListGroups 0 to 5, DeleteGroups 0 to 2, OffsetDelete 0.
-Behaviour: a group is there as long as it has members or offsets, or had members since the broker was started. A group
+Behaviour: a group exists as long as it has members or offsets, or had members since the broker was started. A group
 that does not exist is described as Dead, from version 6 on with GROUP_ID_NOT_FOUND.
-A share group is listed and deleted as others are, and described by ShareGroupDescribe.
+A share group is listed and deleted like any other, and described by ShareGroupDescribe.
 Known gaps: every other group is of the type "classic".
 """
 
@@ -54,7 +54,7 @@ def _described(broker: Broker, group_id: str, operations: int, version: int) -> 
             text = f"Group {group_id} not found." if group is None else f"Group {group_id} is not a classic group."
             missing.error_code, missing.error_message = ErrorCode.GROUP_ID_NOT_FOUND, text
         return missing
-    # Assignments and the protocol are only settled in a stable group.
+    # Only a stable group has assignments and a protocol.
     stable = group.state is GroupState.STABLE
     return DescribedGroup(
         group_id=group_id,
@@ -77,7 +77,7 @@ def _described(broker: Broker, group_id: str, operations: int, version: int) -> 
 
 
 def list_groups(broker: Broker, request: ListGroupsRequest, context: RequestContext) -> ListGroupsResponse:
-    """List the groups, in some states only if asked so."""
+    """List the groups, optionally only those in certain states."""
     states = {state.lower() for state in request.states_filter}
     types = {kind.lower() for kind in request.types_filter}
     groups = [
@@ -122,7 +122,7 @@ def delete_groups(broker: Broker, request: DeleteGroupsRequest, context: Request
 
 
 def offset_delete(broker: Broker, request: OffsetDeleteRequest, context: RequestContext) -> OffsetDeleteResponse:
-    """Delete offsets of topics that no member has subscribed to (KIP-496)."""
+    """Delete offsets of topics to which no member subscribes (KIP-496)."""
     group = broker.groups.groups.get(request.group_id)
     if group is None:
         return OffsetDeleteResponse(error_code=ErrorCode.GROUP_ID_NOT_FOUND)
@@ -155,7 +155,7 @@ def offset_delete(broker: Broker, request: OffsetDeleteRequest, context: Request
 
 
 def _subscribed_topics(group: Group) -> set[str]:
-    """The topics that the members' subscriptions name; those that cannot be read name none, as in Kafka."""
+    """Return the topics in the members' subscriptions; unreadable ones contain none, as in Kafka."""
     topics: set[str] = set()
     if group.consumer is not None:
         return topics.union(*(member.topics for member in group.consumer.members.values()))

@@ -2,9 +2,9 @@
 
 Versions served: ListOffsets 0 to 11, OffsetForLeaderEpoch 0 to 4.
 Behaviour: earliest (-2), latest (-1), the record with the largest timestamp (-3, KIP-734), the earliest local one (-4,
-the same as earliest), and the first record at or after a time; version 0 answers with a list of one offset at most.
-With read_committed the log ends at its last stable offset.
-Known gaps: nothing is tiered, so -5 and -6 find nothing; one leader epoch, 0.
+the same as earliest), and the first record at or after a time; version 0 returns a list of at most one offset. With
+read_committed the log ends at its last stable offset.
+Known gaps: no tiered storage, so -5 and -6 find nothing; a single leader epoch, 0.
 """
 
 from collections import Counter
@@ -37,7 +37,7 @@ _SINCE = {
     _LATEST_TIERED: 9,
     _EARLIEST_PENDING: 11,
 }
-"""The first version that knows each special timestamp."""
+"""The first version that supports each special timestamp."""
 _NOTHING = -1, -1
 _ISOLATION_SINCE = 2
 _READ_COMMITTED = 1
@@ -92,7 +92,7 @@ def _check_epoch(epoch: int) -> None:
 
 
 def _found(log: PartitionLog, timestamp: int, end_offset: int) -> tuple[int, int]:
-    """Timestamp and offset; -1 for what there is not before `end_offset`."""
+    """Return timestamp and offset; -1 if there is none before `end_offset`."""
     if timestamp == _LATEST:
         return -1, end_offset
     if timestamp in (_EARLIEST, _EARLIEST_LOCAL):
@@ -108,7 +108,7 @@ def _found(log: PartitionLog, timestamp: int, end_offset: int) -> tuple[int, int
 def offset_for_leader_epoch(
     broker: Broker, request: OffsetForLeaderEpochRequest, context: RequestContext
 ) -> OffsetForLeaderEpochResponse:
-    """Tell where a leader's epoch ended (KIP-320)."""
+    """Return the end offset of a leader epoch (KIP-320)."""
     return OffsetForLeaderEpochResponse(
         topics=[
             OffsetForLeaderTopicResult(

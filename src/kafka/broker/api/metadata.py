@@ -1,10 +1,10 @@
 """Metadata (key 3), DescribeCluster (60) and DescribeTopicPartitions (75).
 
 Versions served: Metadata 0 to 13, DescribeCluster 0 to 2, DescribeTopicPartitions 0.
-Behaviour: one broker, which leads every partition and is the controller. A topic that is asked for by name and does not
-exist is created if the broker's settings and the request allow it, and is usable at once. Topics can be asked for by
+Behaviour: a single broker leads every partition and is the controller. A topic that is requested by name and does not
+exist is created if the broker's settings and the request allow it, and is usable at once. Topics can be requested by
 name or by id.
-Known gaps: no rack but the broker's own; leader epochs are always 0.
+Known gaps: no rack except the broker's own; leader epochs are always 0.
 """
 
 from collections.abc import Iterable
@@ -44,7 +44,7 @@ _IDS_SINCE = 12
 
 
 def metadata(broker: Broker, request: MetadataRequest, context: RequestContext) -> MetadataResponse:
-    """Tell who the broker is and which topics there are."""
+    """Return the broker and the topics."""
     everything = request.topics is None or (context.version == _ALL_BY_EMPTY_LIST and not request.topics)
     may_create = broker.settings.auto_create_topics and (
         context.version < _CREATION_CHOSEN_SINCE or request.allow_auto_topic_creation
@@ -84,14 +84,14 @@ def _all_asked(
             MetadataResponseTopic(error_code=ErrorCode.INVALID_REQUEST, name=one.name or "", topic_id=one.topic_id)
             for one in asked
         ]
-    # Each once, however often it is asked for.
+    # Each topic once, however often it is requested.
     unique = {(one.name, one.topic_id if one.name is None else NO_UUID): one for one in asked}
     failures = _create_missing(broker, unique.values()) if may_create else {}
     return [_asked(broker, one, failures, operations) for one in unique.values()]
 
 
 def _create_missing(broker: Broker, asked: Iterable[MetadataRequestTopic]) -> dict[str, RequestFailed]:
-    """Create the topics that are not there, all in one step; returns why some could not be."""
+    """Create missing topics in one step; returns the errors of those that could not be created."""
     changes = TopicChanges()
     failures: dict[str, RequestFailed] = {}
     for one in asked:
@@ -150,7 +150,7 @@ def _described(broker: Broker, topic: Topic, operations: int) -> MetadataRespons
 def describe_cluster(
     broker: Broker, request: DescribeClusterRequest, context: RequestContext
 ) -> DescribeClusterResponse:
-    """Tell who the broker is (KIP-700); of a controller's endpoint nothing is known here (KIP-919)."""
+    """Return the broker (KIP-700); there are no controller endpoints (KIP-919)."""
     if request.endpoint_type != _BROKERS:
         error, text = ErrorCode.MISMATCHED_ENDPOINT_TYPE, "The request was sent to an endpoint of type BROKER."
         if request.endpoint_type != _CONTROLLERS:
@@ -178,7 +178,7 @@ def describe_cluster(
 def describe_topic_partitions(
     broker: Broker, request: DescribeTopicPartitionsRequest, context: RequestContext
 ) -> DescribeTopicPartitionsResponse:
-    """Describe topics in pages (KIP-966), sorted by name; without names all of them."""
+    """Describe topics in pages (KIP-966), sorted by name; all topics if none are named."""
     names = sorted({one.name for one in request.topics} or {topic.name for topic in broker.topics})
     first = 0
     if request.cursor is not None:

@@ -2,13 +2,13 @@
 
 Versions served: 0 to 13; topics are named by id from 13 on.
 Behaviour: checksums, records, sizes and timestamps are checked, and a batch is written before it is acknowledged;
-acks 0, 1 and all differ only in whether there is an answer. From version 3 on a partition takes exactly one batch of
-magic 2 a request; its records are read and not changed, so each codec passes through unless the topic's
-`compression.type` names another one: then the batch is compressed anew. Versions 0 to 2 bring magic 0 and 1, which are
-converted to magic 2. A batch that an idempotent producer repeats is answered with the offset it got first.
-A topic that does not exist is not created: asking for its metadata does that.
-A transaction has to have the partition before one of its batches is taken; from version 12 on writing adds it, which is
-how producers of transactions of version 2 do it (KIP-890).
+acks 0, 1 and all differ only in whether there is a response. From version 3 on a request has exactly one batch of
+magic 2 per partition. Its records are checked but not changed, so batches keep their codec unless the topic's
+`compression.type` names another one: then they are recompressed. Versions 0 to 2 send magic 0 and 1, which is converted
+to magic 2. A batch that an idempotent producer repeats is answered with its original offset. A topic that does not
+exist is not created: requesting its metadata does that.
+A transactional batch is refused unless its partition belongs to the transaction; from version 12 on writing adds it, as
+producers of transactions of version 2 expect (KIP-890).
 Known gaps: none.
 """
 
@@ -41,7 +41,7 @@ _TOPIC_IDS_SINCE = 13
 
 
 def produce(broker: Broker, request: ProduceRequest, context: RequestContext) -> ProduceResponse | None:
-    """Append what is produced."""
+    """Append produced batches."""
     now_ms = broker.now_ms()
     answers = []
     for data in request.topic_data:
@@ -58,7 +58,7 @@ def produce(broker: Broker, request: ProduceRequest, context: RequestContext) ->
     if request.acks == 0:
         failed = [one for answer in answers for one in answer.partition_responses if one.error_code]
         if failed:
-            # Kafka does the same: with acks 0 there is no other way to tell the client.
+            # As in Kafka: with acks 0 there is no other way to tell the client.
             raise ConnectionFault(f"a record sent with acks=0 was refused: {failed[0].error_message}")
         return None
     return ProduceResponse(responses=answers)
@@ -112,7 +112,7 @@ def _check_request(request: ProduceRequest) -> None:
 
 
 def _one_batch(given: RecordBytes | None, version: int) -> tuple[memoryview, BatchHeader]:
-    """The batch of magic 2 to be appended, in writable memory."""
+    """Return the magic 2 batch to append, in writable memory."""
     if not given:
         raise RequestFailed(ErrorCode.INVALID_RECORD, "the request has no records for the partition")
     records = memoryview(given)
@@ -142,7 +142,7 @@ def _one_batch(given: RecordBytes | None, version: int) -> tuple[memoryview, Bat
 
 
 def _with_codec_of(topic: Topic, batch: memoryview, header: BatchHeader) -> tuple[memoryview, BatchHeader]:
-    """The batch with the topic's codec, in memory of its own where the producer's is another one."""
+    """Return the batch with the topic's codec, recompressed into new memory if the producer's differs."""
     settings = topic.settings
     if settings.codec is None or settings.codec == header.codec:
         return batch, header
@@ -155,7 +155,7 @@ def _with_codec_of(topic: Topic, batch: memoryview, header: BatchHeader) -> tupl
 def _join_transaction(
     broker: Broker, transactional_id: str | None, partition: tuple[str, int], head: BatchHead, version: int
 ) -> None:
-    """See to it that the transaction of a batch has the partition; raises `RequestFailed`."""
+    """Make sure that the batch's transaction includes the partition; raises `RequestFailed`."""
     from kafka.broker.transactions.transaction_coordinator import Producer
 
     if transactional_id is None:
@@ -185,9 +185,9 @@ _UINT32 = struct.Struct(">I")
 
 
 class RecordsRefused(RequestFailed):
-    """A batch that is refused for some of its records.
+    """A batch is refused because of some of its records.
 
-    Arguments: the code, the text for the batch, and what is wrong with which of its records.
+    Arguments: the code, the message for the batch, and messages by record number.
     """
 
     def __init__(self, code: ErrorCode, message: str, rows: dict[int, str]) -> None:
@@ -196,7 +196,7 @@ class RecordsRefused(RequestFailed):
 
 
 def check_header(topic: Topic, header: BatchHeader) -> None:
-    """Check what the header says; raises `RequestFailed`."""
+    """Check the header of a batch; raises `RequestFailed`."""
     check_size(topic, header)
     if header.is_control:
         raise RequestFailed(ErrorCode.INVALID_RECORD, "clients may not write control batches")
@@ -210,7 +210,7 @@ def check_header(topic: Topic, header: BatchHeader) -> None:
 
 
 def check_size(topic: Topic, header: BatchHeader) -> None:
-    """Raises `RequestFailed` where a batch is larger than the topic takes."""
+    """Raise `RequestFailed` if a batch is larger than the topic allows."""
     most = topic.settings.max_message_bytes
     if header.size > most:
         raise RequestFailed(
@@ -220,9 +220,9 @@ def check_size(topic: Topic, header: BatchHeader) -> None:
 
 
 def check_records(topic: Topic, batch: memoryview, header: BatchHeader, now_ms: int) -> None:
-    """Read every record, so that no consumer meets one that cannot be read; correct the header's largest timestamp.
+    """Check every record, so that consumers get no unreadable one; correct the header's largest timestamp.
 
-    Raises `RecordsRefused`, and `InvalidRecordError` and `CorruptRecordError` for bytes that are no records.
+    Raises `RecordsRefused`, and `InvalidRecordError` or `CorruptRecordError` for bytes that are not records.
     """
     settings = topic.settings
     found = validate_batch(batch, header)

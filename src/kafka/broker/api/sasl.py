@@ -40,7 +40,7 @@ _FRAMED_SINCE = 1
 
 
 def sasl_handshake(broker: Broker, request: SaslHandshakeRequest, context: RequestContext) -> SaslHandshakeResponse:
-    """Agree on a mechanism; after version 0 its messages come in bare frames (KIP-152)."""
+    """Select a mechanism; after version 0 of the handshake its messages come in bare frames (KIP-152)."""
     login = context.login
     if login is None or not login.may_begin():
         return SaslHandshakeResponse(error_code=ErrorCode.ILLEGAL_SASL_STATE)
@@ -52,7 +52,7 @@ def sasl_handshake(broker: Broker, request: SaslHandshakeRequest, context: Reque
 def sasl_authenticate(
     broker: Broker, request: SaslAuthenticateRequest, context: RequestContext
 ) -> SaslAuthenticateResponse:
-    """Take a message of the mechanism."""
+    """Answer a message of the mechanism."""
     login = context.login
     if login is None or not login.is_exchanging():
         return SaslAuthenticateResponse(
@@ -73,7 +73,7 @@ _MOST_ITERATIONS = 16_384
 def describe_user_scram_credentials(
     broker: Broker, request: DescribeUserScramCredentialsRequest, context: RequestContext
 ) -> DescribeUserScramCredentialsResponse:
-    """Tell mechanisms and iterations of some users, or of all."""
+    """Return mechanisms and iterations of some users, or of all."""
     asked = [each.name for each in request.users or ()]
     results = []
     for name in dict.fromkeys(asked or broker.credentials.scram_users()):
@@ -97,7 +97,7 @@ def describe_user_scram_credentials(
 def alter_user_scram_credentials(
     broker: Broker, request: AlterUserScramCredentialsRequest, context: RequestContext
 ) -> AlterUserScramCredentialsResponse:
-    """Set and delete credentials, one of each user."""
+    """Set and delete credentials, one per user."""
     results = []
     for user in dict.fromkeys([one.name for one in request.deletions] + [one.name for one in request.upsertions]):
         result = AlterUserScramCredentialsResult(user=user)
@@ -112,7 +112,7 @@ def alter_user_scram_credentials(
 def _changes(
     broker: Broker, request: AlterUserScramCredentialsRequest, user: str
 ) -> dict[tuple[str, str], ScramCredential | None]:
-    """A user's change; raises `RequestFailed` where it cannot be, or is not the only one."""
+    """Return the change for a user; raises `RequestFailed` if it is invalid or not the only one."""
     if not user:
         raise RequestFailed(ErrorCode.UNACCEPTABLE_CREDENTIAL, "a user has a name that is not empty")
     changes: dict[tuple[str, str], ScramCredential | None] = {}

@@ -50,7 +50,7 @@ _STRICT: Final = 1
 def share_fetch(
     broker: Broker, request: ShareFetchRequest, context: RequestContext
 ) -> "Message | asyncio.Future[Message]":
-    """Take acknowledgements, then answer with records, now or when there are any."""
+    """Apply acknowledgements, then return records, now or when there are any."""
     try:
         session = _session(broker, request, context)
     except RequestFailed as error:
@@ -61,7 +61,7 @@ def share_fetch(
         broker.shares.close_session(session)
         return fetching.response()
     if not context.sends_more:
-        return fetching.response()  # it could not acknowledge what it would acquire
+        return fetching.response()  # it could not acknowledge newly acquired records
     fetching.read()
     if fetching.is_worth_an_answer or request.max_wait_ms <= 0 or not session.partitions:
         return fetching.response()
@@ -69,7 +69,7 @@ def share_fetch(
 
 
 def _session(broker: Broker, request: ShareFetchRequest, context: RequestContext) -> ShareSession:
-    """The session of the request, brought up to date; raises `RequestFailed`."""
+    """Return the updated session of the request; raises `RequestFailed`."""
     group_id, member_id, sessions = request.group_id, request.member_id, broker.shares.sessions
     if not group_id or not member_id:
         raise RequestFailed(ErrorCode.INVALID_REQUEST, "a share fetch names its group and its member")
@@ -91,7 +91,7 @@ def _session(broker: Broker, request: ShareFetchRequest, context: RequestContext
         for one in topic.partitions:
             session.partitions.setdefault((topic.topic_id, one.partition_index))
     if request.share_session_epoch != INITIAL_EPOCH:
-        # Last, as in Kafka: a request that acknowledges a partition's records for the last time also forgets it.
+        # Last, as in Kafka: a request may acknowledge a partition's records for the last time and also forget it.
         for forgotten in request.forgotten_topics_data:
             for number in forgotten.partitions:
                 session.partitions.pop((forgotten.topic_id, number), None)
@@ -99,7 +99,7 @@ def _session(broker: Broker, request: ShareFetchRequest, context: RequestContext
 
 
 class ShareFetching:
-    """One share fetch: acknowledges, reads, and waits if there is nothing."""
+    """One share fetch request: acknowledges, reads, and waits if there are no records."""
 
     def __init__(self, broker: Broker, request: ShareFetchRequest, session: ShareSession, connection: object) -> None:
         self._broker = broker
@@ -111,14 +111,14 @@ class ShareFetching:
 
     @property
     def is_worth_an_answer(self) -> bool:
-        """Whether there are records or errors; that acknowledgements are taken can be said later."""
+        """Whether there are records or errors; the results of acknowledgements can wait."""
         return any(one.acquired_records or one.error_code or one.acknowledge_error_code for one in self._found.values())
 
     def _data(self, key: PartitionKey) -> PartitionData:
         return self._found.setdefault(key, PartitionData(partition_index=key[1], records=b""))
 
     def acknowledge(self) -> None:
-        """Take the acknowledgements that came along."""
+        """Apply the acknowledgements in the request."""
         for topic in self._request.topics:
             for one in topic.partitions:
                 if one.acknowledgement_batches:
@@ -135,7 +135,7 @@ class ShareFetching:
     # -- reading ------------------------------------------------------------------------------------------------------
 
     def read(self, last_time: bool = False) -> None:
-        """Acquire what there is, up to the bounds of the request; less than `min_bytes` only the `last_time`."""
+        """Acquire records within the request's limits; fewer than `min_bytes` only the `last_time`."""
         if not last_time and self._request.min_bytes > 1 and not self._has_enough():
             return
         request = self._request
@@ -173,7 +173,7 @@ class ShareFetching:
         self._session.partitions.move_to_end(key)  # so that none starves
 
     def _has_enough(self) -> bool:
-        """Whether `min_bytes` are at hand; what fails is answered at once, too."""
+        """Whether `min_bytes` are available; errors are answered at once, too."""
         missing = self._request.min_bytes
         for key in self._session.partitions:
             try:
@@ -187,7 +187,7 @@ class ShareFetching:
     # -- the long poll ------------------------------------------------------------------------------------------------
 
     def wait(self) -> "asyncio.Future[Message]":
-        """A future of the response, for when there are records or the time is up."""
+        """Return a future of the response, which is due when there are records or on timeout."""
         loop, shares = asyncio.get_running_loop(), self._broker.shares
         answer = LongPoll(loop=loop)
         answer.finish = lambda: answer.set_result(self.response())
@@ -200,11 +200,11 @@ class ShareFetching:
                 self.read(last_time)
                 if last_time or self.is_worth_an_answer:
                     answer.set_result(self.response())
-            except Exception as error:  # goes where an error of a request that did not wait goes
+            except Exception as error:  # handled like the error of a request that did not wait
                 answer.set_exception(error)
 
         def look() -> None:
-            loop.call_soon(finish, False)  # later, so that who brought the news is answered first
+            loop.call_soon(finish, False)  # later, so that the request that caused this is answered first
 
         def appended(_: int) -> None:
             look()
@@ -228,12 +228,12 @@ class ShareFetching:
             try:
                 yield self._broker.topics.by_id(topic_id).log(number)
             except RequestFailed:
-                continue  # it was answered with, or is with the next look
+                continue  # already sent, or sent by the next read
 
     # -- the response -------------------------------------------------------------------------------------------------
 
     def response(self) -> ShareFetchResponse:
-        """The response; the one that begins a session names every partition."""
+        """Return the response; the first one of a session contains every partition."""
         if self._full:
             for key in self._session.partitions:
                 self._data(key)
@@ -247,7 +247,7 @@ class ShareFetching:
 def share_acknowledge(
     broker: Broker, request: ShareAcknowledgeRequest, context: RequestContext
 ) -> ShareAcknowledgeResponse:
-    """Take acknowledgements."""
+    """Apply acknowledgements."""
     try:
         session = _acknowledging_session(broker, request)
     except RequestFailed as error:
@@ -285,7 +285,7 @@ def _acknowledging_session(broker: Broker, request: ShareAcknowledgeRequest) -> 
 def acknowledged(
     broker: Broker, session: ShareSession, key: PartitionKey, batches: Sequence[Acknowledged], renews: bool
 ) -> tuple[ErrorCode, str | None]:
-    """Take what is said of one partition; returns error code and text. Locks are renewed only where it `renews`."""
+    """Apply the acknowledgements of one partition; returns error code and text. Only `renews` allows renewals."""
     if not renews and any(AckType.RENEW in batch.types for batch in batches):
         return ErrorCode.INVALID_REQUEST, "locks are renewed by a request that says so (is_renew_ack)"
     try:

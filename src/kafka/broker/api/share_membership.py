@@ -1,9 +1,9 @@
 """ShareGroupHeartbeat (key 76) and ShareGroupDescribe (77): members of share groups (KIP-932).
 
 Versions served: 1 of both.
-Behaviour: a member names itself, joins with epoch 0 and leaves with -1. Partitions are shared out at once: there is no
-revoking in share groups. The session timeout and the interval are the group's configs.
-Known gaps: memberships do not outlive the broker: after a restart members are unknown and join again.
+Behaviour: a member chooses its own id, joins with epoch 0 and leaves with -1. Partitions are assigned at once, as share
+groups do not revoke any. The session timeout and the heartbeat interval are configs of the group.
+Known gaps: memberships do not survive the broker: after a restart members are unknown and rejoin.
 """
 
 from uuid import UUID
@@ -24,7 +24,7 @@ _ASSIGNOR = "simple"
 def share_group_heartbeat(
     broker: Broker, request: ShareGroupHeartbeatRequest, context: RequestContext
 ) -> ShareGroupHeartbeatResponse:
-    """Take a member in, keep it, or let it go."""
+    """Add a member, keep it alive, or remove it."""
     try:
         _check(request)
         return _answered(broker, request, context)

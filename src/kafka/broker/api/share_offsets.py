@@ -1,8 +1,8 @@
 """DescribeShareGroupOffsets (key 90), AlterShareGroupOffsets (91) and DeleteShareGroupOffsets (92).
 
 Versions served: DescribeShareGroupOffsets 0 to 1, with the lag from 1 on (KIP-1226); the others 0.
-Behaviour: a partition that the group has not read has the start offset -1. Offsets are changed while the group is
-empty; what was in flight is forgotten then. A group that does not exist is made when offsets of a topic are set.
+Behaviour: a partition that the group has not read has the start offset -1. Offsets can be changed only while the group
+is empty, which discards records in flight. Setting offsets creates a group that does not exist.
 Known gaps: none.
 """
 
@@ -29,7 +29,7 @@ _UNREAD = -1
 def describe_share_group_offsets(
     broker: Broker, request: DescribeShareGroupOffsetsRequest, context: RequestContext
 ) -> DescribeShareGroupOffsetsResponse:
-    """Tell where groups are in partitions."""
+    """Return the start offsets of groups."""
     return DescribeShareGroupOffsetsResponse(groups=[_of_group(broker, asked) for asked in request.groups])
 
 
@@ -53,7 +53,7 @@ def _of_group(
 
 
 def _asked(broker: Broker, asked: DescribeShareGroupOffsetsRequestGroup) -> Iterable[tuple[str, list[int]]]:
-    """The partitions asked for; where none are named all that the group has read, or that its members are to read."""
+    """Return the requested partitions; by default all that the group has read or that its members are assigned."""
     if asked.topics is not None:
         return [(topic.topic_name, topic.partitions) for topic in asked.topics]
     found: dict[str, set[int]] = {}
@@ -88,7 +88,7 @@ def _described(
 def alter_share_group_offsets(
     broker: Broker, request: AlterShareGroupOffsetsRequest, context: RequestContext
 ) -> AlterShareGroupOffsetsResponse:
-    """Have an empty group go on elsewhere."""
+    """Move the start offsets of an empty group."""
     shares, group_id = broker.shares, request.group_id
     try:
         if not group_id:
@@ -128,7 +128,7 @@ def _set_start(broker: Broker, group_id: str, topic: Topic, number: int, start: 
 def delete_share_group_offsets(
     broker: Broker, request: DeleteShareGroupOffsetsRequest, context: RequestContext
 ) -> DeleteShareGroupOffsetsResponse:
-    """Have an empty group forget topics."""
+    """Delete the offsets of an empty group for topics."""
     try:
         _check_empty(broker, request.group_id)
     except RequestFailed as error:

@@ -2,9 +2,11 @@
 
 Versions served: CreateTopics 0 to 7, DeleteTopics 0 to 6, DeleteRecords 0 to 2, DescribeLogDirs 1 to 4,
 CreatePartitions 0 to 3.
-Behaviour: done when it is answered; topics can be deleted by id from DeleteTopics 6 on. With validate_only everything
-is checked and nothing done. DescribeLogDirs reports one log directory; a partition without records has size 0.
-Known gaps: one broker, so the replication factor is 1 (or -1 for the default) and an assignment names this broker only.
+Behaviour: changes are complete when they are answered; topics can be deleted by id from DeleteTopics 6 on. With
+validate_only requests are checked but not executed. DescribeLogDirs reports one log directory; a partition without
+records has size 0.
+Known gaps: with a single broker the replication factor must be 1 (or -1 for the default), and assignments may contain
+this broker only.
 """
 
 import logging
@@ -59,7 +61,7 @@ _TOPIC_CONFIG, _DEFAULT_CONFIG = 1, 5
 
 
 def create_topics(broker: Broker, request: CreateTopicsRequest, context: RequestContext) -> CreateTopicsResponse:
-    """Create topics, all that can be in one step."""
+    """Create all valid topics in one step."""
     times = Counter(topic.name for topic in request.topics)
     described = _DescribedConfigs(broker)
     changes = TopicChanges()
@@ -86,7 +88,7 @@ def _not_created(name: str, error: RequestFailed) -> CreatableTopicResult:
 def _planned(
     broker: Broker, asked: CreatableTopic, changes: TopicChanges, described: "_DescribedConfigs"
 ) -> CreatableTopicResult:
-    """Add a topic to the changes, and say what it will be."""
+    """Add a topic to the changes, and return its description."""
     broker.topics.check_new(asked.name, changes)
     partitions = _partitions(broker, asked)
     configs = {one.name: check_config(one.name, one.value) for one in asked.configs}
@@ -102,14 +104,14 @@ def _planned(
 
 
 class _DescribedConfigs:
-    """The configs of new topics as the response lists them; those of topics with the same configs are made once."""
+    """The configs of new topics as the response lists them, cached for topics with the same configs."""
 
     def __init__(self, broker: Broker) -> None:
         self._defaults = broker.settings.topic_defaults
         self._made: dict[tuple[tuple[str, str], ...], list[CreatableTopicConfigs]] = {}
 
     def of(self, configs: dict[str, str]) -> list[CreatableTopicConfigs]:
-        """All configs of a topic that has these of its own."""
+        """Return all configs of a topic with these overrides."""
         key = tuple(sorted(configs.items()))
         if key not in self._made:
             self._made[key] = [
@@ -124,7 +126,7 @@ class _DescribedConfigs:
 
 
 def _partitions(broker: Broker, asked: CreatableTopic) -> int:
-    """How many partitions a new topic is to have."""
+    """Return the number of partitions of a new topic."""
     if asked.assignments:
         if asked.num_partitions != -1 or asked.replication_factor != -1:
             raise RequestFailed(
@@ -162,7 +164,7 @@ def _check_assignment(broker: Broker, assignments: Sequence[Sequence[int]]) -> N
 def create_partitions(
     broker: Broker, request: CreatePartitionsRequest, context: RequestContext
 ) -> CreatePartitionsResponse:
-    """Give topics more partitions."""
+    """Add partitions to topics."""
     times = Counter(topic.name for topic in request.topics)
     changes = TopicChanges()
     results = {}
@@ -198,7 +200,7 @@ def _check_more(broker: Broker, topic: Topic, asked: CreatePartitionsTopic) -> N
 
 
 def delete_topics(broker: Broker, request: DeleteTopicsRequest, context: RequestContext) -> DeleteTopicsResponse:
-    """Delete topics with their records, and what groups committed for them."""
+    """Delete topics with their records and committed offsets."""
     if context.version < _IDS_SINCE:
         states = [DeleteTopicState(name=name) for name in request.topic_names]
     else:
@@ -234,7 +236,7 @@ def _delete(broker: Broker, changes: TopicChanges, results: Sequence[DeletableTo
         try:
             broker.groups.forget_topic(name)
         except OSError:
-            # They are only forgotten until the next start, and then found for a topic that is not there.
+            # The offsets are gone until the next start, which finds them for a topic that does not exist.
             log.exception("what groups committed for the deleted topic %s could not be removed from disk", name)
         try:
             broker.shares.forget_topic(changes.deleted[name].topic_id)
@@ -268,7 +270,7 @@ def _deleted(broker: Broker, topic: str, asked: DeleteRecordsPartition) -> Delet
 def describe_log_dirs(
     broker: Broker, request: DescribeLogDirsRequest, context: RequestContext
 ) -> DescribeLogDirsResponse:
-    """Tell the sizes of partitions; those that are not there are left out, as by Kafka."""
+    """Return the sizes of partitions; missing partitions are omitted, as in Kafka."""
     wanted: dict[str, list[int]] = {}
     if request.topics is None:
         wanted = {topic.name: list(range(topic.partitions)) for topic in broker.topics}

@@ -53,7 +53,7 @@ log = logging.getLogger(__name__)
 
 
 def init_producer_id(broker: Broker, request: InitProducerIdRequest, context: RequestContext) -> InitProducerIdResponse:
-    """Give out a producer id, or an epoch of the one that a transactional id has."""
+    """Allocate a producer id, or the next epoch of a transactional id's producer id."""
     try:
         producer_id, epoch = _given(broker, request)
     except RequestFailed as error:
@@ -89,7 +89,7 @@ Codes = dict[TopicPartition, ErrorCode]
 def add_partitions_to_txn(
     broker: Broker, request: AddPartitionsToTxnRequest, context: RequestContext
 ) -> AddPartitionsToTxnResponse:
-    """Add partitions to a transaction; all of them or none."""
+    """Add partitions to a transaction: all of them or none."""
     if context.version < _BATCHED_SINCE:
         producer = Producer(request.v3_and_below_producer_id, request.v3_and_below_producer_epoch)
         topics = request.v3_and_below_topics
@@ -127,10 +127,10 @@ def _checked(
     version: int,
     change: Callable[[list[TopicPartition]], Codes],
 ) -> Codes:
-    """The codes of what is asked, if all partitions are there."""
+    """Apply `change` if all partitions exist; return the error codes."""
     asked = [(topic.name, number) for topic in topics for number in topic.partitions]
     refused = {one: ErrorCode.UNKNOWN_TOPIC_OR_PARTITION for one in asked if not _has(broker, *one)}
-    if version < _BATCHED_SINCE:  # brokers may add what clients may not write to
+    if version < _BATCHED_SINCE:  # brokers may add partitions that clients may not write to
         internal = [one for one in asked if one[0] in INTERNAL_TOPICS]
         refused |= dict.fromkeys(internal, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
     if refused:
@@ -268,7 +268,7 @@ def _commit(
     offsets: dict[PartitionKey, CommittedOffset],
     codes: dict[PartitionKey, ErrorCode],
 ) -> None:
-    """Store the offsets that are valid; raises `RequestFailed` where none can be."""
+    """Store the valid offsets; raises `RequestFailed` if none can be stored."""
     if not request.group_id:
         raise RequestFailed(ErrorCode.INVALID_GROUP_ID)
     _join_transaction(broker, request, version)
@@ -290,7 +290,7 @@ def _commit(
 
 
 def _join_transaction(broker: Broker, request: TxnOffsetCommitRequest, version: int) -> None:
-    """See to it that the transaction has the group's offsets; raises `RequestFailed`."""
+    """Make sure that the transaction includes the group's offsets; raises `RequestFailed`."""
     producer = Producer(request.producer_id, request.producer_epoch)
     partition = CONSUMER_OFFSETS.name, offsets_partition(request.group_id)
     try:

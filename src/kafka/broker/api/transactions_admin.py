@@ -1,9 +1,9 @@
 """ListTransactions (key 66), DescribeTransactions (key 65), DescribeProducers (key 61), WriteTxnMarkers (key 27).
 
 Versions served: 0 to 2, 0, 0, 0 to 2.
-Behaviour: as KIP-664 has them. WriteTxnMarkers, which brokers ask of each other, ends a transaction in single
-partitions, whatever the coordinator says; people use it for transactions that hang. In a partition of
-__consumer_offsets it ends what is pending in the groups that are kept there.
+Behaviour: as in KIP-664. WriteTxnMarkers, a request between brokers, ends a transaction in single partitions, whatever
+the coordinator's state; administrators use it for hanging transactions. In a partition of __consumer_offsets it ends
+the pending offsets of the groups in that partition.
 """
 
 import re
@@ -83,7 +83,7 @@ def list_transactions(
 def describe_transactions(
     broker: Broker, request: DescribeTransactionsRequest, context: RequestContext
 ) -> DescribeTransactionsResponse:
-    """Tell all about transactional ids."""
+    """Describe transactional ids."""
     return DescribeTransactionsResponse(
         transaction_states=[_described(broker, one) for one in request.transactional_ids]
     )
@@ -114,7 +114,7 @@ def _described(broker: Broker, transactional_id: str) -> DescribedState:
 def describe_producers(
     broker: Broker, request: DescribeProducersRequest, context: RequestContext
 ) -> DescribeProducersResponse:
-    """Tell which producers have written to partitions."""
+    """List the producers that have written to partitions."""
     return DescribeProducersResponse(
         topics=[
             TopicResponse(

@@ -1,4 +1,4 @@
-"""One group: its members, its generation and what they agreed on. What happens when is in `rebalance`."""
+"""One group: its members, its generation and the protocol they agreed on. `rebalance` decides what happens when."""
 
 from collections import Counter
 
@@ -10,9 +10,9 @@ from kafka.broker.groups.offsets import GroupOffsets, Offsets
 
 
 class Group:
-    """The state of a group. Members keep the order in which they came, and the first is the leader.
+    """The state of a group. Members are in the order in which they joined, and the first is the leader.
 
-    With `consumer` it is one of the type "consumer", which has its members there; the offsets are the same.
+    A group of the type "consumer" has its members in `consumer`; its offsets are kept as in any other group.
     """
 
     def __init__(self, group_id: str) -> None:
@@ -23,12 +23,12 @@ class Group:
         self.leader: str | None = None
         self.members: dict[str, Member] = {}
         self.pending: dict[str, Timer] = {}
-        """Ids that were given out and have not joined with them yet, with the timer that ends the wait."""
+        """Member ids that were assigned but have not joined yet, with the timers that expire them."""
         self.stored = GroupOffsets()
         self.consumer: ConsumerGroup | None = None
         self.rebalance_timer: Timer | None = None
         self.initial_join = False
-        """The round began with an empty group, and its delay has not passed yet."""
+        """Whether the rebalance started with an empty group and its initial delay has not passed yet."""
         self._static: dict[str, str] = {}
         self._machine = StateMachine()
 
@@ -38,22 +38,22 @@ class Group:
         return self._machine.state
 
     def move(self, target: GroupState) -> None:
-        """Change the state as its table allows."""
+        """Change the state; the state table must allow it."""
         self._machine.move(target)
 
     @property
     def type_name(self) -> str:
-        """Its type as Kafka names it."""
+        """Kafka's name for its type."""
         return "classic" if self.consumer is None else "consumer"
 
     @property
     def state_name(self) -> str:
-        """Its state as Kafka names it."""
+        """Kafka's name for its state."""
         return self.state.value if self.consumer is None else self.consumer.state.value
 
     @property
     def is_empty(self) -> bool:
-        """Whether nobody is in it, or about to be."""
+        """Whether it has no members and none is about to join."""
         if self.consumer is not None:
             return not self.consumer.members
         return self.state is GroupState.EMPTY and not self.pending
@@ -66,7 +66,7 @@ class Group:
     # -- members ------------------------------------------------------------------------------------------------------
 
     def add(self, member: Member) -> None:
-        """Take a member in."""
+        """Add a member."""
         if not self.members:
             self.leader = member.member_id
         self.members[member.member_id] = member
@@ -74,7 +74,7 @@ class Group:
             self._static[member.group_instance_id] = member.member_id
 
     def remove(self, member: Member) -> None:
-        """Let a member go; if it led, the next one leads."""
+        """Remove a member; if it was the leader, the next one becomes leader."""
         del self.members[member.member_id]
         if member.group_instance_id is not None and self._static.get(member.group_instance_id) == member.member_id:
             del self._static[member.group_instance_id]
@@ -82,7 +82,7 @@ class Group:
             self.leader = next(iter(self.members), None)
 
     def replace_static(self, old: Member, new_id: str) -> None:
-        """Give the static member `old` the id it got when it came back (KIP-345), in its place among the members."""
+        """Give the returning static member `old` its new id (KIP-345), keeping its place among the members."""
         old_id, old.member_id = old.member_id, new_id
         self.members = {new_id if one == old_id else one: member for one, member in self.members.items()}
         if old.group_instance_id is not None:
@@ -91,23 +91,23 @@ class Group:
             self.leader = new_id
 
     def static_member_id(self, group_instance_id: str) -> str | None:
-        """The id that the static member `group_instance_id` has at present."""
+        """Return the current id of the static member `group_instance_id`."""
         return self._static.get(group_instance_id)
 
     @property
     def rebalance_timeout_ms(self) -> int:
-        """How long a round waits for its members: as long as the slowest of them asked for."""
+        """How long a rebalance waits for members: the largest rebalance timeout of any member."""
         return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
 
     @property
     def all_have_joined(self) -> bool:
-        """Whether nobody is missing in this round."""
+        """Whether all members have joined this rebalance."""
         return not self.pending and all(member.answer_join is not None for member in self.members.values())
 
     # -- protocols ----------------------------------------------------------------------------------------------------
 
     def accepts(self, request: JoinRequest) -> bool:
-        """Whether there is a protocol left that all members offer, with the one that asks."""
+        """Whether all members, including the joining one, support a common protocol."""
         if not request.protocol_type or not request.protocols:
             return False
         if self.state is GroupState.EMPTY:
@@ -118,11 +118,11 @@ class Group:
         return bool(offered & self._common()) if self.members else True
 
     def _common(self) -> set[str]:
-        """The names of the protocols that every member offers."""
+        """Return the names of the protocols that every member supports."""
         return set.intersection(*({protocol.name for protocol in member.protocols} for member in self.members.values()))
 
     def next_generation(self) -> None:
-        """End the round: count the generation up and settle on the protocol that most members prefer."""
+        """End the rebalance: increment the generation and select the protocol that most members prefer."""
         self.generation_id += 1
         if not self.members:
             self.protocol_name = None
@@ -134,7 +134,7 @@ class Group:
         self.move(GroupState.COMPLETING_REBALANCE)
 
     def joined_members(self) -> list[JoinedMember]:
-        """The members with their subscriptions, as the leader needs them."""
+        """Return the members with their subscriptions, for the leader."""
         return [
             JoinedMember(one.member_id, one.group_instance_id, one.metadata(self.protocol_name))
             for one in self.members.values()

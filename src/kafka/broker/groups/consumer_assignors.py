@@ -1,7 +1,7 @@
-"""The assignors of groups of the type "consumer" (KIP-848): who shall have which partitions.
+"""The assignors of groups of the type "consumer" (KIP-848), which compute target assignments.
 
-Counterpart: Kafka's UniformAssignor and RangeAssignor, without their use of racks. "uniform" moves as few partitions as
-it can; where several members could keep one, another may than in Kafka.
+Counterpart: Kafka's UniformAssignor and RangeAssignor, without racks. "uniform" moves as few partitions as possible; if
+several members could keep one, it may choose another member than Kafka.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,13 +13,13 @@ Subscriptions = Mapping[str, frozenset[UUID]]
 """The topics that each member subscribes to."""
 Assignments = dict[str, set[TopicPartition]]
 Assignor = Callable[[Subscriptions, Mapping[UUID, int], Mapping[str, set[TopicPartition]]], Assignments]
-"""Called with the subscriptions, the number of partitions of each topic, and what the members had before."""
+"""Called with the subscriptions, the number of partitions of each topic, and the previous assignments."""
 
 
 def assign_uniform(
     wanted: Subscriptions, counts: Mapping[UUID, int], before: Mapping[str, set[TopicPartition]]
 ) -> Assignments:
-    """As even as the subscriptions allow; what a member had it keeps where it can."""
+    """Assign as evenly as the subscriptions allow; members keep their partitions where possible."""
     held: Assignments = {member: set() for member in wanted}
     free = {(topic, number) for topic, count in counts.items() for number in range(count)}
     for member in sorted(wanted):
@@ -36,7 +36,7 @@ def assign_uniform(
 
 
 def _move_one(wanted: Subscriptions, held: Assignments) -> bool:
-    """Move one partition to a member with at least two fewer, which makes the sum of the squares smaller."""
+    """Move one partition to a member with at least two fewer, which reduces the sum of squares; False if none can."""
     for giver in sorted(held, key=lambda member: (-len(held[member]), member)):
         for tp in sorted(held[giver], reverse=True):
             takers = [member for member in held if tp[0] in wanted[member] and len(held[giver]) - len(held[member]) > 1]
@@ -50,7 +50,7 @@ def _move_one(wanted: Subscriptions, held: Assignments) -> bool:
 def assign_range(
     wanted: Subscriptions, counts: Mapping[UUID, int], before: Mapping[str, set[TopicPartition]]
 ) -> Assignments:
-    """Of each topic consecutive partitions to each member, so that topics with equal numbers go together."""
+    """Assign consecutive partitions of each topic, so that topics with equal partition counts are co-partitioned."""
     held: Assignments = {member: set() for member in wanted}
     for topic, count in counts.items():
         members = sorted(member for member in wanted if topic in wanted[member])
@@ -63,4 +63,4 @@ def assign_range(
 
 
 ASSIGNORS: Final[Mapping[str, Assignor]] = {"uniform": assign_uniform, "range": assign_range}
-"""By name; the first is used where no member asks for one."""
+"""Assignors by name; the first is the default."""

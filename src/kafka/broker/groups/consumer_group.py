@@ -1,7 +1,8 @@
-"""A group of the type "consumer" (KIP-848): its members, what each shall have, and how they get there.
+"""A group of the type "consumer" (KIP-848): its members, their target assignments, and the steps towards them.
 
-A change of members, subscriptions or topics makes a new group epoch, and a new target for everyone. A member gives up
-what is not in its target, says so with a heartbeat, and then gets what is new as far as nobody else has it any more.
+A change of members, subscriptions or topics creates a new group epoch with new target assignments. A member revokes
+the partitions that are not in its target, confirms that with a heartbeat, and then gets its new partitions as soon as
+no other member owns them.
 Counterpart: Kafka's ConsumerGroup, TargetAssignmentBuilder and CurrentAssignmentBuilder.
 """
 
@@ -19,7 +20,7 @@ from kafka.broker.groups.consumer_assignors import ASSIGNORS, TopicPartition
 
 LEAVE_EPOCH = -1
 LEAVE_STATIC_EPOCH = -2
-"""Of a static member that will be back (KIP-345): nobody else gets its partitions meanwhile."""
+"""Epoch of a static member that will return (KIP-345); nobody else gets its partitions meanwhile."""
 
 
 class ConsumerGroupState(Enum):
@@ -36,9 +37,9 @@ class ConsumerMember:
     """A member; times in milliseconds.
 
     Attributes:
-        epoch: that of the target that it has reached, or is on its way to.
-        assigned: what it may have.
-        revoking: what it has to give up, and has not said that it did.
+        epoch: the epoch of the target that it has reached or is moving to.
+        assigned: the partitions that it may own.
+        revoking: the partitions that it must revoke and has not confirmed yet.
     """
 
     member_id: str
@@ -55,7 +56,7 @@ class ConsumerMember:
     assigned: set[TopicPartition] = field(default_factory=set)
     revoking: set[TopicPartition] = field(default_factory=set)
     waits: bool = False
-    """Whether others have yet to give up what is in its target."""
+    """Whether other members must still revoke partitions of its target."""
     session: Timer | None = field(default=None, repr=False)
     rebalance: Timer | None = field(default=None, repr=False)
 
@@ -68,12 +69,12 @@ class ConsumerMember:
 
     @property
     def is_away(self) -> bool:
-        """Whether it is a static member that left, and will be back."""
+        """Whether it is a static member that left and will return."""
         return self.epoch == LEAVE_STATIC_EPOCH
 
 
 class Basis(NamedTuple):
-    """What a target was made from."""
+    """The input from which a target was computed."""
 
     subscriptions: Mapping[str, tuple[frozenset[str], str | None]]
     counts: Mapping[UUID, int]
@@ -106,15 +107,15 @@ class ConsumerGroup:
         return member.epoch == self.target_epoch and not member.revoking and not member.waits
 
     def target(self, member: ConsumerMember) -> set[TopicPartition]:
-        """What a member shall have."""
+        """Return the target assignment of a member."""
         return self.targets.get(member.member_id, set())
 
     def static_member(self, instance_id: str) -> ConsumerMember | None:
-        """The member that has this instance id."""
+        """Return the member with this instance id."""
         return next((one for one in self.members.values() if one.instance_id == instance_id), None)
 
     def member(self, member_id: str, instance_id: str | None) -> ConsumerMember:
-        """The member that says to be `member_id`, and the static member `instance_id` if that is given."""
+        """Return the member with this id; if `instance_id` is set, it must be that static member."""
         if instance_id is not None:
             static = self.static_member(instance_id)
             if static is not None and static.member_id != member_id:
@@ -125,19 +126,19 @@ class ConsumerGroup:
         return member
 
     def remove(self, member: ConsumerMember) -> None:
-        """Let a member go; the others share what it had."""
+        """Remove a member; the others get its partitions."""
         member.stop()
         del self.members[member.member_id]
         self.targets.pop(member.member_id, None)
 
     def replace(self, old: ConsumerMember, new: ConsumerMember) -> None:
-        """Give the place of a static member that was away to the one that comes back."""
+        """Give a returning static member the place of the one that left."""
         old.stop()
         self.targets[new.member_id] = self.targets.pop(old.member_id, set())
         self.members = {
             (new if one is old else one).member_id: new if one is old else one for one in self.members.values()
         }
-        if self.basis is not None and old.member_id in self.basis.subscriptions:  # a new id is no change
+        if self.basis is not None and old.member_id in self.basis.subscriptions:  # a new id does not change the group
             subscriptions = dict(self.basis.subscriptions)
             subscriptions[new.member_id] = subscriptions.pop(old.member_id)
             self.basis = self.basis._replace(subscriptions=subscriptions)
@@ -147,9 +148,9 @@ class ConsumerGroup:
     # -- targets ------------------------------------------------------------------------------------------------------
 
     def assign(self, topics: Mapping[str, tuple[UUID, int]]) -> None:
-        """Make a new target where members, subscriptions or topics have changed.
+        """Compute new targets if members, subscriptions or topics have changed.
 
-        `topics` has the id and the number of partitions of each topic that is there.
+        `topics` holds the id and the number of partitions of each existing topic.
         """
         wanted = {name: _matched(member, topics) for name, member in self.members.items()}
         counts = {topics[name][0]: topics[name][1] for each in wanted.values() for name in each}
@@ -164,14 +165,14 @@ class ConsumerGroup:
         self.assignor, self.target_epoch = assignor, self.epoch
 
     def _chosen(self) -> str:
-        """The assignor that most members ask for."""
+        """Return the assignor that most members request."""
         votes = Counter(one.server_assignor for one in self.members.values() if one.server_assignor is not None)
         return votes.most_common(1)[0][0] if votes else next(iter(ASSIGNORS))
 
     # -- reconciling --------------------------------------------------------------------------------------------------
 
     def reconcile(self, member: ConsumerMember, owned: set[TopicPartition] | None) -> None:
-        """Bring a member nearer to its target; `owned` is what it says that it has, None where it does not say."""
+        """Move a member towards its target; `owned` is what it reports to own, or None."""
         if member.revoking and (owned is None or owned & member.revoking):
             return
         member.revoking = set()
@@ -190,7 +191,7 @@ class ConsumerGroup:
 
 
 def _matched(member: ConsumerMember, topics: Iterable[str]) -> frozenset[str]:
-    """The topics that are there of those that a member subscribes to."""
+    """Return the existing topics to which a member subscribes."""
     named = member.topics.intersection(topics)
     if not member.regex:
         return named
@@ -199,7 +200,7 @@ def _matched(member: ConsumerMember, topics: Iterable[str]) -> frozenset[str]:
 
 
 def check_regex(regex: str | None) -> None:
-    """Raise `RequestFailed` with INVALID_REGULAR_EXPRESSION for what is none."""
+    """Raise `RequestFailed` with INVALID_REGULAR_EXPRESSION for an invalid regular expression."""
     try:
         re.compile(regex or "")
     except (re.error, OverflowError, RecursionError) as error:

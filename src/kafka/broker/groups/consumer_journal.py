@@ -1,7 +1,7 @@
-"""The file of groups of the type "consumer" (KIP-848): each entry is all that is kept of one, or that it is gone.
+"""The file of groups of the type "consumer" (KIP-848): each entry is the whole state of a group, or its removal.
 
-Members, epochs and assignments outlive a broker, as in Kafka's topic __consumer_offsets: a member goes on where it was,
-and an epoch is never given twice.
+Members, epochs and assignments survive a broker, as in Kafka's topic __consumer_offsets: a member continues where it
+was, and no epoch is used twice.
 """
 
 import json
@@ -18,15 +18,15 @@ _SMALLEST_REWRITE: Final = 1024 * 1024
 
 
 class ConsumerGroupJournal:
-    """The journal in `path`; with `sync` each change is synced to the disk before it is answered."""
+    """The journal in `path`; with `sync` each change is synced to disk before it is answered."""
 
     def __init__(self, path: Path, sync: bool) -> None:
         self._file = EntryFile(path, sync, "group")
         self._written: dict[str, str] = {}
-        """What was written last of each group that is there."""
+        """The last written state of each existing group."""
 
     def load(self) -> dict[str, ConsumerGroup]:
-        """Open the file and return the groups in it; called once, before anything else."""
+        """Open the file and return its groups; call it once, first."""
         kept: dict[str, Any] = {}
         for entry in self._file.load():
             if entry["kept"] is None:
@@ -38,9 +38,9 @@ class ConsumerGroupJournal:
         return {group_id: _group(one) for group_id, one in kept.items()}
 
     def store(self, group_id: str, group: ConsumerGroup | None) -> None:
-        """Write down how a group is now, None if it is none of this type any more; raises OSError.
+        """Write the state of a group if it has changed; None if it is no longer of this type. Raises OSError.
 
-        Nothing is written where nothing has changed. What could not be written is, with the next change.
+        A state that could not be written is written with the next change.
         """
         kept = None if group is None else _kept(group)
         text = None if kept is None else json.dumps(kept)
@@ -55,7 +55,7 @@ class ConsumerGroupJournal:
             self._file.rewrite(_entries({name: json.loads(one) for name, one in self._written.items()}))
 
     def discard_unsynced(self) -> None:
-        """Throw away what a failure of the machine could take; the journal is not to be used afterwards."""
+        """Discard what a machine failure could lose; do not use the journal afterwards."""
         self._file.discard_unsynced()
 
     def close(self) -> None:

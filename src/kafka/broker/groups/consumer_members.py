@@ -1,4 +1,4 @@
-"""The members of all groups of the type "consumer" (KIP-848): who comes, shows that it lives, is put out and leaves."""
+"""The members of all groups of the type "consumer" (KIP-848): joining, heartbeats, expiry, removal and leaving."""
 
 import logging
 import uuid
@@ -25,14 +25,14 @@ log = logging.getLogger(__name__)
 
 _E = ErrorCode
 _COMMITS_SINCE = 9
-"""The first version of OffsetCommit that knows epochs."""
+"""The first version of OffsetCommit with member epochs."""
 
 Topics = Mapping[str, tuple[UUID, int]]
-"""The id and the number of partitions of each topic that is there."""
+"""The id and the number of partitions of each existing topic."""
 
 
 class Heartbeat(NamedTuple):
-    """What a ConsumerGroupHeartbeat says; None where it does not say."""
+    """The fields of a ConsumerGroupHeartbeat; None means unchanged."""
 
     group_id: str
     member_id: str
@@ -49,14 +49,15 @@ class Heartbeat(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """Whether it says everything, and wants to hear everything."""
+        """Whether it contains all fields, and so requests a full response."""
         return self.topics is not None and self.owned is not None and self.rebalance_timeout_ms != -1
 
 
 class ConsumerMembers:
-    """See the module. `session_timeout_ms` is asked with a group, `topics` gives all topics, `groups` has all types.
+    """The members of all groups of this type.
 
-    What `journal` has kept is there from the beginning, and members have a whole session to show that they live.
+    `session_timeout_ms` returns a group's session timeout, `topics` returns all topics, and `groups` contains groups of
+    all types. Groups in the `journal` exist from the start, and their members have a full session to send a heartbeat.
     """
 
     def __init__(
@@ -80,7 +81,7 @@ class ConsumerMembers:
                 self._watch(group_id, consumer, member)
 
     def heartbeat(self, said: Heartbeat) -> tuple[ConsumerMember, bool]:
-        """Take a member in or keep it; the member, and whether it is to be told its assignment.
+        """Add a member or keep it alive; return the member, and whether to send it its assignment.
 
         Raises `RequestFailed`.
         """
@@ -100,7 +101,7 @@ class ConsumerMembers:
         return member, said.epoch == 0 or said.is_whole or member.assigned != before
 
     def leave(self, said: Heartbeat) -> None:
-        """A member goes, for good or (a static one) for now; raises `RequestFailed`."""
+        """Let a member leave, for good or (a static one) temporarily; raises `RequestFailed`."""
         group = self._existing(said.group_id)
         member = group.member(said.member_id, said.instance_id)
         if said.epoch == LEAVE_STATIC_EPOCH:
@@ -114,7 +115,7 @@ class ConsumerMembers:
         self._store(said.group_id, group)
 
     def put_out(self, group_id: str, group: ConsumerGroup, member_id: str, instance_id: str | None) -> None:
-        """Put a member out for an administrator, who may name a static one by its instance alone."""
+        """Remove a member for an administrator, who may name a static one by its instance id alone."""
         if instance_id is not None and not member_id:
             static = group.static_member(instance_id)
             member_id = "" if static is None else static.member_id
@@ -122,14 +123,14 @@ class ConsumerMembers:
         self._store(group_id, group)
 
     def _store(self, group_id: str, group: ConsumerGroup | None) -> None:
-        """Keep how a group is now, before anybody is told; raises `RequestFailed`."""
+        """Store the state of a group before it is sent to anyone; raises `RequestFailed`."""
         try:
             self._journal.store(group_id, group)
         except OSError as error:
             raise RequestFailed(_E.COORDINATOR_NOT_AVAILABLE, str(error)) from error
 
     def forget(self, group_id: str) -> None:
-        """A group is none of this type any more; raises `RequestFailed`."""
+        """Record that a group is no longer of this type; raises `RequestFailed`."""
         self._store(group_id, None)
 
     # -- groups and members -------------------------------------------------------------------------------------------
@@ -141,7 +142,7 @@ class ConsumerMembers:
         return group.consumer
 
     def _joined(self, said: Heartbeat) -> ConsumerGroup:
-        """The group that a member joins: a new one, or one that is empty or of this type."""
+        """Return the group that a member joins: a new one, or one that is empty or of this type."""
         group = self._groups.get(said.group_id)
         if group is None:
             group = self._groups[said.group_id] = Group(said.group_id)
@@ -156,7 +157,7 @@ class ConsumerMembers:
 
     @staticmethod
     def _make(group: Group, consumer: ConsumerGroup) -> None:
-        """Make a group one of this type."""
+        """Convert a group to this type."""
         group.consumer = consumer
         group.protocol_type = "consumer"
 
@@ -179,7 +180,7 @@ class ConsumerMembers:
 
     @staticmethod
     def _current(group: ConsumerGroup, said: Heartbeat) -> ConsumerMember:
-        """The member that says to be of an epoch: the present one, or that before if the last answer was lost."""
+        """Return the member at an epoch: the current one, or the previous one if the last response was lost."""
         member = group.member(said.member_id, said.instance_id)
         is_late = said.epoch == member.previous_epoch and said.owned is not None and said.owned <= member.assigned
         if said.epoch != member.epoch and not is_late:
@@ -191,7 +192,7 @@ class ConsumerMembers:
 
     @staticmethod
     def _update(member: ConsumerMember, said: Heartbeat) -> None:
-        """Take over what is new."""
+        """Apply the changes in a heartbeat."""
         member.client_id, member.client_host = said.client_id, said.client_host
         if said.rack_id is not None:
             member.rack_id = said.rack_id
@@ -207,7 +208,7 @@ class ConsumerMembers:
     # -- time ---------------------------------------------------------------------------------------------------------
 
     def _watch(self, group_id: str, group: ConsumerGroup, member: ConsumerMember) -> None:
-        """Begin a member's session anew, and the time that it has to give up what it is asked for."""
+        """Restart a member's session timer, and its rebalance timer if it must revoke partitions."""
         if member.session is not None:
             member.session.cancel()
         timeout_s = self._session_timeout_ms(group_id) / 1000
@@ -226,7 +227,7 @@ class ConsumerMembers:
             group.assign(self._topics())
 
     def _expire(self, group_id: str, group: ConsumerGroup, member: ConsumerMember) -> None:
-        """A member's time is up."""
+        """Remove a member whose timer has expired."""
         self._remove(group, member)
         try:
             self._store(group_id, group)
@@ -237,7 +238,7 @@ class ConsumerMembers:
 
     @staticmethod
     def check_commit(group: ConsumerGroup, member_id: str, instance_id: str | None, epoch: int, version: int) -> None:
-        """Raise `RequestFailed` where a version of OffsetCommit may not write; None members only to an empty group."""
+        """Raise `RequestFailed` if an OffsetCommit is not allowed; without a member the group must be empty."""
         if epoch < 0 and group.state is ConsumerGroupState.EMPTY:
             return
         member = group.member(member_id, instance_id)
@@ -248,14 +249,14 @@ class ConsumerMembers:
 
     @staticmethod
     def check_transactional_commit(group: ConsumerGroup, member_id: str, instance_id: str | None, epoch: int) -> None:
-        """The same for a TxnOffsetCommit, whose versions know nothing of epochs."""
+        """As `check_commit`, for TxnOffsetCommit, which has no member epochs."""
         if epoch < 0 and not member_id and instance_id is None:
             return
         if epoch != group.member(member_id, instance_id).epoch:
             raise RequestFailed(_E.ILLEGAL_GENERATION)
 
     def check_fetch(self, group_id: str, member_id: str | None, epoch: int) -> None:
-        """Raise `RequestFailed` where a member may not read the offsets of a group."""
+        """Raise `RequestFailed` if a member may not read a group's offsets."""
         group = self._groups.get(group_id)
         if group is None or group.consumer is None or (member_id is None and epoch < 0):
             return
@@ -264,11 +265,11 @@ class ConsumerMembers:
             raise RequestFailed(_E.STALE_MEMBER_EPOCH, f"The member is at epoch {member.epoch}, not {epoch}.")
 
     def discard_unsynced(self) -> None:
-        """Throw away what a failure of the machine could take."""
+        """Discard what a machine failure could lose."""
         self._journal.discard_unsynced()
 
     def close(self) -> None:
-        """Cancel every timer: the broker ends."""
+        """Cancel all timers, as the broker ends."""
         for group in self._groups.values():
             for member in group.consumer.members.values() if group.consumer is not None else ():
                 member.stop()

@@ -1,9 +1,9 @@
-"""The group coordinator: checks what members say against the state of their group, and leaves the rest to the rounds.
+"""The group coordinator: checks requests of members against the state of their group; `rebalance` does the rest.
 
-Members of groups of the type "consumer" are in `consumers`, which this asks about their commits.
+`consumers` holds the members of groups of the type "consumer" and checks their commits.
 
-Counterpart: Kafka's classic group coordinator (JoinGroup, SyncGroup, Heartbeat, LeaveGroup of KIP-62, static members of
-KIP-345, ids given by the coordinator of KIP-394).
+Counterpart: Kafka's classic group coordinator (JoinGroup, SyncGroup, Heartbeat and LeaveGroup of KIP-62, static members
+of KIP-345, member ids assigned by the coordinator of KIP-394).
 """
 
 import random
@@ -25,7 +25,7 @@ from kafka.broker.topics import offsets_partition
 _E = ErrorCode
 _S = GroupState
 _GROUP_ERRORS_SINCE = 9
-"""The version of OffsetCommit that can tell of a group that is not there (KIP-848)."""
+"""The first version of OffsetCommit that reports unknown groups (KIP-848)."""
 
 
 class GroupCoordinator:
@@ -60,7 +60,7 @@ class GroupCoordinator:
     # -- joining ------------------------------------------------------------------------------------------------------
 
     def join(self, request: JoinRequest, answer: AnswerJoin) -> None:
-        """JoinGroup: `answer` is called once, at once for an error and else when the round ends."""
+        """JoinGroup: calls `answer` once, immediately for an error, otherwise when the rebalance ends."""
         try:
             self._join(request, answer)
         except RequestFailed as error:
@@ -89,7 +89,7 @@ class GroupCoordinator:
             self._join_new(group, request, answer)
 
     def _make_classic(self, group: Group) -> None:
-        """Have a group of the type "consumer" that is empty be a classic one; raises `RequestFailed` for another."""
+        """Convert an empty group of the type "consumer" to a classic one; raises `RequestFailed` if it has members."""
         if group.consumer is not None:
             if group.consumer.members:
                 raise RequestFailed(_E.INCONSISTENT_GROUP_PROTOCOL)
@@ -123,7 +123,7 @@ class GroupCoordinator:
         if group.state is not _S.STABLE or member.metadata(group.protocol_name) != before:
             self._rounds.rejoin(group, member, request, answer)
             return
-        # It came back unchanged: it keeps its partitions, and the others notice nothing.
+        # It returned unchanged: it keeps its partitions, and the others are not affected.
         self._rounds.touch(member)
         leads = group.leader == member_id
         skips = leads and request.supports_skipping_assignment
@@ -155,7 +155,7 @@ class GroupCoordinator:
         if not (unchanged and settled):
             self._rounds.rejoin(group, member, request, answer)
             return
-        # The answer to its first request was lost: it gets it once more.
+        # The response to its first request was lost: send it again.
         self._rounds.touch(member)
         leads = group.leader == member.member_id
         answer(
@@ -172,7 +172,7 @@ class GroupCoordinator:
 
     @staticmethod
     def _member(group: Group, member_id: str, group_instance_id: str | None) -> Member:
-        """The member that says to be `member_id`, and the static member `group_instance_id` if that is given."""
+        """Return the member with this id; if `group_instance_id` is set, it must be that static member."""
         if group_instance_id is not None:
             current = group.static_member_id(group_instance_id)
             if current is None:
@@ -207,9 +207,9 @@ class GroupCoordinator:
         assignments: dict[str, bytes],
         answer: Callable[[SyncResult], None],
     ) -> None:
-        """SyncGroup: `answer` is called once, when the assignment is there or for an error.
+        """SyncGroup: calls `answer` once, when the assignment is available or for an error.
 
-        `protocol` is the type and the name that the member takes for settled, None where it does not say.
+        `protocol` is the type and the name of the protocol that the member expects; None if it sends none.
         """
         try:
             group, member = self._current_member(group_id, member_id, group_instance_id, generation_id)
@@ -230,13 +230,13 @@ class GroupCoordinator:
             self._rounds.assign(group, assignments)
 
     def heartbeat(self, group_id: str, member_id: str, group_instance_id: str | None, generation_id: int) -> ErrorCode:
-        """Heartbeat: whether the member may go on, has to join again, or is no member any more."""
+        """Heartbeat: tell whether the member may continue, must rejoin, or is no longer a member."""
         group, member = self._current_member(group_id, member_id, group_instance_id, generation_id)
         self._rounds.touch(member)
         return _E.REBALANCE_IN_PROGRESS if group.state is _S.PREPARING_REBALANCE else _E.NONE
 
     def leave(self, group_id: str, member_id: str, group_instance_id: str | None) -> None:
-        """LeaveGroup of one member; a static one can be named by its instance alone."""
+        """LeaveGroup for one member; a static one may be named by its instance id alone."""
         group = self.groups.get(group_id)
         if group is None:
             raise RequestFailed(_E.UNKNOWN_MEMBER_ID if group_id else _E.INVALID_GROUP_ID)
@@ -255,10 +255,10 @@ class GroupCoordinator:
     def check_commit(
         self, group_id: str, member_id: str, group_instance_id: str | None, generation_id: int, version: int
     ) -> Group:
-        """The group that a version of OffsetCommit may write to.
+        """Return the group to which an OffsetCommit may write.
 
-        Without a member the group has to be empty (a consumer that assigns its partitions itself); the group's id may
-        be empty then. A member has to be of the current generation.
+        Without a member the group must be empty (a consumer that assigns its own partitions); its id may then be empty.
+        A member must be of the current generation.
         """
         group = self.groups.get(group_id)
         if group is None:
@@ -279,9 +279,10 @@ class GroupCoordinator:
     def check_transactional_commit(
         self, group_id: str, member_id: str, group_instance_id: str | None, generation_id: int
     ) -> Group:
-        """The group that a TxnOffsetCommit may write to (KIP-447).
+        """Return the group to which a TxnOffsetCommit may write (KIP-447).
 
-        One that names a member has to name it as it is; one that names none is taken, as older producers know none.
+        If the request names a member, id and generation must be current; requests without one are accepted, as older
+        producers do not send it.
         """
         if not group_id:
             raise RequestFailed(_E.INVALID_GROUP_ID)
@@ -299,12 +300,12 @@ class GroupCoordinator:
         return group
 
     def commit(self, group: Group, offsets: Offsets) -> None:
-        """Store offsets durably, then make them visible; raises OSError where they cannot be stored."""
+        """Store offsets durably, then make them visible; raises OSError if they cannot be stored."""
         self._journal.commit(group.group_id, offsets)
         group.stored.commit(offsets)
 
     def commit_pending(self, group: Group, producer_id: int, offsets: Offsets) -> None:
-        """Store offsets that become visible when the producer's transaction is committed; raises OSError."""
+        """Store offsets that become visible when the producer's transaction commits; raises OSError."""
         self._journal.commit_pending(group.group_id, producer_id, offsets)
         group.stored.commit_pending(producer_id, offsets)
 
@@ -316,13 +317,13 @@ class GroupCoordinator:
                 group.stored.end_pending(producer_id, committed)
 
     def delete_offsets(self, group: Group, partitions: Collection[PartitionKey]) -> None:
-        """Forget offsets, committed or pending."""
+        """Delete committed and pending offsets."""
         known = sorted(group.stored.partitions().intersection(partitions))
         self._journal.delete(group.group_id, known)
         group.stored.delete(known)
 
     def forget_topic(self, topic: str) -> None:
-        """Forget what was committed for a topic that is deleted."""
+        """Delete the offsets of a deleted topic."""
         for group in self.groups.values():
             gone = [one for one in group.stored.partitions() if one[0] == topic]
             if gone:
@@ -336,7 +337,7 @@ class GroupCoordinator:
     # -- administration -----------------------------------------------------------------------------------------------
 
     def delete_group(self, group_id: str) -> None:
-        """DeleteGroups: only an empty group can go."""
+        """DeleteGroups: delete a group, which must be empty."""
         group = self.groups.get(group_id)
         if group is None:
             raise RequestFailed(_E.GROUP_ID_NOT_FOUND)
@@ -349,12 +350,12 @@ class GroupCoordinator:
         del self.groups[group_id]
 
     def discard_unsynced(self) -> None:
-        """Throw away the commits, and what has become of members, that a failure of the machine could take."""
+        """Discard commits and changes of members that a machine failure could lose."""
         self._journal.discard_unsynced()
         self.consumers.discard_unsynced()
 
     def close(self) -> None:
-        """Close the journal; members are not told, they find out when they ask the next time."""
+        """Close the journal; members find out with their next request."""
         for group in self.groups.values():
             self._rounds.stop(group)
         self.consumers.close()

@@ -1,10 +1,10 @@
-"""The states of a classic group, and which may follow which.
+"""The states of a classic group and their transitions.
 
 EMPTY ──────▶ PREPARING_REBALANCE ──────▶ COMPLETING_REBALANCE ──────▶ STABLE
   ▲                │  ▲      ▲                     │                      │
   └────────────────┘  │      └─────────────────────┘                      │
    (nobody joined)    └───────────────────────────────────────────────────┘
-and from everywhere to DEAD.
+and from every state to DEAD.
 """
 
 from collections.abc import Mapping
@@ -13,18 +13,18 @@ from typing import Final
 
 
 class GroupState(Enum):
-    """A state; the value is Kafka's name for it, as requests and responses spell it."""
+    """A state; the value is Kafka's name for it in requests and responses."""
 
     EMPTY = "Empty"
     """No members; there may be committed offsets."""
     PREPARING_REBALANCE = "PreparingRebalance"
-    """Members are asked to join again; the round ends when all have or when its time is up."""
+    """Members are asked to rejoin; the phase ends when all have joined or on timeout."""
     COMPLETING_REBALANCE = "CompletingRebalance"
-    """All have joined; the leader's assignment is awaited."""
+    """All members have joined; the leader's assignment is pending."""
     STABLE = "Stable"
     """Each member has its assignment."""
     DEAD = "Dead"
-    """Deleted; nothing refers to it any more."""
+    """Deleted."""
 
 
 _S = GroupState
@@ -51,7 +51,7 @@ class StateMachine:
         return self._state
 
     def move(self, target: GroupState) -> None:
-        """Change the state; a transition that the table does not have is a bug of the broker, not of a client."""
+        """Change the state; a transition that is not in the table is a bug of the broker, not of a client."""
         if target not in FOLLOWERS[self._state]:
             raise RuntimeError(f"a group in state {self._state.value} cannot become {target.value}")
         self._state = target

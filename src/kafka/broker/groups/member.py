@@ -1,4 +1,4 @@
-"""One member of a classic group, and the answers it may be waiting for."""
+"""One member of a classic group, and the responses that it may be waiting for."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ class Protocol(NamedTuple):
 
 
 class JoinedMember(NamedTuple):
-    """A member as the leader gets to see it."""
+    """A member as sent to the leader."""
 
     member_id: str
     group_instance_id: str | None
@@ -24,7 +24,7 @@ class JoinedMember(NamedTuple):
 
 
 class JoinResult(NamedTuple):
-    """The answer to a JoinGroup."""
+    """The response to a JoinGroup."""
 
     error: ErrorCode
     member_id: str
@@ -37,7 +37,7 @@ class JoinResult(NamedTuple):
 
 
 class SyncResult(NamedTuple):
-    """The answer to a SyncGroup."""
+    """The response to a SyncGroup."""
 
     error: ErrorCode
     protocol_type: str | None = None
@@ -46,7 +46,7 @@ class SyncResult(NamedTuple):
 
 
 class JoinRequest(NamedTuple):
-    """What a JoinGroup says, times in milliseconds."""
+    """The fields of a JoinGroup; times in milliseconds."""
 
     group_id: str
     member_id: str
@@ -58,14 +58,14 @@ class JoinRequest(NamedTuple):
     protocol_type: str
     protocols: tuple[Protocol, ...]
     requires_known_member_id: bool
-    """From version 4 on a member without an id is given one first, and joins with it (KIP-394)."""
+    """From version 4 on a member without an id is assigned one first and then joins with it (KIP-394)."""
     supports_skipping_assignment: bool
-    """From version 9 on a leader can be told to leave the assignment as it is (KIP-814)."""
+    """From version 9 on a leader can be told to keep the assignment (KIP-814)."""
 
 
 @dataclass(slots=True, eq=False)
 class Member:
-    """A member; `deadline` is when its session ends unless it is heard of before."""
+    """A member; `deadline` is when its session ends unless it sends a request before."""
 
     member_id: str
     group_instance_id: str | None
@@ -82,7 +82,7 @@ class Member:
 
     @classmethod
     def of(cls, request: JoinRequest, member_id: str) -> "Member":
-        """The member that a JoinGroup introduces."""
+        """Create the member of a JoinGroup."""
         return cls(
             member_id,
             request.group_instance_id,
@@ -95,28 +95,28 @@ class Member:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether the broker owes it an answer: it has shown up then, and cannot send heartbeats meanwhile."""
+        """Whether a response is pending: the member is alive and cannot send heartbeats meanwhile."""
         return self.answer_join is not None or self.answer_sync is not None
 
     def metadata(self, protocol_name: str | None) -> bytes:
-        """Its subscription for the protocol of this name."""
+        """Return its subscription for a protocol."""
         for protocol in self.protocols:
             if protocol.name == protocol_name:
                 return protocol.metadata
         return b""
 
     def vote(self, candidates: set[str]) -> str:
-        """The protocol it likes best among `candidates`, all of which it offers."""
+        """Return its preferred protocol among `candidates`, all of which it supports."""
         return next(protocol.name for protocol in self.protocols if protocol.name in candidates)
 
     def finish_join(self, result: JoinResult) -> None:
-        """Answer the JoinGroup it waits for, if it does."""
+        """Send the pending JoinGroup response, if any."""
         answer, self.answer_join = self.answer_join, None
         if answer is not None:
             answer(result)
 
     def finish_sync(self, result: SyncResult) -> None:
-        """Answer the SyncGroup it waits for, if it does."""
+        """Send the pending SyncGroup response, if any."""
         answer, self.answer_sync = self.answer_sync, None
         if answer is not None:
             answer(result)

@@ -29,14 +29,14 @@ Offsets: TypeAlias = Mapping[PartitionKey, CommittedOffset]
 
 
 class _Written(NamedTuple):
-    """An offset, and when it was written in the order of all."""
+    """An offset, and its position in the order of all writes."""
 
     order: int
     offset: CommittedOffset
 
 
 class GroupOffsets:
-    """A group's offsets. Of two for a partition that which was written last counts, whichever was decided last."""
+    """A group's offsets. Of two for a partition the last one written counts, even if it was decided first."""
 
     def __init__(self) -> None:
         self.committed: dict[PartitionKey, CommittedOffset] = {}
@@ -56,26 +56,26 @@ class GroupOffsets:
         return producer_id in self._pending
 
     def commit(self, offsets: Offsets) -> None:
-        """Take offsets that were committed at once."""
+        """Add offsets that are committed immediately."""
         for partition, offset in offsets.items():
             self.committed[partition] = offset
             self._orders[partition] = self._order()
 
     def commit_pending(self, producer_id: int, offsets: Offsets) -> None:
-        """Take offsets that the transaction of a producer decides upon."""
+        """Add offsets that depend on a producer's transaction."""
         pending = self._pending.setdefault(producer_id, {})
         for partition, offset in offsets.items():
             pending[partition] = _Written(self._order(), offset)
 
     def end_pending(self, producer_id: int, committed: bool) -> None:
-        """End the transaction of a producer."""
+        """Commit or drop the pending offsets of a producer's transaction."""
         for partition, written in self._pending.pop(producer_id, {}).items():
             if committed and written.order > self._orders.get(partition, -1):
                 self.committed[partition] = written.offset
                 self._orders[partition] = written.order
 
     def delete(self, partitions: Iterable[PartitionKey]) -> None:
-        """Forget what is committed or pending for partitions."""
+        """Delete the committed and pending offsets of partitions."""
         for partition in partitions:
             self.committed.pop(partition, None)
             self._orders.pop(partition, None)
@@ -87,7 +87,7 @@ class GroupOffsets:
         return set(self.committed).union(*self._pending.values())
 
     def in_order(self) -> Iterator[tuple[int | None, PartitionKey, CommittedOffset]]:
-        """All offsets in the order in which they were written, each with the producer whose transaction has it."""
+        """Yield all offsets in the order of writing, each with the producer id of its open transaction, or None."""
         rows: list[tuple[int, int | None, PartitionKey, CommittedOffset]] = [
             (self._orders[partition], None, partition, offset) for partition, offset in self.committed.items()
         ]
@@ -105,13 +105,13 @@ _SMALLEST_REWRITE: Final = 4 * 1024 * 1024
 
 
 class OffsetJournal:
-    """The journal in `path`; with `sync` each commit is synced to the disk before it is answered."""
+    """The journal in `path`; with `sync` each commit is synced to disk before it is answered."""
 
     def __init__(self, path: Path, sync: bool) -> None:
         self._file = EntryFile(path, sync, "group")
 
     def load(self) -> dict[str, GroupOffsets]:
-        """Open the file and return the offsets in it by group; called once, before anything else."""
+        """Open the file and return its offsets by group; call it once, first."""
         groups: dict[str, GroupOffsets] = {}
         for entry in self._file.load():
             _apply(entry, groups.setdefault(entry["group"], GroupOffsets()))
@@ -119,38 +119,38 @@ class OffsetJournal:
         self._file.replace_if_damaged(_of_groups(groups))
         return groups
 
-    # -- what is appended: each raises OSError, and then nothing has changed ------------------------------------------
+    # -- appending: if these raise OSError, nothing has changed -------------------------------------------------------
 
     def commit(self, group: str, offsets: Offsets) -> None:
-        """The offsets that a group commits."""
+        """Append offsets that a group commits."""
         self._file.append({"group": group, "offsets": _rows(offsets)})
 
     def delete(self, group: str, partitions: list[tuple[str, int]]) -> None:
-        """That a group's offsets for these partitions are gone."""
+        """Append that a group's offsets for these partitions are deleted."""
         if partitions:
             self._file.append({"group": group, "offsets": [list(one) for one in partitions]})
 
     def commit_pending(self, group: str, producer_id: int, offsets: Offsets) -> None:
-        """The offsets that a group commits within the transaction of a producer."""
+        """Append offsets that a group commits within a producer's transaction."""
         self._file.append({"group": group, "producer": producer_id, "offsets": _rows(offsets)})
 
     def end_pending(self, group: str, producer_id: int, committed: bool) -> None:
-        """That the transaction of a producer has ended."""
+        """Append that a producer's transaction has ended."""
         self._file.append({"group": group, "producer": producer_id, "committed": committed})
 
-    # -- keeping it short ---------------------------------------------------------------------------------------------
+    # -- compaction ---------------------------------------------------------------------------------------------------
 
     @property
     def is_wasteful(self) -> bool:
-        """Whether it has grown to a multiple of what it was when it held nothing out of date."""
+        """Whether it has grown to a multiple of its size after the last rewrite."""
         return self._file.is_wasteful(_SMALLEST_REWRITE)
 
     def rewrite(self, groups: Mapping[str, GroupOffsets]) -> None:
-        """Replace the file by one that holds just these offsets."""
+        """Replace the file with one that holds only these offsets."""
         self._file.rewrite(_of_groups(groups))
 
     def discard_unsynced(self) -> None:
-        """Throw away what a failure of the machine could take; the journal is not to be used afterwards."""
+        """Discard what a machine failure could lose; do not use the journal afterwards."""
         self._file.discard_unsynced()
 
     def close(self) -> None:

@@ -1,8 +1,8 @@
-"""The rounds of a classic group: who has to join again, when a round ends, and when a session does.
+"""Rebalances of classic groups: who must rejoin, when a rebalance ends, and when a session expires.
 
-A round (PREPARING_REBALANCE) ends as soon as every member has joined, or when its time is up; who has not joined by
-then is out, unless it is a static member, whose place is kept until its session ends. Then all are answered, and the
-round of assignments (COMPLETING_REBALANCE) ends with the leader's SyncGroup.
+The joining phase (PREPARING_REBALANCE) ends as soon as every member has joined, or on timeout. Members that have not
+joined by then are removed, except static members, whose place is kept until their session expires. Then all are
+answered, and the assignment phase (COMPLETING_REBALANCE) ends with the leader's SyncGroup.
 """
 
 from collections.abc import Callable
@@ -17,11 +17,11 @@ from kafka.broker.groups.member import JoinRequest, JoinResult, Member, SyncResu
 AnswerJoin = Callable[[JoinResult], None]
 
 JOIN_TIMEOUT_S: Final = 300.0
-"""How long a new member may wait for the end of its first round, in which it cannot send heartbeats."""
+"""Maximum duration of a new member's first rebalance, during which it cannot send heartbeats."""
 
 
 class Rounds:
-    """Drives the rounds of all groups; `initial_delay_ms` is what the first round of an empty group waits at least."""
+    """Runs the rebalances of all groups; the first one of an empty group waits at least `initial_delay_ms`."""
 
     def __init__(self, clock: Clock, initial_delay_ms: int) -> None:
         self._clock = clock
@@ -30,14 +30,14 @@ class Rounds:
     # -- members ------------------------------------------------------------------------------------------------------
 
     def add(self, group: Group, member: Member, answer: AnswerJoin) -> None:
-        """Take a new member in, which begins a round."""
+        """Add a new member, which starts a rebalance."""
         member.answer_join = answer
         group.add(member)
         self._watch(group, member, JOIN_TIMEOUT_S)
         self.prepare(group)
 
     def rejoin(self, group: Group, member: Member, request: JoinRequest, answer: AnswerJoin) -> None:
-        """Have a member join again with what it offers now, which begins a round or is part of it."""
+        """Let a member rejoin with new protocols, which starts a rebalance or is part of one."""
         self.update(member, request)
         member.finish_join(JoinResult(ErrorCode.REBALANCE_IN_PROGRESS, member.member_id))
         member.answer_join = answer
@@ -45,14 +45,14 @@ class Rounds:
 
     @staticmethod
     def update(member: Member, request: JoinRequest) -> None:
-        """Take over what a member offers now."""
+        """Update a member's protocols."""
         member.protocols = request.protocols
         member.session_timeout_ms = request.session_timeout_ms
         member.rebalance_timeout_ms = request.rebalance_timeout_ms
         member.client_id, member.client_host = request.client_id, request.client_host
 
     def remove(self, group: Group, member: Member) -> None:
-        """Let a member go, and have the others share what it had."""
+        """Remove a member and let the others take over its partitions."""
         if member.timer is not None:
             member.timer.cancel()
         member.finish_join(JoinResult(ErrorCode.UNKNOWN_MEMBER_ID, ""))
@@ -61,13 +61,13 @@ class Rounds:
         self.prepare(group)
 
     def add_pending(self, group: Group, member_id: str, session_timeout_ms: int) -> None:
-        """Expect a member to join with the id it was given."""
+        """Expect a member to join with the id it was assigned."""
         group.pending[member_id] = self._clock.call_later(
             session_timeout_ms / 1000, lambda: self.remove_pending(group, member_id)
         )
 
     def remove_pending(self, group: Group, member_id: str) -> None:
-        """Expect it no longer."""
+        """Stop expecting the member."""
         timer = group.pending.pop(member_id, None)
         if timer is not None:
             timer.cancel()
@@ -76,7 +76,7 @@ class Rounds:
     # -- rounds -------------------------------------------------------------------------------------------------------
 
     def prepare(self, group: Group) -> None:
-        """Begin a round if none is running, and end it at once if nobody is missing."""
+        """Start a rebalance unless one is running; end it at once if all members have joined."""
         if group.state is GroupState.DEAD:
             return
         if group.state is not GroupState.PREPARING_REBALANCE:
@@ -94,7 +94,7 @@ class Rounds:
         group.rebalance_timer = self._clock.call_later(delay, lambda: self._time_is_up(group))
 
     def stop(self, group: Group) -> None:
-        """Cancel every timer of a group: the broker ends."""
+        """Cancel all timers of a group, as the broker ends."""
         self._cancel_round(group)
         waiting = [*group.pending.values(), *(member.timer for member in group.members.values())]
         group.pending.clear()
@@ -109,7 +109,7 @@ class Rounds:
             group.rebalance_timer = None
 
     def try_complete(self, group: Group) -> None:
-        """End the round if it runs and nobody is missing."""
+        """End the joining phase if all members have joined."""
         if group.state is GroupState.PREPARING_REBALANCE and not group.initial_join and group.all_have_joined:
             self._complete(group)
 
@@ -130,7 +130,7 @@ class Rounds:
         self._cancel_round(group)
         joined = [member for member in group.members.values() if member.answer_join is not None]
         if group.members and not joined:
-            # Only static members are left and none is back yet: their places are kept for another round.
+            # Only static members are left and none has returned yet: keep their places for another rebalance.
             group.rebalance_timer = self._clock.call_later(
                 group.rebalance_timeout_ms / 1000, lambda: self._time_is_up(group)
             )
@@ -159,7 +159,7 @@ class Rounds:
             )
 
     def _sync_is_late(self, group: Group, generation: int, joined: list[Member]) -> None:
-        """Let those go that have joined and then never asked for their assignment."""
+        """Remove members that have joined but never requested their assignment."""
         if group.generation_id != generation or group.state is not GroupState.COMPLETING_REBALANCE:
             return
         late = [member for member in joined if member.answer_sync is None]
@@ -174,7 +174,7 @@ class Rounds:
             group.remove(member)
 
     def assign(self, group: Group, assignments: dict[str, bytes]) -> None:
-        """Hand out the leader's assignment, which ends the round of assignments."""
+        """Distribute the leader's assignment, which ends the rebalance."""
         self._cancel_round(group)
         group.move(GroupState.STABLE)
         for member in group.members.values():
@@ -188,11 +188,11 @@ class Rounds:
     # -- sessions -----------------------------------------------------------------------------------------------------
 
     def touch(self, member: Member) -> None:
-        """The member was heard of: its session begins anew."""
+        """Restart the member's session."""
         member.deadline = self._clock.time() + member.session_timeout_ms / 1000
 
     def _watch(self, group: Group, member: Member, seconds: float) -> None:
-        """Watch a member's session. A heartbeat only moves its deadline; the timer finds that out when it rings."""
+        """Start a member's session timer. A heartbeat only moves the deadline, which the timer checks when it fires."""
         member.deadline = self._clock.time() + seconds
         if member.timer is not None:
             member.timer.cancel()

@@ -13,7 +13,7 @@ from kafka.record.layout import crc32c
 Buffer: TypeAlias = bytes | bytearray | memoryview
 
 PREFIX_SIZE: Final = 12
-"""Base offset and length: what the length field does not count."""
+"""Size of base offset and length, which the length field does not include."""
 HEAD_SIZE: Final = 61
 MAGIC: Final = 2
 _HEAD: Final = Struct(">qiiBIhiqqqhii")
@@ -23,12 +23,12 @@ assert _HEAD.size == HEAD_SIZE
 
 
 class BatchHead(NamedTuple):
-    """The fields of a stored batch that offsets, times and producers' states are computed from."""
+    """The fields of a stored batch from which offsets, times and producers' states are computed."""
 
     base_offset: int
     last_offset: int
     size: int
-    """Bytes of the whole batch."""
+    """Size of the whole batch in bytes."""
     magic: int
     max_timestamp: int
     producer_id: int
@@ -44,12 +44,12 @@ class BatchHead(NamedTuple):
 
     @property
     def is_control(self) -> bool:
-        """Whether it holds no records of users, but a marker that ends a transaction."""
+        """Whether it holds a transaction marker instead of user records."""
         return bool(self.attributes & _CONTROL)
 
 
 def read_head(data: Buffer, position: int = 0) -> BatchHead:
-    """The head of the batch at `position`; `data` has to hold at least `HEAD_SIZE` bytes from there."""
+    """Read the head of the batch at `position`; `data` must hold at least `HEAD_SIZE` bytes from there."""
     base, length, _, magic, _, attributes, delta, _, max_timestamp, producer, epoch, sequence, count = (
         _HEAD.unpack_from(data, position)
     )
@@ -70,21 +70,21 @@ def read_head(data: Buffer, position: int = 0) -> BatchHead:
 _KEY: Final = Struct(">hh")
 _VALUE: Final = Struct(">hi")
 _RECORD: Final = Struct(">5Bhh B hi B")
-"""The record as it is encoded: five numbers of one byte, the last of them the key's size; key; size; value; headers."""
+"""The encoded record: five one-byte numbers, the last of them the key's size; key; value size; value; headers."""
 _VERSION: Final = 0
 _ABORT, _COMMIT = 0, 1
 _CRC_AT, _ATTRIBUTES_AT = 17, 21
 
 
 class Marker(NamedTuple):
-    """What a marker says."""
+    """The content of a transaction marker."""
 
     committed: bool
     coordinator_epoch: int
 
 
 def marker_batch(marker: Marker, producer_id: int, producer_epoch: int, now_ms: int) -> memoryview:
-    """The control batch with a marker, in writable memory."""
+    """Build the control batch with a marker, in writable memory."""
     builder = BatchBuilder(2)
     key = _KEY.pack(_VERSION, _COMMIT if marker.committed else _ABORT)
     builder.append(now_ms, key, _VALUE.pack(_VERSION, marker.coordinator_epoch), ())
@@ -95,6 +95,6 @@ def marker_batch(marker: Marker, producer_id: int, producer_epoch: int, now_ms: 
 
 
 def read_marker(batch: Buffer) -> Marker:
-    """The marker in a control batch; as no client may write one, all are of `marker_batch`."""
+    """Read the marker in a control batch. Clients cannot write markers, so all come from `marker_batch`."""
     _, _, _, _, _, _, kind, _, _, coordinator_epoch, _ = _RECORD.unpack_from(batch, HEAD_SIZE)
     return Marker(kind == _COMMIT, coordinator_epoch)

@@ -1,8 +1,8 @@
-"""A segment's checkpoint: its indexes and the producers' states as of a size of the log file, kept beside it.
+"""A segment's checkpoint: its indexes and the producers' states at some size of the log file, stored beside it.
 
-With it a restart reads only what was appended since. It is written when a segment is full and when the broker ends in
-order, and believed only where its own checksum is right, the log file is at least as long, and the machine has not been
-started anew since (unsynced pages die with the machine, not with the process); in every other case the log is read.
+With a checkpoint a restart reads only what was appended since. It is written when a segment is full and when the broker
+stops cleanly. It is used only if its checksum is correct, the log file is at least as long, and the machine has not
+been restarted since (unsynced pages are lost with the machine, not with the process); otherwise the log is read.
 """
 
 import json
@@ -24,7 +24,7 @@ _BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 
 @dataclass(slots=True)
 class Checkpoint:
-    """What is known of the first `size` bytes of a segment."""
+    """The state after the first `size` bytes of a segment."""
 
     size: int
     next_offset: int
@@ -36,7 +36,7 @@ class Checkpoint:
 
 
 def boot_id() -> str:
-    """Which start of the machine this is; empty where the system does not say (no checkpoint is believed there)."""
+    """Return the id of the machine's current boot; empty if unknown, and then no checkpoint is used."""
     try:
         return _BOOT_ID.read_text(encoding="ascii").strip()
     except OSError:
@@ -44,7 +44,7 @@ def boot_id() -> str:
 
 
 def save(path: Path, checkpoint: Checkpoint) -> None:
-    """Write the checkpoint to `path`, replacing an older one in one step."""
+    """Write the checkpoint to `path`, atomically replacing an older one."""
     index = checkpoint.index
     facts = json.dumps(
         {
@@ -64,7 +64,7 @@ def save(path: Path, checkpoint: Checkpoint) -> None:
 
 
 def load(path: Path, log_size: int) -> Checkpoint | None:
-    """Read the checkpoint of a segment of `log_size` bytes; None where there is none that can be believed."""
+    """Read the checkpoint of a segment of `log_size` bytes; None if there is no usable one."""
     try:
         data = path.read_bytes()
         mark, facts_size, entries, checksum = _HEAD.unpack_from(data)

@@ -1,7 +1,7 @@
-"""An append-only file of entries, each a length, a CRC and a JSON object; what coordinators keep their state in.
+"""An append-only file of entries in which coordinators keep their state; an entry is a length, a CRC and a JSON object.
 
-One entry is one write. A torn entry at the end, left by a process that was killed, is cut off; damage before whole
-entries is passed over, and the damaged file kept.
+Each entry is one write. A torn entry at the end, left by a killed process, is cut off; damage before whole entries is
+skipped, and the damaged file is kept.
 """
 
 import errno
@@ -23,9 +23,9 @@ _WASTEFUL: Final = 4
 
 
 class EntryFile:
-    """The entries in `path`; with `sync` each is synced to the disk before `append` returns.
+    """The entries in `path`; with `sync` each is synced to disk before `append` returns.
 
-    Every entry has to have `first_key` as its first: by it the next entry is found behind damage.
+    `first_key` must be the first key of every entry: it is used to find the next entry after damage.
     """
 
     def __init__(self, path: Path, sync: bool, first_key: str) -> None:
@@ -40,7 +40,7 @@ class EntryFile:
         self._damaged = 0
 
     def load(self) -> Iterator[Any]:
-        """Open the file and go through the entries in it; called once and to its end, before anything else."""
+        """Open the file and yield its entries; call it once, first, and exhaust it."""
         data = self._path.read_bytes() if self._path.exists() else b""
         expected = 0
         for start, end, entry in _entries(data, self._mark):
@@ -56,7 +56,7 @@ class EntryFile:
             sync_folder(self._path.parent)
 
     def replace_if_damaged(self, entries: Iterable[Mapping[str, Any]]) -> None:
-        """Where `load` passed over damage, keep the damaged file under another name, and go on with these entries."""
+        """If `load` skipped damage, rename the damaged file and continue with a new one that holds these entries."""
         if self._damaged:
             log.error(
                 "%s is damaged: %d bytes before whole entries are passed over, what was written there is lost. "
@@ -68,7 +68,7 @@ class EntryFile:
             self._replace(entries)
 
     def append(self, entry: Mapping[str, Any]) -> None:
-        """Append an entry; raises OSError, and then it is not there."""
+        """Append an entry; if it raises OSError, the file has no such entry."""
         if self._failed:
             raise OSError(f"{self._path} failed before; it is not used until the broker is started again")
         data = _pack(entry)
@@ -85,7 +85,7 @@ class EntryFile:
         self._size += len(data)
 
     def _undo(self, error: OSError) -> None:
-        """Take back a write that failed. Only a full disk leaves no doubt about what is stored."""
+        """Undo a failed write. Only after a full disk is it certain what is stored."""
         try:
             os.ftruncate(self._fd, self._size)
         except OSError:
@@ -93,11 +93,11 @@ class EntryFile:
         self._failed |= error.errno not in (errno.ENOSPC, errno.EDQUOT)
 
     def is_wasteful(self, smallest: int) -> bool:
-        """Whether it has more than `smallest` bytes and a multiple of what it had when nothing was out of date."""
+        """Whether it is larger than `smallest` bytes and has grown to a multiple of its size after the last rewrite."""
         return self._size > max(smallest, _WASTEFUL * self._size_when_rewritten)
 
     def rewrite(self, entries: Iterable[Mapping[str, Any]]) -> None:
-        """Replace the file by one that holds just these entries."""
+        """Replace the file with one that holds only these entries."""
         if not self._failed:
             self._replace(entries)
 
@@ -109,7 +109,7 @@ class EntryFile:
         self._size = self._synced_size = self._size_when_rewritten = len(data)
 
     def discard_unsynced(self) -> None:
-        """Throw away what a failure of the machine could take; the file is not to be used afterwards."""
+        """Discard what a machine failure could lose; do not use the file afterwards."""
         if self._fd >= 0:
             os.ftruncate(self._fd, min(self._size, self._synced_size))
 
@@ -126,12 +126,12 @@ def _pack(content: object) -> bytes:
 
 
 def _entries(data: bytes, mark: bytes) -> Iterator[tuple[int, int, Any]]:
-    """The whole entries in `data`, each with where it begins and ends; what is between them is damaged."""
+    """Yield the whole entries in `data` with their start and end; the bytes between them are damaged."""
     position = 0
     while position + _HEAD.size <= len(data):
         entry = _entry_at(data, position)
         if entry is None:
-            # The next place where an entry can begin.
+            # The next position at which an entry can start.
             found = data.find(mark, position + _HEAD.size + 1)
             if found < 0:
                 return
@@ -146,7 +146,7 @@ def _entry_at(data: bytes, position: int) -> tuple[int, Any] | None:
     length, checksum = _HEAD.unpack_from(data, position)
     end = position + _HEAD.size + length
     body = data[position + _HEAD.size : end]
-    # No entry is empty, but a tail of zeros, as file systems leave it, would pass for empty ones.
+    # No entry is empty, but a tail of zeros, as file systems leave it, would look like empty ones.
     if not body or len(body) < length or zlib.crc32(body) != checksum:
         return None
     return end, json.loads(body)

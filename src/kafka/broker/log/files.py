@@ -1,4 +1,4 @@
-"""The pool of open log files: a broker with many partitions must not run out of file descriptors."""
+"""File operations, and the pool of open log files, which keeps a broker from running out of descriptors."""
 
 import errno
 import logging
@@ -12,12 +12,12 @@ _TOO_MANY = (errno.EMFILE, errno.ENFILE)
 
 
 class FilePool:
-    """File descriptors by path, the least recently used closed beyond `limit`.
+    """File descriptors by path; beyond `limit`, the least recently used are closed.
 
-    Where the system has none left, as connections and the rest of the program need some too, half of the files are
-    closed, and no more than that are kept open from then on.
+    If the system runs out of descriptors, because connections and the rest of the program need some as well, half of
+    the files are closed, and that number becomes the new limit.
 
-    A descriptor is good until the next call of `open`: use it at once and do not keep it.
+    A descriptor is valid until the next call of `open`: use it at once and do not keep it.
     """
 
     def __init__(self, limit: int) -> None:
@@ -25,7 +25,7 @@ class FilePool:
         self._open: OrderedDict[Path, int] = OrderedDict()
 
     def open(self, path: Path) -> int:
-        """The descriptor of `path`, open for reading and writing; the file and its folder are made if need be."""
+        """Return a descriptor of `path`, open for reading and writing; creates the file and its folder if necessary."""
         fd = self._open.get(path)
         if fd is not None:
             self._open.move_to_end(path)
@@ -55,7 +55,7 @@ class FilePool:
             os.close(oldest)
 
     def forget(self, path: Path) -> None:
-        """Close the file, for it is about to be removed or renamed."""
+        """Close the file, which is about to be removed or renamed."""
         fd = self._open.pop(path, None)
         if fd is not None:
             os.close(fd)
@@ -76,7 +76,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def sync_folders(folder: Path, top: Path) -> None:
-    """Make the names in `folder` durable, and its own in each folder above it up to `top`."""
+    """Make the names of the files in `folder` durable, and its own name in each folder above it up to `top`."""
     sync_folder(folder)
     while folder != top and folder != folder.parent:
         folder = folder.parent
@@ -84,10 +84,10 @@ def sync_folders(folder: Path, top: Path) -> None:
 
 
 def replace_file(path: Path, data: bytes, sync: bool = True, sync_name: bool = False, is_secret: bool = False) -> None:
-    """Write `data` to `path` in one step: after a crash there is either the old content or the new.
+    """Atomically write `data` to `path`: after a crash the file has either the old or the new content.
 
-    Without `sync` that holds for a crash of the process only: after a power failure the file may be empty. With
-    `sync_name` it is sure to be the new content once this returns. A secret is for the owner's eyes alone.
+    Without `sync` that holds only for a crash of the process: after a power failure the file may be empty. With
+    `sync_name` the new content is durable when this returns. With `is_secret` only the owner can read the file.
     """
     temporary = path.with_name(path.name + ".tmp")
     with temporary.open("wb") as file:
@@ -103,7 +103,7 @@ def replace_file(path: Path, data: bytes, sync: bool = True, sync_name: bool = F
 
 
 def keep_damaged(path: Path) -> Path:
-    """Move a damaged file out of the way, under a name that is not taken, and return the new path."""
+    """Rename a damaged file to an unused name, and return the new path."""
     number = 0
     while True:
         kept = path.with_name(f"{path.name}.damaged-{number}")

@@ -23,7 +23,7 @@ from kafka.broker.log.segment import NO_TIMESTAMP, AbortedTransaction, Segment, 
 from kafka.record import BatchHeader, batch_headers, decode_batches, set_offsets
 
 LEADER_EPOCH: Final = 0
-"""There is one broker and no election, so each partition stays in its first epoch."""
+"""The only leader epoch: there is one broker, and so no leader election."""
 NEVER: Final = 2**63 - 1
 """``flush.messages`` of a log that is never synced."""
 
@@ -34,7 +34,7 @@ class LogOptions:
 
     segment_bytes: int = 1 << 30
     segment_ms: int = NEVER
-    """Age of its first record at which a segment is followed by a new one."""
+    """Age of a segment's first record at which a new segment is started."""
     index_interval_bytes: int = 4096
     retention_ms: int = -1
     retention_bytes: int = -1
@@ -51,16 +51,16 @@ WAKE: Final = 1 << 62
 
 
 class PartitionLog:
-    """The log of one partition in `folder`, which lies below `top`, the folder that is there already.
+    """The log of one partition in `folder`, below the existing folder `top`.
 
-    After an error of the disk that leaves it open what is stored, the log has failed: it answers with
-    KAFKA_STORAGE_ERROR until it is recovered by a start of the broker.
+    After a disk error that leaves it uncertain what is stored, the log has failed: it raises KAFKA_STORAGE_ERROR until
+    a restart of the broker recovers it.
     """
 
     def __init__(self, folder: Path, options: LogOptions, files: FilePool, top: Path | None = None) -> None:
         self.options = options
         self.waiters: dict[Callable[[int], None], None] = {}
-        """Called with the number of bytes after each append, longest waiting first; a callable may take itself out."""
+        """Called with the number of bytes after each append, longest waiting first; a callable may remove itself."""
         self._folder = folder
         self._top = folder if top is None else top
         self._files = files
@@ -81,7 +81,7 @@ class PartitionLog:
 
     @property
     def size(self) -> int:
-        """Bytes on disk."""
+        """Size on disk in bytes."""
         return sum(segment.size for segment in self._segments)
 
     def _saved_start(self) -> int:
@@ -96,7 +96,7 @@ class PartitionLog:
     # -- failing ------------------------------------------------------------------------------------------------------
 
     def check(self) -> None:
-        """Raise `RequestFailed` with KAFKA_STORAGE_ERROR where the log has failed."""
+        """Raise `RequestFailed` with KAFKA_STORAGE_ERROR if the log has failed."""
         if self._failure is not None:
             raise RequestFailed(ErrorCode.KAFKA_STORAGE_ERROR, f"{self._folder} has failed: {self._failure}")
 
@@ -106,16 +106,16 @@ class PartitionLog:
         self.wake()
 
     def wake(self) -> None:
-        """Have all who wait for records look again."""
+        """Make all requests that wait for records check again."""
         for waiter in tuple(self.waiters):
             waiter(WAKE)
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
     def append(self, batch: memoryview, header: BatchHeader, now_ms: int, log_append_time_ms: int | None = None) -> int:
-        """Append one valid batch of magic 2 and return its base offset, once it is written.
+        """Append one valid batch of magic 2; returns its base offset when it is written.
 
-        `batch` is writable: offsets, leader epoch and, where given, the log append time are set in it. A batch that
+        `batch` must be writable: offsets, leader epoch and, if set, the log append time are stored in it. A batch that
         an idempotent producer repeats is not written again. `now_ms` is the wall clock. Raises `RequestFailed`.
         """
         self.check()
@@ -137,7 +137,7 @@ class PartitionLog:
         return head.base_offset
 
     def append_marker(self, producer_id: int, producer_epoch: int, marker: Marker, now_ms: int) -> None:
-        """Append the marker that ends a producer's transaction, also where it has none; raises `RequestFailed`."""
+        """Append the marker that ends a producer's transaction, even if there is none; raises `RequestFailed`."""
         self.check()
         self.producers.check_marker(producer_id, producer_epoch, marker)
         batch = marker_batch(marker, producer_id, producer_epoch, now_ms)
@@ -148,7 +148,7 @@ class PartitionLog:
     def _appended(
         self, batch: memoryview, header: BatchHeader, now_ms: int, log_append_time_ms: int | None = None
     ) -> BatchHead:
-        """Write a batch to the end of the log, and return its head as it stands there."""
+        """Write a batch to the end of the log, and return its head as written."""
         set_offsets(batch, header, self.end_offset, LEADER_EPOCH, log_append_time_ms)
         head = read_head(batch)
         try:
@@ -185,7 +185,7 @@ class PartitionLog:
             done += os.pwrite(fd, batch[done:], position + done)
 
     def _undo(self, error: OSError) -> None:
-        """Take back a write that failed. Only a full disk leaves no doubt about what is stored."""
+        """Undo a failed write. Only after a full disk is it certain what is stored."""
         try:
             os.ftruncate(self._active.fd, self._active.size)
         except OSError as worse:
@@ -199,7 +199,7 @@ class PartitionLog:
         self._unflushed = 0
         self._active.synced_size = size
         if self._synced_name != self._active.path:
-            # A new file is only sure to be found again once its folder is synced too, and a new folder likewise.
+            # A new file is durable only once its folder is synced too; the same holds for a new folder.
             sync_folders(self._folder, self._top if self._synced_name is None else self._folder)
             self._synced_name = self._active.path
 
@@ -230,14 +230,14 @@ class PartitionLog:
 
     @property
     def last_stable_offset(self) -> int:
-        """Where the first open transaction begins, the log's end if there is none: what is before it is decided."""
+        """The start of the first open transaction, or the log's end: all records before it are decided."""
         first = self.producers.first_open_offset
         return self.end_offset if first is None else max(first, self.start_offset)
 
     def read(self, offset: int, max_bytes: int, at_least_one: bool = True) -> bytes:
-        """Whole batches from the one that holds `offset` on, at most `max_bytes` of them; empty at the log's end.
+        """Read whole batches from the one that contains `offset`, at most `max_bytes`; empty at the log's end.
 
-        With `at_least_one` the first batch is given even where it alone is larger than `max_bytes` (KIP-74). Raises
+        With `at_least_one` the first batch is returned even if it is larger than `max_bytes` (KIP-74). Raises
         `RequestFailed` with OFFSET_OUT_OF_RANGE.
         """
         self._check_offset(offset)
@@ -246,7 +246,7 @@ class PartitionLog:
     def read_committed(
         self, offset: int, max_bytes: int, at_least_one: bool = True
     ) -> tuple[bytes, list[AbortedTransaction]]:
-        """As `read`, but up to the last stable offset; and the aborted transactions that are within what is read."""
+        """As `read`, but only up to the last stable offset; also returns the aborted transactions in the range."""
         self._check_offset(offset)
         stable = self.last_stable_offset
         if offset >= stable:
@@ -261,19 +261,19 @@ class PartitionLog:
             )
 
     def offset_of_time(self, timestamp: int) -> tuple[int, int] | None:
-        """Timestamp and offset of the first record at or after `timestamp` (ms); None where there is none."""
+        """Return timestamp and offset of the first record at or after `timestamp` (ms); None if there is none."""
         self.check()
         return offset_of_time(self._segments, self.start_offset, timestamp)
 
     def offset_of_max_timestamp(self) -> tuple[int, int] | None:
-        """Timestamp and offset of the record with the largest timestamp (KIP-734); None where there is none."""
+        """Return timestamp and offset of the record with the largest timestamp (KIP-734); None if there is none."""
         self.check()
         return offset_of_max_timestamp(self._segments, self.start_offset)
 
     # -- deleting -----------------------------------------------------------------------------------------------------
 
     def delete_before(self, offset: int) -> None:
-        """Make `offset` the log's start (KIP-107); segments that lie wholly before it are removed."""
+        """Make `offset` the log's start (KIP-107), and remove segments that lie entirely before it."""
         if not 0 <= offset <= self.end_offset:
             raise RequestFailed(
                 ErrorCode.OFFSET_OUT_OF_RANGE, f"cannot delete up to {offset}, the log ends at {self.end_offset}"
@@ -285,12 +285,12 @@ class PartitionLog:
             except OSError as error:
                 raise RequestFailed(ErrorCode.KAFKA_STORAGE_ERROR, f"{self._start_file}: {error}") from error
             self.start_offset = offset
-        # Also where the log began there before: its segments may have been kept, or not removed in time.
+        # Even if the log already started there: its segments may have been kept, or not removed in time.
         while len(self._segments) > 1 and self._segments[1].base_offset <= offset:
             self._segments.pop(0).remove()
 
     def apply_retention(self, now_ms: int) -> None:
-        """Delete the oldest segments as far as ``retention.ms`` and ``retention.bytes`` say; raises `RequestFailed`."""
+        """Delete the oldest segments according to ``retention.ms`` and ``retention.bytes``; raises `RequestFailed`."""
         options = self.options
         if not options.delete_old or self._failure is not None:
             return
@@ -307,7 +307,7 @@ class PartitionLog:
     # -- ending -------------------------------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Write what makes the next start quick; the files themselves belong to the pool."""
+        """Write checkpoints, which make the next start quick; the pool owns the files themselves."""
         if self._active.size and self._failure is None:
             try:
                 self._save_checkpoint()
@@ -315,7 +315,7 @@ class PartitionLog:
                 log.warning("%s: no checkpoint could be written, the next start reads the log: %s", self._folder, error)
 
     def discard_unsynced(self) -> None:
-        """Throw away what a failure of the machine could take; the log is not to be used afterwards."""
+        """Discard what a machine failure could lose; do not use the log afterwards."""
         for segment in self._segments:
             if segment.size > segment.synced_size:
                 segment.checkpoint_path.unlink(missing_ok=True)
@@ -332,7 +332,7 @@ class PartitionLog:
 
 
 def read(segments: Sequence[Segment], offset: int, max_bytes: int, at_least_one: bool) -> bytes:
-    """Whole batches from the one that holds `offset` on, which the log has."""
+    """Read whole batches from the one that contains `offset`, which must be in the log."""
     segment = segments[_number_of(segments, offset)]
     position = segment.position_of(offset)
     return segment.read(position, segment.end_of_read(position, max_bytes, at_least_one))
@@ -341,7 +341,7 @@ def read(segments: Sequence[Segment], offset: int, max_bytes: int, at_least_one:
 def read_until(
     segments: Sequence[Segment], offset: int, stop: int, max_bytes: int, at_least_one: bool
 ) -> tuple[bytes, list[AbortedTransaction]]:
-    """As `read`, up to the batch that begins at `stop`, and the aborted transactions that are within what is read."""
+    """As `read`, but only up to the batch that starts at `stop`; also returns the aborted transactions in the range."""
     number = _number_of(segments, offset)
     segment = segments[number]
     position = segment.position_of(offset)
@@ -352,10 +352,10 @@ def read_until(
 
 
 def _number_of(segments: Sequence[Segment], offset: int) -> int:
-    """The number of the segment that holds `offset`."""
+    """Return the index of the segment that contains `offset`."""
     number = bisect_right(segments, offset, key=_base_offset) - 1
     if offset >= segments[number].next_offset:
-        # A tail of this segment was lost and cut off while it was recovered.
+        # Recovery cut off the damaged tail of this segment.
         number += 1
     return number
 
@@ -365,7 +365,7 @@ def _base_offset(segment: Segment) -> int:
 
 
 def offset_of_time(segments: Sequence[Segment], start_offset: int, timestamp: int) -> tuple[int, int] | None:
-    """Timestamp and offset of the first record from `start_offset` on at or after `timestamp` (ms), if there is one."""
+    """Return timestamp and offset of the first record from `start_offset` on at or after `timestamp` (ms), or None."""
     for segment in segments:
         if segment.max_timestamp < timestamp or segment.next_offset <= start_offset:
             continue
@@ -381,7 +381,7 @@ def offset_of_time(segments: Sequence[Segment], start_offset: int, timestamp: in
 
 
 def offset_of_max_timestamp(segments: Sequence[Segment], start_offset: int) -> tuple[int, int] | None:
-    """Timestamp and offset of the record with the largest timestamp (KIP-734); None where there is none."""
+    """Return timestamp and offset of the record with the largest timestamp (KIP-734); None if there is none."""
     newest = max((segment.max_timestamp for segment in segments), default=NO_TIMESTAMP)
     return None if newest == NO_TIMESTAMP else offset_of_time(segments, start_offset, newest)
 

@@ -1,4 +1,4 @@
-"""What a partition knows of the producers with an id that wrote to it (KIP-98): repetitions, gaps, open transactions.
+"""The producers' states of a partition (KIP-98), which detect repeated batches, gaps and open transactions.
 
 Counterpart: Kafka's ProducerStateManager.
 """
@@ -11,12 +11,12 @@ from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.log.batch_head import BatchHead, Marker
 
 REMEMBERED_BATCHES: Final = 5
-"""Batches remembered a producer: as many as Kafka lets an idempotent producer have in flight."""
+"""Number of batches remembered per producer: as many as Kafka lets an idempotent producer have in flight."""
 _SEQUENCES: Final = 2**31
 
 
 class WrittenBatch(NamedTuple):
-    """A batch that was written, as far as its repetition has to be recognised."""
+    """What is remembered of a written batch to recognise its repetition."""
 
     first_sequence: int
     last_sequence: int
@@ -26,18 +26,18 @@ class WrittenBatch(NamedTuple):
 
 
 class _Begun(NamedTuple):
-    """The batches that came to begin a transaction."""
+    """The batches that arrived to begin a transaction."""
 
     epoch: int
     lowest_sequence: int
     at_zero: bool
-    """Whether only the first batch of the epoch may begin it."""
+    """Whether only the first batch of the epoch may begin the transaction."""
 
 
 class ProducerStateEntry:
-    """One producer's epoch, its latest batches, the newest last, and its open transaction.
+    """One producer's epoch, its latest batches (newest last), and its open transaction.
 
-    There are no batches where all that is known of the epoch is a marker.
+    There are no batches if only a marker is known of the epoch.
     """
 
     __slots__ = ("batches", "coordinator_epoch", "epoch", "last_timestamp", "transaction_start")
@@ -45,7 +45,7 @@ class ProducerStateEntry:
     def __init__(self, epoch: int) -> None:
         self.epoch = epoch
         self.coordinator_epoch = -1
-        """That of its latest marker, -1 without one."""
+        """The coordinator epoch of its latest marker; -1 without one."""
         self.last_timestamp = -1
         self.transaction_start: int | None = None
         """The first offset of its open transaction."""
@@ -53,11 +53,11 @@ class ProducerStateEntry:
 
     @property
     def last_sequence(self) -> int:
-        """The sequence number of its last record; -1 where there is none."""
+        """The sequence number of its last record; -1 if there is none."""
         return self.batches[-1].last_sequence if self.batches else -1
 
     def begin_epoch(self, epoch: int) -> None:
-        """Forget the batches of another epoch."""
+        """Start a new epoch without batches."""
         if epoch != self.epoch:
             self.epoch = epoch
             self.batches.clear()
@@ -74,10 +74,11 @@ class ProducerStates:
     def __init__(self) -> None:
         self._states: dict[int, ProducerStateEntry] = {}
         self._open: dict[int, int] = {}
-        """The first offsets of the open transactions by producer id, in their order."""
+        """The first offsets of open transactions by producer id, in ascending order."""
         self._begun: dict[int, _Begun] = {}
-        """By producer id: what came to begin a transaction, so that no batch begins it that is behind one that was
-        refused (KIP-890)."""
+        """Batches that arrived to begin a transaction, by producer id, so that no batch after a refused one begins it
+        (KIP-890).
+        """
 
     def __len__(self) -> int:
         return len(self._states)
@@ -87,7 +88,7 @@ class ProducerStates:
 
     @property
     def first_open_offset(self) -> int | None:
-        """Where the first open transaction begins."""
+        """The first offset of the first open transaction."""
         return next(iter(self._open.values()), None)
 
     def has_transaction(self, producer_id: int, epoch: int) -> bool:
@@ -97,7 +98,7 @@ class ProducerStates:
     # -- batches ------------------------------------------------------------------------------------------------------
 
     def begin(self, head: BatchHead, at_zero: bool) -> None:
-        """Take note of a batch that is about to begin a transaction; `at_zero` if only the first of its epoch may."""
+        """Note a batch that is about to begin a transaction; `at_zero` if only the first of its epoch may."""
         begun = self._begun.get(head.producer_id)
         if begun is None or head.producer_epoch > begun.epoch:
             self._begun[head.producer_id] = _Begun(head.producer_epoch, head.base_sequence, at_zero)
@@ -105,14 +106,14 @@ class ProducerStates:
             self._begun[head.producer_id] = begun._replace(lowest_sequence=head.base_sequence)
 
     def repeated(self, head: BatchHead) -> WrittenBatch | None:
-        """Return the earlier copy of this batch, or None where the batch is new and may be appended.
+        """Return the earlier copy of this batch, or None if the batch is new and may be appended.
 
-        Raises `RequestFailed` with INVALID_PRODUCER_EPOCH for a producer that another with its id has replaced, and
-        with OUT_OF_ORDER_SEQUENCE_NUMBER where batches before this one are missing.
+        Raises `RequestFailed` with INVALID_PRODUCER_EPOCH for a producer that was replaced by another with its id, and
+        with OUT_OF_ORDER_SEQUENCE_NUMBER if batches before this one are missing.
         """
         state = self._states.get(head.producer_id)
         if state is None:
-            # Its records may all have been deleted, so any sequence number is a fair start.
+            # All its records may have been deleted, so any sequence number is acceptable.
             self._check_begun(head)
             return None
         _check_epoch(state, head.producer_id, head.producer_epoch)
@@ -146,7 +147,7 @@ class ProducerStates:
             )
 
     def note(self, head: BatchHead) -> None:
-        """Remember a batch that has been appended, or is found in the log while it is recovered."""
+        """Remember a batch that was appended, or that recovery found in the log."""
         state = self._state(head.producer_id, head.producer_epoch)
         state.batches.append(
             WrittenBatch(
@@ -169,7 +170,7 @@ class ProducerStates:
     # -- markers ------------------------------------------------------------------------------------------------------
 
     def check_marker(self, producer_id: int, epoch: int, marker: Marker) -> None:
-        """Raise `RequestFailed` for a marker of a producer, or of a coordinator, that another has replaced."""
+        """Raise `RequestFailed` for a marker from a replaced producer or coordinator."""
         state = self._states.get(producer_id)
         if state is None:
             return
@@ -181,7 +182,7 @@ class ProducerStates:
             )
 
     def note_marker(self, head: BatchHead, marker: Marker) -> int | None:
-        """Remember a marker, as `note` does a batch; returns where the transaction begins that it ends."""
+        """Remember a marker, as `note` does a batch; returns the first offset of the transaction that it ends."""
         state = self._state(head.producer_id, head.producer_epoch)
         state.coordinator_epoch = marker.coordinator_epoch
         state.last_timestamp = head.max_timestamp
@@ -198,7 +199,7 @@ class ProducerStates:
             self._begun.pop(producer_id, None)
 
     def to_rows(self) -> list[list[Any]]:
-        """All states as rows: producer id, epochs, the latest time, the open transaction, and rows of batches."""
+        """Return all states as rows: producer id, epochs, latest time, open transaction, and rows of batches."""
         return [
             [
                 producer_id,

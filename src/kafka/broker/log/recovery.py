@@ -1,7 +1,7 @@
-"""Recovery when a partition is opened: finds the whole batches in its segments, and cuts off what follows them.
+"""Recovery of a partition when it is opened: finds the whole batches in its segments, and cuts off what follows them.
 
-A process that was killed can leave a batch half written at the end of the last segment. What was acknowledged was
-written whole before, so cutting at the last whole batch with a good checksum loses nothing that was promised.
+A killed process can leave a half-written batch at the end of the last segment. Acknowledged batches were completely
+written before, so cutting after the last whole batch with a correct checksum loses nothing that was acknowledged.
 """
 
 import logging
@@ -24,7 +24,7 @@ _WINDOW: Final = 4 * 1024 * 1024
 
 
 def recover(folder: Path, files: FilePool, index_interval: int) -> tuple[list[Segment], ProducerStates]:
-    """Open all segments below `folder`; returns them in order, and the producers' states at their end."""
+    """Open all segments below `folder`; returns them in order with the producers' states at their end."""
     segments: list[Segment] = []
     producers = ProducerStates()
     for path in sorted(folder.glob("*.log")):
@@ -67,7 +67,7 @@ def _recover_segment(segment: Segment, producers: ProducerStates) -> ProducerSta
 
 
 def note_marker(segment: Segment, producers: ProducerStates, head: BatchHead, marker: Marker) -> None:
-    """Take note of a marker in a segment, which has been noted there as any batch."""
+    """Process a marker in a segment that already counts it as a batch."""
     start = producers.note_marker(head, marker)
     if start is not None and not marker.committed:
         first_open = producers.first_open_offset
@@ -76,7 +76,7 @@ def note_marker(segment: Segment, producers: ProducerStates, head: BatchHead, ma
 
 
 def whole_batches(fd: int, position: int, size: int, next_offset: int) -> Iterator[tuple[BatchHead, memoryview]]:
-    """The batches from `position` on with their heads, up to the first that is torn, damaged or out of order."""
+    """Yield the batches from `position` on with their heads, up to the first torn, damaged or out-of-order one."""
     window, start = memoryview(b""), position
     while position + HEAD_SIZE <= size:
         at = position - start

@@ -16,10 +16,10 @@ from kafka.broker.log.files import FilePool
 
 
 class SparseIndex:
-    """One entry about every `interval` bytes, each at the start of a batch.
+    """A sparse index of a segment: about one entry per `interval` bytes, each at the start of a batch.
 
-    An entry holds the batch's base offset, its position, and the largest timestamp of the batches before it; all three
-    never decrease, so each is searched by bisection. The first entry stands at position 0.
+    An entry holds the batch's base offset, its position, and the largest timestamp of the batches before it. All three
+    never decrease, so each is searched by bisection. The first entry is at position 0.
     """
 
     __slots__ = ("_next_position", "earlier_timestamps", "interval", "offsets", "positions")
@@ -35,7 +35,7 @@ class SparseIndex:
         return len(self.positions)
 
     def add(self, offset: int, position: int, earlier_timestamp: int) -> None:
-        """Note the batch at `position` if the last entry is far enough back; `earlier_timestamp` as explained above."""
+        """Add the batch at `position` if the last entry is far enough back; `earlier_timestamp` as explained above."""
         if position >= self._next_position:
             self.offsets.append(offset)
             self.positions.append(position)
@@ -43,39 +43,39 @@ class SparseIndex:
             self._next_position = position + self.interval
 
     def position_of(self, offset: int) -> int:
-        """Where to begin to look for the batch that holds `offset`: it starts there or later."""
+        """Return a position from which to search for the batch that contains `offset`."""
         entry = bisect_right(self.offsets, offset) - 1
         return self.positions[entry] if entry >= 0 else 0
 
     def position_of_time(self, timestamp: int) -> int:
-        """Where to begin to look for the first batch with a record at or after `timestamp`."""
+        """Return a position from which to search for the first batch with a record at or after `timestamp`."""
         entry = bisect_left(self.earlier_timestamps, timestamp) - 1
         return self.positions[entry] if entry >= 0 else 0
 
     def boundary_before(self, position: int) -> int:
-        """The last position known to be a batch's start at or before `position`."""
+        """Return the last known start of a batch at or before `position`."""
         entry = bisect_right(self.positions, position) - 1
         return self.positions[entry] if entry >= 0 else 0
 
     def restore(self, offsets: "array[int]", positions: "array[int]", earlier_timestamps: "array[int]") -> None:
-        """Take over the entries of a checkpoint."""
+        """Load the entries of a checkpoint."""
         self.offsets, self.positions, self.earlier_timestamps = offsets, positions, earlier_timestamps
         self._next_position = positions[-1] + self.interval if positions else 0
 
 
 class AbortedTransaction(NamedTuple):
-    """A transaction that was aborted, in one partition."""
+    """An aborted transaction in one partition."""
 
     producer_id: int
     first_offset: int
     last_offset: int
     """The offset of its marker."""
     last_stable_offset: int
-    """Where the log was stable up to, once the marker was written."""
+    """The last stable offset after the marker was written."""
 
 
 def aborted_between(indexes: Iterable[list[AbortedTransaction]], offset: int, end: int) -> Iterator[AbortedTransaction]:
-    """The aborted transactions with records from `offset` on that began before `end`.
+    """Yield the aborted transactions with records from `offset` on that began before `end`.
 
     `indexes` are those of the segments from the one with `offset` on, each in the order of the markers.
     """
@@ -84,7 +84,7 @@ def aborted_between(indexes: Iterable[list[AbortedTransaction]], offset: int, en
             if one.first_offset < end:
                 yield one
             if one.last_stable_offset >= end:
-                # Whatever ends later has begun at the last stable offset or later.
+                # Transactions that end later began at the last stable offset or later.
                 return
 
 
@@ -97,7 +97,7 @@ _WALK_WINDOW: Final = 16 * 1024
 
 
 class Segment:
-    """The batches from `base_offset` on, up to but without `next_offset`."""
+    """The batches from `base_offset` up to, but not including, `next_offset`."""
 
     __slots__ = (
         "_files",
@@ -119,34 +119,34 @@ class Segment:
         self.next_offset = base_offset
         self.size = 0
         self.synced_size = 0
-        """As many bytes of it are sure to survive a failure of the machine."""
+        """Number of bytes that are certain to survive a machine failure."""
         self.written_ms = 0
-        """When it was last written to, by the wall clock."""
+        """Wall clock time of the last write."""
         self._first_timestamp: int | None = None
         self.max_timestamp = NO_TIMESTAMP
         self.index = SparseIndex(index_interval)
         self.aborted: list[AbortedTransaction] = []
-        """The aborted transactions whose markers are in it."""
+        """The aborted transactions whose markers are in this segment."""
         self._files = files
 
     @property
     def checkpoint_path(self) -> Path:
-        """Where the checkpoint of this segment lies."""
+        """The path of this segment's checkpoint."""
         return self.path.with_suffix(".index")
 
     @property
     def fd(self) -> int:
-        """The open file; to be used at once."""
+        """The descriptor of the open file; use it at once."""
         return self._files.open(self.path)
 
     @property
     def newest_ms(self) -> int:
-        """The time of its newest record: its timestamp, or when it was written where no record has one (magic 0)."""
+        """The largest timestamp, or the time of the last write if no record has a timestamp (magic 0)."""
         return self.max_timestamp if self.max_timestamp >= 0 else self.written_ms
 
     @property
     def first_timestamp(self) -> int:
-        """The largest timestamp in its first batch; -1 where there is none."""
+        """The largest timestamp in its first batch; -1 if there is none."""
         if self._first_timestamp is None:
             if not self.size:
                 return NO_TIMESTAMP
@@ -154,7 +154,7 @@ class Segment:
         return self._first_timestamp
 
     def note(self, head: BatchHead, now_ms: int) -> None:
-        """Take a batch that was written to the end of the file into the index."""
+        """Index a batch that was written to the end of the file."""
         self.index.add(head.base_offset, self.size, self.max_timestamp)
         self.size += head.size
         self.next_offset = head.last_offset + 1
@@ -162,7 +162,7 @@ class Segment:
         self.written_ms = now_ms
 
     def heads(self, position: int) -> Iterator[tuple[int, BatchHead]]:
-        """Position and head of each batch from the batch at `position` on."""
+        """Yield position and head of each batch from the one at `position` on."""
         window, start = b"", position
         while position + HEAD_SIZE <= self.size:
             if position - start + HEAD_SIZE > len(window):
@@ -172,18 +172,18 @@ class Segment:
             position += head.size
 
     def position_of(self, offset: int) -> int:
-        """The position of the batch that holds `offset`, or of the next one where there is a gap."""
+        """Return the position of the batch that contains `offset`, or of the next one if there is a gap."""
         for position, head in self.heads(self.index.position_of(offset)):
             if head.last_offset >= offset:
                 return position
         return self.size
 
     def end_of_read(self, position: int, max_bytes: int, at_least_one: bool, size: int | None = None) -> int:
-        """Where a read of whole batches from `position` ends that is to give at most `max_bytes`.
+        """Return the end of a read of whole batches from `position` of at most `max_bytes`.
 
-        With `at_least_one` the first batch is given even where it alone is larger. Long reads end where the index has
-        an entry, so that the read that follows finds its place without a search. `size` is where the last batch ends
-        that may be given, the segment's if not given.
+        With `at_least_one` the first batch is included even if it is larger. Long reads end at an index entry, so that
+        the next read needs no search. `size` is the end of the last batch that may be read, by default the segment's
+        size.
         """
         end_of_all = self.size if size is None else size
         limit = position + max_bytes
@@ -200,13 +200,13 @@ class Segment:
         return end
 
     def offset_at(self, position: int) -> int:
-        """The base offset of the batch at `position`; at the end the offset that comes next."""
+        """Return the base offset of the batch at `position`; at the end, the next offset."""
         if position >= self.size:
             return self.next_offset
         return read_head(self.read(position, position + HEAD_SIZE)).base_offset
 
     def read(self, position: int, end: int) -> bytes:
-        """The bytes from `position` to `end`."""
+        """Read the bytes from `position` to `end`."""
         return os.pread(self.fd, end - position, position)
 
     def remove(self) -> None:

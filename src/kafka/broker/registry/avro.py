@@ -28,16 +28,16 @@ _ORDER = {
     "array": ("type", "items"),
     "map": ("type", "values"),
 }
-"""In what order the Java library writes what a type has; other properties come behind, the aliases last."""
+"""The order in which the Java library writes a type's properties; other properties follow, aliases come last."""
 _FIELD_ORDER = ("name", "type", "doc", "default", "order", "aliases")
 
 
 class AvroSchema:
-    """A schema that was parsed.
+    """A parsed schema.
 
     Attributes:
         text: as the Java library writes it: without white space, in its order.
-        normalized: likewise, with further properties sorted by their names.
+        normalized: the same, with further properties sorted by name.
         named: the types that it and its references define, for schemas that refer to it.
     """
 
@@ -46,10 +46,10 @@ class AvroSchema:
 
         Arguments:
             text: JSON.
-            references: the schemas it refers to, by the names that it has for them.
+            references: the schemas it refers to, by its names for them.
 
-        Raises:
-            AvroSchemaError: it is no schema, or a default does not fit its field.
+            Raises:
+                AvroSchemaError: the text is not a schema, or a default does not match its field.
         """
         known: dict[str, Schema] = {}
         for reference in references.values():
@@ -65,7 +65,7 @@ class AvroSchema:
         self.normalized = json.dumps(_ordered(value, "", True), separators=(",", ":"), ensure_ascii=False)
 
     def reasons_not_to_read(self, writer: AvroSchema) -> list[str]:
-        """Why values of another schema cannot be read with this one; nothing where they can."""
+        """Return why this schema cannot read values of another one; empty if it can."""
         return [
             f"{{errorType:'{kind}', description:\"{description}\", additionalInfo:'{detail}'}}"
             for kind, _, description, detail in incompatibilities(self._schema, writer._schema)
@@ -73,7 +73,7 @@ class AvroSchema:
 
 
 def _records(schema: Schema, seen: set[int]) -> Iterator[Record]:
-    """The records in a schema, each once."""
+    """Yield each record type in a schema once."""
     if id(schema) in seen:
         return
     seen.add(id(schema))
@@ -92,7 +92,7 @@ def _records(schema: Schema, seen: set[int]) -> Iterator[Record]:
 
 
 def _ordered(value: Any, namespace: str, is_sorted: bool) -> Any:
-    """Bring a type into the order of the Java library; names are relative to a namespace."""
+    """Order a type's properties as the Java library does; names are relative to a namespace."""
     if isinstance(value, str):
         return _relative(value, namespace)
     if isinstance(value, list):
@@ -135,7 +135,7 @@ def _ordered_field(field: dict[str, Any], namespace: str, is_sorted: bool) -> di
 
 
 def _further(value: dict[str, Any], known: tuple[str, ...], is_sorted: bool) -> dict[str, Any]:
-    """The properties that Avro does not know, logical types among them."""
+    """Return the properties that are not part of Avro's grammar, including logical types."""
     names = [key for key in value if key not in known]
     return {key: value[key] for key in (sorted(names) if is_sorted else names)}
 

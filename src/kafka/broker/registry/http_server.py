@@ -34,7 +34,7 @@ _REASONS: Final = {200: "OK", 400: "Bad Request", 403: "Forbidden", 404: "Not Fo
 
 
 class _BadRequest(Exception):
-    """What came is no request that is taken; the connection ends with the answer."""
+    """An invalid or unsupported request; the connection ends after the response."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(status, message)
@@ -43,10 +43,10 @@ class _BadRequest(Exception):
 
 
 class HttpServer:
-    """Listens, and answers each connection's requests in their order.
+    """Listens, and answers each connection's requests in order.
 
     Arguments:
-        answer: gives the JSON value of a good answer, raises `Refused`.
+        answer: returns the JSON value of a successful response, or raises `Refused`.
     """
 
     def __init__(self, answer: Callable[[HttpRequest], Any]) -> None:
@@ -56,12 +56,12 @@ class HttpServer:
         self.port = 0
 
     async def start(self, host: str, port: int) -> None:
-        """Listen; raises OSError where the address cannot be had."""
+        """Start listening; raises OSError if the address is not available."""
         self._server = await asyncio.start_server(self._connected, host, port, limit=_MAX_HEAD)
         self.port = int(self._server.sockets[0].getsockname()[1])
 
     async def stop(self) -> None:
-        """Accept nothing more, and end the connections."""
+        """Stop listening, and close the connections."""
         server, self._server = self._server, None
         if server is None:
             return
@@ -81,9 +81,9 @@ class HttpServer:
             while await self._serve_one(reader, writer):
                 pass
         except (OSError, asyncio.IncompleteReadError):
-            pass  # the client has gone
+            pass  # the client closed the connection
         except asyncio.CancelledError:
-            writer.transport.abort()  # a client that reads nothing would keep its answers, and the end, waiting
+            writer.transport.abort()  # a client that does not read would block its responses, and so the shutdown
             if self._server is not None:
                 raise
         finally:
@@ -96,7 +96,7 @@ class HttpServer:
                 writer.transport.abort()
 
     async def _serve_one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        """Answer one request; whether another may follow on this connection."""
+        """Answer one request; return whether another may follow on this connection."""
         try:
             asked, headers = await _read(reader)
         except _BadRequest as error:
@@ -120,13 +120,13 @@ class HttpServer:
             return 200, self._answer(asked)
         except Refused as error:
             return error.status, {"error_code": error.code, "message": error.message}
-        except Exception as error:  # one request may not end the broker that a test stands on
+        except Exception as error:  # one request must not stop the broker that a test uses
             log.exception("the schema registry could not answer %s %s", asked.method, asked.path)
             return 500, {"error_code": 50001, "message": f"Error in the embedded schema registry: {error!r}"}
 
 
 async def _read(reader: asyncio.StreamReader) -> tuple[HttpRequest | None, dict[str, str]]:
-    """The next request; None where the client has closed the connection."""
+    """Read the next request; None if the client has closed the connection."""
     try:
         head = await reader.readuntil(b"\r\n\r\n")
     except asyncio.IncompleteReadError as error:
@@ -199,7 +199,7 @@ def _write(writer: asyncio.StreamWriter, status: int, value: Any, keep: bool) ->
 
 
 def _refusal(headers: dict[str, str]) -> str | None:
-    """Why a request is not answered: a page in a browser may not ask, by a name of its own for this address either."""
+    """Return why a request is refused: web pages may not send any, not even by DNS rebinding; None if allowed."""
     host = headers.get("host", "")
     try:
         name, _ = split_address(host)
@@ -213,7 +213,7 @@ def _refusal(headers: dict[str, str]) -> str | None:
 
 
 HOST = "127.0.0.1"
-"""It has no logins, so that nobody but programs on this machine can ask it."""
+"""The loopback interface: there are no logins, so only programs on this machine may connect."""
 _FILE = "schema-registry.json"
 
 
@@ -225,9 +225,9 @@ class RegistryServer:
     """A schema registry that keeps its data in a broker's folder.
 
     Arguments:
-        folder: of the broker.
-        port: 0: a free one.
-        sync: whether what it acknowledges survives a power failure.
+        folder: the broker's data folder.
+        port: the port; 0: a free one.
+        sync: whether acknowledged changes survive a power failure.
     """
 
     def __init__(self, folder: Path, port: int, sync: bool) -> None:
@@ -236,21 +236,21 @@ class RegistryServer:
 
     @property
     def port(self) -> int:
-        """Where it listens."""
+        """The port on which it listens."""
         return self._http.port
 
     @property
     def url(self) -> str:
-        """For the clients' option of this name."""
+        """The registry's URL, for the clients' option of this name."""
         return f"http://{HOST}:{self.port}"
 
     async def start(self) -> None:
-        """Listen; raises `RegistryPortError` where the port is taken."""
+        """Start listening; raises `RegistryPortError` if the port is taken."""
         try:
             await self._http.start(HOST, self._port)
         except OSError as error:
             raise RegistryPortError(error.errno, f"the schema registry cannot listen on {HOST}:{self._port}") from error
 
     async def stop(self) -> None:
-        """End the connections; the file is complete at any time."""
+        """Close the connections; the file is complete at any time."""
         await self._http.stop()

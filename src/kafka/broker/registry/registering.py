@@ -1,4 +1,4 @@
-"""Registering schemas: their references, whether they are there already, and whether they are compatible."""
+"""Registers schemas: resolves references, finds existing versions, and checks compatibility."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MAX_DEPTH = 50
 
 
 class Given(NamedTuple):
-    """A schema of a request."""
+    """A schema in a request."""
 
     content: Content
     parsed: ParsedSchema
@@ -31,11 +31,11 @@ class Given(NamedTuple):
 
 
 class Registering:
-    """Takes schemas.
+    """Registers and finds schemas.
 
     Arguments:
-        store: what is kept.
-        settings: of subjects.
+        store: the registry's data.
+        settings: the settings of subjects.
     """
 
     def __init__(self, store: Store, settings: Settings) -> None:
@@ -43,7 +43,7 @@ class Registering:
         self._settings = settings
 
     def given(self, subject: Subject, body: Mapping[str, Any], normalize: bool) -> Given:
-        """Read the schema of a request; raises `Refused` for what is none."""
+        """Parse the schema in a request; raises `Refused` if it is invalid."""
         text = body.get("schema")
         if not isinstance(text, str) or not text.strip():
             raise invalid_schema("the text of the schema is missing ('schema')")
@@ -61,7 +61,7 @@ class Registering:
         return Given(content, found, _number(body, "id"), _number(body, "version"))
 
     def lookup(self, subject: Subject, given: Given, with_deleted: bool) -> Version:
-        """Find the version that is a schema; raises `Refused` where none is."""
+        """Find the version with a given schema; raises `Refused` if there is none."""
         versions = self._store.versions(subject, with_deleted)
         if not versions:
             raise subject_not_found(str(subject))
@@ -71,7 +71,7 @@ class Registering:
         return found
 
     def register(self, subject: Subject, given: Given) -> Version:
-        """Make a schema the next version of a subject, unless it is one."""
+        """Register a schema as the next version of a subject, unless it is already registered."""
         self._settings.check_writable(subject)
         is_import = self._settings.mode(subject) == "IMPORT"
         if given.schema_id is not None and not is_import:
@@ -110,7 +110,7 @@ class Registering:
         return made
 
     def reasons_against(self, subject: Subject, given: Given) -> list[str]:
-        """Why the subject's level of compatibility forbids a schema; nothing where it does not."""
+        """Return why a schema violates the subject's compatibility level; empty if it does not."""
         level = self._settings.level(subject)
         versions = self._of_group(subject, given, self._store.versions(subject))
         if level == "NONE" or not versions:
@@ -126,7 +126,7 @@ class Registering:
     def reasons_against_version(
         self, subject: Subject, given: Given, version: Version, level: str | None = None
     ) -> list[str]:
-        """Why a level of compatibility, by default the subject's, forbids a schema after one version."""
+        """Return why a schema is incompatible with one version at a level, by default the subject's."""
         level = self._settings.level(subject) if level is None else level
         if level == "NONE":
             return []
@@ -152,11 +152,11 @@ class Registering:
         return reasons
 
     def parsed_content(self, content: Content) -> ParsedSchema:
-        """Parse what is kept."""
+        """Parse a stored schema."""
         return parsed(content.kind, content.schema, self._resolved(content.references, 0))
 
     def _same(self, subject: Subject, content: Content, versions: list[Version]) -> Version | None:
-        """The newest version that is a schema; one without metadata and rules is any that has its text."""
+        """Return the newest version with a schema; without metadata and rules only the text is compared."""
         for each in reversed(versions):
             kept = self._store.content(subject, each)
             if kept.key == content.key:
@@ -201,7 +201,7 @@ class Registering:
         depth: int,
         known: dict[tuple[str, int], ParsedSchema] | None = None,
     ) -> dict[str, ParsedSchema]:
-        """Parse what is referred to, and what that refers to: each once, however many ways lead there."""
+        """Parse all direct and indirect references, each once."""
         if depth > _MAX_DEPTH:
             raise invalid_schema(f"expected references at most {_MAX_DEPTH} levels deep")
         known = {} if known is None else known

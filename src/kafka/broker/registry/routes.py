@@ -1,4 +1,4 @@
-"""What each path of the HTTP API does."""
+"""The paths of the HTTP API and their handlers."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class HttpRequest(NamedTuple):
     """A request.
 
     Attributes:
-        method: HTTP's.
-        path: without the query, quoted as it came.
-        query: the parameters, each with its values in their order.
-        body: what it carries.
+        method: the HTTP method.
+        path: the path as received, still quoted, without the query.
+        query: the parameters, each with its values in order.
+        body: the body.
     """
 
     method: str
@@ -35,15 +35,15 @@ class HttpRequest(NamedTuple):
     body: bytes
 
     def flag(self, *names: str) -> bool:
-        """Whether a parameter is true, under any of the names that clients give it."""
+        """Whether a parameter is true, under any of the names that clients use for it."""
         return any(self.text(name, "").lower() == "true" for name in names)
 
     def text(self, name: str, default: str) -> str:
-        """The value of a parameter."""
+        """Return the value of a parameter."""
         return self.query.get(name, [default])[-1]
 
     def number(self, name: str, default: int) -> int:
-        """The value of a parameter that is a number; raises `Refused` for what is none."""
+        """Return the value of a numeric parameter; raises `Refused` if it is not a number."""
         text = self.text(name, str(default))
         try:
             return int(text)
@@ -51,7 +51,7 @@ class HttpRequest(NamedTuple):
             raise Refused(400, f"Expected {name!r} as a number, got {text[:40]!r}") from None
 
     def json(self) -> dict[str, Any]:
-        """The body; raises `Refused` for what is no JSON object."""
+        """Return the body; raises `Refused` unless it is a JSON object."""
         try:
             value = json.loads(self.body)
         except (ValueError, RecursionError) as error:
@@ -65,7 +65,7 @@ class Routes:
     """Answers requests.
 
     Arguments:
-        store: what is kept.
+        store: the registry's data.
     """
 
     def __init__(self, store: Store) -> None:
@@ -75,7 +75,7 @@ class Routes:
         self._subjects = Subjects(store, self._settings)
 
     def answer(self, asked: HttpRequest) -> Any:
-        """The JSON value of a good answer; raises `Refused`."""
+        """Return the JSON value of a successful response; raises `Refused`."""
         path, context = _without_context(asked.path.rstrip("/"))
         allowed = []
         for method, pattern, handle in _ROUTES:
@@ -259,7 +259,7 @@ class Routes:
         raise Refused(404, "The embedded schema registry has no associations")
 
     def _subject(self, name: str, context: str) -> Subject:
-        """The subject that is asked for a name."""
+        """Return the subject that answers for a name."""
         return self._settings.answering(subject_of(name, context))
 
     def _shown_version(self, asked: HttpRequest, subject: Subject, version: Version) -> dict[str, Any]:
@@ -282,7 +282,7 @@ class Routes:
 
 
 def _shown(content: Content) -> dict[str, Any]:
-    """A schema in an answer; what is Avro does not say so."""
+    """Return a schema as in a response; the type is omitted for Avro."""
     shown: dict[str, Any] = {} if content.kind == "AVRO" else {"schemaType": content.kind}
     if content.references:
         shown["references"] = [
@@ -296,7 +296,7 @@ def _shown(content: Content) -> dict[str, Any]:
 
 
 def _in_given_form(shown: dict[str, Any], body: Mapping[str, Any]) -> dict[str, Any]:
-    """A Protobuf schema as it came: clients that sent a descriptor keep the answer, and expect one there."""
+    """Return a Protobuf schema in the form it was sent: clients that sent a descriptor expect one back."""
     return shown | {"schema": body["schema"]} if shown["schemaType"] == "PROTOBUF" else shown
 
 
@@ -306,7 +306,7 @@ def _check_parameters(asked: HttpRequest) -> None:
 
 
 def _raw(content: Content) -> Any:
-    """The schema as an answer by itself: JSON, or text that is none."""
+    """Return the bare schema: JSON if possible, otherwise text."""
     try:
         return json.loads(content.schema)
     except ValueError:
@@ -324,7 +324,7 @@ def _id(text: str) -> int:
 
 
 def _place(name: str | None, context: str) -> Subject | None:
-    """The subject, or the context, that settings are of; None: the registry."""
+    """Return the subject or context whose settings are requested; None for the whole registry."""
     if name is None:
         return None if context == DEFAULT_CONTEXT else Subject(context, "")
     return subject_of(name, context)
@@ -334,7 +334,7 @@ _CONTEXT = re.compile(r"/contexts/([^/]+)(/.+)")
 
 
 def _without_context(path: str) -> tuple[str, str]:
-    """A path, and the context of the names in it: ``/contexts/.dev/subjects`` is ``/subjects`` in the context .dev."""
+    """Split a path into the rest and its context: ``/contexts/.dev/subjects`` is ``/subjects`` in the context .dev."""
     match = _CONTEXT.fullmatch(path)
     if match is None:
         return path, DEFAULT_CONTEXT

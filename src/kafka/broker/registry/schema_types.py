@@ -23,21 +23,21 @@ from kafka.formats.protobuf.text import proto_text
 
 
 class ProtobufSchema:
-    """A schema that was parsed.
+    """A parsed Protobuf schema.
 
     Attributes:
-        text: of a .proto file, without comments, the same for descriptors that are the same.
-        normalized: likewise.
+        text: the text of a .proto file, without comments, identical for equal descriptors.
+        normalized: the same.
     """
 
     def __init__(self, text: str, references: Mapping[str, ProtobufSchema]) -> None:
         """Parse a text.
 
         Arguments:
-            text: of a .proto file, or a descriptor in base64.
-            references: the schemas it imports, by the names that it has for them.
+            text: the text of a .proto file, or a descriptor in base64.
+                references: the schemas it imports, by its names for them.
 
-        Raises `ProtobufSchemaError` for what is no schema, or imports what is not there.
+            Raises `ProtobufSchemaError` if it is not a schema, or an import is missing.
         """
         self._files: dict[str, str] = {}
         for name, each in references.items():
@@ -51,15 +51,15 @@ class ProtobufSchema:
         except KafkaConfigurationError as error:
             raise ProtobufSchemaError(str(error)) from error
         if _plain(again) != _plain(self._proto):
-            self.text = text.strip()  # custom options, which the text from the descriptor lacks
+            self.text = text.strip()  # custom options, which are missing in the text made from the descriptor
         self.normalized = self.text
 
     def serialized(self) -> str:
-        """The descriptor in base64."""
+        """Return the descriptor in base64."""
         return base64.b64encode(self._proto.SerializeToString()).decode()
 
     def reasons_not_to_read(self, writer: ProtobufSchema) -> list[str]:
-        """Why values of another schema cannot be read with this one; nothing where they can."""
+        """Return why this schema cannot read values of another one; empty if it can."""
         return [
             f'{{errorType:"{kind}", description:"{_PROTOBUF_SENTENCES[kind].format(path=path)}"}}'
             for kind, path in protobuf_incompatibilities(writer._file, self._file)
@@ -67,7 +67,7 @@ class ProtobufSchema:
 
 
 def _plain(proto: Any) -> Any:
-    """A descriptor without what does not matter: its name, and names in JSON that are the usual ones."""
+    """Return a descriptor without irrelevant parts: its name, and default JSON names."""
     made = type(proto).FromString(proto.SerializeToString())
     made.name, made.syntax = "", made.syntax or "proto2"
     for message in made.message_type:
@@ -100,11 +100,11 @@ _PROTOBUF_SENTENCES = {
 
 
 class JsonSchema:
-    """A schema that was parsed.
+    """A parsed JSON Schema.
 
     Attributes:
-        text: without white space.
-        normalized: likewise, with all properties sorted by their names.
+        text: the schema without white space.
+        normalized: the same, with all properties sorted by name.
     """
 
     def __init__(self, text: str, references: Mapping[str, JsonSchema]) -> None:
@@ -112,9 +112,9 @@ class JsonSchema:
 
         Arguments:
             text: JSON.
-            references: the schemas it refers to, by the names that it has for them.
+            references: the schemas it refers to, by its names for them.
 
-        Raises `JsonSchemaError` for what is no schema, or refers to what is not there.
+            Raises `JsonSchemaError` if it is not a schema, or a reference is missing.
         """
         value = parse_json_schema(text)
         self._document: Document = Document(value, {name: each._document for name, each in references.items()})
@@ -122,7 +122,7 @@ class JsonSchema:
         self.normalized = json.dumps(value, separators=(",", ":"), ensure_ascii=False, sort_keys=True)
 
     def reasons_not_to_read(self, writer: JsonSchema) -> list[str]:
-        """Why values of another schema may not be what this one describes; nothing where they are."""
+        """Return why values of another schema may not match this one; empty if they all match."""
         return [
             f'{{errorType:"{kind}", description:"{_JSON_SENTENCES.get(kind, _OTHERWISE).format(path=path)}"}}'
             for kind, path in json_incompatibilities(writer._document, self._document)
@@ -145,18 +145,18 @@ _JSON_SENTENCES = {
 
 
 class ParsedSchema(Protocol):
-    """A schema that was parsed."""
+    """A parsed schema."""
 
     @property
     def text(self) -> str:
-        """Its text, without what means nothing."""
+        """Its text, without insignificant parts."""
 
     @property
     def normalized(self) -> str:
-        """Its text in a form in which schemas that mean the same are more often the same."""
+        """Its text in a form that makes more equivalent schemas identical."""
 
     def reasons_not_to_read(self, writer: Self) -> list[str]:
-        """Why values of another schema cannot be read with this one; nothing where they can."""
+        """Return why this schema cannot read values of another one; empty if it can."""
 
 
 _TYPES: Mapping[str, Any] = {"AVRO": AvroSchema, "JSON": JsonSchema, "PROTOBUF": ProtobufSchema}
@@ -164,12 +164,12 @@ TYPES = tuple(_TYPES)
 
 
 def parsed(kind: str, text: str, references: Mapping[str, ParsedSchema]) -> ParsedSchema:
-    """Parse a schema; raises `Refused` for what is none.
+    """Parse a schema; raises `Refused` if it is invalid.
 
     Arguments:
         kind: one of `TYPES`.
         text: the schema.
-        references: the schemas it refers to, by the names that it has for them.
+        references: the schemas it refers to, by its names for them.
     """
     if kind not in _TYPES:
         raise Refused(

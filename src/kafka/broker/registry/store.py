@@ -34,13 +34,13 @@ class Subject(NamedTuple):
     name: str
 
     def __str__(self) -> str:
-        """The text that `subject_of` reads as this subject, whatever its name looks like."""
+        """Return text that `subject_of` parses as this subject, whatever its name."""
         is_plain = self.context == DEFAULT_CONTEXT and subject_of(self.name) == self
         return self.name if is_plain else f":{self.context}:{self.name}"
 
 
 def subject_of(text: str, default: str = DEFAULT_CONTEXT) -> Subject:
-    """Read a name, which may have a context before it; `default` is that of names without."""
+    """Parse a subject name with an optional context; `default` is the context of names without one."""
     if text.startswith(":"):
         context, colon, name = text[1:].partition(":")
         if colon and context.startswith("."):
@@ -49,7 +49,7 @@ def subject_of(text: str, default: str = DEFAULT_CONTEXT) -> Subject:
 
 
 def checked_subject(text: str, default: str = DEFAULT_CONTEXT) -> Subject:
-    """As `subject_of`, for a schema that is registered there; raises `Refused` for what is no name."""
+    """As `subject_of`, for registering a schema; raises `Refused` for an invalid name."""
     subject = subject_of(text, default)
     if not subject.name or subject.name in _RESERVED or any(ord(each) < 32 for each in str(subject)):
         raise invalid_subject(text)
@@ -57,12 +57,12 @@ def checked_subject(text: str, default: str = DEFAULT_CONTEXT) -> Subject:
 
 
 MAX_NUMBER = (1 << 31) - 1
-"""The largest id of a schema, as records have four bytes for it, and the largest version."""
+"""The largest schema id, as records have four bytes for it, and the largest version."""
 
 
 @dataclass(frozen=True)
 class Content:
-    """A schema as it is kept; what follows its references is in the JSON of requests, and is not interpreted."""
+    """A stored schema; the fields after its references come from the request's JSON and are not interpreted."""
 
     schema: str
     kind: str = "AVRO"
@@ -72,12 +72,12 @@ class Content:
 
     @property
     def key(self) -> str:
-        """A text that schemas share which are the same."""
+        """Return text that is equal for equal schemas."""
         return json.dumps(asdict(self), sort_keys=True)
 
     @property
     def guid(self) -> str:
-        """A UUID that follows from the schema, so that it is the same in every registry."""
+        """A UUID that depends only on the schema, so that it is the same in every registry."""
         return str(uuid.UUID(bytes=hashlib.md5(self.key.encode(), usedforsecurity=False).digest()))
 
 
@@ -99,7 +99,7 @@ class Context:
     next_id: int = 1
 
     def put(self, schema_id: int, content: Content) -> None:
-        """Keep a schema under an id."""
+        """Store a schema under an id."""
         key = content.key
         self.schemas[schema_id] = content
         self.ids[key] = schema_id
@@ -107,10 +107,10 @@ class Context:
 
 
 class Store:
-    """The state.
+    """The registry's data.
 
     Arguments:
-        path: the file; None: nothing is written.
+        path: the file; None: keep everything in memory.
         sync: whether changes survive a power failure.
     """
 
@@ -125,19 +125,19 @@ class Store:
             self._load(path)
 
     def context(self, name: str) -> Context:
-        """A context, new where it is not known yet."""
+        """Return a context; creates it if necessary."""
         return self.contexts.setdefault(name, Context())
 
     def versions(self, subject: Subject, with_deleted: bool = False) -> list[Version]:
-        """The versions of a subject, in their order."""
+        """Return the versions of a subject in order."""
         return [each for each in self.subjects.get(subject, ()) if with_deleted or not each.is_deleted]
 
     def content(self, subject: Subject, version: Version) -> Content:
-        """The schema of a version."""
+        """Return the schema of a version."""
         return self.contexts[subject.context].schemas[version.schema_id]
 
     def users(self, context: str, schema_id: int, with_deleted: bool) -> Iterator[tuple[Subject, Version]]:
-        """The versions that are a schema."""
+        """Return the versions with a schema."""
         for subject, versions in self.subjects.items():
             if subject.context == context:
                 for each in versions:
@@ -145,7 +145,7 @@ class Store:
                         yield subject, each
 
     def remove(self, subject: Subject, gone: list[Version]) -> None:
-        """Forget versions for good, and schemas that no version has any more."""
+        """Permanently remove versions, and schemas that no version uses."""
         left = [each for each in self.subjects[subject] if each not in gone]
         if left:
             self.subjects[subject] = left
@@ -161,13 +161,13 @@ class Store:
     # -- the file -----------------------------------------------------------------------------------------------------
 
     def save(self) -> None:
-        """Write the state. Whatever is raised, the file is as before then, and the state is what the file has."""
+        """Write the data. If anything is raised, the file is unchanged, and the data is reloaded from it."""
         if self._path is None:
             return
         try:
             replace_file(self._path, self._written(), sync=self._sync, sync_name=self._sync)
-        except BaseException:  # such as a full disk, or settings that are nested too deep
-            self._clear()  # else the next request would find what no restart brings back
+        except BaseException:  # such as a full disk, or too deeply nested settings
+            self._clear()  # otherwise later requests would see data that a restart loses
             self._load(self._path)
             raise
 

@@ -1,4 +1,4 @@
-"""Compatibility levels, other settings and modes: of a subject, of its context, of the registry."""
+"""Compatibility levels, other settings and modes of subjects, contexts and the whole registry."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ LEVELS = (
 )
 MODES = ("READWRITE", "READONLY", "READONLY_OVERRIDE", "IMPORT", "FORWARD")
 _TYPES: Mapping[str, type] = {"alias": str, "normalize": bool, "compatibilityGroup": str}
-"""Settings besides the level that have an effect here."""
+"""Supported settings besides the compatibility level."""
 _ALWAYS = {"validateFields": False, "validateRules": False, "validateNewSchemas": True}
-"""Settings whose effect cannot be chosen here."""
+"""Settings with a fixed value."""
 _NEVER = (
     "aliasForDeks",
     "compatibilityPolicy",
@@ -38,13 +38,13 @@ _NEVER = (
     "defaultRuleSet",
     "overrideRuleSet",
 )
-"""Settings that cannot be had here."""
+"""Unsupported settings."""
 _DEFAULT_LEVEL = "BACKWARD"
 _DEFAULT_MODE = "READWRITE"
 
 
 class Settings:
-    """Settings, those of a subject before those of its context before those of the registry."""
+    """Settings: a subject's take precedence over its context's, and those over the registry's."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -52,25 +52,25 @@ class Settings:
     # -- what holds for a subject -------------------------------------------------------------------------------------
 
     def level(self, subject: Subject) -> str:
-        """Which versions a new one has to be compatible with."""
+        """Return the compatibility level: with which versions a new one must be compatible."""
         return str(self._config_value(subject, "compatibilityLevel") or _DEFAULT_LEVEL)
 
     def group(self, subject: Subject) -> str | None:
-        """The property of metadata that versions have to share in order to be compared."""
+        """Return the metadata property that versions must share to be compared."""
         value = self._config_value(subject, "compatibilityGroup")
         return None if value is None else str(value)
 
     def answering(self, subject: Subject) -> Subject:
-        """The subject that answers in place of one: its alias, whose own alias has no effect, or itself."""
+        """Return the subject that answers for one: its alias (whose own alias is ignored) or itself."""
         alias = self._store.configs.get(subject, {}).get("alias")
         return subject_of(str(alias), subject.context) if alias else subject
 
     def normalizes(self, subject: Subject) -> bool:
-        """Whether schemas are brought into their normal form without being asked."""
+        """Whether schemas are always normalized."""
         return self._config_value(subject, "normalize") is True
 
     def mode(self, subject: Subject) -> str:
-        """Whether it takes schemas. A mode of the registry that overrides those of subjects is READONLY_OVERRIDE."""
+        """Return the mode. The registry's READONLY_OVERRIDE takes precedence over the modes of subjects."""
         everywhere = self._store.modes.get(None, _DEFAULT_MODE)
         if everywhere == "READONLY_OVERRIDE":
             return everywhere
@@ -80,7 +80,7 @@ class Settings:
         return everywhere
 
     def check_writable(self, subject: Subject) -> None:
-        """Raise `Refused` where a subject takes no changes."""
+        """Raise `Refused` if a subject is read-only."""
         if self.mode(subject) in ("READONLY", "READONLY_OVERRIDE"):
             raise not_permitted(f"Subject {subject} is in read-only mode")
 
@@ -94,7 +94,7 @@ class Settings:
     # -- requests -----------------------------------------------------------------------------------------------------
 
     def config(self, subject: Subject | None, default_to_global: bool) -> dict[str, Any]:
-        """The settings of a subject, or (None) of the registry."""
+        """Return the settings of a subject, or (None) of the registry."""
         found = self._store.configs.get(subject)
         if subject is not None and found is None:
             if not default_to_global:
@@ -103,7 +103,7 @@ class Settings:
         return {"compatibilityLevel": _DEFAULT_LEVEL} | (found or {})
 
     def set_config(self, subject: Subject | None, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Set what is given; the answer repeats it."""
+        """Change settings; returns the changed ones."""
         if subject is not None:
             self.check_writable(subject)
         level = given.get("compatibility")
@@ -123,7 +123,7 @@ class Settings:
         return ({} if level is None else {"compatibility": level}) | changed
 
     def delete_config(self, subject: Subject | None) -> dict[str, Any]:
-        """Have a subject go by the settings of the registry, or the registry by Confluent's defaults."""
+        """Reset a subject to the registry's settings, or the registry to Confluent's defaults."""
         before = self._store.configs.pop(subject, None)
         if before is None and subject is not None:
             raise subject_not_found(str(subject))
@@ -131,7 +131,7 @@ class Settings:
         return {"compatibilityLevel": _DEFAULT_LEVEL} | (before or {})
 
     def shown_mode(self, subject: Subject | None, default_to_global: bool) -> dict[str, Any]:
-        """The mode of a subject, or (None) of the registry."""
+        """Return the mode of a subject, or (None) of the registry."""
         if subject is not None and subject not in self._store.modes:
             if not default_to_global:
                 raise no_mode(str(subject))
@@ -150,7 +150,7 @@ class Settings:
         return {"mode": mode}
 
     def delete_mode(self, subject: Subject | None) -> dict[str, Any]:
-        """Have a subject go by the mode of the registry."""
+        """Reset a subject to the registry's mode."""
         before = self._store.modes.pop(subject, None)
         if before is None and subject is not None:
             raise subject_not_found(str(subject))
@@ -166,12 +166,12 @@ class Settings:
 
 
 def _places(subject: Subject) -> tuple[Subject | None, ...]:
-    """Where a subject's setting may be, the nearest place first."""
+    """Yield where a subject's setting may be defined, highest precedence first."""
     return (subject, Subject(subject.context, ""), None)
 
 
 def _check(place: Subject | None, name: str, value: Any) -> None:
-    """Raise `Refused` for a setting that the registry would not go by."""
+    """Raise `Refused` for a setting that the registry does not support."""
     if value is None:
         return
     if name in _NEVER:

@@ -1,4 +1,4 @@
-"""Subjects, their versions, and schemas by id: what is asked about them, and how they are deleted."""
+"""Queries about subjects, versions and schemas by id, and their deletion."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ ALL_CONTEXTS = ":*:"
 
 
 class Subjects:
-    """What is asked about subjects.
+    """Queries about subjects, and their deletion.
 
     Arguments:
-        store: what is kept.
-        settings: of subjects.
+        store: the registry's data.
+        settings: the settings of subjects.
     """
 
     def __init__(self, store: Store, settings: Settings) -> None:
@@ -38,7 +38,7 @@ class Subjects:
     # -- lists --------------------------------------------------------------------------------------------------------
 
     def names(self, prefix: str, with_deleted: bool, only_deleted: bool) -> list[str]:
-        """The names of subjects, in order."""
+        """Return the names of subjects, sorted."""
         found = []
         for subject in self._store.subjects:
             is_deleted = not self._store.versions(subject)
@@ -47,11 +47,11 @@ class Subjects:
         return sorted(found)
 
     def contexts(self) -> list[str]:
-        """The names of contexts, the one of names without a context first."""
+        """Return the names of contexts, the default context first."""
         return sorted({DEFAULT_CONTEXT, *(subject.context for subject in self._store.subjects)})
 
     def numbers(self, subject: Subject, with_deleted: bool, only_deleted: bool) -> list[int]:
-        """The numbers of a subject's versions; raises `Refused` where there is none."""
+        """Return the version numbers of a subject; raises `Refused` if there are none."""
         versions = self._store.versions(subject, with_deleted or only_deleted)
         if only_deleted:
             versions = [each for each in versions if each.is_deleted]
@@ -60,7 +60,7 @@ class Subjects:
         return [each.number for each in versions]
 
     def all_versions(self, prefix: str, with_deleted: bool, latest_only: bool) -> list[tuple[Subject, Version]]:
-        """The versions of subjects whose names begin with a text."""
+        """Return the versions of subjects whose names start with a prefix."""
         found = []
         for subject in sorted(self._store.subjects):
             versions = self._store.versions(subject, with_deleted) if _begins(subject, prefix) else []
@@ -70,7 +70,7 @@ class Subjects:
     # -- one version --------------------------------------------------------------------------------------------------
 
     def version(self, subject: Subject, text: str, with_deleted: bool = False) -> Version:
-        """The version that a request names; raises `Refused`."""
+        """Return the requested version; raises `Refused`."""
         number = _version_number(text)
         versions = self._store.versions(subject, with_deleted)
         if not versions:
@@ -83,7 +83,7 @@ class Subjects:
         raise version_not_found(number)
 
     def with_metadata(self, subject: Subject, wanted: Mapping[str, str], with_deleted: bool) -> Version:
-        """The newest version with properties of metadata."""
+        """Return the newest version with given metadata properties."""
         versions = self._store.versions(subject, with_deleted)
         if not versions:
             raise subject_not_found(str(subject))
@@ -94,7 +94,7 @@ class Subjects:
         raise schema_not_found()
 
     def referenced_by(self, subject: Subject, version: Version) -> list[int]:
-        """The ids of schemas that refer to a version, and that a version has which is not deleted."""
+        """Return the ids of schemas that refer to a version and belong to a version that is not deleted."""
         target = (str(subject), version.number)
         found = set()
         for other, versions in self._store.subjects.items():
@@ -107,7 +107,7 @@ class Subjects:
     # -- by id --------------------------------------------------------------------------------------------------------
 
     def by_id(self, context: str, schema_id: int) -> Content:
-        """The schema with an id."""
+        """Return the schema with an id."""
         known = self._store.contexts.get(context)
         found = None if known is None else known.schemas.get(schema_id)
         if found is None:
@@ -115,7 +115,7 @@ class Subjects:
         return found
 
     def by_guid(self, guid: str) -> list[tuple[str, int, Content]]:
-        """The contexts and ids of the schema with a GUID."""
+        """Return the contexts and ids of the schema with a GUID."""
         found = [
             (name, number, content)
             for name, context in self._store.contexts.items()
@@ -129,7 +129,7 @@ class Subjects:
     def users(
         self, context: str, schema_id: int, only: str | None, with_deleted: bool
     ) -> list[tuple[Subject, Version]]:
-        """The versions that are the schema with an id."""
+        """Return the versions with the schema of an id."""
         self.by_id(context, schema_id)
         found = self._store.users(context, schema_id, with_deleted)
         return sorted(((s, v) for s, v in found if not only or s.name == only), key=lambda each: str(each[0]))
@@ -137,7 +137,7 @@ class Subjects:
     # -- deleting -----------------------------------------------------------------------------------------------------
 
     def delete_subject(self, subject: Subject, permanent: bool) -> list[int]:
-        """Delete all versions of a subject; their numbers."""
+        """Delete all versions of a subject; returns their numbers."""
         self._settings.check_writable(subject)
         versions = self._store.versions(subject, with_deleted=True)
         living = self._store.versions(subject)
@@ -157,7 +157,7 @@ class Subjects:
         return [each.number for each in gone]
 
     def delete_version(self, subject: Subject, text: str, permanent: bool) -> int:
-        """Delete one version of a subject; its number."""
+        """Delete one version of a subject; returns its number."""
         self._settings.check_writable(subject)
         number = _version_number(text)
         versions = self._store.versions(subject, with_deleted=True)
@@ -192,13 +192,13 @@ class Subjects:
 
 
 def paged(found: list[T], offset: int, limit: int) -> list[T]:
-    """The part of a list that a request asks for; less than 0: to its end."""
+    """Return the requested part of a list; a negative limit means to the end."""
     found = found[max(offset, 0) :]
     return found if limit < 0 else found[:limit]
 
 
 def _version_number(text: str) -> int | None:
-    """The number of a version; None for the newest. Raises `Refused`."""
+    """Parse a version number; None for "latest". Raises `Refused`."""
     if text in ("latest", "-1"):
         return None
     if not text.isascii() or not text.isdigit() or len(text) > 10 or not 1 <= int(text) <= MAX_NUMBER:

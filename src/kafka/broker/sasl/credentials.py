@@ -24,7 +24,7 @@ HASHES: Final[Mapping[str, str]] = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": 
 
 
 class ScramCredential(NamedTuple):
-    """What SCRAM keeps of a password (RFC 5802); who reads it can neither log in with it nor tell the password."""
+    """What SCRAM stores instead of a password (RFC 5802); it reveals neither the password nor a way to log in."""
 
     salt: bytes
     iterations: int
@@ -36,22 +36,22 @@ class ScramCredential(NamedTuple):
 
 
 def from_salted_password(mechanism: str, salt: bytes, iterations: int, salted: bytes) -> ScramCredential:
-    """What is kept of a password that was salted and hashed."""
+    """Compute the credential for a salted and hashed password."""
     name = HASHES[mechanism]
     stored_key = hashlib.new(name, hmac.digest(salted, b"Client Key", name)).digest()
     return ScramCredential(salt, iterations, stored_key, hmac.digest(salted, b"Server Key", name))
 
 
 Changes = Mapping[tuple[str, str], ScramCredential | None]
-"""By mechanism and user; None: it is deleted."""
+"""Credentials by mechanism and user; None deletes one."""
 
 
 class AlteredCredentials:
-    """See the module.
+    """The SCRAM credentials that administrators have set or deleted.
 
     Arguments:
         path: the file.
-        sync: whether it is synced to the disk.
+        sync: whether to sync it to disk.
     """
 
     def __init__(self, path: Path, sync: bool) -> None:
@@ -73,19 +73,19 @@ class AlteredCredentials:
             return {}
 
     def has(self, mechanism: str, user: str) -> bool:
-        """Whether it was set or deleted."""
+        """Whether the credential was set or deleted."""
         return (mechanism, user) in self._kept
 
     def get(self, mechanism: str, user: str) -> ScramCredential | None:
-        """What was set; None: it was deleted, or nothing was set."""
+        """Return the credential that was set; None if it was deleted or never set."""
         return self._kept.get((mechanism, user))
 
     def users(self) -> list[str]:
-        """Those for whom something was set or deleted."""
+        """Return the users with credentials that were set or deleted."""
         return [user for _, user in self._kept]
 
     def change(self, changes: Changes) -> None:
-        """Set and delete; raises `RequestFailed` where it cannot be written, and nothing has changed."""
+        """Set and delete credentials; if they cannot be written, raises `RequestFailed` and changes nothing."""
         changed = {**self._kept, **changes}
         rows: dict[str, dict[str, list[str | int] | None]] = {mechanism: {} for mechanism in HASHES}
         for (mechanism, user), kept in changed.items():
@@ -120,8 +120,8 @@ class Credentials:
 
     Arguments:
         users: passwords by name.
-        randomness: where salts come from.
-        altered: what administrators have set and deleted for SCRAM, which goes before.
+        randomness: the source of salts.
+        altered: SCRAM credentials that administrators have set or deleted, which take precedence.
     """
 
     def __init__(self, users: Mapping[str, str], randomness: random.Random, altered: AlteredCredentials) -> None:
@@ -130,28 +130,28 @@ class Credentials:
         self._random = randomness
         self._nobody = randomness.randbytes(32)
         self._scram: dict[str, dict[bytes, ScramCredential]] = {}
-        """By mechanism and name."""
+        """Credentials by mechanism and user name."""
 
     def is_password(self, user: bytes, password: bytes) -> bool:
-        """Whether this is the user's password; an unknown user takes as long."""
+        """Whether this is the user's password; takes equally long for unknown users."""
         known = self._passwords.get(user)
-        # Digests are of one length, so that the time says nothing about that of the password either.
+        # Digests have a fixed length, so the time does not reveal the password's length either.
         expected = hmac.digest(self._nobody, b"" if known is None else known, "sha256")
         given = hmac.digest(self._nobody, password, "sha256")
         return hmac.compare_digest(expected, given) and known is not None
 
     def scram(self, mechanism: str, user: str) -> ScramCredential:
-        """A user's credential; of an unknown one what looks like it, which no password fits."""
+        """Return a user's credential; for an unknown user, one that looks real and fits no password."""
         if self.altered.has(mechanism, user):
             return self.altered.get(mechanism, user) or self._unknown(mechanism, user)
         if mechanism not in self._scram:
-            # With the first login by it, as hashing a password costs some milliseconds. All at once: were each made
-            # with its user's first login, the time of the answer would tell that there is such a user.
+            # Computed at the first login by this mechanism, as hashing a password takes milliseconds, and for all users
+            # at once: otherwise the response time of a user's first login would reveal that the user exists.
             self._scram[mechanism] = self._made(mechanism)
         return self._scram[mechanism].get(user.encode()) or self._unknown(mechanism, user)
 
     def _made(self, mechanism: str) -> dict[bytes, ScramCredential]:
-        """What a mechanism keeps of the passwords, by name."""
+        """Compute the credentials of all users for a mechanism."""
         made = {}
         for name, password in self._passwords.items():
             salt = self._random.randbytes(_SALT_BYTES)
@@ -160,7 +160,7 @@ class Credentials:
         return made
 
     def iterations(self, user: str) -> dict[str, int]:
-        """The mechanisms of SCRAM by which a user logs in, with the number of iterations; empty: there is none such."""
+        """Return the number of iterations of a user's SCRAM mechanisms; empty if the user has none."""
         found = {}
         for mechanism in HASHES:
             if self.altered.has(mechanism, user):
@@ -172,16 +172,16 @@ class Credentials:
         return found
 
     def scram_users(self) -> list[str]:
-        """Those who log in by a mechanism of SCRAM."""
+        """Return the users with SCRAM credentials."""
         names = dict.fromkeys([*(name.decode() for name in self._passwords), *self.altered.users()])
         return [name for name in names if self.iterations(name)]
 
     def _unknown(self, mechanism: str, user: str) -> ScramCredential:
-        """The same salt each time, or who asks twice would see that there is no such user."""
+        """Return a fake credential; its salt never changes, or two attempts would reveal that the user is unknown."""
         salt = hmac.digest(self._nobody, f"{mechanism},{user}".encode(), "sha256")[:_SALT_BYTES]
         size = hashlib.new(HASHES[mechanism]).digest_size
         return ScramCredential(salt, ITERATIONS, self._random.randbytes(size), self._random.randbytes(size))
 
     def new_nonce(self) -> str:
-        """Printable, and no comma in it."""
+        """Return a printable nonce without commas."""
         return self._random.randbytes(18).hex()

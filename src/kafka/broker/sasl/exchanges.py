@@ -14,34 +14,34 @@ from typing import Final, Protocol
 from kafka.broker.sasl.credentials import HASHES, Credentials, ScramCredential
 
 REFUSED = "wrong name or password"
-"""All that a client is told, whether the name is unknown or the password another."""
+"""The same message for an unknown user and for a wrong password."""
 
 
 class LoginFailed(Exception):
-    """The client did not log in; the text is for its eyes, and leaks nothing."""
+    """The login failed; the message is sent to the client, and reveals nothing."""
 
 
 class Exchange(Protocol):
     """The broker's side of one exchange.
 
-    Attributes: `user`, who has logged in; None before.
+    Attributes: `user`, the authenticated user; None before.
     """
 
     user: str | None
 
     def answer(self, message: bytes) -> bytes:
-        """The answer to the client's message. Raises `LoginFailed`."""
+        """Return the response to the client's message. Raises `LoginFailed`."""
 
 
 class PlainExchange:
-    """One exchange. An authorization id has to be empty or the name, as with Kafka."""
+    """A PLAIN exchange. The authorization id must be empty or the user name, as in Kafka."""
 
     def __init__(self, credentials: Credentials) -> None:
         self._credentials = credentials
         self.user: str | None = None
 
     def answer(self, message: bytes) -> bytes:
-        """Nothing, to the only message."""
+        """Check the only message; the response is empty."""
         parts = message.split(b"\0")
         if len(parts) != 3 or not parts[1] or not parts[2]:
             raise LoginFailed("expected a message of PLAIN: authorization id, name and password")
@@ -59,11 +59,11 @@ _FIRST: Final = re.compile(rf"([ny],(?:a=({_NAME}))?,)(n=({_NAME}),r=({_NONCE})(
 _FINAL: Final = re.compile(rf"(c=([A-Za-z0-9+/=]+),r=({_NONCE}){_MORE}),p=([A-Za-z0-9+/=]+)")
 _TOKEN: Final = ",tokenauth=true"
 _LONGEST: Final = 4096
-"""Bytes of a message of SCRAM; Kafka's names and nonces are far shorter."""
+"""Maximum size of a SCRAM message in bytes; Kafka's names and nonces are far shorter."""
 
 
 class ScramExchange:
-    """One exchange.
+    """A SCRAM exchange.
 
     Arguments:
         mechanism: "SCRAM-SHA-256" or "SCRAM-SHA-512".
@@ -81,7 +81,7 @@ class ScramExchange:
         self.user: str | None = None
 
     def answer(self, message: bytes) -> bytes:
-        """Salt and iterations to the first message, the broker's proof to the second."""
+        """Answer the first message with salt and iterations, the second one with the broker's proof."""
         try:
             text = message.decode() if len(message) <= _LONGEST else ""
         except UnicodeDecodeError:
@@ -94,7 +94,7 @@ class ScramExchange:
             raise LoginFailed(f"expected the first message of {self._mechanism}, without channel binding")
         header, acting_as, bare, name, nonce, more = match.groups()
         if acting_as not in (None, name) or _TOKEN in more.lower():
-            # Nobody acts as another user, and there are no delegation tokens.
+            # Acting as another user and delegation tokens are not supported.
             raise LoginFailed(REFUSED)
         self._header = header.encode()
         self._name = name.replace("=2C", ",").replace("=3D", "=")

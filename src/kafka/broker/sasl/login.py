@@ -1,8 +1,8 @@
-"""What one connection has said to log in (KIP-43, KIP-152, KIP-368), and which requests it may send.
+"""The state of a connection's login (KIP-43, KIP-152, KIP-368), and which requests it may send.
 
-Before the login a listener with users answers ApiVersions and SaslHandshake; after the handshake nothing but the
-exchange, in SaslAuthenticate or, after a handshake of version 0, in bare frames. A login that fails is answered, then
-the connection is closed, as by Kafka.
+Before the login a listener with users answers only ApiVersions and SaslHandshake; after the handshake only the
+exchange, in SaslAuthenticate requests or, after a handshake of version 0, in bare frames. A failed login is answered;
+then the connection is closed, as in Kafka.
 """
 
 from enum import Enum
@@ -15,11 +15,11 @@ from kafka.broker.sasl.exchanges import Exchange, LoginFailed, PlainExchange, Sc
 
 _HANDSHAKE, _API_VERSIONS, _AUTHENTICATE = 17, 18, 36
 LARGEST_FRAME: Final = 524_288
-"""Bytes of a request before the login (sasl.server.max.receive.size)."""
+"""Maximum size of a request before the login (sasl.server.max.receive.size)."""
 
 
 class LoginState(Enum):
-    """Where the login of a connection stands."""
+    """The state of a connection's login."""
 
     NEW = "nothing was said"
     EXCHANGE = "a mechanism was agreed on; messages come in SaslAuthenticate"
@@ -47,7 +47,7 @@ class Login:
     """The login of one connection.
 
     Arguments:
-        lifetime_ms: after how long the client has to log in again; 0: never.
+        lifetime_ms: time after which the client must log in again; 0: never.
     """
 
     def __init__(self, credentials: Credentials, clock: Clock, lifetime_ms: int) -> None:
@@ -64,26 +64,26 @@ class Login:
 
     @property
     def is_done(self) -> bool:
-        """Whether all requests are taken."""
+        """Whether all requests are accepted."""
         return self._state is LoginState.DONE
 
     @property
     def is_bare(self) -> bool:
-        """Whether the next frame is a message of the mechanism, and no request."""
+        """Whether the next frame is a bare message of the mechanism instead of a request."""
         return self._state in _BARE
 
     @property
     def has_succeeded(self) -> bool:
-        """Whether somebody has logged in, if only once."""
+        """Whether a user has ever logged in on the connection."""
         return self._user is not None
 
     @property
     def has_failed(self) -> bool:
-        """Whether the connection ends once its last answer is sent."""
+        """Whether the login has failed, so that the connection ends after its last response."""
         return self._state is LoginState.FAILED
 
     def frame_sizes(self, least: int, most: int) -> tuple[int, int]:
-        """How many bytes a frame may have; these are the bounds after the login."""
+        """Return the minimum and maximum size of a frame; the arguments are those after the login."""
         return 0 if self.is_bare else least, min(most, LARGEST_FRAME)
 
     def _fail(self, why: str) -> None:
@@ -95,9 +95,9 @@ class Login:
         self._state = state
 
     def admit(self, key: int, name: str) -> bool:
-        """Whether a request is served; False: it is answered with ILLEGAL_SASL_STATE and the connection ends.
+        """Whether a request is served; if not, it is answered with ILLEGAL_SASL_STATE and the connection ends.
 
-        Raises `ConnectionFault` where it is not answered at all.
+        Raises `ConnectionFault` if the request is not answered at all.
         """
         if self._state is LoginState.DONE:
             if self._lifetime_ms and key != _HANDSHAKE and self._clock.time() >= self._ends_at:
@@ -117,11 +117,11 @@ class Login:
         return False
 
     def may_begin(self) -> bool:
-        """Whether a handshake is in its place: at the beginning, and again where sessions end."""
+        """Whether a handshake is allowed: at the start, and later if sessions expire."""
         return self._state is LoginState.NEW or (self._state is LoginState.DONE and self._lifetime_ms > 0)
 
     def begin(self, mechanism: str, is_bare: bool) -> bool:
-        """Take a handshake, if `may_begin`; False: there is no such mechanism, and the connection ends."""
+        """Process a handshake, if `may_begin`; False for an unsupported mechanism, after which the connection ends."""
         again = self._state is LoginState.DONE
         if mechanism not in MECHANISMS or (again and mechanism != self._mechanism):
             self._fail("a mechanism that is not offered" if mechanism not in MECHANISMS else "another mechanism")
@@ -142,7 +142,7 @@ class Login:
         return self._state in _EXCHANGING
 
     def answer(self, message: bytes) -> tuple[bytes, int]:
-        """The answer to a message of the mechanism, and for how long the session then lasts (0: not limited).
+        """Answer a message of the mechanism; also returns the lifetime of the session in ms (0: unlimited).
 
         Raises `LoginFailed`; the connection ends.
         """
@@ -163,7 +163,7 @@ class Login:
         return token, self._lifetime_ms
 
     def answer_bare(self, message: bytes) -> bytes:
-        """The same for a bare frame; raises `ConnectionFault`, as there is no way to say why."""
+        """As `answer`, for a bare frame; raises `ConnectionFault`, as a bare frame has no error field."""
         try:
             return self.answer(message)[0]
         except LoginFailed as failed:

@@ -1,5 +1,4 @@
-"""Share groups (KIP-932): membership, the records that are in flight, share sessions, and what of it is kept on disk.
+"""Share groups (KIP-932): membership, records in flight, share sessions, and their state on disk.
 
-Requests are translated in `kafka.broker.api`, and time comes from outside (`Clock`), so that the tests need neither a
-network nor a clock.
+`kafka.broker.api` translates requests, and time comes from a `Clock`, so tests need neither a network nor real time.
 """

@@ -1,29 +1,29 @@
-"""What can become of a record in a share group, and runs of neighbouring records that are in the same state."""
+"""The states of records in a share group, and runs of consecutive records in the same state."""
 
 from enum import IntEnum
 from typing import Final
 
 
 class RecordState(IntEnum):
-    """The state of a record in flight, as the share coordinator's log of Apache Kafka numbers it."""
+    """The state of a record in flight, with the numbers of Kafka's share coordinator log."""
 
     AVAILABLE = 0
-    """To be handed out, again."""
+    """Can be delivered (again)."""
     ACQUIRED = 1
-    """A member has it, and a lock that runs out."""
+    """Locked by a member until the lock expires."""
     ACKNOWLEDGED = 2
-    """Done with."""
+    """Processed."""
     ARCHIVED = 4
-    """Given up: rejected, tried too often, or no record at all."""
+    """Not delivered again: rejected, delivered too often, or not a record."""
 
     @property
     def is_final(self) -> bool:
-        """Whether nothing becomes of it any more."""
+        """Whether the state cannot change any more."""
         return self in (RecordState.ACKNOWLEDGED, RecordState.ARCHIVED)
 
 
 class AckType(IntEnum):
-    """What a member says about records that it has acquired."""
+    """How a member acknowledges acquired records."""
 
     GAP = 0
     ACCEPT = 1
@@ -36,12 +36,12 @@ NOBODY: Final = ""
 
 
 class Run:
-    """Neighbouring offsets in one state, from `first` to `last`.
+    """Consecutive offsets in one state, from `first` to `last`.
 
     Attributes:
-        count: how often they were handed out.
-        member: who has acquired them.
-        deadline: when the lock runs out, in the clock's seconds.
+        count: number of deliveries.
+        member: the member that has acquired them.
+        deadline: when the lock expires, in the clock's seconds.
     """
 
     __slots__ = ("count", "deadline", "first", "last", "member", "state")
@@ -60,22 +60,22 @@ class Run:
         return f"<Run {self.first}..{self.last} {self.state.name} x{self.count} {self.member}>"
 
     def split(self, offset: int) -> "Run":
-        """Cut it before `offset`, which lies inside; returns the part from there on."""
+        """Split the run before `offset`, which lies inside; returns the part from there on."""
         rest = Run(offset, self.last, self.state, self.count, self.member, self.deadline)
         self.last = offset - 1
         return rest
 
     def acquire(self, member: str, deadline: float) -> None:
-        """Give it to a member."""
+        """Lock the records for a member."""
         self.state, self.member, self.deadline = RecordState.ACQUIRED, member, deadline
         self.count += 1
 
     def settle(self, state: RecordState) -> None:
-        """Take it from its member."""
+        """Release the member's lock and set the state."""
         self.state, self.member, self.deadline = state, NOBODY, 0.0
 
     def joins(self, other: "Run") -> bool:
-        """Whether `other`, which follows, can be one with it."""
+        """Whether it can be merged with `other`, which follows."""
         return (
             self.state is other.state
             and self.state is not RecordState.ACQUIRED
@@ -85,7 +85,7 @@ class Run:
 
 
 class Runs:
-    """The records in flight of a share-partition: from `start`, where it goes on, to before `end`, without gaps."""
+    """The records in flight of a share-partition, without gaps from its `start` offset to before `end`."""
 
     __slots__ = ("rows", "start")
 
@@ -95,11 +95,11 @@ class Runs:
 
     @property
     def end(self) -> int:
-        """The first offset that was never handed out."""
+        """The first offset that was never delivered."""
         return self.rows[-1].last + 1 if self.rows else self.start
 
     def cut(self, first: int, last: int) -> list[Run]:
-        """The runs within `first` to `last`; those that reach beyond are split."""
+        """Return the runs from `first` to `last`, after splitting those that reach beyond."""
         found = []
         at = 0
         while at < len(self.rows):
@@ -118,7 +118,7 @@ class Runs:
         return found
 
     def advance(self) -> None:
-        """Move the start past what is done with, and join what can be one."""
+        """Move the start past final records, and merge runs."""
         done = 0
         for run in self.rows:
             if not run.state.is_final:
@@ -135,7 +135,7 @@ class Runs:
         self.rows = joined
 
     def drop_before(self, offset: int) -> None:
-        """Forget what is before `offset`: the log begins there now."""
+        """Drop everything before `offset`, the log's new start."""
         if offset <= self.start:
             return
         self.cut(self.start, offset - 1)
@@ -143,15 +143,16 @@ class Runs:
         self.start = offset
 
     def copy(self) -> "Runs":
-        """The same runs, in objects of their own."""
+        """Return a deep copy of the runs."""
         other = Runs(self.start)
         other.rows = [Run(run.first, run.last, run.state, run.count, run.member, run.deadline) for run in self.rows]
         return other
 
     def kept(self) -> list[tuple[int, int, int, int]]:
-        """What is kept on disk: first, last, state and count of each run that is not as if it had never been read.
+        """Return what is stored: first, last, state and count of each run that differs from an unread one.
 
-        What is acquired is kept as it was before: after a start nobody has it, and it is not known to be delivered.
+        Acquired records are stored in their earlier state: after a restart nobody holds them, and it is unknown whether
+        they were delivered.
         """
         rows = []
         for run in self.rows:
@@ -164,7 +165,7 @@ class Runs:
         return rows
 
     def paint(self, first: int, last: int, state: RecordState, count: int) -> None:
-        """Take over a row that was kept; offsets between such rows are available, and were never delivered."""
+        """Apply a stored row; offsets between such rows are available and were never delivered."""
         if last < self.start:
             return
         first = max(first, self.start)
@@ -174,5 +175,5 @@ class Runs:
             run.state, run.count = state, count
 
     def first_available(self) -> int | None:
-        """The first offset that can be handed out again."""
+        """Return the first offset that can be delivered again."""
         return next((run.first for run in self.rows if run.state is RecordState.AVAILABLE), None)

@@ -1,4 +1,4 @@
-"""The share groups of the broker: members come, are given partitions, and go; and where their share-partitions are.
+"""The share groups of the broker: their members, assignments and share-partitions.
 
 Counterpart: Kafka's group coordinator, for share groups, and its SharePartitionManager.
 """
@@ -24,7 +24,7 @@ LEAVE_EPOCH = -1
 
 
 class ShareCoordinator:
-    """All share groups. `is_other_group` tells whether a group of another type has an id."""
+    """All share groups. `is_other_group` tells whether a group of another type uses an id."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class ShareCoordinator:
         self.configs = configs
         self.sessions = ShareSessions(settings.max_share_sessions)
         self.waiters: dict[Callable[[], None], None] = {}
-        """Called when records have become available again, longest waiting first; one may take itself out."""
+        """Called when records become available again, longest waiting first; a callable may remove itself."""
         self._clock = clock
         self._settings = settings
         self._topics = topics
@@ -52,14 +52,14 @@ class ShareCoordinator:
     # -- members ------------------------------------------------------------------------------------------------------
 
     def group(self, group_id: str) -> ShareGroup:
-        """A group that is there; raises `RequestFailed` with GROUP_ID_NOT_FOUND."""
+        """Return an existing group; raises `RequestFailed` with GROUP_ID_NOT_FOUND."""
         group = self.groups.get(group_id)
         if group is None:
             raise RequestFailed(_E.GROUP_ID_NOT_FOUND, f"Share group {group_id} not found.")
         return group
 
     def group_or_new(self, group_id: str) -> ShareGroup:
-        """A group, made if it is not there; raises `RequestFailed` where it is of another type, and OSError."""
+        """Return a group, creating it if necessary; raises `RequestFailed` if it is of another type, and OSError."""
         self.check_type(group_id)
         group = self.groups.get(group_id)
         if group is None:
@@ -68,12 +68,12 @@ class ShareCoordinator:
         return group
 
     def check_type(self, group_id: str) -> None:
-        """Raises `RequestFailed` with GROUP_ID_NOT_FOUND where a group of another type has the id."""
+        """Raise `RequestFailed` with GROUP_ID_NOT_FOUND if a group of another type has the id."""
         if self._is_other_group(group_id):
             raise RequestFailed(_E.GROUP_ID_NOT_FOUND, f"Group {group_id} is not a share group.")
 
     def join(self, group_id: str, member: ShareMember) -> ShareMember:
-        """Take in a member, or one that comes again; raises `RequestFailed` and OSError."""
+        """Add a member, or let it rejoin; raises `RequestFailed` and OSError."""
         group = self.group_or_new(group_id)
         known = group.members.get(member.member_id)
         if known is None:
@@ -84,7 +84,7 @@ class ShareCoordinator:
         return known
 
     def member(self, group_id: str, member_id: str, epoch: int) -> ShareMember:
-        """The member that says to be of `epoch`; raises `RequestFailed`."""
+        """Return the member at `epoch`; raises `RequestFailed`."""
         member = self.group(group_id).members.get(member_id)
         if member is None:
             raise RequestFailed(_E.UNKNOWN_MEMBER_ID, f"Member {member_id} is not a member of group {group_id}.")
@@ -93,19 +93,19 @@ class ShareCoordinator:
         return member
 
     def settle(self, group_id: str, member: ShareMember) -> None:
-        """Give out the partitions as they are now, and bring the member up to date; raises OSError."""
+        """Compute the current assignment, and update the member's epoch; raises OSError."""
         group = self.groups[group_id]
         self._assign(group)
         member.epoch = group.epoch
         self.touch(group_id, member)
 
     def touch(self, group_id: str, member: ShareMember) -> None:
-        """A member has shown that it lives."""
+        """Restart a member's session."""
         timeout_s = self.configs.number(group_id, "share.session.timeout.ms") / 1000
         member.expire_in(self._clock.call_later(timeout_s, lambda: self.leave(group_id, member)))
 
     def leave(self, group_id: str, member: ShareMember) -> None:
-        """A member goes; the others get its partitions with their next heartbeats."""
+        """Remove a member; the others get its partitions with their next heartbeats."""
         member.leave()
         group = self.groups.get(group_id)
         if group is not None and group.members.get(member.member_id) is member:
@@ -130,7 +130,7 @@ class ShareCoordinator:
     # -- partitions ---------------------------------------------------------------------------------------------------
 
     def partition(self, group_id: str, topic_id: UUID, number: int) -> SharePartition:
-        """A share-partition, which begins where the group's config says if it is new; raises `RequestFailed`."""
+        """Return a share-partition; a new one starts according to the group's config. Raises `RequestFailed`."""
         key = group_id, topic_id, number
         log = self._topics.by_id(topic_id).log(number)
         found = self._partitions.get(key)
@@ -183,12 +183,12 @@ class ShareCoordinator:
     # -- offsets ------------------------------------------------------------------------------------------------------
 
     def start_offset(self, key: Key) -> int | None:
-        """Where a share-partition begins; None: the group has not read it."""
+        """Return the start offset of a share-partition; None if the group has not read it."""
         runs = self._runs(key)
         return None if runs is None else runs.start
 
     def undelivered(self, key: Key, log: PartitionLog) -> int:
-        """How many records of a share-partition are not done with."""
+        """Return the number of records of a share-partition that are not processed."""
         runs = self._runs(key)
         if runs is None:
             return -1
@@ -200,11 +200,11 @@ class ShareCoordinator:
         return partition.runs if partition is not None else self._kept.get(key)
 
     def keys(self, group_id: str) -> Iterator[Key]:
-        """The share-partitions of a group."""
+        """Return the share-partitions of a group."""
         return (key for key in tuple(self._kept) if key[0] == group_id)
 
     def set_start(self, key: Key, start: int | None) -> None:
-        """Have an empty group go on elsewhere; None: forget the share-partition. Raises OSError."""
+        """Move the start offset of an empty group; None deletes the share-partition. Raises OSError."""
         self._journal.reset(key, start)
         self._forget(key)
         if start is not None:
@@ -217,7 +217,7 @@ class ShareCoordinator:
         self._kept.pop(key, None)
 
     def forget_topic(self, topic_id: UUID) -> None:
-        """A topic is deleted. Raises OSError."""
+        """Remove the share-partitions of a deleted topic. Raises OSError."""
         for key in [key for key in self._kept if key[1] == topic_id]:
             self.set_start(key, None)
         for group in self.groups.values():
@@ -226,7 +226,7 @@ class ShareCoordinator:
     # -- sessions -----------------------------------------------------------------------------------------------------
 
     def close_session(self, session: ShareSession) -> None:
-        """End a session; what its member has acquired is available again."""
+        """End a session; the records that its member has acquired become available again."""
         self.sessions.close(session.group_id, session.member_id)
         for topic_id, number in session.used:
             partition = self._partitions.get((session.group_id, topic_id, number))
@@ -234,7 +234,7 @@ class ShareCoordinator:
                 partition.release(session.member_id)
 
     def disconnected(self, connection: object) -> None:
-        """A connection is gone, and its sessions with it."""
+        """End the sessions of a closed connection."""
         if self._closed:
             return
         for session in self.sessions.of_connection(connection):
@@ -250,7 +250,7 @@ class ShareCoordinator:
         self._journal.compact_if_worthwhile({name: group.epoch for name, group in self.groups.items()}, kept)
 
     def discard_unsynced(self) -> None:
-        """Throw away what a failure of the machine could take; not to be used afterwards."""
+        """Discard what a machine failure could lose; do not use the coordinator afterwards."""
         self._journal.discard_unsynced()
 
     def close(self) -> None:

@@ -1,6 +1,6 @@
-"""A share group: its members, and which partitions each of them reads.
+"""A share group: its members and their partitions.
 
-Unlike in other groups a partition may be read by several members. Counterpart: Kafka's ShareGroup and SimpleAssignor.
+Unlike in other groups, several members may read the same partition. Counterpart: Kafka's ShareGroup and SimpleAssignor.
 """
 
 from collections.abc import Iterable, Mapping
@@ -10,11 +10,11 @@ from uuid import UUID
 from kafka.broker.clock import Timer
 
 Assignment = dict[UUID, list[int]]
-"""Partitions by the id of their topic."""
+"""Partitions by topic id."""
 
 
 class ShareGroupState(StrEnum):
-    """The state of a share group, as Kafka names it."""
+    """The state of a share group, with Kafka's name as value."""
 
     EMPTY = "Empty"
     STABLE = "Stable"
@@ -22,7 +22,7 @@ class ShareGroupState(StrEnum):
 
 
 class ShareMember:
-    """A member; `epoch` is that of the assignment it was told last."""
+    """A member; `epoch` is that of the last assignment sent to it."""
 
     __slots__ = ("assignment", "client_host", "client_id", "epoch", "expiry", "member_id", "rack_id", "topics")
 
@@ -37,20 +37,20 @@ class ShareMember:
         self.expiry: Timer | None = None
 
     def expire_in(self, timer: Timer) -> None:
-        """Another timer for the end of its session."""
+        """Replace the timer that ends its session."""
         if self.expiry is not None:
             self.expiry.cancel()
         self.expiry = timer
 
     def leave(self) -> None:
-        """It is no member any more."""
+        """Cancel its timer, as it is no longer a member."""
         if self.expiry is not None:
             self.expiry.cancel()
             self.expiry = None
 
 
 class ShareGroup:
-    """One share group; its epoch grows with each change of members, subscriptions or partitions."""
+    """One share group; its epoch increases with each change of members, subscriptions or partitions."""
 
     def __init__(self, group_id: str, epoch: int = 0) -> None:
         self.group_id = group_id
@@ -60,18 +60,18 @@ class ShareGroup:
 
     @property
     def state(self) -> ShareGroupState:
-        """Whether it has members."""
+        """Empty or stable, depending on whether it has members."""
         return ShareGroupState.STABLE if self.members else ShareGroupState.EMPTY
 
     @property
     def topics(self) -> set[str]:
-        """What its members subscribe to."""
+        """The topics to which its members subscribe."""
         return {topic for member in self.members.values() for topic in member.topics}
 
     def assign(self, partitions: Mapping[str, tuple[UUID, int]]) -> None:
-        """Share the partitions out among the members, anew where something has changed.
+        """Assign the partitions to the members if something has changed.
 
-        `partitions` has the id and the number of partitions of each topic that is there.
+        `partitions` holds the id and the number of partitions of each existing topic.
         """
         wanted = {topic: partitions[topic] for topic in sorted(self.topics) if topic in partitions}
         basis = (wanted, {name: member.topics for name, member in self.members.items()})
@@ -86,7 +86,7 @@ class ShareGroup:
             self.members[member_id].assignment = target
 
     def _alike(self, wanted: Mapping[str, tuple[UUID, int]]) -> dict[tuple[str, ...], list[tuple[UUID, int]]]:
-        """The partitions by the members that read their topic."""
+        """Group the partitions by the members that subscribe to their topics."""
         found: dict[tuple[str, ...], list[tuple[UUID, int]]] = {}
         for topic, (topic_id, count) in wanted.items():
             names = tuple(sorted(name for name, member in self.members.items() if topic in member.topics))
@@ -95,7 +95,7 @@ class ShareGroup:
 
 
 def _deal(names: tuple[str, ...], partitions: Iterable[tuple[UUID, int]], targets: dict[str, Assignment]) -> None:
-    """Each partition has a member then, and each member a partition; no member has many more than another."""
+    """Assign partitions so that each has a member and each member has one, evenly distributed."""
     dealt = list(partitions)
     for turn in range(max(len(names), len(dealt))):
         topic_id, number = dealt[turn % len(dealt)]

@@ -1,6 +1,6 @@
-"""The file of share groups: where each share-partition goes on, and what became of records behind that.
+"""The file of share groups: the start offset of each share-partition, and the states of records after it.
 
-It plays the part of Kafka's topic __share_group_state. Each entry paints over what earlier ones said of its offsets.
+It takes the place of Kafka's topic __share_group_state. Each entry overrides what earlier ones contain for its offsets.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,17 +16,17 @@ _SMALLEST_REWRITE: Final = 1024 * 1024
 Key = tuple[str, UUID, int]
 """Group, topic and partition."""
 Row = tuple[int, int, int, int]
-"""First and last offset, state, and how often delivered."""
+"""First and last offset, state, and number of deliveries."""
 
 
 class ShareJournal:
-    """The journal in `path`; with `sync` each change is synced to the disk before it is answered."""
+    """The journal in `path`; with `sync` each change is synced to disk before it is answered."""
 
     def __init__(self, path: Path, sync: bool) -> None:
         self._file = EntryFile(path, sync, "group")
 
     def load(self) -> tuple[dict[str, int], dict[Key, Runs]]:
-        """Open the file and return the groups with their epochs, and the share-partitions; called once, first."""
+        """Open the file; returns the groups with their epochs, and the share-partitions. Call it once, first."""
         groups: dict[str, int] = {}
         found: dict[Key, Runs] = {}
         for entry in self._file.load():
@@ -37,19 +37,19 @@ class ShareJournal:
     # -- what is appended: each raises OSError, and then nothing has changed ------------------------------------------
 
     def group(self, group_id: str, epoch: int) -> None:
-        """That a group is there, with its epoch."""
+        """Append a group with its epoch."""
         self._file.append({"group": group_id, "epoch": epoch})
 
     def delete_group(self, group_id: str) -> None:
-        """That a group is gone, with all that was kept of it."""
+        """Append that a group and all its state are deleted."""
         self._file.append({"group": group_id, "epoch": None})
 
     def change(self, key: Key, start: int, rows: Sequence[Row]) -> None:
-        """Where a share-partition begins now, and the runs that have changed."""
+        """Append the start offset of a share-partition and its changed runs."""
         self._file.append(_entry(key, start, rows))
 
     def reset(self, key: Key, start: int | None) -> None:
-        """That a share-partition goes on elsewhere, with nothing in flight; None: that it is forgotten."""
+        """Append a new start offset without records in flight; None deletes the share-partition."""
         self._file.append({**_entry(key, start, ()), "reset": True})
 
     # -- keeping it short ---------------------------------------------------------------------------------------------
@@ -60,7 +60,7 @@ class ShareJournal:
             self._file.rewrite(_entries(groups, partitions))
 
     def discard_unsynced(self) -> None:
-        """Throw away what a failure of the machine could take; the journal is not to be used afterwards."""
+        """Discard what a machine failure could lose; do not use the journal afterwards."""
         self._file.discard_unsynced()
 
     def close(self) -> None:

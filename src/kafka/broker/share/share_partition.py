@@ -1,4 +1,4 @@
-"""A share-partition: one partition as one share group reads it. Hands records out, and takes their acknowledgements.
+"""A share-partition: one partition as read by one share group. Delivers records, and applies acknowledgements.
 
 Counterpart: Kafka's SharePartition.
 """
@@ -26,11 +26,11 @@ _SETTLED: Final = {
 }
 
 Persist = Callable[[int, Sequence[tuple[int, int, int, int]]], None]
-"""Writes down the start and the runs that have changed: first, last, state and count of each. Raises OSError."""
+"""Stores the start offset and the changed runs: first, last, state and count of each. Raises OSError."""
 
 
 class Limits(NamedTuple):
-    """What a group's configs say about handing out."""
+    """The limits that a group's configs set on deliveries."""
 
     lock_s: float
     deliveries: int
@@ -40,7 +40,7 @@ class Limits(NamedTuple):
 
 
 class AcquireRequest(NamedTuple):
-    """What a member asks for: who, how many records, in which portions, and whether that number is strict."""
+    """A request of a member: its id, maximum number of records, batch size, and whether the maximum is strict."""
 
     member: str
     max_records: int
@@ -49,7 +49,7 @@ class AcquireRequest(NamedTuple):
 
 
 class Acknowledged(NamedTuple):
-    """A member's word about a range of records: one type for all of them, or one for each."""
+    """A member's acknowledgement of a range of records: one type for all of them, or one for each."""
 
     first: int
     last: int
@@ -57,7 +57,7 @@ class Acknowledged(NamedTuple):
 
 
 class Acquired(NamedTuple):
-    """Whole batches of the log, and which of their records the member has now: first, last, how often delivered."""
+    """Whole batches of the log, and the acquired records in them: first, last, number of deliveries."""
 
     records: bytes
     ranges: list[tuple[int, int, int]]
@@ -67,7 +67,7 @@ NOTHING: Final = Acquired(b"", [])
 
 
 class SharePartition:
-    """See the module. `changed` is called when records have become available again."""
+    """The records in flight of one share-partition. `changed` is called when records become available again."""
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class SharePartition:
         self._timer_at = 0.0
 
     def close(self) -> None:
-        """Let no lock run out any more."""
+        """Stop the timer of the locks."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -97,7 +97,7 @@ class SharePartition:
     # -- handing out --------------------------------------------------------------------------------------------------
 
     def acquire(self, wanted: AcquireRequest, max_bytes: int, at_least_one: bool = True) -> Acquired:
-        """Give records to a member, from the first that can be had on; raises `RequestFailed` and OSError."""
+        """Acquire records for a member, starting at the first available one; raises `RequestFailed` and OSError."""
         limits, runs = self._limits(), self.runs
         runs.drop_before(min(self.log.start_offset, self.log.end_offset))
         again = runs.first_available()
@@ -125,13 +125,13 @@ class SharePartition:
         return Acquired(_cut(data, batches, ranges), ranges) if ranges else NOTHING
 
     def bytes_at_hand(self, max_bytes: int) -> int:
-        """How many bytes of batches, up to a bound, there are that could be handed out; raises `RequestFailed`."""
+        """Return the size of available batches in bytes, up to a limit; raises `RequestFailed`."""
         again = self.runs.first_available()
         position = max(self.runs.end if again is None else again, self.log.start_offset)
         return len(self.log.read(position, max_bytes)) if position < self.log.end_offset else 0
 
     def _take_again(self, wanted: AcquireRequest, last: int) -> list[Run]:
-        """Runs up to `last` that are available again, as many as are wanted."""
+        """Acquire runs up to `last` that are available again, up to the requested number."""
         taken: list[Run] = []
         left = wanted.max_records
         for run in list(self.runs.rows):
@@ -150,7 +150,7 @@ class SharePartition:
     def _take_new(
         self, wanted: AcquireRequest, batches: list[BatchHeader], left: int, aborted: Sequence[AbortedTransaction]
     ) -> list[Run]:
-        """New runs for batches that were not handed out yet: whole ones, in portions, but where that is too many."""
+        """Acquire runs of batches not delivered yet, and only parts of batches if the limit is strict."""
         taken: list[Run] = []
         for batch in batches:
             first, last = max(batch.base_offset, self.runs.end), batch.last_offset
@@ -158,7 +158,7 @@ class SharePartition:
                 continue
             if left <= 0:
                 break
-            if first > self.runs.end:  # what compaction has removed
+            if first > self.runs.end:  # removed by compaction
                 self.runs.rows.append(Run(self.runs.end, first - 1, _ARCHIVED))
             if _is_aborted(batch, aborted):
                 self.runs.rows.append(Run(first, last, _ARCHIVED))
@@ -178,7 +178,7 @@ class SharePartition:
     # -- acknowledging ------------------------------------------------------------------------------------------------
 
     def acknowledge(self, member: str, batches: Sequence[Acknowledged]) -> None:
-        """Take a member's word about records; all of it, or nothing if `RequestFailed` or OSError is raised."""
+        """Apply acknowledgements of a member: all, or none if `RequestFailed` or OSError is raised."""
         limits = self._limits()
         self._check(batches, limits)
         with self._changing():
@@ -222,7 +222,7 @@ class SharePartition:
                     first = offset + 1
 
     def _acquired(self, member: str, first: int, last: int) -> list[Run]:
-        """The runs of these offsets; all have to be in the hands of `member`, but for those that are done with."""
+        """Return the runs of these offsets; all that are not final must be acquired by `member`."""
         if last >= self.runs.end:
             raise RequestFailed(ErrorCode.INVALID_REQUEST, f"the record at offset {last} was never handed out")
         first = expected = max(first, self.runs.start)
@@ -247,7 +247,7 @@ class SharePartition:
         run.settle(state)
 
     def release(self, member: str) -> None:
-        """Take back what a member has: it is gone."""
+        """Release the records of a member that has left."""
         found = [run for run in self.runs.rows if run.state is _ACQUIRED and run.member == member]
         limits = self._limits()
         for run in found:
@@ -257,7 +257,7 @@ class SharePartition:
     # -- locks --------------------------------------------------------------------------------------------------------
 
     def _watch(self) -> None:
-        """Have a timer for the lock that runs out first."""
+        """Set a timer for the lock that expires first."""
         due = min((run.deadline for run in self.runs.rows if run.state is _ACQUIRED), default=None)
         if self._timer is not None and due is not None and self._timer_at <= due:
             return
@@ -275,13 +275,13 @@ class SharePartition:
         self._given_back(late)
 
     def _given_back(self, found: Sequence[Run]) -> None:
-        """Nobody waits for an answer about these: if they cannot be written down, they are once something else is."""
+        """Release runs for which no request waits; if they cannot be written, the next change writes them."""
         if found:
             self.runs.advance()
             try:
                 self._write_changes()
             except OSError as error:
-                log.error("what became of records of a share group could not be written down: %s", error)
+                log.error("the states of records of a share group could not be stored: %s", error)
             self._changed()
         self._watch()
 
@@ -289,7 +289,7 @@ class SharePartition:
 
     @contextlib.contextmanager
     def _changing(self) -> Iterator[None]:
-        """Write down what the block changes; everything is as before if anything is raised."""
+        """Store the changes made by the block; if anything is raised, undo them."""
         kept = self.runs.copy()
         try:
             yield
@@ -321,7 +321,7 @@ def _is_aborted(batch: BatchHeader, aborted: Sequence[AbortedTransaction]) -> bo
 
 
 def _cut(data: bytes, batches: Sequence[BatchHeader], ranges: Sequence[tuple[int, int, int]]) -> bytes:
-    """The batches that hold the acquired records."""
+    """Return the batches that contain the acquired records."""
     first, last = ranges[0][0], ranges[-1][1]
     held = [batch for batch in batches if batch.last_offset >= first and batch.base_offset <= last]
     return data[held[0].position : held[-1].position + held[-1].size] if held else b""

@@ -1,6 +1,6 @@
-"""Share sessions: which partitions a member fetches, and what it has acquired with them. Gone with its connection.
+"""Share sessions: the partitions that a member fetches; a session ends with its connection.
 
-Counterpart: Kafka's ShareSession; a session is named by its group and its member.
+Counterpart: Kafka's ShareSession; a session is identified by its group and its member.
 """
 
 from collections import OrderedDict
@@ -17,7 +17,7 @@ PartitionKey = tuple[UUID, int]
 
 
 class ShareSession:
-    """One session; the partitions are in the order in which they are served."""
+    """One session; its partitions are in the order of service."""
 
     __slots__ = ("connection", "epoch", "group_id", "member_id", "partitions", "used")
 
@@ -28,7 +28,7 @@ class ShareSession:
         self.epoch = 1
         self.partitions: OrderedDict[PartitionKey, None] = OrderedDict()
         self.used: dict[PartitionKey, None] = {}
-        """All that it ever fetched: it may still have records of what it does not fetch any more."""
+        """All partitions it ever fetched: it may still hold records of partitions that it no longer fetches."""
 
 
 class ShareSessions:
@@ -39,14 +39,14 @@ class ShareSessions:
         self._sessions: dict[tuple[str, str], ShareSession] = {}
 
     def open(self, group_id: str, member_id: str, connection: object) -> ShareSession:
-        """A new session; raises `RequestFailed` where there are too many. One that is there has to be closed before."""
+        """Open a session; the caller must close an existing one first. Raises `RequestFailed` if there are too many."""
         if len(self._sessions) >= self._limit:
             raise RequestFailed(ErrorCode.SHARE_SESSION_LIMIT_REACHED)
         session = self._sessions[group_id, member_id] = ShareSession(group_id, member_id, connection)
         return session
 
     def resume(self, group_id: str, member_id: str, epoch: int) -> ShareSession:
-        """The session for a request of this epoch, which is counted up; raises `RequestFailed`."""
+        """Return the session for a request at this epoch, and increment it; raises `RequestFailed`."""
         session = self.get(group_id, member_id)
         if session.epoch != epoch:
             raise RequestFailed(ErrorCode.INVALID_SHARE_SESSION_EPOCH)
@@ -54,16 +54,16 @@ class ShareSessions:
         return session
 
     def get(self, group_id: str, member_id: str) -> ShareSession:
-        """The session, whatever its epoch; raises `RequestFailed`."""
+        """Return the session, whatever its epoch; raises `RequestFailed`."""
         session = self._sessions.get((group_id, member_id))
         if session is None:
             raise RequestFailed(ErrorCode.SHARE_SESSION_NOT_FOUND)
         return session
 
     def close(self, group_id: str, member_id: str) -> ShareSession | None:
-        """End a session, if it is there."""
+        """End a session, if it exists."""
         return self._sessions.pop((group_id, member_id), None)
 
     def of_connection(self, connection: object) -> list[ShareSession]:
-        """The sessions of a connection."""
+        """Return the sessions of a connection."""
         return [one for one in self._sessions.values() if one.connection is connection]

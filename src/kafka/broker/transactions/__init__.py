@@ -1,4 +1,5 @@
-"""Transactions (KIP-98): what is known of each transactional id, how it is kept, and how transactions end.
+"""Transactions (KIP-98): the state of each transactional id, its storage, and how transactions end.
 
-Counterpart: Kafka's transaction coordinator, for one broker: a transaction has ended everywhere before it is answered.
+Counterpart: Kafka's transaction coordinator, for a single broker: a transaction ends everywhere before EndTxn is
+answered.
 """

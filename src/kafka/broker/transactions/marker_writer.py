@@ -1,4 +1,4 @@
-"""Ends a decided transaction everywhere: a marker in each partition that it has, and the offsets of its groups."""
+"""Ends a decided transaction everywhere: writes a marker to each of its partitions, and ends its groups' offsets."""
 
 from collections.abc import Callable
 
@@ -9,24 +9,24 @@ from kafka.broker.topics import CONSUMER_OFFSETS, TopicStore
 from kafka.broker.transactions.transaction_metadata import TopicPartition, TransactionMetadata
 
 COORDINATOR_EPOCH = 0
-"""There is one coordinator for good."""
+"""The coordinator never changes."""
 _OVERTAKEN = frozenset({ErrorCode.INVALID_PRODUCER_EPOCH, ErrorCode.TRANSACTION_COORDINATOR_FENCED})
 
 
 class MarkerWriter:
-    """Writes markers; `groups` gives the groups, which are loaded when a transaction has offsets."""
+    """Writes markers; `groups` returns the groups, which are loaded only if a transaction has offsets."""
 
     def __init__(self, topics: TopicStore, groups: Callable[[], GroupCoordinator], now_ms: Callable[[], int]) -> None:
         self._topics = topics
         self._groups = groups
         self._now_ms = now_ms
         self._left: dict[str, set[TopicPartition]] = {}
-        """Of transactions whose end could not be written everywhere: where it is still to be."""
+        """The partitions in which the end of a transaction is still to be written, by transactional id."""
 
     def write(self, metadata: TransactionMetadata) -> None:
         """Write the end of a prepared transaction wherever it is not written yet.
 
-        Raises OSError or `RequestFailed` where that was not possible everywhere; it may be called again.
+        Raises OSError or `RequestFailed` if it could not be written everywhere; call it again later.
         """
         left = self._left.setdefault(metadata.transactional_id, set(metadata.partitions))
         offsets = {number for topic, number in left if topic == CONSUMER_OFFSETS.name}
@@ -47,7 +47,7 @@ class MarkerWriter:
 
     def _mark(self, metadata: TransactionMetadata, topic: str, number: int) -> None:
         if topic not in self._topics or number >= self._topics.get(topic).partitions:
-            return  # It was deleted, and its part of the transaction with it; the topic may have been made again.
+            return  # The topic was deleted together with its part of the transaction; it may have been recreated.
         marker = Marker(metadata.is_committing, COORDINATOR_EPOCH)
         log = self._topics.get(topic).log(number)
         try:

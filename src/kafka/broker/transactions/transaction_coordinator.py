@@ -1,4 +1,4 @@
-"""The transaction coordinator: what producers ask of their transactional ids, timeouts, and what a start finds undone.
+"""The transaction coordinator: requests of transactional producers, timeouts, and completion after a restart.
 
 Counterpart: Kafka's TransactionCoordinator (KIP-98, KIP-360, KIP-890). Every change is on disk before it takes effect.
 """
@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 _E = ErrorCode
 _RETRY_S = 1.0
-"""After which the end of a transaction is tried again that could not be written everywhere."""
+"""Time after which a transaction's end that could not be written everywhere is retried."""
 
 
 class Producer(NamedTuple):
@@ -35,7 +35,7 @@ class Producer(NamedTuple):
 
 
 class TransactionCoordinator:
-    """All transactional ids of the broker. `new_producer_id` gives ids out, and raises OSError if it cannot."""
+    """All transactional ids of the broker. `new_producer_id` allocates producer ids; it may raise OSError."""
 
     def __init__(
         self,
@@ -51,9 +51,9 @@ class TransactionCoordinator:
         self._endings = endings
         self._new_producer_id = new_producer_id
         self._timers: dict[str, Timer] = {}
-        """Of open transactions: when they time out. Of prepared ones: when their end is tried again."""
+        """For open transactions the timeout, for prepared ones the next retry of their end."""
         self.known = journal.load()
-        """All transactional ids, as they are."""
+        """The current state of all transactional ids."""
         for metadata in tuple(self.known.values()):
             if metadata.is_prepared:
                 self._complete(metadata)
@@ -63,10 +63,10 @@ class TransactionCoordinator:
     # -- a producer comes ---------------------------------------------------------------------------------------------
 
     def init_producer_id(self, transactional_id: str, timeout_ms: int, expected: Producer | None) -> Producer:
-        """Give a producer its id and epoch, which ends what an earlier one with the transactional id was doing.
+        """Assign a producer its id and epoch, which fences an earlier producer with the transactional id.
 
-        `expected` is what a producer has that recovers (KIP-360). Raises `RequestFailed`: CONCURRENT_TRANSACTIONS until
-        an open transaction has ended.
+        `expected` is the id and epoch of a recovering producer (KIP-360). Raises `RequestFailed`:
+        CONCURRENT_TRANSACTIONS until an open transaction has ended.
         """
         if not transactional_id:
             raise RequestFailed(_E.INVALID_REQUEST)
@@ -103,7 +103,7 @@ class TransactionCoordinator:
     def add_partitions(
         self, transactional_id: str, producer: Producer, partitions: Collection[TopicPartition], version: int
     ) -> None:
-        """Add partitions to the producer's transaction, which begins it if need be; raises `RequestFailed`."""
+        """Add partitions to the producer's transaction, beginning it if necessary; raises `RequestFailed`."""
         known = self._of_producer(transactional_id, producer)
         if known.is_open and known.partitions.issuperset(partitions):
             return
@@ -113,12 +113,12 @@ class TransactionCoordinator:
             self._watch(changed)
 
     def check_partition(self, transactional_id: str, producer: Producer, partition: TopicPartition) -> None:
-        """Raise `RequestFailed` if the producer's transaction does not have the partition."""
+        """Raise `RequestFailed` if the producer's transaction does not include the partition."""
         if partition not in self._of_producer(transactional_id, producer).partitions:
             raise RequestFailed(_E.TRANSACTION_ABORTABLE, "the partition was not added to the transaction")
 
     def _of_producer(self, transactional_id: str, producer: Producer) -> TransactionMetadata:
-        """The id, which the producer has to have, with no transaction that is being ended."""
+        """Return the state of the id; it must belong to the producer, and no transaction may be ending."""
         if not transactional_id:
             raise RequestFailed(_E.INVALID_REQUEST)
         known = self.known.get(transactional_id)
@@ -133,9 +133,9 @@ class TransactionCoordinator:
     # -- ends ---------------------------------------------------------------------------------------------------------
 
     def end(self, transactional_id: str, producer: Producer, committed: bool, version: int) -> Producer:
-        """Commit or abort the producer's transaction; returns with which id and epoch it goes on.
+        """Commit or abort the producer's transaction; returns the id and epoch for the next one.
 
-        Asked again it answers the same. Raises `RequestFailed`.
+        A repeated call returns the same. Raises `RequestFailed`.
         """
         if not transactional_id:
             raise RequestFailed(_E.INVALID_REQUEST)
@@ -149,7 +149,7 @@ class TransactionCoordinator:
         return self._decide(known, committed, version, next_producer_id)
 
     def _abort(self, known: TransactionMetadata) -> None:
-        """Abort an open transaction without its producer, which is fenced."""
+        """Fence the producer of an open transaction, and abort it."""
         version = self._settings.transaction_version
         self._decide(known if version >= 2 else known.fenced(), False, version)
 
@@ -163,7 +163,7 @@ class TransactionCoordinator:
         return Producer(completed.producer_id, completed.producer_epoch)
 
     def _complete(self, prepared: TransactionMetadata) -> None:
-        """End a decided transaction everywhere, now or, where that cannot be written, later."""
+        """End a decided transaction everywhere, or retry later if that cannot be written."""
         self._stop_watching(prepared.transactional_id)
         try:
             self._endings.write(prepared)
@@ -175,7 +175,7 @@ class TransactionCoordinator:
     # -- time ---------------------------------------------------------------------------------------------------------
 
     def _watch(self, metadata: TransactionMetadata) -> None:
-        """Have a transaction time out if it is still open then."""
+        """Start the timeout of an open transaction."""
         left_ms = metadata.started_ms + metadata.timeout_ms - self._clock.wall_ms()
         transactional_id = metadata.transactional_id
         self._stop_watching(transactional_id)
@@ -199,7 +199,7 @@ class TransactionCoordinator:
             )
 
     def forget_unused(self) -> None:
-        """Forget ids that have not been used for long (``transactional.id.expiration.ms``)."""
+        """Forget ids that are unused for longer than ``transactional.id.expiration.ms``."""
         oldest_ms = self._clock.wall_ms() - self._settings.transactional_id_expiration_ms
         for known in tuple(self.known.values()):
             if not known.is_open and not known.is_prepared and known.updated_ms <= oldest_ms:
@@ -209,12 +209,12 @@ class TransactionCoordinator:
     # -- on disk ------------------------------------------------------------------------------------------------------
 
     def _write(self, changed: TransactionMetadata) -> None:
-        """Store what an id has become, then let it take effect."""
+        """Store the new state of an id, then apply it."""
         try:
             self._journal.write(changed)
         except OSError as error:
             log.exception("the state of transaction %s could not be stored", changed.transactional_id)
-            # As Kafka says it, so that clients look for the coordinator and try again.
+            # Kafka's code, which makes clients look for the coordinator and retry.
             raise RequestFailed(_E.NOT_COORDINATOR) from error
         self.known[changed.transactional_id] = changed
         if self._journal.is_wasteful:
@@ -227,7 +227,7 @@ class TransactionCoordinator:
             log.exception("the file of transactions could not be made shorter")
 
     def discard_unsynced(self) -> None:
-        """Throw away what a failure of the machine could take."""
+        """Discard what a machine failure could lose."""
         self._journal.discard_unsynced()
 
     def close(self) -> None:
@@ -238,7 +238,7 @@ class TransactionCoordinator:
 
 
 def _may_be(known: TransactionMetadata, expected: Producer) -> bool:
-    """Whether a producer that recovers may be the id's, by what it has; its epoch is looked at later."""
+    """Whether a recovering producer's id can belong to the transactional id; its epoch is checked later."""
     return (
         known.producer_epoch == NOTHING
         or expected.producer_id == known.producer_id

@@ -1,6 +1,6 @@
-"""The file of transactions: each entry is a transactional id as it has become, or that it was forgotten.
+"""The file of transactions: each entry is the new state of a transactional id, or its removal.
 
-It is rewritten when most of it is out of date, and plays the part of Kafka's topic __transaction_state.
+It is rewritten when most of it is out of date, and takes the place of Kafka's topic __transaction_state.
 """
 
 from collections.abc import Iterable
@@ -16,13 +16,13 @@ _SMALLEST_REWRITE: Final = 1024 * 1024
 
 
 class TransactionJournal:
-    """The journal in `path`; with `sync` each change is synced to the disk before it takes effect."""
+    """The journal in `path`; with `sync` each change is synced to disk before it takes effect."""
 
     def __init__(self, path: Path, sync: bool) -> None:
         self._file = EntryFile(path, sync, "transactional_id")
 
     def load(self) -> dict[str, TransactionMetadata]:
-        """Open the file and return what is known of each id; called once, before anything else."""
+        """Open the file and return the state of each id; call it once, first."""
         found: dict[str, TransactionMetadata] = {}
         for entry in self._file.load():
             if len(entry) == 1:
@@ -33,24 +33,24 @@ class TransactionJournal:
         return found
 
     def write(self, metadata: TransactionMetadata) -> None:
-        """Append what an id has become; raises OSError, and then it is as it was."""
+        """Append the new state of an id; if it raises OSError, the old state stays."""
         self._file.append(_entry(metadata))
 
     def forget(self, transactional_id: str) -> None:
-        """Append that an id is not known any more."""
+        """Append that an id is removed."""
         self._file.append({"transactional_id": transactional_id})
 
     @property
     def is_wasteful(self) -> bool:
-        """Whether it has grown to a multiple of what it was when it held nothing out of date."""
+        """Whether it has grown to a multiple of its size after the last rewrite."""
         return self._file.is_wasteful(_SMALLEST_REWRITE)
 
     def rewrite(self, known: Iterable[TransactionMetadata]) -> None:
-        """Replace the file by one that holds just these."""
+        """Replace the file with one that holds only these ids."""
         self._file.rewrite(map(_entry, known))
 
     def discard_unsynced(self) -> None:
-        """Throw away what a failure of the machine could take; the journal is not to be used afterwards."""
+        """Discard what a machine failure could lose; do not use the journal afterwards."""
         self._file.discard_unsynced()
 
     def close(self) -> None:

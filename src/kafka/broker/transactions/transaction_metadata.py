@@ -12,16 +12,16 @@ from kafka.broker.transactions.transaction_state import FOLLOWERS, PREPARED, Tra
 
 _S = TransactionState
 NOTHING: Final = -1
-"""In place of a producer id, an epoch or a time that there is not."""
+"""Stands for a missing producer id, epoch or time."""
 LARGEST_EPOCH: Final = 2**15 - 1
-"""Only a fenced producer's transaction ends with it; producers are given at most the one before."""
+"""Used only to end a fenced producer's transaction; producers get at most the epoch before it."""
 
 TopicPartition: TypeAlias = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
 class TransactionMetadata:
-    """One transactional id at one moment. Times are milliseconds of the wall clock."""
+    """The state of one transactional id. Times are in milliseconds of the wall clock."""
 
     transactional_id: str
     producer_id: int
@@ -30,23 +30,23 @@ class TransactionMetadata:
     updated_ms: int
     state: TransactionState = _S.EMPTY
     last_epoch: int = NOTHING
-    """The epoch before the latest change that a producer knows of, by which it is recognised when it asks again."""
+    """The previous epoch that a producer knows, which identifies it when it repeats a request."""
     previous_producer_id: int = NOTHING
     next_producer_id: int = NOTHING
-    """The producer id once the transaction that is being ended has ended, where the epochs of this one are used up."""
+    """The producer id after the ending transaction, if the epochs of the current one are used up."""
     started_ms: int = NOTHING
     partitions: frozenset[TopicPartition] = frozenset()
     version: int = 1
-    """The version that it was last written to or ended with; version 2 counts the epoch up at the end (KIP-890)."""
+    """Transaction version of the last write or end; version 2 increments the epoch at the end (KIP-890)."""
 
     @property
     def is_prepared(self) -> bool:
-        """Whether its transaction is decided, and not ended everywhere yet."""
+        """Whether its transaction is decided but has not ended everywhere."""
         return self.state in PREPARED
 
     @property
     def is_committing(self) -> bool:
-        """Whether what is decided is a commit."""
+        """Whether the decision is to commit."""
         return self.state is _S.PREPARE_COMMIT
 
     @property
@@ -56,17 +56,17 @@ class TransactionMetadata:
 
     @property
     def has_no_epochs_left(self) -> bool:
-        """Whether its producer has the last epoch that a producer can have."""
+        """Whether its producer has the last epoch available to producers."""
         return is_last_epoch(self.producer_epoch)
 
     # -- a producer comes ---------------------------------------------------------------------------------------------
 
     def with_next_epoch(self, timeout_ms: int, expected_epoch: int | None, now_ms: int) -> "TransactionMetadata":
-        """For a producer that comes anew (None), or recovers and says which epoch it has (KIP-360)."""
+        """Return the state for a new producer (None), or for one that recovers with its epoch (KIP-360)."""
         epoch, last = self.producer_epoch + 1, NOTHING
         if expected_epoch is not None:
             if expected_epoch == self.last_epoch and expected_epoch != self.producer_epoch:
-                # The answer to its first request was lost.
+                # The response to its first request was lost.
                 epoch, last = self.producer_epoch, self.last_epoch
             elif expected_epoch == self.producer_epoch or self.producer_epoch == NOTHING:
                 last = self.producer_epoch
@@ -79,7 +79,7 @@ class TransactionMetadata:
     def with_producer_id(
         self, producer_id: int, timeout_ms: int, expected_epoch: int | None, now_ms: int
     ) -> "TransactionMetadata":
-        """For a producer that comes when the epochs of the present id are used up."""
+        """Return the state for a producer that gets a new id because the epochs are used up."""
         last = NOTHING if expected_epoch is None else self.producer_epoch
         return self._initialized(producer_id, 0, last, timeout_ms, now_ms)
 
@@ -103,20 +103,20 @@ class TransactionMetadata:
     def with_partitions(
         self, partitions: Collection[TopicPartition], version: int, now_ms: int
     ) -> "TransactionMetadata":
-        """Add partitions to the transaction, which begins it if need be."""
+        """Return the state with additional partitions, beginning a transaction if necessary."""
         started_ms = self.started_ms if self.is_open else now_ms
         return self._moved(
             _S.ONGOING, now_ms, partitions=self.partitions.union(partitions), started_ms=started_ms, version=version
         )
 
     def fenced(self) -> "TransactionMetadata":
-        """With an epoch that no producer has, before the transaction is aborted without its producer."""
+        """Return the state with an epoch that no producer has, to abort the transaction without its producer."""
         return replace(self, producer_epoch=self.producer_epoch + 1, last_epoch=NOTHING)
 
     def prepared(
         self, committed: bool, version: int, now_ms: int, next_producer_id: int = NOTHING
     ) -> "TransactionMetadata":
-        """Decide the transaction; with version 2 the epoch is counted up."""
+        """Return the state with a decided transaction; version 2 increments the epoch."""
         epoch, last = self.producer_epoch, self.last_epoch
         if version >= 2 and epoch < LARGEST_EPOCH:
             epoch, last = epoch + 1, epoch
@@ -126,13 +126,13 @@ class TransactionMetadata:
             producer_epoch=epoch,
             last_epoch=last,
             next_producer_id=next_producer_id,
-            # One that is aborted without having begun begins and ends now.
+            # A transaction that is aborted without having begun begins and ends now.
             started_ms=self.started_ms if self.is_open else now_ms,
             version=version,
         )
 
     def completed(self, now_ms: int) -> "TransactionMetadata":
-        """The transaction has ended everywhere."""
+        """Return the state after the transaction has ended everywhere."""
         changes: dict[str, Any] = {"partitions": frozenset(), "next_producer_id": NOTHING}
         if self.next_producer_id != NOTHING:
             changes |= {
@@ -143,14 +143,14 @@ class TransactionMetadata:
         return self._moved(_S.COMPLETE_COMMIT if self.is_committing else _S.COMPLETE_ABORT, now_ms, **changes)
 
     def _moved(self, target: TransactionState, now_ms: int, **changes: Any) -> "TransactionMetadata":
-        """In another state; one that the table does not have is a bug of the broker, not of a client."""
+        """Change the state; a transition that is not in the table is a bug of the broker, not of a client."""
         if target not in FOLLOWERS[self.state]:
             raise RuntimeError(f"a transaction in state {self.state.value} cannot become {target.value}")
         return replace(self, state=target, updated_ms=now_ms, **changes)
 
 
 def is_last_epoch(epoch: int) -> bool:
-    """Whether a producer cannot have a later epoch."""
+    """Whether no later epoch is available to producers."""
     return epoch >= LARGEST_EPOCH - 1
 
 
@@ -158,7 +158,10 @@ _E = ErrorCode
 
 
 def check_end(known: TransactionMetadata, producer_id: int, epoch: int, committed: bool, version: int) -> bool:
-    """True if there is a transaction to end, False if it has ended as is asked; raises `RequestFailed` else."""
+    """Return True if there is a transaction to end, False if it has already ended as requested.
+
+    Raises `RequestFailed` in all other cases.
+    """
     if version >= 2:
         return _check_version_2(known, producer_id, epoch, committed)
     if known.producer_id != producer_id:
@@ -171,7 +174,7 @@ def check_end(known: TransactionMetadata, producer_id: int, epoch: int, committe
 
 
 def _check_version_2(known: TransactionMetadata, producer_id: int, epoch: int, committed: bool) -> bool:
-    """The epoch tells whether it is asked for the first time: it was counted up, or the producer id changed, then."""
+    """As `check_end` for version 2, where a repeated request is recognised by the epoch or a changed producer id."""
     is_next_id = known.previous_producer_id == producer_id and is_last_epoch(epoch) and known.producer_epoch == 0
     is_repeated = is_next_id or known.producer_epoch == epoch + 1
     if known.producer_id != producer_id and not is_next_id:
@@ -190,12 +193,12 @@ def _check_version_2(known: TransactionMetadata, producer_id: int, epoch: int, c
         return _check_ended(known, committed)
     if committed:
         raise RequestFailed(_E.INVALID_TXN_STATE)
-    # There is nothing to abort; the epoch is counted up all the same.
+    # There is nothing to abort; the epoch is incremented anyway.
     return True
 
 
 def _check_ended(known: TransactionMetadata, committed: bool) -> bool:
-    """False if the latest transaction has ended as is asked."""
+    """Return False if the latest transaction has ended as requested; otherwise raise `RequestFailed`."""
     if known.state is _S.EMPTY or committed != (known.state in (_S.COMPLETE_COMMIT, _S.PREPARE_COMMIT)):
         raise RequestFailed(_E.INVALID_TXN_STATE)
     if known.is_prepared:

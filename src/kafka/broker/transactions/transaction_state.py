@@ -1,4 +1,4 @@
-"""The states of a transactional id, and which may follow which.
+"""The states of a transactional id and their transitions.
 
 EMPTY ──▶ ONGOING ──▶ PREPARE_COMMIT ──▶ COMPLETE_COMMIT
   │ ▲        ▲  │                            │
@@ -6,7 +6,7 @@ EMPTY ──▶ ONGOING ──▶ PREPARE_COMMIT ──▶ COMPLETE_COMMIT
   │ │        │            ▲                  │
   └─│────────│────────────┤                  │
     └────────┴────────────┴──────────────────┘
-A producer that comes anew makes it EMPTY again; version 2 aborts what is empty, too (KIP-890).
+A new producer makes it EMPTY again; version 2 can also abort an empty transaction (KIP-890).
 """
 
 from collections.abc import Mapping
@@ -15,20 +15,20 @@ from typing import Final
 
 
 class TransactionState(Enum):
-    """A state; the value is Kafka's name for it, as responses spell it."""
+    """A state; the value is Kafka's name for it in responses."""
 
     EMPTY = "Empty"
-    """No transaction since a producer came with the id."""
+    """No transaction since a producer has initialized the id."""
     ONGOING = "Ongoing"
     """A transaction is open."""
     PREPARE_COMMIT = "PrepareCommit"
-    """It is decided and on disk that the transaction is committed; markers are still to be written."""
+    """The decision to commit is on disk; markers are still to be written."""
     PREPARE_ABORT = "PrepareAbort"
-    """The same, aborted."""
+    """The same, for an abort."""
     COMPLETE_COMMIT = "CompleteCommit"
     """The transaction was committed, and all markers are written."""
     COMPLETE_ABORT = "CompleteAbort"
-    """The same, aborted."""
+    """The same, for an abort."""
 
 
 _S = TransactionState
@@ -42,4 +42,4 @@ FOLLOWERS: Final[Mapping[TransactionState, frozenset[TransactionState]]] = {
 }
 PREPARED: Final = frozenset({_S.PREPARE_COMMIT, _S.PREPARE_ABORT})
 OTHER_NAMES: Final = frozenset({"Dead", "PrepareEpochFence"})
-"""States that Kafka has beside these, and in which no id of this broker ever is."""
+"""Kafka's other states, which this broker never uses."""
