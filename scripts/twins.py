@@ -71,9 +71,14 @@ class Twin:
 
 
 def twins() -> list[Twin]:
-    """Return all pairs: each module of a package `_async` has a twin."""
-    sources = [path.relative_to(SOURCE).as_posix() for path in sorted(SOURCE.rglob("_async/*.py"))]
-    return [Twin(source, source.replace("/_async/", "/_sync/")) for source in sources if "__init__" not in source]
+    """Return all pairs: each module of a package `_async` has a twin, and so has the package if it contains code."""
+    modules = [path for path in sorted(SOURCE.rglob("_async/*.py")) if path.stem != "__init__" or _has_class(path)]
+    sources = [path.relative_to(SOURCE).as_posix() for path in modules]
+    return [Twin(source, source.replace("/_async/", "/_sync/")) for source in sources]
+
+
+def _has_class(path: Path) -> bool:
+    return re.search(r"^class ", path.read_text(encoding="utf-8"), re.MULTILINE) is not None
 
 
 _WITH_WORDS = (tokenize.NAME, tokenize.STRING, tokenize.COMMENT, getattr(tokenize, "FSTRING_MIDDLE", -1))

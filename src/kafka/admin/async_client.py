@@ -73,10 +73,9 @@ class AsyncKafkaAdminClient(
         self._runs_on = OwnLoop()
         self._loop = self._runs_on.loop
         self._reporting = LoopCallbacks(self._loop)
-        self._requests = self._make_parts(self._loop, self._reporting)
-        assert self._core is not None
+        core = self._make_parts(self._loop, self._reporting)
         try:
-            await self._core.start(in_background=self._parsed.connection.api_version is not None)
+            await core.start(in_background=self._parsed.connection.api_version is not None)
         except BaseException:
             await self.close()
             raise

@@ -99,7 +99,7 @@ class BaseAdminClient:
             return {}
         return self._metrics.registered() if raw else self._metrics.snapshot()
 
-    def _make_parts(self, loop: asyncio.AbstractEventLoop, reporting: CallbackRunner) -> AdminRequests:
+    def _make_parts(self, loop: asyncio.AbstractEventLoop, reporting: CallbackRunner) -> ClientCore:
         """Make what sends requests, for use on a loop; ``reporting`` calls the metrics reporters."""
         connection = self._parsed.connection
         metrics = ClientMetrics(connection, loop.time, values_of(connection))
@@ -110,7 +110,8 @@ class BaseAdminClient:
         core = self._core = ClientCore(
             connection, self._parsed.security, loop, traffic, metrics, identity, reporting.submit
         )
-        return AdminRequests(core.cluster, connection, core.telemetry)
+        self._requests = AdminRequests(core.cluster, connection, core.telemetry)
+        return core
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(

@@ -69,7 +69,7 @@ class KafkaAdminClient(
         connection = self._parsed.connection
         self._loop_thread = LoopThread.shared()
         self._reporting = WorkerThread(f"kafka-metrics-{connection.client_id}")
-        self._requests = self._make_parts(self._loop_thread.loop, self._reporting)
+        self._make_parts(self._loop_thread.loop, self._reporting)
         self._loop_thread.on_death(self._core.health, ClientHealth.loop_failed)
         try:
             in_background = connection.api_version is not None

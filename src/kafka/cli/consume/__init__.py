@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kafka.cli.consume.source import Source
     from kafka.structs import TopicPartition
 
-_OPTIONS = [
+_OPTIONS: list[Callable[[Callable[..., None]], Callable[..., None]]] = [
     click.option(
         "--from", "--start", "--offset", "start", type=POSITION, help="Position to start at. [default: earliest]"
     ),

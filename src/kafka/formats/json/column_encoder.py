@@ -233,7 +233,7 @@ def _missing_of_list(column: Any, items: Any, field: Any, path: str) -> tuple[in
         return None
     from pyarrow import compute
 
-    parents: Any = compute.list_parent_indices(column)  # type: ignore[attr-defined]
+    parents: Any = compute.list_parent_indices(column)
     return parents[found[0]].as_py(), found[1]
 
 

@@ -8,10 +8,8 @@ from functools import partial
 from typing import Protocol
 
 from kafka.legacy.metrics.sampled_stat import AbstractSampledStat
-from kafka.metrics.compound_stat import AbstractCompoundStat, NamedMeasurable
-from kafka.metrics.measurable import AnonMeasurable
-from kafka.metrics.metric_config import MetricConfig
-from kafka.metrics.metric_name import MetricName
+from kafka.metrics.kafka_metric import AnonMeasurable, MetricConfig, MetricName
+from kafka.metrics.stat import AbstractCompoundStat, NamedMeasurable
 
 
 class BucketSizing:
