@@ -29,6 +29,7 @@ class BaseAdminClient:
         name: row.default for name, row in option_table().items() if "admin" in row.clients
     }
     _parsed: AdminConfig
+    _requests: AdminRequests
     _metrics: ClientMetrics | None = None
     _core: ClientCore | None = None
 
