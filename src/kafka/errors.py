@@ -355,6 +355,17 @@ class RecordDeserializationError(KafkaError):
         " dead letters, see DELIVERY.md#records-that-cannot-be-read. An unavailable schema registry does "
         "not cause it, but a `SchemaRegistryConnectionError`, after which the record is read again."
     )
+    # Repeated here, because a class of the cause that is a base class, too, has its own.
+    retriable: ClassVar[bool] = False
+    invalid_metadata: ClassVar[bool] = False
+    __str__ = KafkaError.__str__
+
+    topic_partition: Any
+    offset: int
+    part: str
+    record: Any
+    schema_id: int | None
+    field: str | None
 
     def __init__(
         self,
@@ -380,15 +391,39 @@ class RecordDeserializationError(KafkaError):
         self.field = field
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Leave the type of the cause behind: its class is made where it is raised."""
-        names = ("topic_partition", "offset", "part", "record", "schema_id", "field")
-        state = {name: getattr(self, name) for name in names}
-        return _record_error, self.args, state
+        """Leave the type and the attributes of the cause behind: its class exists only where the error was raised."""
+        if "of_cause" not in vars(type(self)):
+            return _record_error, (type(self), *self.args), vars(self).copy()
+        state = {name: vars(self)[name] for name in (*_ATTRIBUTES, "__notes__") if name in vars(self)}
+        return _record_error, (RecordDeserializationError, *self.args), state
 
 
-def _record_error(text: str) -> RecordDeserializationError:
+class _Attribute:
+    """An attribute in the error's `__dict__` that none of a base class hides, as `SyntaxError` has an `offset`."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, error: RecordDeserializationError | None, cls: type) -> Any:
+        if error is None:
+            return self
+        try:
+            return error.__dict__[self._name]
+        except KeyError:
+            raise AttributeError(self._name) from None
+
+    def __set__(self, error: RecordDeserializationError, value: Any) -> None:
+        error.__dict__[self._name] = value
+
+
+_ATTRIBUTES = ("topic_partition", "offset", "part", "record", "schema_id", "field")
+for _each in _ATTRIBUTES:
+    setattr(RecordDeserializationError, _each, _Attribute(_each))
+
+
+def _record_error(cls: type[RecordDeserializationError], *args: object) -> RecordDeserializationError:
     """What `RecordDeserializationError.__reduce__` names; the attributes are set afterwards."""
-    return RecordDeserializationError.__new__(RecordDeserializationError, text)
+    return cls.__new__(cls, *args)
 
 
 class TransactionFatalError(KafkaError):

@@ -17,7 +17,13 @@ from kafka.consumer.buffer.partition_state import FetchPosition, PartitionState
 from kafka.consumer.commit.commit_future import CommittedOffset
 from kafka.consumer.records.build_records import ConsumerRecords, Materializer
 from kafka.consumer.records.iteration import RecordCursor
-from kafka.errors import KafkaConfigurationError, KafkaError, RecordDeserializationError
+from kafka.errors import (
+    KafkaConfigurationError,
+    KafkaError,
+    KafkaTimeoutError,
+    RecordDeserializationError,
+    UnknownTopicOrPartitionError,
+)
 from kafka.formats.registry.errors import SchemaRegistryConnectionError
 from kafka.record import BatchBuilder, ConsumerRecord
 from kafka.record.abc import ABCRecord
@@ -227,6 +233,12 @@ def test_a_policy_that_is_none_is_refused(policy: Any) -> None:
         parse_consumer({"on_deserialization_error": policy})
 
 
+class HasProperties(Exception):
+    """It names its properties as `RecordDeserializationError` names its attributes."""
+
+    offset = part = record = property(lambda self: "of the cause")
+
+
 class Odd(Exception):
     def __init__(self, message: str, extra: int) -> None:
         super().__init__(message)
@@ -242,7 +254,11 @@ class Odd(Exception):
         (UnicodeDecodeError("utf-8", b"ab", 1, 2, "why"), {"start": 1, "object": b"ab"}),
         (json.JSONDecodeError("why", "doc", 2), {"pos": 2, "doc": "doc"}),
         (OSError(2, "x"), {"errno": 2, "strerror": "x"}),
+        (SyntaxError("x", ("doc", 3, 8, "text")), {"lineno": 3}),
+        (HasProperties("x"), {}),
         (KafkaError("x"), {}),
+        (KafkaTimeoutError("x"), {}),
+        (UnknownTopicOrPartitionError("x"), {"errno": 3}),
         (StopIteration(), {}),
         (StopAsyncIteration(), {}),
     ],
@@ -260,8 +276,38 @@ def test_the_error_is_of_the_type_of_its_cause_too(cause: Exception, kept: dict[
     ends_loops = isinstance(cause, StopIteration | StopAsyncIteration)
     assert isinstance(error, type(cause)) is not ends_loops
     assert (error.topic_partition, error.offset) == (TopicPartition("t", 0), 0)
-    assert "the value of the record at offset 0" in str(error)
+    assert str(error).startswith("the value of the record at offset 0 of partition 0")
+    assert (error.part, error.record.value, error.retriable) == ("value", b"0", False)
     assert {name: getattr(error, name) for name in kept} == kept
+    copy = pickle.loads(pickle.dumps(error))
+    assert type(copy) is RecordDeserializationError
+    assert (copy.offset, copy.part, str(copy)) == (error.offset, error.part, str(error))
+
+
+class OfProgram(RecordDeserializationError):
+    remedy = "Ask the team that writes the topic."
+
+
+def test_an_error_class_of_a_program_keeps_its_type_and_attributes_when_it_is_pickled() -> None:
+    error = OfProgram(TopicPartition("t", 0), 3, "key", "too short")
+    error.team = "orders"  # type: ignore[attr-defined]  # an attribute of the program's
+    error.add_note("seen twice")
+    copy = pickle.loads(pickle.dumps(error))
+    assert (type(copy), copy.remedy, copy.offset) == (OfProgram, OfProgram.remedy, 3)
+    assert (copy.team, copy.__notes__) == ("orders", ["seen twice"])
+
+
+def test_a_class_that_forbids_subclasses_is_no_base_of_the_error() -> None:
+    class Final(Exception):
+        def __init_subclass__(cls) -> None:
+            raise RuntimeError("no subclasses")
+
+    def fail(topic: str, data: bytes | None, headers: Any) -> None:
+        raise Final("why")
+
+    _, failure = Materializer(None, fail).records(Desk(b"0").buffer.take(10).pieces[0])
+    assert failure is not None
+    assert type(failure.error) is RecordDeserializationError
 
 
 @pytest.mark.parametrize("on_error", ["raise", "skip", lambda error: None])

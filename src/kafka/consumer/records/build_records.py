@@ -319,6 +319,7 @@ def _of_both_types(cause: type[Exception]) -> type[RecordDeserializationError]:
     if issubclass(RecordDeserializationError, cause) or issubclass(cause, StopIteration | StopAsyncIteration):
         return RecordDeserializationError  # what ends a loop silently must not be raised
     try:
-        return type(RecordDeserializationError.__name__, (RecordDeserializationError, cause), {"__module__": __name__})
-    except TypeError:
+        own = {"__module__": __name__, "of_cause": True}
+        return type(RecordDeserializationError.__name__, (RecordDeserializationError, cause), own)
+    except Exception:  # the two do not fit, or the class of the cause forbids subclasses
         return RecordDeserializationError
