@@ -248,7 +248,8 @@ class ProducerConfigs(CommonConfigs, total=False):
     compression_type: str | None
     """Compression codec: 'gzip', 'snappy', 'lz4', 'zstd' or None. (default None; Java: compression.type)"""
     compression_level: int | None
-    """Compression level; None: the codec's default. (default None)"""
+    """Compression level: 1 to 9 for gzip, 1 to 17 for lz4, -131072 to 22 for zstd; None: the codec's default.
+    (default None)"""
     retries: float | None
     """Maximum number of retries of a batch within the delivery timeout. (default inf; Java: retries)"""
     delivery_timeout_ms: float | None

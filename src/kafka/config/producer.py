@@ -65,7 +65,9 @@ class ProducerOptions:
         accepts="str | None",
     )
     compression_level: int | None = option(
-        None, integer(-100, 100, none=True), "Compression level; None: the codec's default."
+        None,
+        integer(-131_072, 100, none=True),
+        "Compression level: 1 to 9 for gzip, 1 to 17 for lz4, -131072 to 22 for zstd; None: the codec's default.",
     )
     retries: float = option(
         math.inf,
@@ -128,6 +130,18 @@ MOST_IN_FLIGHT = 5
 """Batches of a producer that a broker remembers of a partition."""
 FIRST_WITH_IDEMPOTENCE = (0, 11)
 """The release of brokers."""
+
+
+def check_compression_level(producer: ProducerOptions) -> None:
+    """Raise `KafkaConfigurationError` for a level that the codec does not have; one without levels ignores it."""
+    level, codec = producer.compression_level, Compression[(producer.compression_type or "none").upper()]
+    if level is None or codec.levels is None or level in codec.levels or level in (0, codec.default_level):
+        return
+    first, last = codec.levels[0], codec.levels[-1]
+    raise KafkaConfigurationError(
+        f"option 'compression_level': {codec.option} has the levels {first} to {last}, got {level}; leave it out for "
+        "the codec's default"
+    )
 
 
 def check_idempotence(connection: ConnectionOptions, producer: ProducerOptions) -> None:

@@ -10,7 +10,7 @@ from kafka.config.connection import ConnectionOptions
 from kafka.config.consumer import ConsumerOptions, FetchOptions, GroupOptions
 from kafka.config.librdkafka_table import whose
 from kafka.config.option import Option, nearest
-from kafka.config.producer import ProducerOptions, check_idempotence
+from kafka.config.producer import ProducerOptions, check_compression_level, check_idempotence
 from kafka.config.sasl_mechanisms import find_mechanism, mechanism_names
 from kafka.config.secrecy import shown_name
 from kafka.config.security import SecurityOptions, check_proxy
@@ -248,6 +248,7 @@ def parse_producer(configs: Mapping[str, Any]) -> ProducerConfig:
     _check_names(configs, "producer")
     configs = given_options(configs)
     connection, producer = _slice(ConnectionOptions, configs), _slice(ProducerOptions, configs)
+    check_compression_level(producer)
     check_idempotence(connection, producer)
     return ProducerConfig(connection, _security(configs), producer)
 

@@ -426,3 +426,20 @@ def test_a_buffer_of_nothing_is_refused(value: int) -> None:
 
 def test_a_consumer_timeout_that_was_not_told_is_for_ever() -> None:
     assert parse_consumer({"consumer_timeout_ms": None}).consumer.consumer_timeout_ms == math.inf
+
+
+@pytest.mark.parametrize(
+    ("codec", "level"),
+    [("gzip", -1), ("gzip", 0), ("gzip", 9), ("lz4", 17), ("zstd", -131_072), ("zstd", 22), ("snappy", 5), (None, 5)],
+)
+def test_a_level_of_the_codec_is_accepted_and_one_without_levels_ignores_it(codec: str | None, level: int) -> None:
+    config = parse_producer({"compression_type": codec, "compression_level": level})
+    assert config.producer.compression_level == level
+
+
+@pytest.mark.parametrize(
+    ("codec", "level", "levels"), [("gzip", 10, "1 to 9"), ("lz4", 18, "1 to 17"), ("zstd", 23, "-131072 to 22")]
+)
+def test_a_level_that_the_codec_does_not_have_is_refused(codec: str, level: int, levels: str) -> None:
+    with pytest.raises(KafkaConfigurationError, match=f"{codec} has the levels {levels}, got {level}"):
+        parse_producer({"compression_type": codec, "compression_level": level})

@@ -553,3 +553,8 @@ def test_lz4_blocks_are_as_large_as_their_frame_allows(number: int, size: int) -
         else:
             with pytest.raises(CodecError, match=f"{length} bytes where {size} are possible"):
                 decompress(Compression.LZ4, memoryview(frame))
+
+
+def test_minus_one_is_the_default_level_of_gzip_as_in_java() -> None:
+    data = bytes(range(256)) * 40
+    assert bytes(compress(Compression.GZIP, data, level=-1)) == bytes(compress(Compression.GZIP, data))

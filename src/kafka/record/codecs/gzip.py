@@ -10,13 +10,15 @@ import cramjam
 from kafka.record.codecs.codec import Codec, CodecError, CompressedRecords, SizeLimitError
 from kafka.record.types import Buffer, Compression
 
+_DEFAULT_LEVEL = 6
+"""What zlib, and so Java, takes for -1."""
 _DEFLATE_RATIO = 1032
 _GIVEN_FIRST = 256
 _ERRORS = (cramjam.DecompressionError, zlib.error)
 
 
 def _compress(data: Buffer, level: int | None, magic: int) -> Buffer:
-    return memoryview(cramjam.gzip.compress(data, level=6 if level is None else level))
+    return memoryview(cramjam.gzip.compress(data, level=_DEFAULT_LEVEL if level is None or level == -1 else level))
 
 
 def _measure(data: memoryview, max_size: int) -> CompressedRecords:
