@@ -13,7 +13,7 @@ from kafka.record.records import Key, Value
 
 @with_options("consumer")
 class AsyncKafkaConsumer(AsyncConsumerCalls[Key, Value]):
-    """Reads records from topics, in asyncio. Options and methods are those of `KafkaConsumer`; what waits is awaited.
+    """Reads records from topics, in asyncio. Options and methods are those of `KafkaConsumer`; await what waits there.
 
     Fetching, heartbeats and commits run on the loop that `start` is called on. `async with` starts and closes it;
     rebalance listeners may be `ConsumerRebalanceListener` or, with coroutines, `AsyncConsumerRebalanceListener`.
@@ -22,9 +22,9 @@ class AsyncKafkaConsumer(AsyncConsumerCalls[Key, Value]):
         topics: topics to subscribe to; without any, call `subscribe` or `assign`.
         configs: options, see `KafkaConsumer`.
 
-    Before `start` each method raises `IllegalStateError`.
+    Before `start`, each method raises `IllegalStateError`.
 
-    Raises `KafkaConfigurationError` for an option that is unknown or wrong.
+    Raises `KafkaConfigurationError` for an unknown or invalid option.
     """
 
     _listener_types = (ConsumerRebalanceListener, AsyncConsumerRebalanceListener)
@@ -37,7 +37,7 @@ class AsyncKafkaConsumer(AsyncConsumerCalls[Key, Value]):
         self._make_parts(parse_consumer(options))
 
     async def start(self) -> None:
-        """Find the cluster, and subscribe to the topics given; raises `NoBrokersAvailable`."""
+        """Find the cluster, and subscribe to the given topics. Raises `NoBrokersAvailable`."""
         if self._started:
             raise IllegalStateError("the consumer has been started already")
         self._make_poll_loop(self._parsed)
@@ -52,11 +52,11 @@ class AsyncKafkaConsumer(AsyncConsumerCalls[Key, Value]):
             raise
 
     async def stop(self) -> None:
-        """As `close`, under the name that other asyncio clients have."""
+        """`close`, under the name that other asyncio clients use."""
         await self.close()
 
     async def __aenter__(self) -> Self:
-        """The consumer itself, which is closed at the end of the block."""
+        """Return the consumer, which is closed at the end of the block."""
         await self.start()
         return self
 

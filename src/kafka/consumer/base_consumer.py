@@ -34,29 +34,29 @@ if TYPE_CHECKING:
     from kafka.metrics.kafka_metric import KafkaMetric
 
 ASSIGNMENT_WAIT_MS = 5_000
-"""How long `assignment()` and `paused()` look topics up: programs ask them at any time, and expect no wait."""
+"""How long `assignment()` and `paused()` look up topics: programs call them at any time, and expect no wait."""
 CLOSE_TIMEOUT_MS = 30_000
-"""How long closing may take where the caller does not say."""
+"""Default time limit of `close`."""
 
 COLUMNS_BYTES = 8 * 1024 * 1024
-"""How many fetched bytes one call opens for columns; more stay in the buffer while these are worked on."""
+"""How many fetched bytes one call decodes to columns; more stay in the buffer while these are processed."""
 
 
 def found_or_none(
     found: Mapping[TopicPartition, OffsetAndTimestamp],
 ) -> dict[TopicPartition, OffsetAndTimestamp | None]:
-    """The result of a lookup by time, with None where no record is as late."""
+    """The result of a lookup by time: None for a partition without a record that late."""
     return {tp: each if each.offset >= 0 else None for tp, each in found.items()}
 
 
 class BaseConsumer:
-    """The methods that do not wait. All but `wakeup`, `health` and `metrics` belong to the thread that polls."""
+    """The methods that do not wait. All except `wakeup`, `health` and `metrics` belong to the polling thread."""
 
     DEFAULT_CONFIG: ClassVar[dict[str, Any]] = {
         name: row.default for name, row in option_table().items() if "consumer" in row.clients
     }
     _closed = InnerName(lambda consumer: consumer._started and consumer._core.closed)
-    """Whether it is closed, for programs that ask kafka-python's consumer."""
+    """Whether the consumer is closed, for programs that read this attribute of kafka-python's consumer."""
     _listener_types: ClassVar[tuple[type, ...]]
     _core: ConsumerCore
     _poll_loop: "PollLoop | AsyncPollLoop"
@@ -73,7 +73,7 @@ class BaseConsumer:
     def config(self) -> dict[str, Any]:
         """The options in effect, by name, without those of `kafka.config.SecurityOptions`.
 
-        ``bootstrap_servers`` is as it was given; ``api_version`` is that of the brokers once one is connected.
+        ``bootstrap_servers`` is as it was given; ``api_version`` is the brokers' version once one is connected.
         """
         config = self._core.config
         options = values_of(config.connection, config.fetch, config.group, config.consumer)
@@ -85,19 +85,22 @@ class BaseConsumer:
         pattern: str | re.Pattern[str] | SubscriptionPattern | None = None,
         listener: Listener | None = None,
     ) -> None:
-        """Have the group assign partitions; replaces an earlier subscription. Nothing is sent before the next `poll()`.
+        """Have the group assign partitions of topics; replaces an earlier subscription.
 
-        Without a ``group_id`` the consumer takes all partitions of the topics.
+        Sends nothing before the next `poll()`.
+
+        Without a ``group_id``, the consumer takes all partitions of the topics.
 
         Arguments:
-            topics: names of topics; None where there is a pattern.
-            pattern: instead of names, a regular expression that names have to begin with a match of; topics that are
-                created later are found as metadata are refreshed (``metadata_max_age_ms``). A `SubscriptionPattern`,
-                also in the place of topics, is matched by the coordinator; it needs ``group_protocol='consumer'``.
-            listener: told when partitions come and go.
+            topics: names of topics; None if there is a pattern.
+            pattern: instead of names, a regular expression that matches the beginning of names; topics that are created
+                later are found when metadata are refreshed (``metadata_max_age_ms``). The coordinator matches a
+                `SubscriptionPattern`, which may also be passed as ``topics``; it requires
+                ``group_protocol='consumer'``.
+            listener: told when partitions are assigned and revoked.
 
-        Raises `IllegalStateError` after `assign`, or where both or none of topics and a pattern are given; `TypeError`
-        for a listener that is none; `IllegalArgumentError` for a name or a pattern that cannot be one.
+        Raises `IllegalStateError` after `assign`, or if both or neither of topics and pattern are given; `TypeError`
+        for an invalid listener; `IllegalArgumentError` for an invalid name or pattern.
         """
         self._check_open()
         if listener is not None and not isinstance(listener, self._listener_types):
@@ -117,14 +120,14 @@ class BaseConsumer:
         self._core.subscribed()
 
     def subscription(self) -> set[str] | None:
-        """The topics subscribed to, or that match the pattern now; None without a subscription."""
+        """The topics subscribed to, or those that currently match the pattern; None without a subscription."""
         return self._core.subscription.subscription
 
     def assignment(self) -> set[TopicPartition]:
         """The partitions that this consumer reads now.
 
-        A subscription of a group gives them during `poll()`; without a group they are there as soon as the metadata of
-        the topics are, which are looked up for this, once and for at most five seconds, where the call may wait.
+        With a group, `poll()` assigns them. Without a group, they are assigned as soon as the metadata of the topics
+        are known; if this call may wait, it looks these up, once and for at most five seconds.
         """
         self._take_ahead(ASSIGNMENT_WAIT_MS)
         return self._core.subscription.assigned_partitions()
@@ -137,15 +140,15 @@ class BaseConsumer:
         """Commit offsets to the group without waiting.
 
         Arguments:
-            offsets: as for `commit`.
+            offsets: as in `commit`.
             callback: called as ``callback(offsets, None or the error)`` from within a later `poll()`, `commit()` or
                 `close()`, which waits for the commit; None: ``default_offset_commit_callback``.
 
-        It is sent once. Where it fails for a cause that passes, the outcome is a `RetriableCommitFailedError`: commit
-        again, what was processed by then.
+        The commit is sent once. If it fails with a transient error, the outcome is a `RetriableCommitFailedError`:
+        commit what is processed by then.
 
-        Returns the outcome to come, to wait for with ``get()`` or, on an event loop, with ``await``. A failure that has
-        no callback and was not asked for is logged.
+        Returns a future of the outcome; wait for it with ``get()`` or, on an event loop, with ``await``. A failure
+        without a callback that was never asked for is logged.
         """
         self._check_open()
         chosen = self._core.consumed_offsets() if offsets is None else self._core.given_offsets(check_offsets(offsets))
@@ -154,38 +157,38 @@ class BaseConsumer:
     def group_metadata(self) -> ConsumerGroupMetadata:
         """This consumer's membership in its group, for `KafkaProducer.send_offsets_to_transaction` (KIP-447).
 
-        Ask for it after the `poll()` whose records the offsets are of, and before the next: the coordinator then
-        refuses the offsets if the group has given the partitions to another member meanwhile, also where this one has
-        lost its membership. Its ``generation_id`` is -1 before the group is joined, and for partitions assigned by
-        hand, where there is no membership to check; in the protocol of KIP-848 it is the member's epoch. Without a
-        ``group_id`` that of the metadata is None.
+        Get it after the `poll()` that returned the records of the offsets, and before the next: the coordinator then
+        refuses the offsets if the group has assigned the partitions to another member meanwhile, even if this one has
+        lost its membership. Its ``generation_id`` is -1 before the group is joined, and for manually assigned
+        partitions, which have no membership to check; in the protocol of KIP-848 it is the member's epoch. Without a
+        ``group_id``, its group id is None.
         """
         self._check_open()
         return self._core.commits.group_metadata()
 
     def seek(self, partition: TopicPartition, offset: int) -> None:
-        """Read on from ``offset`` at the next `poll()`.
+        """Read from ``offset`` at the next `poll()`.
 
-        Raises `IllegalStateError` for a partition that is not assigned, `IllegalArgumentError` for an offset that is no
-        int64 from 0.
+        Raises `IllegalStateError` for a partition that is not assigned, `IllegalArgumentError` for an offset that is
+        not a non-negative int64.
         """
         self._core.seek(self._assigned(partition), check_offset(offset))
 
     def seek_to_beginning(self, *partitions: TopicPartition) -> None:
-        """Read on from the start of the log, of all assigned partitions if none are given; looked up when needed."""
+        """Read from the start of the log, of all assigned partitions if none are given. It is looked up when needed."""
         self._reset(partitions, EARLIEST)
 
     def seek_to_end(self, *partitions: TopicPartition) -> None:
-        """Read on from the end of the log, of all assigned partitions if none are given; looked up when needed."""
+        """Read from the end of the log, of all assigned partitions if none are given. It is looked up when needed."""
         self._reset(partitions, LATEST)
 
     def pause(self, *partitions: TopicPartition) -> None:
-        """Hand out nothing of these partitions until `resume`, without leaving the group or losing the position."""
+        """Return no records of these partitions until `resume`. Neither the membership nor the positions are lost."""
         for state in [self._assigned(tp) for tp in partitions]:
             self._core.pause(state)
 
     def resume(self, *partitions: TopicPartition) -> None:
-        """Hand out these partitions again."""
+        """Return records of these partitions again."""
         for state in [self._assigned(tp) for tp in partitions]:
             self._core.resume(state)
 
@@ -195,23 +198,23 @@ class BaseConsumer:
         return {state.tp for state in self._core.subscription.states() if state.paused}
 
     def highwater(self, partition: TopicPartition) -> int | None:
-        """The offset after the last record that consumers may see, as the last fetch told; None before the first.
+        """The offset after the last record that consumers may see, as of the last fetch; None before the first.
 
         Arguments:
-            partition: one that is assigned.
+            partition: an assigned partition.
         """
         return self._assigned(partition).fetching.highwater
 
     def current_lag(self, partition: TopicPartition) -> int | None:
-        """How many offsets the position is behind the end that the last fetch told. Java: ``currentLag`` (KIP-695).
+        """How many offsets the position is behind the end as of the last fetch. Java: ``currentLag`` (KIP-695).
 
-        It asks no broker. With ``isolation_level="read_committed"`` the end is the last stable offset, else the high
-        watermark. Not every offset has a record. What is written while the partition is paused, or its buffer full, is
-        not counted before the next fetch. None where the position or the end is not known yet, as before the first
-        answer to a fetch.
+        Sends no request. With ``isolation_level="read_committed"`` the end is the last stable offset, otherwise the
+        high watermark. Not every offset has a record. What is written while the partition is paused, or its buffer
+        full, is not counted before the next fetch. None if the position or the end is unknown, as before the first
+        response to a fetch.
 
         Arguments:
-            partition: one that is assigned.
+            partition: an assigned partition.
 
         Raises `IllegalStateError` for a partition that is not assigned.
         """
@@ -222,53 +225,57 @@ class BaseConsumer:
     @overload
     def metrics(self, raw: bool) -> dict[Any, Any]: ...
     def metrics(self, raw: bool = False) -> dict[Any, Any]:
-        """Present values by group and name; nothing with ``metrics_enabled=False``. Any thread may call this.
+        """Current values by group and name; empty with ``metrics_enabled=False``. Any thread may call this.
 
         Arguments:
-            raw: True gives `KafkaMetric` objects by their `MetricName` instead, those of single topics and partitions
-                too.
+            raw: True returns `KafkaMetric` objects by their `MetricName` instead, including those of single topics and
+                partitions.
         """
         return self._core.metrics.registered() if raw else self._core.metrics.snapshot()
 
     def register_metric_for_subscription(self, metric: "KafkaMetric") -> None:
-        """Push a metric of the program's own to brokers along with the client's, where they subscribe to it (KIP-1076).
+        """Push a metric of the program to brokers along with the client's own, if they subscribe to it (KIP-1076).
 
-        Its name there is "org.apache.kafka", group and name with dots; a `kafka.metrics.stats.Total` is a sum, all else
-        a gauge. One with the `MetricName` of a metric of the client is passed over. Any thread may call this.
+        Its name there is "org.apache.kafka", group and name, joined by dots; a `kafka.metrics.stats.Total` is a sum,
+        anything else a gauge. A metric with the `MetricName` of one of the client's is ignored. Any thread may call
+        this.
 
-        Raises `TypeError` for what is no `KafkaMetric`.
+        Raises `TypeError` for anything but a `KafkaMetric`.
         """
         self._core.telemetry.register(metric)
 
     def unregister_metric_from_subscription(self, metric: "KafkaMetric") -> None:
-        """Push it no longer. Any thread may call this.
+        """Stop pushing a metric. Any thread may call this.
 
         Arguments:
-            metric: what `register_metric_for_subscription` was given.
+            metric: what was passed to `register_metric_for_subscription`.
         """
         self._core.telemetry.unregister(metric)
 
     def health(self) -> Health:
-        """How the consumer is, see `Health`. Any thread may call this, at any time; it neither waits nor raises."""
+        """The state of the consumer, see `Health`.
+
+        Any thread may call this, at any time; it neither waits nor raises.
+        """
         if not self._started:
             return not_started(self._parsed.connection.client_id)
         return self._core.health.report(self._core.closed)
 
     def wakeup(self) -> None:
-        """Have the `poll()` or the iteration that is waiting, or else the next one, raise `WakeupError`.
+        """Make the waiting `poll()` or iteration, or else the next one, raise `WakeupError`.
 
-        It raises once, and takes nothing: no position moves, and the next call goes on. An iteration has handed out the
-        records that it holds before. Any thread may call this, also a signal's handler. Java: ``wakeup``.
+        It raises once, and takes nothing: no position moves, and the next call continues. An iteration returns the
+        records that it holds before it raises. Any thread may call this, and so may a signal handler. Java: ``wakeup``.
         """
         self._core.events.wake()
 
     def enforce_rebalance(self, reason: str | None = None) -> None:
-        """Have the group rebalance with the next `poll()`, for example because an assignor would decide otherwise now.
+        """Make the group rebalance with the next `poll()`, for example if an assignor would decide differently now.
 
-        In a group of the protocol of KIP-848 it does nothing but warn, as the coordinator assigns (KIP-568, KIP-800).
+        In a group of the protocol of KIP-848 it only logs a warning, as the coordinator assigns (KIP-568, KIP-800).
 
         Arguments:
-            reason: for the logs of both sides.
+            reason: for the logs of client and broker.
 
         Raises `IllegalStateError` without a ``group_id``.
         """
@@ -276,14 +283,14 @@ class BaseConsumer:
         self._core.enforce_rebalance(reason or "the program asked for a rebalance")
 
     def _repr_html_(self) -> str:
-        """What a notebook shows of the consumer: its health, and where it reads. In any thread; asks no broker."""
+        """The HTML that a notebook shows: health and positions. Any thread may call this; it sends no requests."""
         return self._shown_as(type(self).__name__)
 
     def plot_lag(self) -> "Figure":
-        """How far the consumer is behind, as a figure that notebooks show: a bar for each partition assigned.
+        """Plot the lag: a figure for notebooks, with a bar for each assigned partition.
 
-        The ends are those that fetches have told, so it asks no broker. Of many partitions the twenty that lag most are
-        drawn; the title has the sum of all. Needs the extra "plot".
+        The ends are those of the last fetches, so it sends no requests. Only the twenty partitions with the largest lag
+        are drawn; the title contains the total. Requires the extra "plot".
 
         Raises `ImportError` without matplotlib.
         """
@@ -307,16 +314,16 @@ class BaseConsumer:
         )
 
     def _take_ahead(self, timeout_ms: float | None = None) -> None:
-        """Without a group the partitions are there before the first `poll()`, as far as the topics are known.
+        """Without a group, assign the partitions of known topics before the first `poll()`.
 
         Arguments:
-            timeout_ms: how long the topics may be looked up, where the call may wait; None: `default_api_timeout_ms`.
+            timeout_ms: how long the topics may be looked up, if the call may wait; None: `default_api_timeout_ms`.
         """
         if not self._poll_loop.poll_guard.is_polling:
             self._core.take_ahead()
 
     def _topics_unknown(self) -> bool:
-        """Whether topics are to be looked up, once for each subscription, so that `_take_ahead` can take them."""
+        """Whether to look up topics for `_take_ahead`, which happens once for each subscription."""
         return not self._poll_loop.poll_guard.is_polling and self._core.topics_unknown()
 
     def _assigned(self, tp: TopicPartition) -> PartitionState:

@@ -9,6 +9,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable
 from typing import Protocol, TypeVar
+from uuid import UUID
 
 from kafka._loop_services import wall_clock_ns
 from kafka.cluster import Backoff, ClusterAccess, RetryPolicy, anything_unexpected
@@ -23,6 +24,7 @@ from kafka.consumer.buffer.fetch_buffer import FetchBuffer
 from kafka.consumer.buffer.partition_state import FetchPosition, PartitionState
 from kafka.consumer.commit.commits import Commits, Offsets
 from kafka.consumer.fetch.fetcher import Fetcher
+from kafka.consumer.fetch.position_validation import Divergence
 from kafka.consumer.metadata_queries import MetadataQueries
 from kafka.consumer.monitoring import ConsumerHealth, ConsumerMetrics
 from kafka.consumer.position.offset_requests import EARLIEST, LATEST, EpochEnds, ListOffsets, reset_timestamp
@@ -44,6 +46,7 @@ from kafka.errors import (
     KafkaTimeoutError,
     NoOffsetForPartitionError,
     OffsetOutOfRangeError,
+    TopicRecreatedError,
     WakeupError,
 )
 from kafka.health import meanwhile
@@ -157,29 +160,18 @@ class ConsumerCore:
     def _make_parts(self, backoff: Backoff) -> None:
         fetch, group, submit = self.config.fetch, self.config.group, self._runner.submit
         self.out_of_range = OutOfRangeLog()
-        self.buffer = FetchBuffer(
-            fetch, self._unblocked, self._out_of_range, self._statistics.fetching, self._replaced, self._is_replaced
-        )
-        self.history = TopicHistory(
-            fetch.recreated_topics, self.subscription, self._is_reassigned, self.events.failed, self._loop.time
-        )
-        self.truncations = Truncations(
-            self.buffer, fetch.auto_offset_reset != "none", self._read_from, self._reset_by_policy, self.events.happened
-        )
+        self.buffer = FetchBuffer(fetch, self, self._statistics.fetching)
+        self.history = TopicHistory(fetch.recreated_topics, self.subscription, self, self._loop.time)
+        self.truncations = Truncations(self.buffer, fetch.auto_offset_reset != "none", self)
         self.fetcher = Fetcher(
             fetch,
             self.client,
             self.subscription,
             self.buffer,
             backoff,
-            self._runner.notify,
-            self._metadata_stale,
-            self.events.failed_alike,
-            self.truncations.found,
+            self,
             self.config.connection.metadata_max_age_ms,
             self._statistics.fetching,
-            self._is_reassigned,
-            self.history.is_believed,
         )
         timeout_ms = self.config.connection.request_timeout_ms
         self.cluster = MetadataQueries(self.client)
@@ -197,7 +189,7 @@ class ConsumerCore:
             offsets,
             self._loop,
             submit,
-            self.events.happened,
+            self.events,
             backoff,
             None if self.interceptors is None else self.interceptors.on_commit,
         )
@@ -206,20 +198,10 @@ class ConsumerCore:
             self.subscription,
             None if offsets is None else lambda partitions: self.commits.committed(partitions, timeout_ms),
             offsets_of,
-            self._start_timestamp,
-            self.history.topic_id,
-            self._position_found,
-            self.events.failed,
+            self,
             RetryPolicy(backoff, log),
         )
-        self.rebalance = Rebalance(
-            self.membership,
-            self.subscription,
-            submit,
-            self._assign_from_membership,
-            self.positions.resolve,
-            self.events.happened,
-        )
+        self.rebalance = Rebalance(self.membership, self.subscription, submit, self)
 
     def _make_group(self, backoff: Backoff) -> tuple[Membership, GroupOffsets | None]:
         group, fetch = self.config.group, self.config.fetch
@@ -446,13 +428,13 @@ class ConsumerCore:
     def seek(self, state: PartitionState, offset: int) -> None:
         """Read on from ``offset``."""
         unplaced = state.position is None
-        self._read_from(state, FetchPosition(offset))
+        self.read_from(state, FetchPosition(offset))
         if unplaced:
             self._runner.submit(self.positions.moved, state)
 
     def reset(self, state: PartitionState, timestamp: int | None) -> None:
         """Read on from the offset that ``timestamp`` stands for, None: as configured; it is looked up when needed."""
-        self._read_from(state, reset=timestamp)
+        self.read_from(state, reset=timestamp)
         self._runner.submit(self.positions.resolve_soon)
 
     def pause(self, state: PartitionState) -> None:
@@ -496,7 +478,7 @@ class ConsumerCore:
         self.topics.watch_group(topics)
 
     def step_ready(self) -> None:
-        """See `MembershipHost`."""
+        """See `MembershipHost` and `RebalanceHost`."""
         self.events.happened()
 
     def membership_failed(self, error: Exception) -> None:
@@ -513,39 +495,27 @@ class ConsumerCore:
             "group_member_id": self.membership.generation.member_id,
         }
 
-    # Inside -----------------------------------------------------------------------------------------------------------
+    # What the parts call ----------------------------------------------------------------------------------------------
 
-    def _position_found(self, state: PartitionState, generation: int, position: FetchPosition) -> None:
-        if self.buffer.locate(state, generation, position, self.client.metadata.topic_id(state.tp.topic)):
-            self.history.located(state.tp)
-            self.out_of_range.found(state.tp, position.offset)
-            self.fetcher.refresh(state)
-
-    def _read_from(
-        self, state: PartitionState, position: FetchPosition | None = None, reset: int | None = None
-    ) -> None:
-        try:
-            self.buffer.discard(state, position, reset)
-        finally:  # also where it was interrupted, as the position may have moved
-            self._runner.submit(self.fetcher.refresh, state)
-
-    def _unblocked(self, state: PartitionState) -> None:
+    def unblocked(self, state: PartitionState) -> None:
+        """See `BufferListener`."""
         self._runner.submit(self.fetcher.refresh, state)
 
-    def _out_of_range(self, state: PartitionState) -> None:
+    def position_out_of_range(self, state: PartitionState) -> None:
+        """See `BufferListener`."""
         if state.position is not None:
             self.out_of_range.begin(state.tp, state.position.offset)
-        self._reset_by_policy(state)
+        self.reset_by_policy(state)
 
-    def _replaced(self, state: PartitionState) -> None:
-        """All records of a deleted topic are handed out: its successor is read from the beginning."""
+    def topic_replaced(self, state: PartitionState) -> None:
+        """See `BufferListener`: the new topic is read from its beginning."""
         if self.client.metadata.topic_id(state.tp.topic) == state.fetching.topic_id:
-            self._read_from(state, state.position)  # a broker that lagged behind had told of the deleted topic
+            self.read_from(state, state.position)  # a broker that lagged behind had told of the deleted topic
         else:
             self.reset(state, EARLIEST)
 
-    def _is_replaced(self, state: PartitionState) -> bool:
-        """Whether a position is one in a topic that was deleted and created again, and nobody asked to keep it."""
+    def is_topic_replaced(self, state: PartitionState) -> bool:
+        """See `BufferListener`; False if `recreated_topics` keeps positions."""
         topic = state.tp.topic
         return (
             is_another_topic(state.topic_id, self.client.metadata.topic_id(topic))
@@ -553,26 +523,76 @@ class ConsumerCore:
             and self.history.is_believed(topic)
         )
 
-    def _is_reassigned(self) -> bool:
-        """Whether the coordinator assigns topics by their ids, and so takes a deleted one away by itself (KIP-848)."""
+    def data_arrived(self) -> None:
+        """See `FetchListener`."""
+        self._runner.notify()
+
+    def metadata_stale(self) -> None:
+        """See `FetchListener`."""
+        if not self.closed:
+            self.client.request_refresh()
+
+    def fetch_failed(self, error: Exception) -> None:
+        """See `FetchListener`."""
+        self.events.failed_alike(error)
+
+    def diverged(self, divergence: Divergence) -> None:
+        """See `FetchListener`."""
+        self.truncations.found(divergence)
+
+    def is_reassigned(self) -> bool:
+        """See `FetchListener` and `HistoryListener`: in the protocol of KIP-848, topics are assigned by id."""
         group = self.config.group
         return group.group_protocol == "consumer" and group.group_id is not None and self.subscription.is_automatic
 
-    def _reset_by_policy(self, state: PartitionState) -> None:
+    def is_believed(self, topic: str) -> bool:
+        """See `FetchListener`."""
+        return self.history.is_believed(topic)
+
+    def topics_recreated(self, error: TopicRecreatedError) -> None:
+        """See `HistoryListener`."""
+        self.events.failed(error)
+
+    def read_from(self, state: PartitionState, position: FetchPosition | None = None, reset: int | None = None) -> None:
+        """See `TruncationListener`."""
+        try:
+            self.buffer.discard(state, position, reset)
+        finally:  # also where it was interrupted, as the position may have moved
+            self._runner.submit(self.fetcher.refresh, state)
+
+    def reset_by_policy(self, state: PartitionState) -> None:
+        """See `TruncationListener`."""
         self.reset(state, self._policy_timestamp())
 
-    def _policy_timestamp(self, policy: str | None = None) -> int | None:
-        return reset_timestamp(policy or self.config.fetch.auto_offset_reset, self._wall_clock_ns() // 1_000_000)
+    def truncation_found(self) -> None:
+        """See `TruncationListener`."""
+        self.events.happened()
 
-    def _start_timestamp(self, tp: TopicPartition) -> int | None:
-        """Where a partition without a committed offset begins."""
+    def start_timestamp(self, tp: TopicPartition) -> int | None:
+        """See `ResolverListener`: where a partition without a committed offset begins."""
         if self.history.is_recreated(tp):
             return EARLIEST
         return self._policy_timestamp(
             self.config.fetch.auto_offset_reset_new_partitions if self.history.is_added(tp) else None
         )
 
-    def _assign_from_membership(self, partitions: Iterable[TopicPartition]) -> None:
+    def topic_id(self, topic: str) -> UUID | None:
+        """See `ResolverListener`."""
+        return self.history.topic_id(topic)
+
+    def position_found(self, state: PartitionState, generation: int, position: FetchPosition) -> None:
+        """See `ResolverListener`."""
+        if self.buffer.locate(state, generation, position, self.client.metadata.topic_id(state.tp.topic)):
+            self.history.located(state.tp)
+            self.out_of_range.found(state.tp, position.offset)
+            self.fetcher.refresh(state)
+
+    def position_failed(self, error: Exception) -> None:
+        """See `ResolverListener`."""
+        self.events.failed(error)
+
+    def reassign(self, partitions: Iterable[TopicPartition]) -> None:
+        """See `RebalanceHost`."""
         before = self.subscription.assigned_partitions()
         gone = self.subscription.assign_from_membership(partitions)
         in_group = self.config.group.group_id is not None
@@ -584,8 +604,17 @@ class ConsumerCore:
             if in_group:
                 state.left_at = position
             else:
-                self._read_from(state, position)
+                self.read_from(state, position)
         self._drop(gone)
+
+    def find_positions(self) -> None:
+        """See `RebalanceHost`."""
+        self.positions.resolve()
+
+    # Inside -----------------------------------------------------------------------------------------------------------
+
+    def _policy_timestamp(self, policy: str | None = None) -> int | None:
+        return reset_timestamp(policy or self.config.fetch.auto_offset_reset, self._wall_clock_ns() // 1_000_000)
 
     def _drop(self, gone: list[PartitionState]) -> None:
         for state in gone:
@@ -606,10 +635,6 @@ class ConsumerCore:
             self.membership.subscription_changed("the subscription has changed")
         finally:  # without it no step would ever be taken
             self.rebalance.subscription_heard()
-
-    def _metadata_stale(self) -> None:
-        if not self.closed:
-            self.client.request_refresh()
 
     def _metadata_changed(self, metadata: ClusterMetadata) -> None:
         if self.closed:

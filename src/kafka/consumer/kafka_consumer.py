@@ -23,8 +23,8 @@ from kafka.record.records import Key, Value
 class KafkaConsumer(kafka_python_0_9.OldMethods, ConsumerCalls[Key, Value], HasPolledClient):
     """Reads records from topics. Java: ``KafkaConsumer``; arguments and defaults are kafka-python's.
 
-    A consumer belongs to one thread; only `close` and `wakeup` may be called from others. Heartbeats, fetches and
-    commits run on a loop thread that all clients of the process share, so a slow handler starves none of them; one that
+    A consumer belongs to one thread; other threads may only call `close` and `wakeup`. Heartbeats, fetches and
+    commits run on a loop thread that all clients of the process share, so a slow handler does not starve them; one that
     takes longer than ``max_poll_interval_ms`` loses its partitions.
 
     Arguments:
@@ -32,18 +32,18 @@ class KafkaConsumer(kafka_python_0_9.OldMethods, ConsumerCalls[Key, Value], HasP
         configs: options, such as ``bootstrap_servers``, ``group_id``, ``auto_offset_reset``, ``enable_auto_commit``,
             ``max_poll_records``, ``consumer_timeout_ms``; `kafka.config` declares all of them.
 
-    With an option, a form of topics or a method that only kafka-python 0.9 had it is the consumer of 0.9; see
+    An option, a form of topics or a method that only kafka-python 0.9 had makes it the consumer of 0.9; see
     `kafka.consumer.kafka`.
 
-    Raises `KafkaConfigurationError` for an option that is unknown or wrong, `NoBrokersAvailable` if no bootstrap server
-    answers within ``bootstrap_timeout_ms``. With ``api_version`` it waits for no server, and connects in the
+    Raises `KafkaConfigurationError` for an unknown or invalid option, `NoBrokersAvailable` if no bootstrap server
+    answers within ``bootstrap_timeout_ms``. With ``api_version`` it does not wait for a server, and connects in the
     background.
     """
 
     DEFAULT_SESSION_TIMEOUT_MS_0_9: ClassVar[int] = 30_000
-    """What brokers before 0.10.1, which have no rebalance timeout, were given by older clients."""
+    """Default of older clients for brokers before 0.10.1, which have no rebalance timeout."""
     DEFAULT_SESSION_TIMEOUT_MS_PRE_KIP_735: ClassVar[int] = 30_000
-    """What kafka-python 3 gives brokers that refuse the session timeout of Kafka 3.0."""
+    """Default of kafka-python 3 for brokers that refuse the session timeout of Kafka 3.0."""
     _listener_types = (ConsumerRebalanceListener,)
 
     def __init__(self, *topics: str, **configs: Unpack[ConsumerConfigs]) -> None:
@@ -67,22 +67,22 @@ class KafkaConsumer(kafka_python_0_9.OldMethods, ConsumerCalls[Key, Value], HasP
             raise
 
     _consumer_timeout = math.inf
-    """The time, in seconds since 1970, at which iteration ends that a class of the user's does by `poll`."""
+    """Unix time in seconds at which iteration ends in a user's subclass that iterates by `poll`."""
 
     def _set_consumer_timeout(self) -> None:
-        """Let ``consumer_timeout_ms`` begin for such iteration."""
+        """Start ``consumer_timeout_ms`` for such iteration."""
         limit_ms = self._core.config.consumer.consumer_timeout_ms
         self._consumer_timeout = wall_clock_ns()() / 1e9 + limit_ms / 1000
 
     @property
     def _subscription(self) -> SubscriptionState:
-        """Under the name that packages which trace consumers read the topics by."""
+        """The name by which packages that trace consumers read the topics."""
         return self._core.subscription
 
     def next(self) -> ConsumerRecord[Key, Value]:
-        """The same as ``next(consumer)``, as Python 2 had it.
+        """Return ``next(consumer)``, under the name of Python 2.
 
-        Raises `IterationTimeout`, a `StopIteration` and a `ConsumerTimeout`, where iteration ends.
+        Raises `IterationTimeout`, which is a `StopIteration` and a `ConsumerTimeout`, at the end of iteration.
         """
         try:
             return self.__next__()
@@ -90,15 +90,15 @@ class KafkaConsumer(kafka_python_0_9.OldMethods, ConsumerCalls[Key, Value], HasP
             raise IterationTimeout("no record came within consumer_timeout_ms, or the consumer is closed") from end
 
     def next_v1(self) -> ConsumerRecord[Key, Value]:
-        """The same, under the name of one of the two iterators that kafka-python 1.4.7 could be told to use."""
+        """Return ``next(consumer)``: one of the two iterators that kafka-python 1.4.7 let programs choose from."""
         return self.__next__()
 
     def next_v2(self) -> ConsumerRecord[Key, Value]:
-        """The same, under the name of the other."""
+        """Return ``next(consumer)``: the other one."""
         return self.__next__()
 
     def __enter__(self) -> Self:
-        """The consumer itself, which is closed at the end of the block."""
+        """Return the consumer, which is closed at the end of the block."""
         return self
 
     def close(self, autocommit: bool = True, timeout_ms: float | None = None) -> None:

@@ -13,5 +13,5 @@ from kafka import _old_names
 
 
 def __getattr__(name: str) -> Any:
-    """Load a submodule when it is asked for (PEP 562), as kafka-python's are there with the package."""
+    """Load a submodule when it is requested (PEP 562): kafka-python's are available with the package."""
     return _old_names.of_a_package(__name__, name, {})

@@ -1,4 +1,4 @@
-"""The bytes that members of a "consumer" group exchange through the coordinator, which does not look into them.
+"""The bytes that members of a "consumer" group exchange through the coordinator, which does not interpret them.
 
 They begin with a version of two bytes. Newer versions only add fields at the end, so a reader of an older version reads
 the fields that it knows.
@@ -13,21 +13,21 @@ from kafka.wire.api import consumer_protocol as wire
 from kafka.wire.api.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription
 
 PROTOCOL_TYPE = "consumer"
-"""The protocol type of consumers' groups, as against Connect's and others."""
+"""The protocol type of consumer groups; Connect and others have their own."""
 
 ASSIGNMENT_VERSION = 0
-"""Written for assignments: all versions have the same layout, and the oldest members read this one."""
+"""The version written for assignments: all have the same layout, and the oldest members read this one."""
 
 _VERSION = struct.Struct(">h")
 
 
 def make_subscription(topics: Iterable[str], user_data: bytes | None = None) -> ConsumerProtocolSubscription:
-    """What a member tells the leader when it joins."""
+    """Build what a member tells the leader when it joins."""
     return ConsumerProtocolSubscription(topics=sorted(topics), user_data=user_data)
 
 
 def make_assignment(topics: Mapping[str, Sequence[int]], user_data: bytes | None = None) -> ConsumerProtocolAssignment:
-    """The assignment of one member, from the partitions it gets by topic."""
+    """Build the assignment of one member, from its partitions by topic."""
     assigned = [
         wire.ConsumerProtocolAssignmentTopicPartition(topic=topic, partitions=list(partitions))
         for topic, partitions in topics.items()
@@ -36,7 +36,7 @@ def make_assignment(topics: Mapping[str, Sequence[int]], user_data: bytes | None
 
 
 def assigned_partitions(assignment: ConsumerProtocolAssignment) -> list[TopicPartition]:
-    """The partitions in an assignment, one by one."""
+    """List the partitions of an assignment one by one."""
     return [
         TopicPartition(entry.topic, partition)
         for entry in assignment.assigned_partitions
@@ -45,7 +45,7 @@ def assigned_partitions(assignment: ConsumerProtocolAssignment) -> list[TopicPar
 
 
 def partitions_by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:
-    """Partition numbers by topic, in the order given."""
+    """Group partition numbers by topic, in the given order."""
     grouped: dict[str, list[int]] = {}
     for topic, partition in partitions:
         grouped.setdefault(topic, []).append(partition)
@@ -53,7 +53,7 @@ def partitions_by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[
 
 
 def encode_subscription(subscription: ConsumerProtocolSubscription) -> bytes:
-    """A subscription as bytes, in the oldest version that holds all it says."""
+    """Encode a subscription, in the oldest version that can represent it."""
     if subscription.rack_id is not None:
         version = 3
     elif subscription.generation_id != -1:
@@ -64,7 +64,7 @@ def encode_subscription(subscription: ConsumerProtocolSubscription) -> bytes:
 
 
 def decode_subscription(data: bytes) -> ConsumerProtocolSubscription:
-    """The subscription in another member's bytes; raises `WireFormatError`."""
+    """Decode another member's subscription; raises `WireFormatError`."""
     version = _read_version(data, "subscription")
     if version > ConsumerProtocolSubscription.MAX_VERSION:
         known, _ = ConsumerProtocolSubscription.decode_prefix(data[2:], ConsumerProtocolSubscription.MAX_VERSION)
@@ -73,12 +73,12 @@ def decode_subscription(data: bytes) -> ConsumerProtocolSubscription:
 
 
 def encode_assignment(assignment: ConsumerProtocolAssignment) -> bytes:
-    """An assignment as bytes."""
+    """Encode an assignment."""
     return _VERSION.pack(ASSIGNMENT_VERSION) + assignment.encode(ASSIGNMENT_VERSION)
 
 
 def decode_assignment(data: bytes) -> ConsumerProtocolAssignment:
-    """The assignment in the leader's bytes; no bytes are an empty assignment. Raises `WireFormatError`."""
+    """Decode the leader's assignment; no bytes are an empty assignment. Raises `WireFormatError`."""
     if not data:
         return ConsumerProtocolAssignment()
     version = _read_version(data, "assignment")

@@ -9,7 +9,7 @@ from kafka.metrics.windows import SampledValues, Window, WindowOptions, Windows,
 
 
 class _Polls(Window):
-    """The polls that ended in a stretch of time: seconds within them, and from the call before to their own."""
+    """The polls that ended in a period: seconds within them, and from the start of the previous one."""
 
     __slots__ = ("between_s", "count", "inside_s", "longest_between_s")
 
@@ -23,13 +23,12 @@ class _Polls(Window):
 class PollClock:
     """When the caller last polled, which is compared with `max_poll_interval_ms`, and how its time is spent (KIP-517).
 
-    The caller's thread writes it in `poll()` and iteration; the heartbeat reads it on the loop.
-
-    Times are the loop's, in seconds.
+    The caller's thread writes it in `poll()` and iteration; the heartbeat reads it on the loop. Times are the loop's,
+    in seconds.
 
     Arguments:
-        now: when it is made.
-        options: how long is counted.
+        now: when it is created.
+        options: how long values are kept.
 
     Attributes:
         polls: how the caller's time was spent.
@@ -45,10 +44,10 @@ class PollClock:
         self.began = -math.inf
         self.polls: Windows[_Polls] = Windows(_Polls, options or WindowOptions())
         self.progressed = False
-        """Set by iteration for each record; the heartbeat turns it into a time, so no record costs a clock read."""
+        """Set by iteration for each record; the heartbeat turns it into a time, so that records cost no clock reads."""
 
     def begin(self, now: float) -> None:
-        """The caller is inside `poll()` now, for as long as it likes."""
+        """The caller has entered `poll()`."""
         self._inside += 1
         self._between = now - self.began
         self.began = self._last = now
@@ -58,7 +57,7 @@ class PollClock:
         self._inside -= 1
         self._last = now
         between = self._between
-        if between < math.inf:  # else it is the first
+        if between < math.inf:  # otherwise it is the first
             polls = self.polls.at(now)
             polls.count += 1
             polls.inside_s += now - self.began
@@ -75,7 +74,7 @@ class PollClock:
 
 
 def _idle_ratio(clock: PollClock, now: float) -> float:
-    """The time of polls by that from call to call; at most 1, as the last poll may be longer than those before."""
+    """The time within polls divided by that between their starts; at most 1, as the last poll may be the longest."""
     return min(1.0, mean((clock.polls,), "inside_s", "between_s", now))
 
 
@@ -100,10 +99,10 @@ class GroupStatistics:
     """What a member counts: how long, in milliseconds, the coordinator took to answer. On the loop.
 
     Arguments:
-        options: how long is counted.
+        options: how long values are kept.
 
     Attributes:
-        rebalance_ms: how long rebalances took, all together.
+        rebalance_ms: total duration of rebalances.
         last_heartbeat: when the last one was sent, in the loop's seconds; minus infinity if none was.
     """
 
@@ -118,7 +117,7 @@ class GroupStatistics:
         self.last_heartbeat = -math.inf
 
     def rebalanced(self, began: float, now: float) -> None:
-        """A rebalance is over that began at a time."""
+        """Count a rebalance that began at ``began``."""
         self.rebalance_ms += 1000 * (now - began)
         self.rebalances.record(1000 * (now - began), now)
 

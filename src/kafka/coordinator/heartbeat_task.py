@@ -1,4 +1,4 @@
-"""Heartbeats at the interval that the coordinator asks for (KIP-848, KIP-932), beside a watch on the caller."""
+"""Heartbeats at the interval that the coordinator asks for (KIP-848, KIP-932), and a watch on the caller."""
 
 import asyncio
 import contextlib
@@ -12,16 +12,16 @@ log = logging.getLogger(__name__)
 
 
 class HeartbeatTask:
-    """Sends heartbeats from `start` to `stop`; survives whatever goes wrong with one. On the loop.
+    """Sends heartbeats from `start` to `stop`, whatever goes wrong with one. On the loop.
 
     Arguments:
         group_id: the group, for the log.
-        beat: sends one, sees to its answer, and returns after how many seconds the next is due. Raises what went wrong
-            on the way, and is called again after a pause.
-        clock: tells when the caller last polled.
-        max_poll_interval_ms: how long it may take between two polls.
-        overdue: called with the seconds since the last one when that is too long; no heartbeat goes out after that.
-        backoff: pauses after heartbeats that did not get through.
+        beat: sends one, handles its response, and returns after how many seconds the next is due. It is called again
+            after a pause if it raises.
+        clock: knows when the caller last polled.
+        max_poll_interval_ms: the maximum time between two polls.
+        overdue: called with the seconds since the last poll if that is exceeded; no heartbeat is sent after that.
+        backoff: pauses after heartbeats that failed.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class HeartbeatTask:
         return self._task is not None
 
     def start(self) -> None:
-        """Begin, with one at once; does nothing between `start` and `stop`."""
+        """Start with a heartbeat at once; does nothing if it is running."""
         if self._task is None:
             self._news.clear()
             self._task = asyncio.get_running_loop().create_task(self._run(), name=f"heartbeat {self._group_id}")
@@ -60,7 +60,7 @@ class HeartbeatTask:
             task.cancel()
 
     def hurry(self) -> None:
-        """Send the next one at once: there is something to say. After a failure its pause is kept."""
+        """Send the next heartbeat at once, because there is news. After a failure, the pause is kept."""
         self._news.set()
 
     async def _run(self) -> None:

@@ -1,9 +1,9 @@
-"""What a membership is: how a subscription becomes partitions, whatever protocol the group speaks.
+"""What a membership is: how a subscription becomes partitions, whatever protocol the group uses.
 
-A membership talks to the coordinator on the loop. Where the caller's thread has to do something, inside `poll()`, the
-membership asks for it in steps. Each step has the set of partitions that it is about; all other partitions stay as they
-are, with their positions. The caller asks `next_step` until there is none, carries each step out and reports it by
-`step_done`. So the caller's side is the same for all protocols:
+A membership talks to the coordinator on the loop. If the caller's thread has to do something, inside `poll()`, the
+membership asks for it in steps. Each step names the partitions that it is about; all others stay as they are, with
+their positions. The caller asks `next_step` until there is none, carries each step out and reports it by `step_done`.
+So the caller's side is the same for all protocols:
 
 | protocol | steps of a rebalance |
 |---|---|
@@ -21,14 +21,14 @@ from kafka.structs import TopicPartition
 
 
 class Generation(NamedTuple):
-    """What group requests carry to show that their sender still belongs to the group.
+    """The credentials of group requests: they show that their sender still belongs to the group.
 
     Arguments:
         generation_id: number of the group's generation, or the epoch of the member (KIP-848); -1 without one.
         member_id: the id that the coordinator gave; "" before it gave one.
         protocol: name of the assignor that the group agreed on, or None.
-        membership: of the protocol of KIP-848, where the epoch changes within a membership: counts the memberships of
-            this consumer. 0 in other protocols.
+        membership: number of the consumer's membership in the protocol of KIP-848, where the epoch changes within one.
+            0 in other protocols.
     """
 
     generation_id: int = -1
@@ -38,7 +38,7 @@ class Generation(NamedTuple):
 
     @property
     def is_valid(self) -> bool:
-        """Whether this is a membership at all."""
+        """Whether there is a membership."""
         return self.generation_id >= 0
 
 
@@ -61,11 +61,11 @@ class Step(NamedTuple):
     """What the caller has to do next.
 
     Arguments:
-        kind: what.
-        partitions: with which partitions; may be empty, the listener is told of that too; always empty with KEEP,
-            of which it is not told.
-        turn: which request of the membership this answers: one turn asks at most once to give partitions up, and once
-            to take some.
+        kind: the action.
+        partitions: its partitions; may be empty, which the listener is also told; always empty with KEEP, of which it
+            is not told.
+        turn: the request of the membership that this step answers: one turn asks at most once to give partitions up,
+            and once to add some.
     """
 
     kind: StepKind
@@ -74,13 +74,13 @@ class Step(NamedTuple):
 
 
 class MemberStatus(NamedTuple):
-    """Where a member stands, for `health()`.
+    """The status of a member, for `health()`.
 
     Arguments:
         name: the state.
         waits_for: what has to happen next; "": nothing.
-        is_lost: whether a membership was lost, and is not there again.
-        fatal: why there will be none; None: there may.
+        is_lost: whether a membership was lost, and has not been regained.
+        fatal: the permanent error that prevents one, or None.
     """
 
     name: str
@@ -93,10 +93,10 @@ class MembershipHost(Protocol):
     """The consumer that a membership belongs to. Called on the loop."""
 
     def subscribed_topics(self) -> frozenset[str]:
-        """The topics to have partitions of."""
+        """The topics whose partitions are wanted."""
 
     def watch_group_topics(self, topics: frozenset[str]) -> None:
-        """This member works out the assignment: keep the metadata of all topics of the group fresh."""
+        """This member computes the assignment: keep the metadata of all topics of the group fresh."""
 
     def subscribed_regex(self) -> str | None:
         """The regular expression that the coordinator matches topics with, or None (KIP-848)."""
@@ -105,11 +105,11 @@ class MembershipHost(Protocol):
         """The caller has a step to carry out."""
 
     def membership_failed(self, error: Exception) -> None:
-        """The membership cannot go on; the next `poll()` has to raise this. A later one may try again."""
+        """A permanent error; the next `poll()` has to raise it. A later one may try again."""
 
 
 class Membership(Protocol):
-    """One way to get partitions. Everything runs on the loop but `next_step` and `leave_step`."""
+    """One way to get partitions. Everything runs on the loop except `next_step` and `leave_step`."""
 
     @property
     def generation(self) -> Generation:
@@ -117,60 +117,60 @@ class Membership(Protocol):
 
     @property
     def last_generation(self) -> Generation:
-        """The credentials, or after a membership was lost those that it had: the coordinator refuses them.
+        """The credentials, or after a membership was lost its former ones, which the coordinator refuses.
 
         May be read from any thread.
         """
 
     def status(self) -> MemberStatus | None:
-        """Where the member stands; None without a group. In any thread."""
+        """The member's status; None without a group. In any thread."""
 
     def commit_generation(self) -> Generation:
-        """What a commit may go out with now.
+        """The credentials for a commit at this moment.
 
-        Raises `CommitFailedError` without a membership, `RebalanceInProgressError` while there is no knowing which
-        partitions it has.
+        Raises `CommitFailedError` without a membership, `RebalanceInProgressError` while it is unknown which partitions
+        it has.
         """
 
     def next_step(self, held: Partitions) -> Step | None:
-        """What the caller has to do now, None: nothing; called in the caller's thread, changes nothing.
+        """What the caller has to do now, or None. Called in the caller's thread; changes nothing.
 
         Arguments:
             held: the partitions that the caller has.
 
-        Raises what has ended the membership for good, each time.
+        Raises the permanent error of the membership, each time.
         """
 
     def leave_step(self, held: Partitions) -> Step:
-        """How the caller gives everything up before it leaves: REVOKE, or LOSE if it is no member any more."""
+        """How the caller gives everything up before it leaves: REVOKE, or LOSE if it is no longer a member."""
 
     def step_done(self, step: Step, held: Partitions) -> None:
-        """The caller has carried ``step`` out, and has ``held`` now. One that is out of date is passed over."""
+        """The caller has carried ``step`` out, and has ``held`` now. An outdated step is ignored."""
 
     def subscription_changed(self, reason: str) -> None:
-        """The consumer subscribes to other topics now, or has another listener, because ``reason``."""
+        """The consumer has subscribed to other topics, or with another listener, because ``reason``."""
 
     def metadata_changed(self, metadata: ClusterMetadata) -> None:
-        """There is news of the cluster."""
+        """There are new metadata."""
 
     def commit_refused(self, error_code: int, generation: Generation) -> None:
-        """The coordinator refused a commit made with ``generation``; that may be news about the membership."""
+        """The coordinator refused a commit made with ``generation``, which may be news about the membership."""
 
     def begin_to_leave(self, reason: str) -> None:
-        """Give the membership up; the coordinator is told in the background."""
+        """Give up the membership; the coordinator is told in the background."""
 
     async def leave(self, reason: str, timeout_ms: float) -> None:
-        """Give the membership up and tell the coordinator; the next step joins again. Raises nothing.
+        """Give up the membership and tell the coordinator; the next step joins again. Does not raise.
 
         Arguments:
-            timeout_ms: how long to wait for the coordinator; it goes on being told after that, until `close`.
+            timeout_ms: how long to wait for the coordinator; telling it continues after that, until `close`.
         """
 
     async def close(self, timeout_ms: float) -> None:
-        """Leave and stop for good, also telling the coordinator what it was not told yet. Raises nothing."""
+        """Leave and stop for good, after telling the coordinator. Does not raise."""
 
 
 def step_towards(target: Partitions, held: Partitions, turn: int) -> Step:
-    """The step from ``held`` towards ``target``: first give up what is not in it, then take what is new."""
+    """The step from ``held`` towards ``target``: first give up partitions that are not in it, then add new ones."""
     gone = held - target
     return Step(StepKind.REVOKE, gone, turn) if gone else Step(StepKind.ADD, target - held, turn)

@@ -1,6 +1,6 @@
-"""Checks of offsets that callers give to be committed, by a consumer or in a producer's transaction.
+"""Checks of offsets to commit, by a consumer or in a producer's transaction.
 
-Numbers may be of any type that stands for a whole number, such as NumPy's. Partitions may be plain tuples.
+Numbers may be of any integer type, such as NumPy's. Partitions may be plain tuples.
 """
 
 import operator
@@ -17,11 +17,11 @@ LEGAL_TOPIC_NAME = re.compile(rf"\A[a-zA-Z0-9._-]{{1,{LONGEST_TOPIC_NAME}}}\Z")
 _MAX_INT32 = 2**31 - 1
 _MAX_INT64 = 2**63 - 1
 _MAX_METADATA = 2**15 - 1
-"""How many bytes a text may have in the older versions of OffsetCommit."""
+"""The maximum number of bytes of a text in the older versions of OffsetCommit."""
 
 
 def whole_number(given: Any, low: int, high: int) -> int | None:
-    """An int for ``given``; None if it is no whole number from ``low`` to ``high``."""
+    """Convert to an int; None unless it is a whole number from ``low`` to ``high``."""
     try:
         number = operator.index(given)
     except TypeError:
@@ -32,17 +32,17 @@ def whole_number(given: Any, low: int, high: int) -> int | None:
 def timestamp_ms(given: datetime) -> int | None:
     """Milliseconds since 1970; None before then, where some numbers stand for the ends of the log.
 
-    A datetime without a time zone is local time, as `datetime.timestamp` has it.
+    A datetime without a time zone is local time, as for `datetime.timestamp`.
     """
     try:
         found = round(given.timestamp() * 1_000)
-    except (OSError, OverflowError, ValueError):  # years that local time does not reach
+    except (OSError, OverflowError, ValueError):  # years that local time cannot represent
         return None
     return found if found >= 0 else None
 
 
 def check_topic_name(topic: object) -> str:
-    """The topic, if brokers would take the name; raises `TypeError` or `IllegalArgumentError`."""
+    """Return the topic, if brokers would accept the name; raises `TypeError` or `IllegalArgumentError`."""
     if not isinstance(topic, str):
         raise TypeError(f"a topic name is a str, not {type(topic).__name__}: {topic!r}")
     if not LEGAL_TOPIC_NAME.match(topic) or topic in (".", ".."):
@@ -53,7 +53,7 @@ def check_topic_name(topic: object) -> str:
 
 
 def check_partition(given: Any) -> TopicPartition:
-    """A partition; raises `TypeError` or `IllegalArgumentError`."""
+    """Return a partition; raises `TypeError` or `IllegalArgumentError`."""
     if not isinstance(given, tuple) or len(given) != 2 or not isinstance(given[0], str):
         raise TypeError(f"expected a TopicPartition(topic, partition), got {type(given).__name__}: {given!r}")
     topic, number = given
@@ -69,7 +69,7 @@ def check_partition(given: Any) -> TopicPartition:
 
 
 def check_offsets(offsets: object) -> dict[TopicPartition, OffsetAndMetadata]:
-    """The offsets given to a commit; raises `TypeError` or `IllegalArgumentError`."""
+    """Return the offsets to commit; raises `TypeError` or `IllegalArgumentError`."""
     if not isinstance(offsets, Mapping):
         raise IllegalArgumentError(
             f"offsets to commit are a dict of TopicPartition to OffsetAndMetadata, not {type(offsets)}"
@@ -113,10 +113,12 @@ def _checked_metadata(tp: TopicPartition, metadata: object) -> str | None:
 
 
 def check_group(group: Any, by_old_name: Any = None) -> ConsumerGroupMetadata:
-    """The group that offsets are committed for, named or as its consumer tells it; raises `IllegalArgumentError`.
+    """Return the group that offsets are committed for, by name or as its consumer describes it.
 
     Arguments:
-        by_old_name: the same, given by the other of two keywords.
+        by_old_name: the same, passed by the other of two keywords.
+
+    Raises `IllegalArgumentError`.
     """
     if group is not None and by_old_name is not None:
         raise IllegalArgumentError("use either group_metadata or consumer_group_id, not both")

@@ -1,4 +1,4 @@
-"""The committed offsets of a group: OffsetCommit and OffsetFetch in all versions, tried again where that can help."""
+"""The committed offsets of a group: OffsetCommit and OffsetFetch in all versions, with retries."""
 
 import asyncio
 import logging
@@ -36,21 +36,21 @@ Result = TypeVar("Result")
 
 
 class _EpochMovedOn(RetriableError):
-    """The member has another epoch by now, which the next heartbeat tells."""
+    """The member has another epoch by now, which the next heartbeat returns."""
 
 
 _NAMED_UNTIL = 9
 """The last version of both APIs that names topics instead of giving their ids."""
 _NO_ID = UUID(int=0)
 _GROUPS_SINCE = 8
-"""The version from which OffsetFetch asks for several groups."""
+"""The version from which OffsetFetch reads several groups."""
 _MEMBERS_SINCE = 9
-"""The version from which OffsetFetch names the member that asks (KIP-848)."""
+"""The version from which OffsetFetch names the requesting member (KIP-848)."""
 _STABLE_SINCE = 7
 """The version from which OffsetFetch can wait for open transactions."""
 
 _MEMBERSHIP = frozenset({IllegalGenerationError.errno, UnknownMemberIdError.errno, RebalanceInProgressError.errno})
-"""Answers that say that the partitions are, or soon will be, another member's."""
+"""Errors that mean that the partitions are, or soon will be, another member's."""
 _HERE_TO_STAY = (
     CoordinatorLoadInProgressError,
     RetriableCommitFailedError,
@@ -59,11 +59,11 @@ _HERE_TO_STAY = (
     UnknownTopicOrPartitionError,
     UnstableOffsetCommitError,
 )
-"""Retriable errors that do not say that the coordinator has moved."""
+"""Retriable errors that do not mean that the coordinator has moved."""
 _NO_TOPIC = (UnknownTopicIdError, UnknownTopicOrPartitionError)
-"""Errors of a topic that is not there: most likely it was deleted."""
+"""Errors of a topic that does not exist: most likely it was deleted."""
 _CHANNEL = "coordinator"
-"""The connection to the coordinator that membership uses, too: it answers in the order in which it was asked."""
+"""The connection to the coordinator that membership uses, too: responses have the order of the requests."""
 
 Refused = Callable[[int, Generation], None]
 
@@ -75,12 +75,12 @@ class GroupOffsets:
         client: sends to the coordinator.
         group_id: the group.
         group_instance_id: of a static member, or None.
-        refused: called with an error code and the credentials used when a commit's answer tells something about the
-            membership.
+        refused: called with an error code and the credentials used when the response to a commit says something about
+            the membership.
         require_stable: whether to wait for transactions that are committing offsets (KIP-447).
         backoff: pauses between attempts.
         statistics: counts commits.
-        newest: the newest credentials. In the protocol of KIP-848 they change while a membership goes on, and what was
+        newest: returns the newest credentials. In the protocol of KIP-848 they change during a membership, and what was
             refused with older ones is sent again with them.
     """
 
@@ -114,21 +114,20 @@ class GroupOffsets:
         resend: bool = True,
         await_topics: bool = True,
     ) -> None:
-        """Commit, trying again while that can help. Nothing is sent for a partition after a newer commit of it.
+        """Commit, with retries. Nothing is sent for a partition after a newer commit of it.
 
         Arguments:
-            offsets: what to commit; nothing is sent for an empty one, nor for those of `ReadOffsets` whose topic was
-                deleted and created again since they were read.
-            generation: credentials; `NO_GENERATION` for a consumer whose partitions were assigned by hand.
+            offsets: what to commit; nothing is sent if it is empty, nor for those of `ReadOffsets` whose topic was
+                deleted and recreated since they were read.
+            generation: credentials; `NO_GENERATION` for a consumer whose partitions were assigned manually.
             timeout_ms: how long to try.
-            resend: whether it may be sent more than once. One that nobody waits for may not, as in Java: it would come
-                long after it was asked for. Until it is sent the first time it is tried again in any case.
-            await_topics: whether it is tried again where the coordinator does not know a topic. What was read from was
-                most likely deleted: Java's automatic commits do not wait for it either.
+            resend: whether it may be sent more than once. A commit that no one waits for may not, as in Java: it would
+                arrive long after it was requested. Until it is sent for the first time, it is always retried.
+            await_topics: whether to retry if the coordinator does not know a topic. What was read from was most likely
+                deleted: Java's automatic commits do not wait for it either.
 
-        Raises `CommitFailedError` if the partitions may belong to another member, `RetriableCommitFailedError` where a
-        newer commit was sent, or it is not to be sent again; `KafkaTimeoutError`, and what the broker answered
-        otherwise.
+        Raises `CommitFailedError` if the partitions may belong to another member, `RetriableCommitFailedError` if a
+        newer commit was sent, or this one may not be sent again; `KafkaTimeoutError`, and other errors of the broker.
         """
         if not offsets:
             return
@@ -142,7 +141,7 @@ class GroupOffsets:
     async def fetch(
         self, partitions: Iterable[TopicPartition], timeout_ms: float
     ) -> dict[TopicPartition, OffsetAndMetadata]:
-        """The committed offsets; partitions without one are left out. Raises as `commit` does."""
+        """Return the committed offsets; partitions without one are omitted. Raises like `commit`."""
         wanted = list(partitions)
         if not wanted:
             return {}
@@ -165,7 +164,7 @@ class GroupOffsets:
             self._client.forget_coordinator("group", self._group_id)
 
     def _renewed(self, generation: Generation) -> Generation:
-        """The newest credentials of the membership that these are of; raises `CommitFailedError` if it is over."""
+        """The newest credentials of the same membership; raises `CommitFailedError` if it is over."""
         if not generation.membership:
             return generation
         newest = self._newest()
@@ -185,7 +184,7 @@ class GroupOffsets:
         node_id = await self._client.coordinator("group", self._group_id)
         connection = await self._client.connection(node_id, _CHANNEL)
         offsets = self._without_deleted(offsets)
-        left = self._order.send(number, offsets)  # nothing is awaited from here until the request is on its way
+        left = self._order.send(number, offsets)  # no await from here until the request is on its way
         if left:
             try:
                 await self._send_commit(connection, left, _topic_ids(offsets), generation)
@@ -206,7 +205,7 @@ class GroupOffsets:
     def _without_deleted(
         self, offsets: Mapping[TopicPartition, OffsetAndMetadata]
     ) -> Mapping[TopicPartition, OffsetAndMetadata]:
-        """Those that are places in the topics as they are now, as far as that is known."""
+        """The offsets whose topics still exist, as far as that is known."""
         ids, now = _topic_ids(offsets), self._client.metadata.topic_id
         deleted = [tp for tp, topic_id in ids.items() if is_another_topic(topic_id, now(tp.topic))]
         if not deleted:
@@ -228,7 +227,7 @@ class GroupOffsets:
         read_from: Mapping[TopicPartition, UUID],
         generation: Generation,
     ) -> None:
-        """Send a commit, by the ids of topics where all are known and the broker takes them."""
+        """Send a commit, with topic ids if all are known and the broker accepts them."""
         ids = {tp: read_from.get(tp) or self._client.metadata.topic_id(tp.topic) or _NO_ID for tp in offsets}
         newest = _NAMED_UNTIL if _NO_ID in ids.values() else None
         request = offset_commit.OffsetCommitRequest(
@@ -298,7 +297,7 @@ class GroupOffsets:
 
 
 def _topic_ids(offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> Mapping[TopicPartition, UUID]:
-    """Which topics offsets were read from, where that is known."""
+    """The topics that offsets were read from, if known."""
     return offsets.topic_ids if isinstance(offsets, ReadOffsets) else {}
 
 
@@ -321,7 +320,7 @@ def _commit_topics(
 
 
 def _read_committed(topics: Iterable[Any], group_id: str) -> dict[TopicPartition, OffsetAndMetadata]:
-    """The offsets of an answer; raises one error for all topics that this client may not read, before others."""
+    """Read the offsets of a response; the error for unauthorized topics names all of them, and comes before others."""
     committed: dict[TopicPartition, OffsetAndMetadata] = {}
     unauthorized: set[str] = set()
     failures: list[KafkaError] = []
@@ -345,7 +344,7 @@ def _read_committed(topics: Iterable[Any], group_id: str) -> dict[TopicPartition
 
 
 def _ends_trying(error: Exception) -> bool:
-    """Whether it is not tried again here; of `RetriableCommitFailedError` it is the caller's to decide."""
+    """Whether an error is not retried here; for `RetriableCommitFailedError` the caller decides."""
     return isinstance(error, RetriableCommitFailedError) or anything_unexpected(error)
 
 
@@ -360,14 +359,14 @@ class CommitOrder:
         self._sent: dict[TopicPartition, int] = {}
 
     def begin(self) -> int:
-        """The number of a commit that is newer than all before it."""
+        """Return the number of a commit that is newer than all before it."""
         self._begun += 1
         return self._begun
 
     def send(
         self, number: int, offsets: Mapping[TopicPartition, OffsetAndMetadata]
     ) -> dict[TopicPartition, OffsetAndMetadata]:
-        """Those of ``offsets`` that no newer commit was sent for; from now on they count as sent."""
+        """Return those of ``offsets`` for which no newer commit was sent; they then count as sent."""
         left = {tp: committed for tp, committed in offsets.items() if self._sent.get(tp, number) <= number}
         self._sent.update(dict.fromkeys(left, number))
         return left
@@ -379,7 +378,7 @@ class ReadOffsets(dict[TopicPartition, OffsetAndMetadata]):
     A position in a topic that was deleted means nothing in a new topic of the same name.
 
     Attributes:
-        topic_ids: of the topics that the positions are places in, as far as they are known (KIP-516).
+        topic_ids: ids of the topics that the positions refer to, as far as known (KIP-516).
     """
 
     def __init__(self) -> None:

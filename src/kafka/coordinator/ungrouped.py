@@ -18,15 +18,15 @@ from kafka.structs import TopicPartition
 
 
 class UngroupedMembership:
-    """A `Membership` that asks nobody.
+    """A `Membership` without a coordinator.
 
-    Partitions that are held go where their topic is no longer subscribed to or does not exist, or was created again
-    with fewer. They stay while a topic cannot be described for another cause.
+    Assigned partitions are given up if their topic is no longer subscribed to or does not exist, or was recreated with
+    fewer. They stay while a topic cannot be described for another reason.
 
     Arguments:
-        metadata: gives the newest snapshot of the cluster.
+        metadata: returns the newest metadata.
         host: the consumer.
-        is_still_there: whether a partition exists though the snapshot lacks it, as the broker that was asked lags
+        is_still_there: whether a partition exists although the metadata lack it, as the broker that was asked lags
             behind.
     """
 
@@ -45,10 +45,10 @@ class UngroupedMembership:
         self._turns = itertools.count()
 
     def status(self) -> None:
-        """There is no group."""
+        """None: there is no group."""
 
     def commit_generation(self) -> Generation:
-        """There is no group to commit to."""
+        """Raise an error: there is no group to commit to."""
         raise CommitFailedError
 
     def next_step(self, held: Partitions) -> Step | None:
@@ -62,7 +62,7 @@ class UngroupedMembership:
             if numbers is None and metadata.topic_errors.get(topic) is not UnknownTopicOrPartitionError:
                 lacking.add(topic)
         target.update(tp for tp in held if tp.topic in lacking or (tp.topic in topics and self._is_still_there(tp)))
-        # Each call is a turn of its own: nothing of this waits for the loop.
+        # Each call is a separate turn: nothing here waits for the loop.
         return None if target == held else step_towards(frozenset(target), held, next(self._turns))
 
     def leave_step(self, held: Partitions) -> Step:
@@ -70,7 +70,7 @@ class UngroupedMembership:
         return Step(StepKind.REVOKE, held, next(self._turns))
 
     def step_done(self, step: Step, held: Partitions) -> None:
-        """Nobody waits for it."""
+        """Do nothing: no request waits for the step."""
 
     def subscription_changed(self, reason: str) -> None:
         """See `Membership`."""
@@ -81,13 +81,13 @@ class UngroupedMembership:
         self._host.step_ready()
 
     def commit_refused(self, error_code: int, generation: Generation) -> None:
-        """Without a group there are no commits."""
+        """Do nothing: without a group there are no commits."""
 
     def begin_to_leave(self, reason: str) -> None:
-        """There is nobody to tell."""
+        """Do nothing: there is no coordinator."""
 
     async def leave(self, reason: str, timeout_ms: float) -> None:
-        """There is nobody to tell."""
+        """Do nothing: there is no coordinator."""
 
     async def close(self, timeout_ms: float) -> None:
-        """There is nothing to stop."""
+        """Do nothing: there is nothing to stop."""

@@ -27,6 +27,7 @@ from kafka.wire.api.offset_for_leader_epoch import (
     OffsetForLeaderTopicResult,
 )
 from unit.consumer.batches import numbered
+from unit.consumer.listeners import BufferCalls, FetchCalls
 
 
 def metadata(leaders: dict[int, int], epoch: int = 0, topic_id: uuid.UUID | None = None) -> ClusterMetadata:
@@ -210,20 +211,22 @@ class Bench:
         self.data = asyncio.Event()
         self.replaced: list[PartitionState] = []
         self.is_reassigned, self.is_believed = False, True
-        self.buffer = FetchBuffer(parsed, self._unblocked, self._out_of_range, replaced=self._replaced)
+        self.buffer = FetchBuffer(parsed, BufferCalls(self._unblocked, self._out_of_range, self._replaced))
         self.fetcher = Fetcher(
             parsed,
             self.leaders,
             self.subscription,
             self.buffer,
             Backoff(100, 1_000),
-            self.data.set,
-            self._stale,
-            self.failed.append,
-            self.divergences.append,
+            FetchCalls(
+                self.data.set,
+                self._stale,
+                self.failed.append,
+                self.divergences.append,
+                lambda: self.is_reassigned,
+                lambda topic: self.is_believed,
+            ),
             60_000,
-            reassigned=lambda: self.is_reassigned,
-            believed=lambda topic: self.is_believed,
         )
 
     def assign(self, *numbers: int, offset: int = 0) -> list[PartitionState]:

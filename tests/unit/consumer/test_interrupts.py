@@ -25,6 +25,7 @@ from kafka.net import LoopThread
 from kafka.record import Columns
 from kafka.structs import TopicPartition
 from unit.consumer.batches import at, numbered
+from unit.consumer.listeners import BufferCalls
 from unit.interrupt import NEVER, Interrupt, interrupts
 
 FOLDER = str(Path(kafka.consumer.__file__).parent)
@@ -47,7 +48,7 @@ class Desk:
         self._ends = ends
         self._lost: list[PartitionState] = []
         self._states = [PartitionState(TopicPartition("t", number)) for number in range(2)]
-        buffer = self._buffer = FetchBuffer(config.fetch, self._lost.append, lambda _: None)
+        buffer = self._buffer = FetchBuffer(config.fetch, BufferCalls(self._lost.append))
         for state in self._states:
             state.locate(0, FetchPosition(0))
             self._fetch(state)

@@ -15,7 +15,7 @@ from kafka.wire.api.heartbeat import HeartbeatResponse
 from kafka.wire.api.leave_group import LeaveGroupResponse
 from unit.consumer.bench import T0, T1, Bench, commit_answer
 from unit.consumer.scripted_membership import still_loading
-from unit.coordinator.group import joined, synced
+from unit.coordinator.scripted_group import joined, synced
 from unit.virtual_loop import simulate
 
 SHORT_S = 7.0

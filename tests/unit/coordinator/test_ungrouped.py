@@ -9,7 +9,7 @@ from kafka.cluster.metadata import ClusterMetadata
 from kafka.coordinator.membership import Membership, Partitions, Step, StepKind
 from kafka.coordinator.ungrouped import UngroupedMembership
 from kafka.errors import CommitFailedError
-from unit.coordinator.group import partitions
+from unit.coordinator.scripted_group import partitions
 
 _fits: type[Membership] = UngroupedMembership
 

@@ -35,7 +35,7 @@ RecordMap = dict[TopicPartition, list[ConsumerRecord]]
 
 
 class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
-    """The part of `AsyncKafkaConsumer` that is a step by step counterpart of another consumer's; see the module."""
+    """The calls of `AsyncKafkaConsumer` that wait or run user code."""
 
     def _make_parts(self, config: ConsumerConfig) -> None:
         options = config.consumer
@@ -68,20 +68,20 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
         *,
         max_records_per_partition: int | None = None,
     ) -> ConsumerRecords[Key, Value]:
-        """Records that have been fetched, waiting for some if there are none.
+        """Return fetched records, waiting for some if there are none.
 
         Arguments:
-            timeout_ms: how long to wait, 0: not at all. Membership of the group is seen to in any case; rebalance
-                listeners run in here.
-            max_records: at most so many; None: ``max_poll_records``.
-            update_offsets: False leaves the positions where they are: the next call gives the same records.
-            max_records_per_partition: at most so many of each partition, within ``max_records``; None: no such limit.
-                The rest stays in the buffer, and comes in order with later calls, in which partitions that had more
-                come last.
+            timeout_ms: how long to wait for records; 0 does not wait. Group membership is maintained even with 0;
+                rebalance listeners run within this call.
+            max_records: maximum number of records; None: ``max_poll_records``.
+            update_offsets: False leaves the positions unchanged: the next call returns the same records.
+            max_records_per_partition: maximum number of records of each partition, within ``max_records``; None: no
+                such limit. The rest stays in the buffer, and follows in order with later calls; partitions that reached
+                the limit come last in these.
 
-        Returns `ConsumerRecords`, a dict of `TopicPartition` to lists of `ConsumerRecord`, empty if the time was up.
-        Its `items`, `keys` and `values` are a dict's; iterating over it and `len` go over the records of all
-        partitions: ``for record in consumer.poll(1000)``.
+        Returns `ConsumerRecords`, a dict of `TopicPartition` to lists of `ConsumerRecord`, empty after a timeout. Its
+        `items`, `keys` and `values` are a dict's; iteration and `len` cover the records of all partitions: ``for record
+        in consumer.poll(1000)``.
 
         Raises `NoOffsetForPartitionError`, `OffsetOutOfRangeError`, `CorruptRecordError`, `RecordDeserializationError`,
         `TopicRecreatedError`, `TopicAuthorizationFailedError`, `GroupAuthorizationFailedError`, and what listeners
@@ -100,7 +100,7 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
     def _intercepted(
         self, records: dict[TopicPartition, list[ConsumerRecord]]
     ) -> dict[TopicPartition, list[ConsumerRecord]]:
-        """What interceptors make of records, if there are any of both."""
+        """Pass records through the interceptors, if there are any of both."""
         interceptors = self._core.interceptors
         return interceptors.on_consume(records) if interceptors is not None and records else records
 
@@ -111,13 +111,13 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
         max_records: int | None = None,
         max_records_per_partition: int | None = None,
     ) -> ConsumerRecords[Key, Value]:
-        """As `poll`, under the name that other asyncio clients have.
+        """`poll`, under the name that other asyncio clients use.
 
         Arguments:
-            partitions: only of these, which have to be assigned; none: of all.
-            timeout_ms: how long to wait, 0: not at all.
-            max_records: at most so many; None: ``max_poll_records``.
-            max_records_per_partition: at most so many of each partition, as of `poll`.
+            partitions: return records of these only, which must be assigned; without any, of all.
+            timeout_ms: how long to wait for records; 0 does not wait.
+            max_records: maximum number of records; None: ``max_poll_records``.
+            max_records_per_partition: maximum number of records of each partition, as in `poll`.
         """
         if not partitions:
             return await self.poll(timeout_ms, max_records, max_records_per_partition=max_records_per_partition)
@@ -131,10 +131,10 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
         return await self._hand_over(records, timeout_ms, most, wanted=wanted, max_each=max_each)
 
     async def getone(self, *partitions: TopicPartition) -> ConsumerRecord[Key, Value]:
-        """The next record, however long that takes.
+        """Return the next record, however long that takes.
 
         Arguments:
-            partitions: as of `getmany`.
+            partitions: as in `getmany`.
         """
         while partitions:
             for records in (await self.getmany(*partitions, timeout_ms=math.inf, max_records=1)).values():
@@ -147,12 +147,12 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
     async def poll_columns(
         self, timeout_ms: float = 0, max_records: int | None = None, *, max_records_per_partition: int | None = None
     ) -> dict[TopicPartition, Columns]:
-        """As `poll`, but columns instead of records; positions move past them.
+        """Like `poll`, but return columns instead of records; positions move past them.
 
         Arguments:
-            timeout_ms: how long to wait, 0: not at all.
-            max_records: at most so many; None: what has been fetched, about 8 MiB of columns at a time.
-            max_records_per_partition: at most so many of each partition, as of `poll`.
+            timeout_ms: how long to wait for records; 0 does not wait.
+            max_records: maximum number of records; None: what has been fetched, about 8 MiB of columns at a time.
+            max_records_per_partition: maximum number of records of each partition, as in `poll`.
         """
         most = check_max_records(max_records, NO_LIMIT)
 
@@ -172,24 +172,27 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
         value: "ReadAs | None" = None,
         error_columns: bool = False,
     ) -> "pyarrow.RecordBatch":
-        """As `poll_columns`, as one Arrow batch, empty if the time was up: much of one partition, or little of several.
+        """Like `poll_columns`, but return one Arrow batch.
+
+        It has many rows of one partition, or few of several, and is empty after a timeout.
 
         Arguments:
-            timeout_ms: how long to wait, 0: not at all.
-            max_records: at most so many rows; None: what has been fetched.
-            max_records_per_partition: at most so many rows of each partition, as of `poll`.
-            key: makes keys a typed column: what ``reader()`` of a schema registry's client returns, an `Avro`, `Json`
-                or `Protobuf` object, or "string", "bytes", "short", "int", "long", "float" or "double". None: bytes.
+            timeout_ms: how long to wait for records; 0 does not wait.
+            max_records: maximum number of rows; None: what has been fetched.
+            max_records_per_partition: maximum number of rows of each partition, as in `poll`.
+            key: decodes keys to a typed column: what ``reader()`` of a schema registry client returns, an `Avro`,
+                `Json` or `Protobuf` object, or "string", "bytes", "short", "int", "long", "float" or "double". None:
+                bytes.
             value: the same for values.
-            error_columns: whether columns ``key_error`` and ``value_error`` (of ``cause`` and ``bytes``) say why a
-                typed key or value could not be read, and is null. Else ``on_deserialization_error`` applies; with a
-                function, the key and the value of the record that it returns stand in the row.
+            error_columns: add columns ``key_error`` and ``value_error`` (of ``cause`` and ``bytes``), which say why a
+                typed key or value could not be decoded and is null. Otherwise ``on_deserialization_error`` applies; if
+                that is a function, the row contains the key and value of the record that it returns.
 
-        Columns: topic, partition, offset, timestamp (ms, UTC), timestamp_type, key, value, headers; no Python object is
-        made for a record. Needs the extra "arrow".
+        Columns: topic, partition, offset, timestamp (ms, UTC), timestamp_type, key, value, headers. No Python object is
+        created per record. Requires the extra "arrow".
 
-        Raises `RecordDeserializationError` for a key or value that cannot be read when all before it were handed out,
-        `SchemaRegistryError` where a registry does not answer; the next call tries again.
+        Raises `RecordDeserializationError` for a key or value that cannot be decoded, once all rows before it were
+        returned; `SchemaRegistryError` if a registry does not answer. The next call tries again.
         """
         most, max_each = check_max_records(max_records, NO_LIMIT), _max_each(max_records_per_partition)
         typed = TypedColumns(key, value, error_columns, self._parsed.consumer.on_deserialization_error)
@@ -204,13 +207,16 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
                 return batch
 
     def __aiter__(self) -> Self:
-        """Records one by one, for ever, or until there has been none for ``consumer_timeout_ms``."""
+        """Iterate over records, endlessly or until none has arrived for ``consumer_timeout_ms``."""
         self._check_open()
         return self
 
     async def __anext__(self) -> ConsumerRecord[Key, Value]:
-        """The next record; raises `StopAsyncIteration` when there was none for ``consumer_timeout_ms``, or when the
-        consumer is closed, and `IllegalStateError` where nothing is subscribed to or assigned."""
+        """Return the next record.
+
+        Raises `StopAsyncIteration` if none arrived within ``consumer_timeout_ms``, or if the consumer is closed, and
+        `IllegalStateError` if nothing is subscribed to or assigned.
+        """
         cursor = self._cursor
         if self._events.pending and not await self._see_to_events():
             raise StopAsyncIteration
@@ -223,7 +229,7 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
                 raise StopAsyncIteration
 
     async def _see_to_events(self) -> bool:
-        """Do what has to be done before the next record; False: there is none, as the consumer is closed."""
+        """Do what is due before the next record. Returns False if the consumer is closed, so that there is none."""
         caller = self._poll_loop.poll_guard
         with caller:
             try:
@@ -237,7 +243,10 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
                 caller.is_polling = False
 
     async def _load(self) -> bool:
-        """Take more records for the cursor, whose are used up; False: there are none, or the consumer is closed."""
+        """Load more records into the cursor, which has none left.
+
+        Returns False if there are none, or the consumer is closed.
+        """
         core, cursor, options = self._core, self._cursor, self._core.config.consumer
         caller = self._poll_loop.poll_guard
         with caller:
@@ -267,7 +276,10 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
         wanted: Collection[TopicPartition] | None = None,
         max_each: int = NO_LIMIT,
     ) -> Result:
-        """What ``make`` makes of the next hand-out. The positions move if it is returned, and not before it is made."""
+        """Return what ``make`` makes of the next polled batch.
+
+        Positions move once that is made and is being returned.
+        """
         polled: PolledBatch | None = None
         caller = self._poll_loop.poll_guard
         try:
@@ -305,26 +317,26 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
     # The cluster ------------------------------------------------------------------------------------------------------
 
     async def partitions_for_topic(self, topic: str) -> set[int]:
-        """The numbers of a topic's partitions, asking the cluster if need be; none: there is no such topic."""
+        """Return the partition numbers of a topic, asking the cluster if necessary; empty if there is no such topic."""
         self._check_open()
         name = check_topic_name(topic)
         return await self._poll_loop.run(self._core.cluster.partitions_for_topic(name), self._api_timeout_ms)
 
     async def topics(self) -> set[str]:
-        """All topics that the cluster lets this client see, without internal ones."""
+        """Return the names of all topics that the cluster shows to this client, without internal ones."""
         self._check_open()
         return await self._poll_loop.run(self._core.cluster.all_topics(), self._api_timeout_ms)
 
     async def bootstrap_connected(self) -> bool:
-        """Whether a broker is connected."""
+        """Return whether a broker is connected."""
         return await self._poll_loop.run(self._core.cluster.is_connected())
 
     async def bootstrap(self, timeout_ms: float | None = None, refresh: bool = False) -> None:
-        """Wait until the cluster is found, which goes on in the background where ``api_version`` is given.
+        """Wait until the cluster is found, which happens in the background if ``api_version`` is given.
 
         Arguments:
-            timeout_ms: None: for as long as it takes.
-            refresh: ask for the metadata anew, although they are there.
+            timeout_ms: None: as long as it takes.
+            refresh: request the metadata again, even if they are known.
 
         Raises `KafkaTimeoutError`, which says what the servers answered.
         """
@@ -333,12 +345,12 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
         await self._poll_loop.run(self._core.cluster.find(limit_ms, refresh))
 
     async def client_instance_id(self, timeout_ms: float | None = None) -> UUID:
-        """The id that brokers have given this consumer for its metrics, the same for its life (KIP-714, Kafka 3.7).
+        """Return the id that brokers gave this consumer for its metrics, for its lifetime (KIP-714, Kafka 3.7).
 
         Arguments:
             timeout_ms: how long to wait for it; None: ``default_api_timeout_ms``.
 
-        Raises `UnsupportedVersionError` where no broker takes clients' metrics, `KafkaTimeoutError`,
+        Raises `UnsupportedVersionError` if no broker accepts client metrics, `KafkaTimeoutError`, and
         `IllegalStateError` with ``enable_metrics_push=False``.
         """
         self._check_open()
@@ -350,8 +362,8 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
     async def unsubscribe(self) -> None:
         """Give up all topics and partitions, and leave the group.
 
-        Waits for an automatic commit for 5 seconds at most, and for the coordinator to hear of it for one; both go on
-        in the background after that, and `close` waits for them.
+        Waits up to 5 seconds for an automatic commit, and one second for the coordinator; both continue in the
+        background after that, and `close` waits for them.
         """
         self._check_open()
         await self._poll_loop.give_up_partitions(self._api_timeout_ms)
@@ -359,11 +371,11 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
         await self._poll_loop.run(self._core.leave_group(), LEAVE_WAIT_MS)
 
     async def assign(self, partitions: Iterable[TopicPartition]) -> None:
-        """Read exactly these partitions, without the group's assignment; partitions kept keep their positions.
+        """Read exactly these partitions, without the group's assignment. Partitions that stay keep their positions.
 
-        An automatic commit of the positions so far is waited for as in `unsubscribe`.
+        Waits for an automatic commit of the positions so far, as `unsubscribe` does.
 
-        Raises `IllegalStateError` after `subscribe`, `TypeError` and `IllegalArgumentError` for what is no partition.
+        Raises `IllegalStateError` after `subscribe`, `TypeError` and `IllegalArgumentError` for invalid partitions.
         """
         self._check_open()
         self._core.subscription.check_unsubscribed()  # before the listener hears that it gives partitions up
@@ -372,16 +384,17 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
         self._core.assign(wanted)
 
     async def close(self, autocommit: bool = True, timeout_ms: float | None = None) -> None:
-        """Commit if that is automatic, wait for `commit_async`, leave the group, close connections and deserializers.
+        """Commit if commits are automatic, wait for `commit_async`, leave the group, and close connections.
 
-        The second call does nothing. One from another thread or task waits for the first, unless the first waits for
-        it: a listener or a callback that is called from within `close` may call it, also in a task of its own.
+        Deserializers and interceptors are closed, too. A second call does nothing. One from another thread or task
+        waits for the first, unless the first waits for it: a listener or callback that is called from within `close`
+        may call it, also in a task of its own.
 
         Arguments:
-            autocommit: False leaves the last automatic commit out.
-            timeout_ms: how long it may take; None: 30 seconds.
+            autocommit: False skips the last automatic commit.
+            timeout_ms: how long closing may take; None: 30 seconds.
 
-        Raises `KafkaTimeoutError` if another thread or task is still closing it when the time is up.
+        Raises `KafkaTimeoutError` if another thread or task is still closing the consumer after that time.
         """
         limit = CLOSE_TIMEOUT_MS if timeout_ms is None else check_timeout(timeout_ms)
         if self._started:
@@ -390,7 +403,7 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close; after an error without an automatic commit: what was being worked on will be read again."""
+        """Close; after an error without an automatic commit, so that the records in progress are read again."""
         await self.close(autocommit=kind is None)
 
 
@@ -399,7 +412,7 @@ def _max_each(given: int | None) -> int:
 
 
 def _close_parts(interceptors: ConsumerInterceptors | None, deserializers: Deserializers) -> None:
-    """Close what is the user's. No method: whoever closes would keep the consumer alive."""
+    """Close the user's objects. Not a method: a reference from the finalizer would keep the consumer alive."""
     if interceptors is not None:
         interceptors.close()
     deserializers.close()

@@ -1,4 +1,4 @@
-"""The consumer's calls about offsets that wait: commits, committed offsets, positions, and look-ups in the log."""
+"""The consumer's calls about offsets that wait: commits, committed offsets, positions, and lookups in the log."""
 
 from collections.abc import Iterable, Mapping
 from typing import overload
@@ -19,23 +19,23 @@ from kafka.structs import OffsetAndMetadata, OffsetAndTimestamp, TopicPartition
 
 
 class AsyncOffsetCalls(BaseConsumer):
-    """The part of `AsyncKafkaConsumer` that is about offsets; see the module."""
+    """The part of `AsyncKafkaConsumer` that is about offsets."""
 
     _poll_loop: AsyncPollLoop
 
     async def commit(
         self, offsets: Mapping[TopicPartition, OffsetAndMetadata] | None = None, timeout_ms: float | None = None
     ) -> None:
-        """Commit offsets to the group, and wait until it is done. With nothing to commit it returns at once.
+        """Commit offsets to the group, and wait until that is done. Returns at once if there is nothing to commit.
 
         Arguments:
-            offsets: the next offset to read, by partition; None: the positions of all assigned partitions. Those of a
-                topic that was deleted and created again since they were read are left out.
+            offsets: the next offset to read, by partition; None: the positions of all assigned partitions, except those
+                in topics that were deleted and recreated since they were read.
             timeout_ms: how long to try; None: ``default_api_timeout_ms``.
 
         Raises `CommitFailedError` if the group has rebalanced meanwhile, `KafkaTimeoutError`, `IllegalStateError`
-        without a ``group_id``, what the broker answers, and before anything is sent `TypeError` or
-        `IllegalArgumentError` for offsets or metadata that cannot be committed.
+        without a ``group_id``, the broker's error, and before anything is sent `TypeError` or `IllegalArgumentError`
+        for offsets or metadata that cannot be committed.
         """
         self._check_open()
         chosen = self._core.consumed_offsets() if offsets is None else self._core.given_offsets(check_offsets(offsets))
@@ -59,16 +59,16 @@ class AsyncOffsetCalls(BaseConsumer):
         metadata: bool = False,
         timeout_ms: float | None = None,
     ) -> CommittedOffset | OffsetAndMetadata | dict[TopicPartition, CommittedOffset | OffsetAndMetadata | None] | None:
-        """The offset that the group has committed last for a partition, assigned or not; None if there is none.
+        """Return the offset that the group last committed for a partition, assigned or not; None if there is none.
 
         Arguments:
-            partition: one, or several, which are asked about in one request and give a dict of each to what it alone
-                would give. Java: ``committed(Set)`` (KIP-520).
-            metadata: True gives an `OffsetAndMetadata`; False an int that has ``offset`` and ``metadata`` as well.
+            partition: one, or several: these are requested together, and the result is a dict of each to what it would
+                return alone. Java: ``committed(Set)`` (KIP-520).
+            metadata: True returns an `OffsetAndMetadata`; False an int that also has ``offset`` and ``metadata``.
             timeout_ms: how long to try; None: ``default_api_timeout_ms``.
 
-        Raises `IllegalStateError` without a ``group_id``, `KafkaTimeoutError`, what the coordinator answers, and
-        before anything is sent `TypeError` or `IllegalArgumentError` for what is no partition.
+        Raises `IllegalStateError` without a ``group_id``, `KafkaTimeoutError`, the coordinator's error, and before
+        anything is sent `TypeError` or `IllegalArgumentError` for an invalid partition.
         """
         self._check_open()
         several = is_several(partition)
@@ -82,9 +82,9 @@ class AsyncOffsetCalls(BaseConsumer):
         return found if several else found[wanted[0]]
 
     async def position(self, partition: TopicPartition, timeout_ms: float | None = None) -> int:
-        """The offset of the next record that will be handed out, found out first if need be.
+        """Return the offset of the next record to be returned; it is looked up first if necessary.
 
-        Raises `IllegalStateError` for a partition that is not assigned, `NoOffsetForPartitionError`,
+        Raises `IllegalStateError` for a partition that is not assigned, `NoOffsetForPartitionError`, and
         `KafkaTimeoutError` after ``timeout_ms`` (None: ``default_api_timeout_ms``).
         """
         state = self._assigned(partition)
@@ -96,12 +96,14 @@ class AsyncOffsetCalls(BaseConsumer):
     async def beginning_offsets(
         self, partitions: Iterable[TopicPartition], timeout_ms: float | None = None
     ) -> dict[TopicPartition, int]:
-        """The first offset that each partition still has; raises `KafkaTimeoutError`, also for unknown partitions.
+        """Return the first offset that each partition still has.
+
+        Raises `KafkaTimeoutError`, also for unknown partitions.
 
         Arguments:
-            partitions: those that are asked about; they need not be assigned.
-            timeout_ms: how long it is tried; None: ``default_api_timeout_ms``, or ``request_timeout_ms`` where only
-                that was given.
+            partitions: any partitions; they need not be assigned.
+            timeout_ms: how long to try; None: ``default_api_timeout_ms``, or ``request_timeout_ms`` if only that was
+                given.
         """
         found = await self._look_up(dict.fromkeys(check_partitions(partitions), EARLIEST), timeout_ms)
         return {tp: each.offset for tp, each in found.items()}
@@ -109,12 +111,12 @@ class AsyncOffsetCalls(BaseConsumer):
     async def end_offsets(
         self, partitions: Iterable[TopicPartition], timeout_ms: float | None = None
     ) -> dict[TopicPartition, int]:
-        """The offset after the last record of each partition; with read_committed, after the last stable one.
+        """Return the offset after the last record of each partition; with read_committed, after the last stable one.
 
         Arguments:
-            partitions: those that are asked about; they need not be assigned.
-            timeout_ms: how long it is tried; None: ``default_api_timeout_ms``, or ``request_timeout_ms`` where only
-                that was given.
+            partitions: any partitions; they need not be assigned.
+            timeout_ms: how long to try; None: ``default_api_timeout_ms``, or ``request_timeout_ms`` if only that was
+                given.
         """
         found = await self._look_up(dict.fromkeys(check_partitions(partitions), LATEST), timeout_ms)
         return {tp: each.offset for tp, each in found.items()}
@@ -122,12 +124,12 @@ class AsyncOffsetCalls(BaseConsumer):
     async def offsets_for_times(
         self, timestamps: Mapping[TopicPartition, int], timeout_ms: float | None = None
     ) -> dict[TopicPartition, OffsetAndTimestamp | None]:
-        """The first record at or after a time, by partition; None where there is none.
+        """Return the first record at or after a time, by partition; None if there is none.
 
         Arguments:
             timestamps: milliseconds since 1970-01-01 UTC.
-            timeout_ms: how long it is tried; None: ``default_api_timeout_ms``, or ``request_timeout_ms`` where only
-                that was given.
+            timeout_ms: how long to try; None: ``default_api_timeout_ms``, or ``request_timeout_ms`` if only that was
+                given.
         """
         return found_or_none(await self._look_up(check_times(timestamps), timeout_ms))
 
@@ -141,7 +143,7 @@ class AsyncOffsetCalls(BaseConsumer):
     async def _epoch_ends(
         self, epochs: Mapping[TopicPartition, int], timeout_ms: float
     ) -> dict[TopicPartition, OffsetAndTimestamp]:
-        """Up to where the leaders have what was written in leader epochs (KIP-320), -1 where they cannot tell."""
+        """Return the end offsets of leader epochs in the logs of the leaders (KIP-320); -1 if unknown."""
         self._check_open()
         return await self._poll_loop.run(self._core.epoch_ends.find(epochs, timeout_ms), timeout_ms)
 

@@ -3,9 +3,9 @@
 `DecodeAhead` decodes the next partitions, part by part, while the caller decodes another or processes its records.
 `ResponseOpener` opens the next response of a partition, either way.
 
-Most of the time goes into decompressing, which releases the GIL. The thread decodes one item after the other. It ends
-after some milliseconds, when enough lies ready or nothing is left. So there is no thread to stop when a consumer is
-closed or the process forks. The interpreter waits for it at its exit.
+Most of the time is spent on decompression, which releases the GIL. The thread decodes one item after another. It ends
+after some milliseconds, when enough is ready or nothing is left, so there is no thread to stop when a consumer is
+closed or the process forks. The interpreter waits for it when it exits.
 """
 
 import contextlib
@@ -13,8 +13,8 @@ import itertools
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple, Protocol
 
 from kafka.consumer.buffer.partition_response import DecodedFetch, DecodeOptions, PartitionResponse, TopicReplaced
 from kafka.consumer.buffer.partition_state import PartitionState
@@ -26,18 +26,19 @@ from kafka.record import Columns
 log = logging.getLogger(__name__)
 
 _WORTH_BYTES = 128 * 1024
-"""How many compressed bytes take so long that a thread for them pays."""
+"""The number of compressed bytes from which a thread is worthwhile."""
 
 _LOOKED_AT = 8
-"""Among how many partitions that come next one is looked for."""
+"""How many of the next partitions are searched for such an item."""
 
 _AHEAD = 1.5
-"""How many full parts may lie ready before there is no further one: with a single one the thread would idle while the
-caller decodes a part of another partition."""
+"""How many full parts may be ready before no further one is decoded: with a single one, the thread would idle while the
+caller decodes a part of another partition.
+"""
 
 
 class _Part(NamedTuple):
-    """One part, or what was raised in its place, and whether it is the last of its item."""
+    """One part, or the exception raised instead, and whether it is the last of its item."""
 
     columns: Columns | None
     error: Exception | None
@@ -46,7 +47,7 @@ class _Part(NamedTuple):
 
     @property
     def nbytes(self) -> int:
-        """How much memory it takes."""
+        """The memory that it occupies."""
         return 0 if self.columns is None else self.columns.nbytes
 
 
@@ -55,7 +56,7 @@ class _Task:
 
     Arguments:
         state: the partition.
-        item: with a frame that is to be given back by `release`.
+        item: the response; `release` gives its frame back.
     """
 
     __slots__ = ("_frame", "abandoned", "item", "parts", "state")
@@ -70,11 +71,11 @@ class _Task:
             self._frame.retain()
 
     def decode(self, options: DecodeOptions, max_bytes: int) -> _Part:
-        """The next part; what is raised is kept for whoever takes it."""
+        """Decode the next part; an exception is kept for the caller who takes the part."""
         try:
             decoder = self.item.decoder(options)
             columns, error = decoder.part(max_bytes)
-        except BaseException as raised:  # handed over to the caller, whatever it is
+        except BaseException as raised:  # passed to the caller, whatever it is
             part = _Part(None, None, raised, is_last=True)
         else:
             part = _Part(columns, error, None, is_last=error is not None or decoder.finished)
@@ -83,7 +84,7 @@ class _Task:
         return part
 
     def release(self) -> None:
-        """Nothing is decoded any more."""
+        """Give the frame back: nothing more is decoded."""
         frame, self._frame = self._frame, None
         if frame is not None:
             frame.release()
@@ -94,8 +95,8 @@ class DecodeAhead:
 
     Arguments:
         options: how to decode.
-        waiting: the partitions that come next, none that the caller is at; who takes one away looks whether its item is
-            claimed.
+        waiting: the next partitions, without the one that the caller is decoding; whoever removes one checks whether
+            its item is claimed.
         lock: guards them.
     """
 
@@ -107,20 +108,20 @@ class DecodeAhead:
         self._max_bytes = 0
         self._tasks: dict[object, _Task] = {}
         self._unfinished: _Task | None = None
-        """The one of them that has parts to decode."""
+        """The task that has parts left to decode."""
         self._lock = loop_lock()
         self._news = threading.Lock()
         """Locked: nothing has changed since the caller looked."""
         self._news.acquire()
         self._worker: threading.Thread | None = None
-        """The thread that is decoding, or about to. Any other that begins all the same ends at once."""
+        """The thread that is decoding, or about to. Any other that starts nevertheless ends at once."""
         self._has_begun = False
         self._ready = 0
-        """How many bytes of columns lie ready."""
+        """The size of all columns that are ready, in bytes."""
 
     @property
     def partition(self) -> PartitionState | None:
-        """One of whose parts is ready, if there is any."""
+        """A partition with a part that is ready, or None."""
         return next((task.state for task in list(self._tasks.values()) if task.parts), None)
 
     def has(self, item: object) -> bool:
@@ -128,15 +129,15 @@ class DecodeAhead:
         return item in self._tasks
 
     def is_ready(self, item: object) -> bool:
-        """Whether `take` need not wait for a claimed item."""
+        """Whether `take` does not have to wait for a claimed item."""
         task = self._tasks.get(item)
         return task is None or bool(task.parts)
 
     def offer(self, max_bytes: int) -> None:
-        """Go on with the claimed item, or begin with another, if there is one that pays and not enough lies ready.
+        """Continue with the claimed item, or claim another, if one is worthwhile and not enough is ready.
 
         Arguments:
-            max_bytes: about how many bytes of columns a part is to have.
+            max_bytes: approximate size of a part's columns, in bytes.
         """
         if self._worker is not None or not self._usable or self._ready >= _AHEAD * max_bytes:
             return
@@ -149,18 +150,18 @@ class DecodeAhead:
         try:
             self._worker = worker
             worker.start()
-        except RuntimeError:  # no thread can be had: the caller decodes everything
+        except RuntimeError:  # no thread can be started: the caller decodes everything
             self._worker, self._usable = None, False
-        except BaseException:  # an interrupt, before the thread has begun or after that
+        except BaseException:  # an interrupt, before or after the thread started
             with self._lock:
                 if not self._has_begun:
                     self._worker = None
             raise
 
     def take(self, item: PartitionResponse) -> DecodedFetch | None:
-        """The next part of a claimed item, as `PartitionResponse.decode` gives it; waits until it is done.
+        """Return the next part of a claimed item, as `PartitionResponse.decode` does; waits until it is decoded.
 
-        None where a signal's handler has abandoned it meanwhile.
+        None if a signal handler has abandoned the item meanwhile.
         """
         task, part = self._tasks.get(item), None
         while True:
@@ -173,7 +174,7 @@ class DecodeAhead:
                 if part is not None or self._worker is None:
                     break
             interruptible.acquire(self._news, float("inf"))
-        if part is None:  # the thread has ended before it
+        if part is None:  # the thread ended before decoding it
             part = task.decode(self._options, self._max_bytes)
             if part.is_last:
                 self._unfinished = None
@@ -185,7 +186,7 @@ class DecodeAhead:
         return item.accept(part.columns, part.error, part.is_last)
 
     def abandon(self, item: object) -> None:
-        """An item is not needed any more: the part that is being decoded is finished, and all are forgotten."""
+        """Drop an item that is no longer needed. The part that is being decoded is finished, and all are dropped."""
         task = self._tasks.pop(item, None)
         if task is None:
             return
@@ -194,12 +195,12 @@ class DecodeAhead:
             self._ready -= sum(part.nbytes for part in task.parts)
             task.parts.clear()
             if self._unfinished is not task or self._worker is not None:
-                return  # it is finished, or the thread sees to it
+                return  # it is finished, or the thread releases it
             self._unfinished = None
         task.release()
 
     def _claim(self) -> _Task | None:
-        """Claim the next item of the first partition of which that pays."""
+        """Claim the next item of the first partition for which that is worthwhile."""
         with self._waiting_lock:
             for state in self._next_waiting():
                 buffer = state.buffer
@@ -214,13 +215,13 @@ class DecodeAhead:
         return None
 
     def _next_waiting(self) -> list[PartitionState]:
-        """The first of those that wait; a signal's handler may take some away between any two steps."""
+        """The first waiting partitions; a signal handler may remove some between any two steps."""
         while True:
-            with contextlib.suppress(RuntimeError):  # changed while it was read
+            with contextlib.suppress(RuntimeError):  # changed during iteration
                 return list(itertools.islice(self._waiting, _LOOKED_AT))
 
     def _run(self, task: _Task | None) -> None:
-        """Decode until enough lies ready, or nothing is left; in a thread of its own."""
+        """Decode until enough is ready, or nothing is left; runs in a separate thread."""
         me = threading.current_thread()
         with self._lock:
             if self._worker is not me:
@@ -228,11 +229,11 @@ class DecodeAhead:
             self._has_begun = True
         try:
             self._decode(task)
-        except BaseException as error:  # not of the decoder: of this class, or there is no memory
+        except BaseException as error:  # not raised by the decoder: by this class, or out of memory
             self._failed(error)
         finally:
             with self._lock:
-                if self._worker is me:  # else it has stopped already, and there may be another
+                if self._worker is me:  # otherwise it has stopped already, and there may be another
                     self._worker = None
                 self._tell_caller()
 
@@ -255,7 +256,7 @@ class DecodeAhead:
             task = task or self._claim()
 
     def _failed(self, error: BaseException) -> None:
-        """Hand the error to whoever takes from the item at hand: a part of it may have been lost."""
+        """Pass the error to whoever takes from the current item: a part of it may have been lost."""
         with self._lock:
             task, self._unfinished = self._unfinished, None
             if task is not None and not task.abandoned:
@@ -266,25 +267,38 @@ class DecodeAhead:
             task.release()
 
     def _tell_caller(self) -> None:
-        """Something has changed; with the lock held."""
+        """Report a change; the lock is held."""
         if self._news.locked():
             self._news.release()
 
 
+class PositionListener(Protocol):
+    """What `ResponseOpener` calls, in the caller's thread, if a position is not in the log."""
+
+    def position_out_of_range(self, state: PartitionState) -> None:
+        """The broker does not have the position (any more), and there is a reset policy."""
+
+    def topic_replaced(self, state: PartitionState) -> None:
+        """The records of a topic that was deleted and created again come next."""
+
+    def is_topic_replaced(self, state: PartitionState) -> bool:
+        """Whether the position is one in a topic that was deleted and created again, and means nothing now."""
+
+
 class ResponseOpener:
-    """Belongs to the caller's thread.
+    """Opens the next response of a partition: decodes it, takes what was decoded ahead, or returns its error.
+
+    Belongs to the caller's thread.
 
     Arguments:
         decoding: how to decode.
-        ahead: decodes beside the caller.
+        ahead: decodes in a separate thread.
         lock: the buffer's; it is not held while decoding.
-        resets: whether there is a policy for an offset that is out of range.
-        out_of_range: called with the partition in that case.
-        replaced: called with a partition when the records of a topic that was created again come next.
-        is_replaced: whether the position is one in a topic that was deleted and created again, and means nothing now.
+        resets: whether there is a reset policy.
+        listener: acts on positions that are not in the log.
 
     Attributes:
-        opening: what is being opened. A signal's handler that seeks makes it useless, but does not drop it.
+        opening: what is being opened. A signal handler that seeks makes it useless, but does not drop it.
     """
 
     def __init__(
@@ -293,39 +307,35 @@ class ResponseOpener:
         ahead: DecodeAhead,
         lock: threading.RLock,
         resets: bool,
-        out_of_range: Callable[[PartitionState], None],
-        replaced: Callable[[PartitionState], None] = lambda _: None,
-        is_replaced: Callable[[PartitionState], bool] = lambda _: False,
+        listener: PositionListener,
     ) -> None:
         self._decoding = decoding
         self._ahead = ahead
         self._lock = lock
         self._resets = resets
-        self._out_of_range = out_of_range
-        self._replaced = replaced
-        self._is_replaced = is_replaced
+        self._listener = listener
         self.opening: PartitionResponse | DecodedFetch | None = None
 
     def is_awaited(self, state: PartitionState) -> bool:
-        """Whether it is being decoded ahead, and no part of it is ready."""
+        """Whether a partition is being decoded ahead, and no part of it is ready."""
         buffer = state.buffer
         item = buffer.items[0] if buffer.current is None and buffer.items else None
         return item is not None and self._ahead.has(item) and not self._ahead.is_ready(item)
 
     def open(self, state: PartitionState, max_bytes: int, ahead_bytes: int, has_before: bool) -> Exception | None:
-        """Make it what is handed out now, ``state.buffer.current``. Returns the error if there is one instead.
+        """Open the next response as ``state.buffer.current``, or return its error.
 
-        A signal's handler may have sought before, or seek meanwhile; then there is neither.
+        A signal handler may have sought before, or may seek meanwhile; then there is neither.
 
         Arguments:
-            max_bytes: about how many bytes of columns to make.
+            max_bytes: approximate size of the columns to decode, in bytes.
             ahead_bytes: the same for a part that is decoded ahead meanwhile; 0: none is.
-            has_before: whether records are handed out before it, so that an error has to wait.
+            has_before: whether records are returned before it, so that an error has to wait.
         """
         buffer = state.buffer
         if not buffer.items:
             return None
-        item = self.opening = buffer.items[0]  # no call since: nothing comes in between
+        item = self.opening = buffer.items[0]  # no call since: nothing can happen in between
         try:
             if isinstance(item, PartitionResponse) and item.error is not None:
                 return item.error if has_before else self._open_error(state, item, item.error)
@@ -355,13 +365,13 @@ class ResponseOpener:
         return item.decode(self._decoding, max_bytes)
 
     def _open_error(self, state: PartitionState, item: PartitionResponse, error: Exception) -> Exception | None:
-        """What the broker said about a partition, unless there is a policy for it."""
+        """Return the broker's error about a partition, unless there is a policy for it."""
         out_of_range = isinstance(error, OffsetOutOfRangeError)
-        if isinstance(error, TopicReplaced) or (out_of_range and self._is_replaced(state)):
-            self._replaced(state)
+        if isinstance(error, TopicReplaced) or (out_of_range and self._listener.is_topic_replaced(state)):
+            self._listener.topic_replaced(state)
             return None
         if self._resets and out_of_range:
-            self._out_of_range(state)
+            self._listener.position_out_of_range(state)
             return None
         if not item.sticky:
             with self._lock:

@@ -1,16 +1,18 @@
 """The buffer between the loop, which fetches, and the caller, which decodes and takes records.
 
-The loop puts in the answers for partitions, and goes on fetching as long as there is room. The caller takes hand-outs
-without waiting for the loop. There is one lock. It is held for a few operations per batch, and never while decoding.
+The loop puts in the responses for partitions, and continues to fetch as long as there is room. The caller takes polled
+batches without waiting for the loop. There is one lock. It is held for a few operations per batch, and never while
+decoding.
 """
 
 import threading
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from typing import Protocol
 from uuid import UUID
 
 from kafka.config import FetchOptions
-from kafka.consumer.buffer.decode_ahead import DecodeAhead, ResponseOpener
+from kafka.consumer.buffer.decode_ahead import DecodeAhead, PositionListener, ResponseOpener
 from kafka.consumer.buffer.fetch_statistics import FetchStatistics
 from kafka.consumer.buffer.partition_response import DecodedFetch, DecodeOptions, PartitionResponse
 from kafka.consumer.buffer.partition_state import FetchPosition, PartitionState
@@ -19,74 +21,73 @@ from kafka.net.interruptible import loop_lock
 from kafka.structs import TopicPartition
 
 NO_LIMIT = 2**62
-"""More records, or bytes, than there can be."""
+"""More than any number of records or bytes."""
 
 _PARTITION_FETCHES = 1.5
-"""How much of a partition may lie here before it is fetched no further, in full answers: one is handed out while the
-next is here or on its way. Answers are rarely full to the last byte, so two of them have to count as enough."""
+"""How many full responses of a partition may be buffered before it is not fetched further: one is returned while the
+next is buffered or on its way. Responses are rarely full to the last byte, so two of them have to count as enough.
+"""
 
 DECODED_BYTES = 8 * 1024 * 1024
-"""How many bytes of columns are made of one partition's answer at a time, however well it was compressed."""
+"""The maximum size of columns decoded from one partition's response at a time, however well it was compressed."""
 
 _JOINED_PART = 8
-"""Records of several partitions are taken together up to one part in so many of what one may give: joining copies."""
+"""Records of several partitions are returned together up to this fraction of the maximum: joining copies them."""
+
+
+class BufferListener(PositionListener, Protocol):
+    """What a `FetchBuffer` calls, in the caller's thread."""
+
+    def unblocked(self, state: PartitionState) -> None:
+        """A partition may be fetched again."""
 
 
 class FetchBuffer:
-    """See the module.
+    """Buffers the responses for all assigned partitions; see the module.
 
     Arguments:
         options: sizes in bytes, how to decode.
-        unblocked: called, in the caller's thread, with a partition that may be fetched again.
-        out_of_range: called, in the caller's thread, with a partition whose position the broker does not have (any
-            more) where there is a reset policy.
-        statistics: counts what is handed out; None: nobody does.
-        replaced: called, in the caller's thread, with a partition of which all records of a topic that was deleted and
-            created again are handed out.
-        is_replaced: whether a position that the broker does not have is one in a topic that was deleted and created
-            again; called in the caller's thread.
+        listener: told which partitions may be fetched again, and which positions are not in the log.
+        statistics: counts what is returned to the caller, or None.
     """
 
     def __init__(
         self,
         options: FetchOptions,
-        unblocked: Callable[[PartitionState], None],
-        out_of_range: Callable[[PartitionState], None],
+        listener: BufferListener,
         statistics: FetchStatistics | None = None,
-        replaced: Callable[[PartitionState], None] = lambda _: None,
-        is_replaced: Callable[[PartitionState], bool] = lambda _: False,
     ) -> None:
         self._partition_bound = max(1, int(_PARTITION_FETCHES * options.max_partition_fetch_bytes))
         self._bound = max(self._partition_bound, options.fetch_max_bytes)
         self._most_made = max(options.max_decompressed_bytes, DECODED_BYTES)
-        self._unblocked = unblocked
+        self._listener = listener
         self._statistics = statistics
-        self._lock = loop_lock()  # a signal's handler may run within it
+        self._lock = loop_lock()  # a signal handler may run within it
         self._ready = ReadyQueue(self._lock)
         self._bytes = 0
         self._waiting_for_room: dict[PartitionState, None] = {}
         self._freed: list[PartitionState] = []
-        """Those that may be fetched again, until the loop has been told."""
+        """Partitions that may be fetched again, until the loop has been told."""
         self._dropped: list[PartitionResponse | DecodedFetch] = []
-        """What was taken out and is not needed any more, until its bytes are let go of."""
+        """What was taken out and is no longer needed, until its bytes are released."""
         decoding = DecodeOptions(
             options.check_crcs, options.isolation_level == "read_committed", options.max_decompressed_bytes
         )
         self._ahead = DecodeAhead(decoding, self._ready, self._lock)
         resets = options.auto_offset_reset != "none"
-        self._next = ResponseOpener(decoding, self._ahead, self._lock, resets, out_of_range, replaced, is_replaced)
+        self._next = ResponseOpener(decoding, self._ahead, self._lock, resets, listener)
         self._polled = PolledBatch(self._put_back)
         self.records_taken = 0
 
     @property
     def nbytes(self) -> int:
-        """Bytes fetched and not handed out yet."""
+        """Bytes that were fetched and not returned yet."""
         return self._bytes
 
     # The loop's side --------------------------------------------------------------------------------------------------
 
     def put(self, state: PartitionState, item: PartitionResponse) -> bool:
-        """Take in an answer; False if a seek or a rebalance has made it useless."""
+        """Add a response. Returns False if a seek or a rebalance has made it useless."""
         with self._lock:
             if item.generation == state.generation:
                 state.buffer.items.append(item)
@@ -98,7 +99,7 @@ class FetchBuffer:
         return False
 
     def is_full(self, state: PartitionState) -> bool:
-        """Whether a partition has to wait for the caller; ``unblocked`` is called when it need not any more."""
+        """Return whether a partition has to wait for the caller, until `BufferListener.unblocked`."""
         buffer = state.buffer
         with self._lock:
             buffer.blocked = buffer.nbytes >= self._partition_bound
@@ -108,7 +109,7 @@ class FetchBuffer:
             return buffer.blocked
 
     def follow(self, state: PartitionState) -> None:
-        """Fetch from the position, if it has been changed by other means than handing out."""
+        """Fetch from the position, if that has changed by other means than returning records."""
         fetching = state.fetching
         with self._lock:
             if fetching.generation != state.generation:
@@ -117,10 +118,10 @@ class FetchBuffer:
     def locate(
         self, state: PartitionState, generation: int, position: FetchPosition, topic_id: UUID | None = None
     ) -> bool:
-        """Take the position that has been found for a partition; False if a seek was quicker.
+        """Set the position that was found for a partition. Returns False if a seek came first.
 
         Arguments:
-            topic_id: of the topic that it was found in; None: not known.
+            topic_id: id of the topic that it was found in; None if unknown.
         """
         with self._lock:
             if not state.locate(generation, position):
@@ -138,16 +139,18 @@ class FetchBuffer:
         wanted: Collection[TopicPartition] | None = None,
         max_each: int = NO_LIMIT,
     ) -> PolledBatch:
-        """Up to ``max_records`` records, a slice a partition mostly, to be committed. Rolls back an earlier hand-out.
+        """Take up to ``max_records`` records, usually one slice per partition, to be committed.
 
-        Raises what the broker or the decoder had to say about a partition, once what comes before has been taken.
+        Rolls back an earlier batch.
+
+        Raises the error of the broker or the decoder about a partition, once everything before it has been taken.
 
         Arguments:
-            max_bytes: about how many bytes of columns to make, if they have to be made.
-            one_each: at most one slice of each partition. Without it slices are meant to be joined, so that a large one
-                stands alone.
-            wanted: only these partitions; None: all.
-            max_each: up to so many records of each partition; those with more come after the others the next time.
+            max_bytes: approximate size of columns to decode, in bytes.
+            one_each: take at most one slice of each partition. Without it, slices are meant to be joined, so that a
+                large one is returned alone.
+            wanted: take from these partitions only; None: from all.
+            max_each: maximum number of records of each partition; those with more come after the others the next time.
         """
         if self._polled.slices or self._polled.returning:
             self._polled.roll_back()
@@ -157,7 +160,7 @@ class FetchBuffer:
             ready.give_back_aside()
         polled = self._polled = PolledBatch(self._put_back)
         try:
-            polled.is_being_read = True  # a handler that pauses leaves it as it is
+            polled.is_being_read = True  # a handler that pauses leaves it unchanged
             told = self._fill(polled, max_records, max_bytes, one_each, wanted, max_each)
         except BaseException:
             polled.roll_back()
@@ -169,7 +172,7 @@ class FetchBuffer:
             if ready.passed_over or ready.served:
                 ready.give_back_aside()
         if polled.slices and not polled.count:
-            polled.commit()  # control records and gaps, and nothing before them that could be handed out
+            polled.commit()  # control records and gaps, and nothing to return before them
         if told is not None:
             raise told
         if max_bytes < NO_LIMIT:
@@ -177,36 +180,38 @@ class FetchBuffer:
         return polled
 
     def nothing(self) -> PolledBatch:
-        """A hand-out without records."""
+        """Return a batch without records."""
         return PolledBatch(self._put_back)
 
     def resume(self, state: PartitionState) -> None:
-        """Hand out again what a pause held back."""
+        """Return records of a paused partition again."""
         state.paused = False
         with self._lock:
             self._ready.add(state)
 
     def pause(self, state: PartitionState) -> None:
-        """Hand out nothing of a partition until `resume`, but what is being made for the caller; keep the rest."""
+        """Return no records of a partition until `resume`, except those being built for the caller; keep the rest."""
         state.paused = True
         if not self._polled.is_being_read:
             self._polled.withdraw(state)
 
     def discard(self, state: PartitionState, position: FetchPosition | None = None, reset: int | None = None) -> None:
-        """Drop all of a partition, and what is on its way: it is read from elsewhere, or not at all.
+        """Drop all data of a partition, and what is on its way: it is read from elsewhere, or no longer.
 
         Arguments:
-            position: where it is read from.
+            position: where to read from.
             reset: the timestamp to look that up by; None: as configured.
         """
         try:
             self._go_to(state, position, reset)
-        except BaseException:  # an interrupt: all of it again, or what is here would be taken for the new position's
+        except (
+            BaseException
+        ):  # an interrupt: do it all again, or the buffered data would be taken for the new position's
             self._go_to(state, position, reset)
             raise
 
     def close(self, states: Iterable[PartitionState]) -> None:
-        """Drop all that was fetched of these partitions: nothing is handed out any more."""
+        """Drop all fetched data of these partitions: no more records are returned."""
         for state in states:
             with self._lock:
                 self._empty(state)
@@ -225,7 +230,7 @@ class FetchBuffer:
         self._tell_freed()
 
     def _empty(self, state: PartitionState) -> None:
-        """Take out all of a partition; the lock is held. Call `_drop` after it."""
+        """Remove all data of a partition; the lock is held. Call `_drop` after it."""
         buffer = state.buffer
         self._bytes -= buffer.nbytes
         buffer.nbytes = 0
@@ -250,7 +255,7 @@ class FetchBuffer:
         wanted: Collection[TopicPartition] | None,
         max_each: int,
     ) -> Exception | None:
-        """Take; returns the error of a partition, if there is one and nothing to be handed out before it."""
+        """Take records. Returns the error of a partition, if nothing is to be returned before it."""
         ahead, passed_over = max_bytes < NO_LIMIT, self._ready.passed_over
         bound, made = min(max_bytes, self._most_made), 0
         seen: set[PartitionState] = set()
@@ -315,11 +320,11 @@ class FetchBuffer:
             self._finish(state, current)
 
     def _finish(self, state: PartitionState, current: DecodedFetch) -> None:
-        """All of ``current`` has been taken."""
+        """Finish ``current``: all of it has been taken."""
         buffer = state.buffer
         with self._lock:
             if buffer.current is not current:
-                return  # a signal's handler has sought or paused meanwhile
+                return  # a signal handler has sought or paused meanwhile
             buffer.current = None
             buffer.nbytes -= current.nbytes
             self._bytes -= current.nbytes
@@ -336,7 +341,7 @@ class FetchBuffer:
             self._statistics.emptied(state, current.nbytes)
 
     def _put_back(self, piece: Slice) -> None:
-        """A slice is not handed out after all. Called again for it if an interrupt came meanwhile."""
+        """Put a slice back that is not returned after all. Called again for it if an interrupt came meanwhile."""
         state, rest = piece.state, piece.rest()
         with self._lock:
             is_new, count = state.buffer.current is not rest, rest.left
@@ -351,37 +356,40 @@ class FetchBuffer:
         """Fetch again from the position: an interrupt came while the partition was being decoded or taken from."""
         state.buffer.queued = False
         self.discard(state, state.position, state.reset)
-        self._unblocked(state)
+        self._listener.unblocked(state)
 
     def _free(self) -> None:
-        """Note which partitions may be fetched again, if there is room; the lock is held. Call `_tell_freed` after."""
+        """Note which partitions may be fetched again, if there is room; the lock is held.
+
+        Call `_tell_freed` after it.
+        """
         if self._waiting_for_room and self._bytes < self._bound:
             self._freed += self._waiting_for_room
             self._waiting_for_room = {}
 
     def _tell_freed(self) -> None:
         while self._freed:
-            self._unblocked(self._freed[-1])
+            self._listener.unblocked(self._freed[-1])
             del self._freed[-1:]
 
 
 def _memory(opened: DecodedFetch | None) -> int:
-    """How many bytes the columns take that have just been made."""
+    """The size of newly decoded columns, in bytes."""
     return 0 if opened is None else opened.columns.nbytes
 
 
 class ReadyQueue:
-    """The order in which partitions with fetched data are handed out: in turn, but started ones first.
+    """The order in which partitions with fetched data are returned: in turn, but started ones first.
 
-    The loop's side calls `add`, with the lock held; the rest is for the caller's side and takes it.
+    The loop's side calls `add`, with the lock held; all else is for the caller's side and acquires it.
 
     Arguments:
         lock: the buffer's.
 
     Attributes:
-        at: the partition that the caller's side has taken out last.
-        passed_over: those that it has taken out and left aside, until `give_back_aside`.
-        served: those of which a call has taken as many records as it may, until then likewise.
+        at: the partition that the caller's side took out last.
+        passed_over: partitions that it took out and left aside, until `give_back_aside`.
+        served: partitions from which a call has taken the maximum number of records, until `give_back_aside`.
     """
 
     def __init__(self, lock: threading.RLock) -> None:
@@ -395,14 +403,14 @@ class ReadyQueue:
         return iter(self._waiting)
 
     def add(self, state: PartitionState) -> None:
-        """Put a partition last, if it has something and is not in the queue or in the caller's hands."""
+        """Append a partition, if it has data and is neither in the queue nor held by the caller."""
         buffer = state.buffer
         if not buffer.queued and not state.paused and (buffer.current is not None or buffer.items):
             buffer.queued = True
             self._waiting.append(state)
 
     def next(self) -> PartitionState | None:
-        """The next partition, which is in the caller's hands until `give_back`: an answer does not put it in again."""
+        """Return the next partition. The caller holds it until `give_back`: a response does not queue it again."""
         with self._lock:
             while True:
                 if not self._waiting:
@@ -417,17 +425,17 @@ class ReadyQueue:
         return None
 
     def give_back(self, state: PartitionState) -> None:
-        """A partition is not in the caller's hands any more."""
+        """The caller no longer holds a partition."""
         with self._lock:
             state.buffer.queued = False
             if state.buffer.is_begun and not state.paused:
                 state.buffer.queued = True
-                self._waiting.appendleft(state)  # what has been begun is handed out first: its frame can go
+                self._waiting.appendleft(state)  # a started response comes first: its frame can be released
             else:
                 self.add(state)
 
     def take_passed_over(self, wanted: Collection[TopicPartition] | None) -> PartitionState | None:
-        """The last of those passed over that is wanted (None: any), as `next` gives it."""
+        """Return the last wanted partition of those passed over (None: any), as `next` does."""
         for index in range(len(self.passed_over) - 1, -1, -1):
             if wanted is None or self.passed_over[index].tp in wanted:
                 self.at = self.passed_over.pop(index)
@@ -435,9 +443,9 @@ class ReadyQueue:
         return None
 
     def give_back_aside(self) -> None:
-        """Those passed over or served are not in the caller's hands any more; the latter have to wait for all others.
+        """The caller no longer holds the partitions passed over or served; the latter queue behind all others.
 
-        Called again if an interrupt came: one twice does no harm.
+        Called again if an interrupt came: doing it twice for one is harmless.
         """
         while self.passed_over:
             self.give_back(self.passed_over[0])
@@ -451,7 +459,7 @@ class ReadyQueue:
             del self.served[:1]
 
     def put_first(self, state: PartitionState) -> None:
-        """Have a partition that has something handed out before all others; the lock is held."""
+        """Put a partition that has data before all others; the lock is held."""
         if state.paused:
             return
         if state.buffer.queued and state in self._waiting:

@@ -1,7 +1,7 @@
-"""What a consumer counts of fetching: answers on the loop, and what is handed out in the caller's thread.
+"""What a consumer counts about fetching: responses on the loop, and returned records in the caller's thread.
 
-Nothing is counted per record. Topics are shown from their first data on, partitions from when the first of their
-records are handed out until they are given up.
+Nothing is counted per record. Topics are shown from their first data on, partitions from the first records returned
+until they are given up.
 """
 
 import math
@@ -21,18 +21,18 @@ from kafka.metrics.windows import Counts, SampledValues, largest, rate, total
 
 
 class FetchStatistics:
-    """See the module.
+    """The statistics of one consumer; see the module.
 
     Arguments:
-        metrics: where it is shown.
-        group: under which name.
+        metrics: where they are shown.
+        group: the name of their metric group.
         clock: the loop's time in seconds; read in both threads.
-        read_committed: which end lag counts to, see `readable_end`.
+        read_committed: which end lag refers to, see `readable_end`.
 
     Attributes:
-        latencies: of all answers, in milliseconds.
-        sizes: of those that have partitions, in bytes.
-        throttles: pauses that answers asked for, most of them none, in milliseconds.
+        latencies: of all responses, in milliseconds.
+        sizes: of responses that contain partitions, in bytes.
+        throttles: pauses that responses asked for, in milliseconds; usually 0.
         topics: by name.
     """
 
@@ -46,7 +46,7 @@ class FetchStatistics:
         self.throttles = SampledValues(metrics.window)
         self.topics: dict[str, TopicConsumption] = {}
         self._unlisted: dict[PartitionState, None] = {}
-        """Partitions whose metrics nobody has asked for so far: a consumer may have many thousands."""
+        """Partitions whose metrics were not listed yet: a consumer may have many thousands."""
         self._listing = threading.Lock()
         metrics.add(group, _FETCHES, self)
         metrics.before_listing(self._list)
@@ -54,10 +54,10 @@ class FetchStatistics:
     # On the loop
 
     def answered(self, sent_at: float, sizes: Mapping[str, int], throttle_ms: int = 0) -> None:
-        """An answer has come to a request that was sent at a time, with so many bytes of records by topic.
+        """Count a response to a request that was sent at ``sent_at``, with the bytes of records by topic.
 
         Arguments:
-            throttle_ms: the pause that the broker asks for, 0 for none.
+            throttle_ms: the pause that the broker asks for; 0: none.
         """
         now = self._clock()
         self.throttles.record(max(throttle_ms, 0), now)
@@ -70,7 +70,7 @@ class FetchStatistics:
     # In the caller's thread
 
     def handed_out(self, state: PartitionState, records: int, next_offset: int) -> None:
-        """So many records of a partition are handed out, up to an offset."""
+        """Count records of a partition that are returned, up to an offset."""
         partition = state.consumption or self._begin(state)
         now = self._clock()
         window = partition.topic.consumed.at(now)
@@ -83,17 +83,17 @@ class FetchStatistics:
                 window.largest_lag = lag
 
     def given_back(self, state: PartitionState, records: int) -> None:
-        """So many of them are not handed out after all."""
+        """Subtract records that are not returned after all."""
         if state.consumption is not None:
             state.consumption.topic.consumed.at(self._clock()).records -= records
 
     def emptied(self, state: PartitionState, nbytes: int) -> None:
-        """All of an answer for a partition, so many fetched bytes, is handed out."""
+        """Count the bytes of a response that was completely returned."""
         if state.consumption is not None:
             state.consumption.topic.consumed.at(self._clock()).nbytes += nbytes
 
     def given_up(self, state: PartitionState) -> None:
-        """A partition is assigned no more."""
+        """Remove the metrics of a partition that is no longer assigned."""
         with self._listing:
             if state.consumption is not None:
                 state.consumption = None
@@ -138,7 +138,7 @@ class _Partition(NamedTuple):
 
     @property
     def lag(self) -> float:
-        """How many records are behind the position; NaN as long as that is not known."""
+        """How many records are behind the position; NaN if unknown."""
         known = current_lag(self.state, self.read_committed)
         return math.nan if known is None else float(known)
 
@@ -148,12 +148,12 @@ def _tags(state: PartitionState) -> dict[str, str]:
 
 
 def _tag(topic: str) -> str:
-    """A topic as kafka-python and Java write it in tags."""
+    """A topic name as kafka-python and Java write it in tags."""
     return topic.replace(".", "_")
 
 
 def _consumed(of: FetchStatistics | TopicConsumption) -> Counts:
-    """What was handed out of all topics, or of one."""
+    """What was returned of all topics, or of one."""
     if isinstance(of, TopicConsumption):
         return (of.consumed,)
     return [topic.consumed for topic in list(of.topics.values())]

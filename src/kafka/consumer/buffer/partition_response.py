@@ -13,7 +13,7 @@ _MAGIC_AT = 16
 _ATTRIBUTES_AT = 22
 _CODEC_MASK = 0x07
 _SMALL_BATCH = 4 << 10
-"""With batches smaller than this the interpreter has so much to do that two threads would hinder each other."""
+"""With batches smaller than this, the interpreter has so much to do that two threads would slow each other down."""
 
 
 class DecodeOptions(NamedTuple):
@@ -25,7 +25,7 @@ class DecodeOptions(NamedTuple):
 
 
 class TopicReplaced(Exception):
-    """Stands in the buffer behind the last records of a topic that was deleted and created again."""
+    """Stands in the buffer after the last records of a topic that was deleted and created again."""
 
 
 class SharedFrame:
@@ -39,12 +39,12 @@ class SharedFrame:
         self._lock = threading.RLock()  # a handler that seeks may run within it
 
     def retain(self) -> None:
-        """One more part of the frame is in use."""
+        """Count one more user of the frame."""
         with self._lock:
             self._count += 1
 
     def release(self) -> None:
-        """One part less."""
+        """Count one user less."""
         with self._lock:
             self._count -= 1
             last = self._count == 0
@@ -53,18 +53,18 @@ class SharedFrame:
 
 
 class PartitionResponse:
-    """The answer for one partition: records as bytes, or an error to raise when the caller gets there.
+    """The response for one partition: records as bytes, or an error to raise when the caller gets there.
 
     Arguments:
         tp: the partition.
-        generation: the one of its `PartitionState` that it was fetched under.
-        offset: the offset asked for; later, where decoding goes on.
-        records: whole batches, the last may be cut.
-        nbytes: what it counts for against the bounds of the buffer.
+        generation: the generation of its `PartitionState` that it was fetched under.
+        offset: the requested offset; later, where decoding continues.
+        records: whole batches, the last may be cut off.
+        nbytes: its size as counted against the bounds of the buffer.
         frame: holds the bytes.
         aborted: pairs of producer id and first offset of aborted transactions.
         error: instead of records.
-        sticky: whether the error is raised again and again until a seek leads past it.
+        sticky: whether the error is raised repeatedly until a seek.
     """
 
     __slots__ = (
@@ -104,32 +104,32 @@ class PartitionResponse:
         self._decoder: BatchDecoder | None = None
 
     def drop(self) -> None:
-        """Let go of the bytes."""
+        """Release the bytes."""
         self.records = self._decoder = None
         frame, self.frame = self.frame, None
         if frame is not None:
             frame.release()
 
     def decode(self, options: DecodeOptions, max_bytes: int) -> "DecodedFetch":
-        """Decode on, and let go of the bytes at their end; not to be called when `is_decoded`.
+        """Decode the next part, and release the bytes at their end; must not be called when `is_decoded`.
 
         Arguments:
-            max_bytes: about how many bytes of columns to make; at least those of one batch.
+            max_bytes: approximate size of columns to decode; at least one batch is decoded.
 
-        What comes before a damaged batch is handed out; the error is kept for when the caller gets there.
+        Records before a damaged batch are returned; the error is kept until the caller gets there.
         """
         decoder = self.decoder(options)
         columns, error = decoder.part(max_bytes)
         return self.accept(columns, error, error is not None or decoder.finished)
 
     def decoder(self, options: DecodeOptions) -> BatchDecoder:
-        """What decodes it part by part; each part has to be given to `accept`."""
+        """The decoder of its parts; pass each part to `accept`."""
         if self._decoder is None:
             self._decoder = self._begin(options)
         return self._decoder
 
     def accept(self, columns: Columns, error: Exception | None, is_last: bool) -> "DecodedFetch":
-        """Take note of a part that has been decoded, and let go of the bytes if it was the last."""
+        """Note that a part was decoded, and release the bytes if it was the last."""
         self.offset = columns.next_offset
         if not is_last:
             return DecodedFetch(columns, columns.next_offset, columns.leader_epoch, 0)
@@ -143,7 +143,7 @@ class PartitionResponse:
 
     @property
     def packed_bytes(self) -> int:
-        """How many bytes there are, if they are compressed, and the batches not small; else 0."""
+        """The number of bytes, if they are compressed and the batches are not small; otherwise 0."""
         records = self.records
         if records is None or len(records) <= _ATTRIBUTES_AT or records[_MAGIC_AT] < 2:
             return 0
@@ -153,7 +153,7 @@ class PartitionResponse:
 
     @property
     def is_begun(self) -> bool:
-        """Whether some of it is decoded, and some is not."""
+        """Whether it is partly decoded."""
         return self._decoder is not None
 
     def _begin(self, options: DecodeOptions) -> BatchDecoder:
@@ -171,14 +171,14 @@ class PartitionResponse:
 
 
 class DecodedFetch:
-    """Columns that are being handed out.
+    """Decoded columns, which are being returned.
 
     Arguments:
         columns: all of them.
-        next_offset: where the position is once they have been handed out.
-        leader_epoch: of the last batch before that; -1 if it is not known.
-        nbytes: what counts no more against the bounds of the buffer once they have been handed out.
-        error: raised once the columns have been handed out: what comes next in the bytes is corrupt.
+        next_offset: the position after them.
+        leader_epoch: of the last batch before that; -1 if unknown.
+        nbytes: the size that no longer counts against the bounds of the buffer once they have been returned.
+        error: raised once the columns have been returned: the bytes after them are corrupt.
     """
 
     __slots__ = ("columns", "count", "error", "leader_epoch", "nbytes", "next_offset", "start")

@@ -12,12 +12,12 @@ from kafka.structs import TopicPartition
 
 
 class FetchPosition(NamedTuple):
-    """Where reading goes on.
+    """A place in a partition's log where reading continues.
 
     Arguments:
         offset: of the next record.
-        leader_epoch: of the last record before it, or that a broker or a commit has told with the offset; -1 if it is
-            not known (KIP-320).
+        leader_epoch: of the last record before it, or the one that a broker or a commit returned with the offset; -1 if
+            unknown (KIP-320).
     """
 
     offset: int
@@ -25,26 +25,26 @@ class FetchPosition(NamedTuple):
 
 
 class FetchProgress:
-    """How far fetching a partition has come.
+    """How far a partition was fetched.
 
     Belongs to the loop. The caller's thread only reads the last three attributes, which brokers send in each response.
 
     Attributes:
-        offset: where fetching goes on, ahead of the position; None: nothing is fetched.
-        leader_epoch: of the last record before `offset`, -1 if it is not known (KIP-320).
-        checked_epoch: the epoch of the leader that is known to have what comes before `offset`; -1: none is.
-        topic_id: of the topic that `offset` is a place in: the one it was looked up in, or that has answered a fetch
-            from there; None: not known (KIP-516).
-        generation: the one of `PartitionState` that `offset` belongs to.
-        asked_generation: the newest generation that a broker was to be asked for data of.
-        broker_id: the broker that is asked; None: none is.
+        offset: where fetching continues, ahead of the position; None: nothing is fetched.
+        leader_epoch: of the last record before `offset`, -1 if unknown (KIP-320).
+        checked_epoch: the epoch of the leader that was found to have what precedes `offset`; -1: none.
+        topic_id: id of the topic that `offset` refers to: the one it was looked up in, or that has answered a fetch
+            from there; None if unknown (KIP-516).
+        generation: the generation of `PartitionState` that `offset` belongs to.
+        asked_generation: the newest generation for which a broker was to be asked for data.
+        broker_id: the broker that is asked; None: none.
         backing_off: whether the partition is left alone for a moment.
-        failures: how often in a row a broker had no data but an error.
+        failures: how often in a row a broker returned an error instead of data.
         out_of_range_since: the version of the metadata, and `failures`, when a broker first said that it does not have
-            `offset`; None: none says so.
+            `offset`; None: none has said so.
         highwater: the offset after the last record that consumers may see.
-        last_stable_offset: before it no transaction is open.
-        log_start_offset: the first offset there is.
+        last_stable_offset: the offset before which no transaction is open.
+        log_start_offset: the first offset of the log.
     """
 
     __slots__ = (
@@ -82,7 +82,7 @@ class FetchProgress:
 
         Arguments:
             position: None: nothing is fetched.
-            topic_id: of the topic that the position was looked up in; None: not known, as after a seek.
+            topic_id: id of the topic that the position was looked up in; None if unknown, as after a seek.
         """
         self.topic_id = topic_id
         self.generation = generation
@@ -92,7 +92,7 @@ class FetchProgress:
 
 
 class Consumed(Window):
-    """What was handed out of a topic."""
+    """What was returned of a topic."""
 
     __slots__ = ("largest_lag", "nbytes", "records")
 
@@ -103,11 +103,11 @@ class Consumed(Window):
 
 
 class TopicConsumption:
-    """Of one topic.
+    """The consumption of one topic.
 
     Attributes:
-        sizes: its bytes in each answer that has it; counted on the loop.
-        consumed: what was handed out; counted in the caller's thread.
+        sizes: its bytes in each response that contains it; counted on the loop.
+        consumed: what was returned; counted in the caller's thread.
     """
 
     __slots__ = ("consumed", "sizes")
@@ -118,10 +118,10 @@ class TopicConsumption:
 
 
 class PartitionConsumption(SampledValues):
-    """Of one partition: how many records it was behind, each time that some were handed out, in the caller's thread.
+    """The lag of one partition, sampled in the caller's thread whenever some of its records are returned.
 
     Attributes:
-        topic: that of its topic.
+        topic: the consumption of its topic.
     """
 
     __slots__ = ("topic",)
@@ -132,22 +132,24 @@ class PartitionConsumption(SampledValues):
 
 
 class PartitionState:
-    """Owns the position. Belongs to the caller's thread; but `buffer` is between both sides, and `fetching` the loop's.
+    """Owns the position.
 
-    The position is changed here and nowhere else: by `go_to`, `locate` and `move_past`, or by setting `last_record`.
+    Belongs to the caller's thread, except `buffer`, which both sides use, and `fetching`, the loop's.
+
+    The position changes only here: by `go_to`, `locate` and `move_past`, or by setting `last_record`.
 
     Arguments:
         tp: the partition.
 
     Attributes:
-        generation: raised whenever the position changes by other means than handing out; what was fetched under an
-            older one is dropped.
-        reset: the timestamp to look the position up by, EARLIEST or LATEST; None: none is.
-        paused: nothing is handed out.
-        last_record: the last one that iteration has handed out, if that was later than `move_past`.
-        consumption: what was handed out; None: nothing so far.
-        left_at: where the consumer was when it gave the partition up before, which counts if the group has committed
-            nothing; None: that does not count.
+        generation: increases whenever the position changes by other means than returning records; what was fetched
+            under an older one is dropped.
+        reset: the timestamp to look up the position by, EARLIEST or LATEST; None: none.
+        paused: no records are returned.
+        last_record: the last record that iteration has returned, if that was after `move_past`.
+        consumption: what was returned; None: nothing so far.
+        left_at: where the consumer was when it last gave the partition up, which counts if the group has committed
+            nothing; None: it does not count.
     """
 
     __slots__ = (
@@ -177,7 +179,7 @@ class PartitionState:
 
     @property
     def position(self) -> FetchPosition | None:
-        """Behind the last record that the caller got; None as long as it is not known where to read."""
+        """The position after the last record that the caller got; None while it is unknown where to read."""
         last, position = self.last_record, self._position
         if last is None or position is None:
             return position
@@ -186,13 +188,13 @@ class PartitionState:
 
     @property
     def topic_id(self) -> UUID | None:
-        """Of the topic that the position is a place in; None: not known, as after a seek. In any thread."""
+        """Id of the topic that the position refers to; None if unknown, as after a seek. In any thread."""
         fetching = self.fetching
         topic_id = fetching.topic_id
         return topic_id if fetching.generation == self.generation else None
 
     def go_to(self, position: FetchPosition | None, reset: int | None = None) -> None:
-        """Read on from elsewhere, with a new generation.
+        """Read from elsewhere, with a new generation.
 
         Arguments:
             position: None: it has to be looked up.
@@ -202,14 +204,14 @@ class PartitionState:
         self._position, self.last_record, self.reset = position, None, reset
 
     def locate(self, generation: int, position: FetchPosition) -> bool:
-        """Take a position that was looked up; False if a seek was quicker."""
+        """Set a position that was looked up. Returns False if a seek came first."""
         if self.generation != generation or self._position is not None:
             return False
         self._position, self.reset = position, None
         return True
 
     def move_past(self, generation: int, position: FetchPosition | None) -> None:
-        """What was fetched under ``generation`` has been handed out up to ``position``."""
+        """Move the position: what was fetched under ``generation`` has been returned up to ``position``."""
         if self.generation == generation:
             self._position, self.last_record = position, None
 
@@ -218,11 +220,11 @@ class PartitionState:
 
 
 def readable_end(state: PartitionState, read_committed: bool) -> int | None:
-    """The end that the last fetch told; None where it is not known.
+    """The end of the log as of the last fetch; None if unknown.
 
     Arguments:
         state: the partition.
-        read_committed: the end is the last stable offset, if brokers tell it (from Kafka 0.11 on); else the high
+        read_committed: the end is the last stable offset, if brokers report it (from Kafka 0.11 on); otherwise the high
             watermark.
     """
     stable = state.fetching.last_stable_offset
@@ -230,6 +232,6 @@ def readable_end(state: PartitionState, read_committed: bool) -> int | None:
 
 
 def current_lag(state: PartitionState, read_committed: bool) -> int | None:
-    """How many offsets the position is behind `readable_end`; None where either is not known."""
+    """How many offsets the position is behind `readable_end`; None if either is unknown."""
     end, position = readable_end(state, read_committed), state.position
     return None if end is None or position is None else max(0, end - position.offset)

@@ -23,15 +23,15 @@ from kafka.record import Columns
 
 
 class Slice:
-    """A run of records of one partition, handed out together.
+    """A run of records of one partition, returned together.
 
     Arguments:
         state: the partition.
-        generation: the one they were fetched under; the position moves only while it is the present one.
-        columns: the records; none where there was nothing but control records and gaps.
-        count: how many they are.
+        generation: the generation they were fetched under; the position moves only while it is the current one.
+        columns: the records; none if there were only control records and gaps.
+        count: the number of records.
         next_offset: the position after them.
-        leader_epoch: of the last batch before that position; -1 if it is not known.
+        leader_epoch: of the last batch before that position; -1 if unknown.
     """
 
     __slots__ = ("_rest", "columns", "count", "generation", "leader_epoch", "next_offset", "state")
@@ -63,14 +63,14 @@ class Slice:
         self.state.move_past(self.generation, FetchPosition(self.next_offset, self.leader_epoch))
 
     def unread(self) -> "Slice":
-        """The part of it that the position has not moved past."""
+        """The part that the position has not moved past."""
         position, offsets = self.state.position, self.columns.offsets
         if position is None or not len(offsets) or offsets[0] >= position.offset:
             return self
         return self.from_offset(position.offset)
 
     def rest(self) -> DecodedFetch:
-        """What `unread` gives, as it is put back: the same object each time, so that a second try is noticed."""
+        """Return `unread` as it is put back: always the same object, so that a second attempt is noticed."""
         if self._rest is None:
             unread = self.unread()
             self._rest = DecodedFetch(unread.columns, unread.next_offset, unread.leader_epoch, 0)
@@ -90,20 +90,20 @@ class Slice:
 
 
 class PolledBatch:
-    """See the module. Belongs to the caller's thread.
+    """The slices that one call returns; see the module. Belongs to the caller's thread.
 
     Arguments:
-        put_back: takes back slices that are not handed out after all, the last first. It may be called again with a
-            slice if an interrupt came before it returned.
+        put_back: takes back slices that are not returned after all, the last first. It may be called again with a slice
+            if an interrupt came before it returned.
 
     Attributes:
-        slices: in the order in which they are handed out.
-        count: how many records they hold; the hand-out is true if there are any.
-        is_being_read: whether the block is entered, in which records are made of it for the caller.
-        returning: the slices that are being given back.
-        before_commit: what `undo` goes back to: the slices, and their positions. Whoever returns records without an
-            interrupt sets it to None, which lets go of the columns.
-        on_change: called before the first slice, which a caller may be in the middle of, is taken away.
+        slices: in the order in which they are returned.
+        count: the number of records in them; the batch is true if there are any.
+        is_being_read: whether the block is entered, in which the caller's records are built.
+        returning: the slices that are being put back.
+        before_commit: what `undo` restores: the slices, and their positions. Code that returns records without an
+            interrupt sets it to None, which releases the columns.
+        on_change: called before the first slice, which a caller may be reading, is removed.
     """
 
     __slots__ = ("_put_back", "before_commit", "count", "is_being_read", "on_change", "returning", "slices")
@@ -137,7 +137,7 @@ class PolledBatch:
         return [piece for piece in self.slices if piece.count]
 
     def add(self, piece: Slice) -> None:
-        """Hand this out too. Control records and gaps are read over behind what is handed out of their partition."""
+        """Add a slice. Control records and gaps extend the previous slice of their partition."""
         if not piece.count:
             for before in reversed(self.slices):
                 if before.state is piece.state:
@@ -147,14 +147,14 @@ class PolledBatch:
         self.count += piece.count
 
     def end_at(self, last: Slice, offset: int) -> None:
-        """Give back what comes from ``offset`` of ``last`` on: it is not handed out now."""
+        """Put back everything from ``offset`` of ``last`` on: it is not returned now."""
         index = self.slices.index(last)
         unwanted = [last.from_offset(offset), *self.slices[index + 1 :]]
         self.slices[index:] = [last.up_to(offset), *unwanted]
         self._give_back(unwanted)
 
     def commit(self) -> None:
-        """The caller gets all of it: move the positions, all or, where an interrupt comes, none; see the module."""
+        """Move the positions past all slices; if interrupted, none moves. See the module."""
         slices = self.slices
         if not slices:
             return
@@ -172,7 +172,7 @@ class PolledBatch:
         self.before_commit, self.slices = (slices, before), []
 
     def undo(self) -> None:
-        """Take a commit back, if there was one: the caller has not got the records."""
+        """Undo a commit, if there was one: the caller did not get the records."""
         if self.before_commit is not None:
             self.slices, before = self.before_commit
             _move_back(self.slices, before)
@@ -185,13 +185,13 @@ class PolledBatch:
         del self.slices[:1]
 
     def roll_back(self) -> None:
-        """The caller has got nothing, or nothing behind the positions: it is handed out again."""
+        """The caller got nothing, or nothing after the positions: put it back."""
         self.settle()
         if self.slices:
             self._give_back(list(self.slices))
 
     def withdraw(self, state: PartitionState) -> None:
-        """Give back what is of one partition; what a seek has made useless is dropped."""
+        """Put back the slices of one partition; what a seek has made useless is dropped."""
         self.settle()
         unwanted = [piece for piece in self.slices if piece.state is state]
         if unwanted:
@@ -202,7 +202,7 @@ class PolledBatch:
         self.settle()
 
     def settle(self) -> None:
-        """Finish giving slices back, where an interrupt came in between. Each step may be done again."""
+        """Finish putting slices back after an interrupt. Each step may be repeated."""
         if not self.returning:
             return
         returning = set(self.returning)

@@ -13,11 +13,12 @@ from kafka.structs import OffsetAndMetadata
 
 
 class CommitFuture:
-    """The outcome of a commit to come: None, or an error. Callbacks run in the thread that polls, from within `poll()`,
-    `commit()` or `close()`. It can be awaited on any loop.
+    """The future outcome of a commit: None, or an error. It can be awaited on any loop.
+
+    Callbacks run in the polling thread, from within `poll()`, `commit()` or `close()`.
 
     Attributes:
-        value: always None, as kafka-python has it.
+        value: always None, as in kafka-python.
         exception: the error, once the commit has failed.
 
     Arguments:
@@ -39,12 +40,12 @@ class CommitFuture:
 
     @property
     def is_done(self) -> bool:
-        """Whether the outcome is here."""
+        """Whether the outcome is known."""
         return self._done.is_set
 
     @property
     def has_callbacks(self) -> bool:
-        """Whether something is to be called."""
+        """Whether there are functions to call."""
         return bool(self._callbacks)
 
     def succeeded(self) -> bool:
@@ -59,10 +60,10 @@ class CommitFuture:
         """Wait for the outcome.
 
         Arguments:
-            timeout: seconds; None: as long as it takes, which the commit's own timeout bounds.
+            timeout: seconds; None: as long as it takes, which the commit's own timeout limits.
 
-        Raises what made the commit fail, `KafkaTimeoutError`, `IllegalArgumentError` for a timeout that is none, and
-        `IllegalStateError` on the loop that the commit runs on, which would wait for itself: await it there.
+        Raises the error of the commit, `KafkaTimeoutError`, `IllegalArgumentError` for an invalid timeout, and
+        `IllegalStateError` on the loop that the commit runs on, where it would wait for itself: await it there.
         """
         limit = None if timeout is None else check_timeout(timeout)
         if not self.is_done and self._loop is not None and _running_loop() is self._loop:
@@ -74,7 +75,7 @@ class CommitFuture:
             raise self.exception
 
     def __await__(self) -> Generator[Any, None, None]:
-        """Wait on an event loop; raises what made the commit fail."""
+        """Wait on an event loop; raises the error of the commit."""
         loop = asyncio.get_running_loop()
         arrived: asyncio.Future[None] = loop.create_future()
         with self._lock:
@@ -86,19 +87,19 @@ class CommitFuture:
         self.get(0)
 
     def add_callback(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> "CommitFuture":
-        """Call ``function(*args, None, **kwargs)`` when it has succeeded."""
+        """Call ``function(*args, None, **kwargs)`` when the commit has succeeded."""
         return self._add(True, functools.partial(function, *args), kwargs)
 
     def add_errback(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> "CommitFuture":
-        """Call ``function(*args, error, **kwargs)`` when it has failed."""
+        """Call ``function(*args, error, **kwargs)`` when the commit has failed."""
         return self._add(False, functools.partial(function, *args), kwargs)
 
     def add_both(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> "CommitFuture":
-        """Call it in both cases."""
+        """Call the function in both cases."""
         return self._add(None, functools.partial(function, *args), kwargs)
 
     def resolve(self, error: BaseException | None) -> None:
-        """The outcome is here; called on the loop."""
+        """Set the outcome; called on the loop."""
         with self._lock:
             self.exception = error
             self._done.set()
@@ -108,7 +109,7 @@ class CommitFuture:
                 loop.call_soon_threadsafe(_arrive, arrived)
 
     def calls(self) -> list[Callable[[], Any]]:
-        """What has to be called now that it is done, in order; asked for in the caller's thread, once."""
+        """The functions to call now that the outcome is known, in order; called once, in the caller's thread."""
         self._called_back = True
         callbacks, self._callbacks = self._callbacks, []
         return [call for on_success, function in callbacks for call in self._call(on_success, function)]
@@ -153,7 +154,7 @@ class CommittedOffset(int):
     leader_epoch: int | None
 
     def __new__(cls, committed: OffsetAndMetadata) -> "CommittedOffset":
-        """Make one of what the coordinator keeps."""
+        """Create one from what the coordinator stores."""
         self = super().__new__(cls, committed.offset)
         self.metadata = committed.metadata
         self.leader_epoch = committed.leader_epoch
@@ -161,12 +162,12 @@ class CommittedOffset(int):
 
     @property
     def offset(self) -> int:
-        """The number."""
+        """The offset alone."""
         return int(self)
 
     @property
     def _epoch(self) -> int:
-        """The epoch, -1 where it is not known."""
+        """The epoch, -1 if unknown."""
         return -1 if self.leader_epoch is None else self.leader_epoch
 
     def __bool__(self) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 
 from kafka.cluster import Backoff, LogLimiter
 from kafka.config import GroupOptions
+from kafka.consumer.background_events import BackgroundEvents
 from kafka.consumer.commit.commit_future import CommitFuture
 from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.coordinator.membership import NO_GENERATION, Generation, Membership
@@ -26,18 +27,18 @@ Callback = Callable[[Offsets, Any], Any]
 
 
 class Commits:
-    """See the module. Coroutines run on the loop, the rest in the caller's thread unless it says otherwise.
+    """The commits of one consumer. Coroutines run on the loop, the rest in the caller's thread unless stated otherwise.
 
     Arguments:
         options: the group's.
         subscription: what is assigned, and the positions.
-        membership: gives the credentials.
+        membership: provides the credentials.
         offsets: sends the commits; None without a group.
         loop: the consumer's.
-        submit: has a function run on the loop.
-        tell_caller: called on the loop when the caller has something to do.
+        submit: runs a function on the loop.
+        events: told, on the loop, when the caller has something to do.
         backoff: pauses after automatic commits that failed.
-        on_committed: called in the caller's thread with offsets that are committed; None: nobody wants to know.
+        on_committed: called in the caller's thread with committed offsets, or None.
     """
 
     def __init__(
@@ -48,7 +49,7 @@ class Commits:
         offsets: GroupOffsets | None,
         loop: asyncio.AbstractEventLoop,
         submit: Callable[..., None],
-        tell_caller: Callable[[], None],
+        events: BackgroundEvents,
         backoff: Backoff,
         on_committed: Callable[[Offsets], object] | None = None,
     ) -> None:
@@ -59,13 +60,13 @@ class Commits:
         self._offsets = offsets
         self._loop = loop
         self._submit = submit
-        self._tell_caller = tell_caller
-        self._schedule = AutoCommitSchedule(options.auto_commit_interval_ms, backoff, tell_caller)
+        self._tell_caller = events.happened
+        self._schedule = AutoCommitSchedule(options.auto_commit_interval_ms, backoff, events.happened)
         self._tasks: set[asyncio.Task[None]] = set()
         self._before: tuple[int | None, Offsets, asyncio.Task[None]] | None = None
-        """The turn of the last step that gave partitions up, None where no step did; what is committed; the task."""
+        """The turn of the last step that gave partitions up, None if no step did; what is committed; the task."""
         self._open: dict[CommitFuture, tuple[Offsets, Callback | None]] = {}
-        """What `commit_later` has promised; whoever takes one out settles it."""
+        """The promises of `commit_later`; whoever removes one settles it."""
         self._done: deque[tuple[Offsets, Exception | None, Callback | None, CommitFuture | None]] = deque()
         self._calls: deque[Callable[[], Any]] = deque()
         self.is_automatic = offsets is not None and options.enable_auto_commit
@@ -74,18 +75,18 @@ class Commits:
     # On the loop ------------------------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Begin to commit automatically, if that is configured."""
+        """Start automatic commits, if they are configured."""
         if self.is_automatic:
             self._schedule.start()
 
     async def finish(self, timeout_ms: float) -> None:
-        """Begin no more automatic commits, and wait for all that are under way, as Java's ``close`` does."""
+        """Start no more automatic commits, and wait for all that are in progress, as Java's ``close`` does."""
         self._schedule.stop()
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=timeout_ms / 1000)
 
     async def close(self) -> None:
-        """Stop; commits that are still under way fail."""
+        """Stop; commits that are still in progress fail."""
         await self.finish(0)
         for task in self._tasks:
             task.cancel()
@@ -100,10 +101,10 @@ class Commits:
         await_topics: bool = True,
         generation: Generation | None = None,
     ) -> None:
-        """Commit; nothing is sent for no offsets. Arguments and what is raised are those of `GroupOffsets.commit`.
+        """Commit; sends nothing without offsets. Arguments and exceptions are those of `GroupOffsets.commit`.
 
         Arguments:
-            generation: None: the present one.
+            generation: None: the current one.
         """
         group = self._group()
         if offsets:
@@ -114,12 +115,12 @@ class Commits:
     async def commit_automatically(
         self, offsets: Offsets, timeout_ms: float, *, resend: bool = True, generation: Generation | None = None
     ) -> None:
-        """Commit where that is automatic; a failure is logged, as no call reports it.
+        """Commit if commits are automatic; a failure is logged, as no call raises it.
 
         Arguments:
-            resend: False for one that nobody waits for: instead of sending these offsets again, the then-current
-                positions are committed.
-            generation: None: the present one.
+            resend: False if no one waits for it: instead of sending these offsets again, the positions at that time are
+                committed.
+            generation: None: the current one.
         """
         if not self.is_automatic or not offsets:
             return
@@ -142,14 +143,14 @@ class Commits:
             self._tell_caller()
 
     async def commit_before(self, turn: int | None, offsets: Offsets, timeout_ms: float, wait_ms: float | None) -> bool:
-        """As `commit_automatically`, before partitions are given up.
+        """`commit_automatically` before partitions are given up.
 
         Arguments:
-            turn: of the step that asks for it: one commit of these offsets is begun for it, and waited for each time
-                that this is called. None: no step does, and each call begins one.
-            wait_ms: how long to wait for it this time, at most; it goes on after that. None: until it is done.
+            turn: of the step that requests it: one commit of these offsets is started for it, and each call waits for
+                that. None: no step does, and each call starts one.
+            wait_ms: how long to wait for it this time; it continues after that. None: until it is done.
 
-        Returns whether it is done, whatever has become of it.
+        Returns whether it is done, successfully or not.
         """
         if turn is None or self._before is None or self._before[:2] != (turn, offsets):
             self._before = turn, offsets, self._spawn(self.commit_automatically(offsets, timeout_ms))
@@ -157,27 +158,27 @@ class Commits:
         return bool(done)
 
     async def committed(self, partitions: Iterable[TopicPartition], timeout_ms: float) -> dict[TopicPartition, Any]:
-        """The group's committed offsets; partitions without one are left out."""
+        """The group's committed offsets; partitions without one are omitted."""
         return await self._group().fetch(partitions, timeout_ms)
 
     def fail_all(self, error: Exception) -> None:
-        """The loop has failed: no commit is ever done. Called in the thread that it ran in."""
+        """The loop has failed, so no commit is ever done. Called in the thread that it ran in."""
         for future in list(self._open):
             self._resolve(future, error)
 
     # In the caller's thread -------------------------------------------------------------------------------------------
 
     def begin_due(self) -> None:
-        """Begin the automatic commit that is due."""
+        """Start the automatic commit that is due."""
         if self._schedule.take_due():
             timeout_ms = max(self._options.auto_commit_interval_ms, 1_000)
             offsets = self._subscription.all_consumed_offsets()
             self._submit(self._begin_automatic, offsets, timeout_ms)
 
     def begin_last(self, offsets: Offsets, timeout_ms: float) -> None:
-        """Begin an automatic commit of what the caller gives up at once, by the membership as it is now. On the loop.
+        """Start an automatic commit of what the caller gives up at once, with the current membership. On the loop.
 
-        The caller goes on; `finish` waits for it. A failure is logged.
+        The caller continues; `finish` waits for it. A failure is logged.
         """
         generation = self._membership.generation if self._subscription.is_automatic else NO_GENERATION
         if self.is_automatic and offsets and (generation.is_valid or not self._subscription.is_automatic):
@@ -201,7 +202,7 @@ class Commits:
         return future
 
     def group_metadata(self) -> ConsumerGroupMetadata:
-        """The membership as it is now; see `KafkaConsumer.group_metadata`."""
+        """The current membership; see `KafkaConsumer.group_metadata`."""
         if self._offsets is None:
             return ConsumerGroupMetadata()
         group_id, instance_id = self._options.group_id, self._options.group_instance_id
@@ -209,7 +210,7 @@ class Commits:
             generation = self._credentials()
         except RebalanceInProgressError:
             state, generation = MemberState.REBALANCING, self._membership.last_generation
-        except CommitFailedError:  # with those of a lost membership the coordinator refuses its offsets
+        except CommitFailedError:  # with the credentials of a lost membership, the coordinator refuses its offsets
             state, generation = MemberState.UNJOINED, self._membership.last_generation
         else:
             state = MemberState.STABLE if generation.is_valid else MemberState.UNJOINED
@@ -219,7 +220,7 @@ class Commits:
         )
 
     def next_call(self) -> Callable[[], Any] | None:
-        """The next callback of a commit that is done, bound to its arguments; None: there is none at the moment."""
+        """The next callback of a finished commit, bound to its arguments; None if there is none at the moment."""
         while self._done and not self._calls:
             offsets, error, callback, future = self._done[0]
             if future is not None and not future.is_done:
@@ -255,12 +256,12 @@ class Commits:
             await self.commit(offsets, timeout_ms, resend=False)
         except asyncio.CancelledError:
             failure = CommitFailedError("the consumer was closed before the commit was done")
-        except Exception as error:  # the future is where it is looked for
+        except Exception as error:  # the future reports it
             failure = error
         self._resolve(future, failure)
 
     def _resolve(self, future: CommitFuture, failure: Exception | None) -> None:
-        """Tell the future after its callbacks are kept: whoever has seen the outcome may close, and is called back."""
+        """Resolve the future after storing its callbacks: a program that has seen the outcome may close at once."""
         found = self._open.pop(future, None)
         if found is not None:
             self._done.append((found[0], failure, found[1], future))
@@ -273,13 +274,13 @@ class Commits:
         return self._offsets
 
     def _credentials(self) -> Generation:
-        """What a commit goes out with: the membership, or nothing for partitions assigned by hand."""
+        """The credentials of a commit: the membership's, or none for manually assigned partitions."""
         return self._membership.commit_generation() if self._subscription.is_automatic else NO_GENERATION
 
 
 _WHAT = "automatic commits"
 _LEAST_MS = 100
-"""What an interval of 0 is, as the loop would do nothing else then; Java's consumer commits in each `poll` instead."""
+"""Used instead of an interval of 0, which would occupy the loop; Java's consumer commits in each `poll` instead."""
 
 
 class AutoCommitSchedule:
@@ -290,8 +291,8 @@ class AutoCommitSchedule:
     Arguments:
         interval_ms: ``auto_commit_interval_ms``; 0 is 100.
         backoff: pauses after failures; none is longer than the interval.
-        tell_caller: called when one is due: only the caller knows what it has processed, which is everything that was
-            handed out before its next `poll()`.
+        tell_caller: called when one is due: only the caller knows what it has processed, which is everything returned
+            before its next `poll()`.
     """
 
     def __init__(self, interval_ms: float, backoff: Backoff, tell_caller: Callable[[], None]) -> None:
@@ -306,23 +307,23 @@ class AutoCommitSchedule:
         self._limiter = LogLimiter(log)
 
     def start(self) -> None:
-        """Begin; the first commit is due after an interval."""
+        """Start; the first commit is due after an interval."""
         self._running = True
         self._arm(self._interval_s)
 
     def stop(self) -> None:
-        """From now on none gets due."""
+        """Stop: no further commit becomes due."""
         self._running = False
         if self._timer is not None:
             self._timer.cancel()
 
     def take_due(self) -> bool:
-        """Whether a commit is due, which the caller sees to now; called in its thread."""
+        """Return whether a commit is due, which the caller then makes; called in its thread."""
         due, self._due = self._due, False
         return due
 
     def succeeded(self) -> None:
-        """An automatic commit has succeeded."""
+        """Note that an automatic commit has succeeded."""
         self._failures = 0
         self._backoff.troubles.over(_WHAT)
         for cause in self._causes:
@@ -330,11 +331,11 @@ class AutoCommitSchedule:
         self._causes.clear()
 
     def failed(self, error: Exception, count: int, is_last: bool = False) -> None:
-        """An automatic commit has failed; no call reports it, but the log and `health()`.
+        """Note that an automatic commit has failed; no call raises it, but the log and `health()` show it.
 
         Arguments:
-            count: of offsets.
-            is_last: whether none of these partitions comes after it: then it is logged in any case.
+            count: the number of offsets.
+            is_last: whether no commit of these partitions follows: then it is always logged.
         """
         self._failures += 1
         self._backoff.troubles.failed(_WHAT, error, self._failures)

@@ -1,7 +1,7 @@
 """Incremental fetch sessions (KIP-227): the broker remembers what is fetched, and requests name only what changes.
 
-This is bookkeeping without I/O. A session is also the list of what to fetch. Where sessions are not in use, every
-request names all of it.
+This is bookkeeping without I/O. A session is also the list of what to fetch. If sessions are not in use, every request
+names all of it.
 """
 
 import uuid
@@ -26,11 +26,11 @@ class FetchTarget(NamedTuple):
 
     Arguments:
         state: its state.
-        generation: of the state, when this was asked for.
-        offset: where to read on.
-        leader_epoch: of the leader, as the metadata have it; -1 if not known (KIP-320).
-        topic_id: for Fetch v13 and later; None where the metadata have none (KIP-516).
-        last_epoch: of the last record before the offset, for the broker to compare; -1: it need not.
+        generation: of the state, when this was requested.
+        offset: where to read.
+        leader_epoch: of the leader in the metadata; -1 if unknown (KIP-320).
+        topic_id: for Fetch v13 and later; None if the metadata have none (KIP-516).
+        last_epoch: of the last record before the offset, for the broker to compare; -1: do not compare.
     """
 
     state: PartitionState
@@ -52,15 +52,15 @@ class FetchBody(NamedTuple):
 
 
 class FetchSession:
-    """What is to be fetched from one broker, and what it knows of that.
+    """The partitions to fetch from one broker, and what the broker knows about them.
 
     Arguments:
         incremental: whether to use sessions at all.
         max_bytes: ``max_partition_fetch_bytes``.
 
     Attributes:
-        topic_names: of the topics that were asked for by id in this session, whatever became of them since. By the
-            number that the id is, as `uuid.UUID` hashes and compares in Python.
+        topic_names: names of the topics that were requested by id in this session, including former ones. The key is
+            the id as a number, because `uuid.UUID` hashes and compares in Python.
     """
 
     def __init__(self, incremental: bool, max_bytes: int) -> None:
@@ -96,18 +96,18 @@ class FetchSession:
             self._known[tp] = self._forget.pop(tp)
 
     def remove(self, tp: TopicPartition) -> None:
-        """Fetch a partition no longer."""
+        """Stop fetching a partition."""
         if self.targets.pop(tp, None) is not None:
             self._changed.pop(tp, None)
             if tp in self._known:
                 self._forget[tp] = self._known.pop(tp)
 
     def target_of_answer(self, tp: TopicPartition) -> FetchTarget | None:
-        """What a partition in an answer belongs to; None if it is not fetched any more, or from elsewhere by now."""
+        """The target of a partition in a response; None if it is no longer fetched, or from elsewhere by now."""
         return None if tp in self._changed else self.targets.get(tp)
 
     def next_request(self, with_epochs: bool = True) -> FetchBody:
-        """The body of the next request; from then on what it says counts as said.
+        """The body of the next request; its content then counts as sent.
 
         Arguments:
             with_epochs: whether the broker compares epochs of records, which it does since version 12.
@@ -123,7 +123,7 @@ class FetchSession:
             self._forget.clear()
             self.topic_names.clear()
         elif self._by_id and not with_ids:
-            self.reset()  # a session speaks either of names or of ids
+            self.reset()  # a session uses either names or ids
             return self.next_request(with_epochs)
         forgotten = _forgotten(self._forget) if self._forget else []
         body = FetchBody(self._id, self._epoch, self._topics(named, with_epochs), forgotten, self._by_id)
@@ -136,11 +136,11 @@ class FetchSession:
         return body
 
     def last_request(self) -> FetchBody:
-        """The body of the request that ends the session; it asks for nothing."""
+        """The body of the request that ends the session; it fetches nothing."""
         return FetchBody(self._id, FINAL_EPOCH, [], [], self._by_id)
 
     def answered(self, session_id: int) -> None:
-        """The broker took the request; ``session_id`` is the session it holds from now on, 0 for none."""
+        """The broker accepted the request; ``session_id`` is the session that it holds from now on, 0 for none."""
         if not self._incremental:
             return
         if session_id == NO_SESSION:
@@ -154,7 +154,7 @@ class FetchSession:
         """Start over: the next request names everything.
 
         Arguments:
-            keep_id: name the present session once more, so that the broker puts the new one in its place.
+            keep_id: name the present session once more, so that the broker replaces it.
         """
         if not keep_id:
             self._id = NO_SESSION

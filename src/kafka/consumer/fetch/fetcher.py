@@ -1,9 +1,9 @@
-"""Decides, on the loop, which partition is fetched from which broker, and files the answers."""
+"""Decides, on the loop, which partition is fetched from which broker, and buffers the responses."""
 
 import asyncio
 import logging
 import uuid
-from collections.abc import Callable
+from typing import Protocol
 
 from kafka.cluster import Backoff, RetryPolicy
 from kafka.cluster.protocols import BrokerConnections
@@ -25,28 +25,45 @@ from kafka.wire.api.fetch import FetchResponse
 log = logging.getLogger(__name__)
 
 _NEVER_MENDED = (SaslAuthenticationFailedError, UnsupportedVersionError)
-"""Errors of a broker that the caller has to hear of: trying again does not help."""
+"""Permanent errors of a broker: the caller has to know."""
 _ASK_AGAIN_S = 0.5
-"""After how long the metadata of a topic are asked for again that may be those of the deleted one."""
+"""How long to wait before requesting metadata again that may describe a deleted topic."""
+
+
+class FetchListener(Protocol):
+    """What a `Fetcher` calls, on the loop."""
+
+    def data_arrived(self) -> None:
+        """A response contained something that the caller may want to look at."""
+
+    def metadata_stale(self) -> None:
+        """A broker is not, or no longer, the leader."""
+
+    def fetch_failed(self, error: Exception) -> None:
+        """A permanent error, for the caller to raise."""
+
+    def diverged(self, divergence: Divergence) -> None:
+        """The log of a partition is not the one that was read; it is not fetched until it is read from elsewhere."""
+
+    def is_reassigned(self) -> bool:
+        """Whether the group's coordinator revokes the partitions of a deleted topic by itself (KIP-848)."""
+
+    def is_believed(self, topic: str) -> bool:
+        """Whether a topic is the one in the current metadata, which may come from a broker that lags behind."""
 
 
 class Fetcher:
-    """See the module.
+    """Fetches assigned partitions from their brokers; see the module.
 
     Arguments:
         options: sizes, times, isolation.
         client: sends, and knows the leaders.
         subscription: what is assigned.
-        buffer: takes the answers.
+        buffer: takes the responses.
         backoff: pauses after failures.
-        on_data: called once for each answer that the caller may want to look at.
-        metadata_stale: called when a broker says that it is not, or no longer, the leader.
-        failed: called with what no repetition mends, for the caller to raise.
-        diverged: told of partitions whose log is not the one that was read; they rest until they are read elsewhere.
+        listener: told of data and failures, and asked about topics.
         replica_lease_ms: how long a preferred replica is read before the leader is asked again.
-        statistics: counts answers; None: nobody does.
-        reassigned: whether the group's coordinator takes the partitions of a deleted topic away by itself (KIP-848).
-        believed: whether a topic is the one that the metadata have now, which may be of a broker that lags behind.
+        statistics: counts responses, or None.
     """
 
     def __init__(
@@ -56,55 +73,37 @@ class Fetcher:
         subscription: SubscriptionState,
         buffer: FetchBuffer,
         backoff: Backoff,
-        on_data: Callable[[], None],
-        metadata_stale: Callable[[], None],
-        failed: Callable[[Exception], None],
-        diverged: Callable[[Divergence], None],
+        listener: FetchListener,
         replica_lease_ms: float = 300_000,
         statistics: FetchStatistics | None = None,
-        reassigned: Callable[[], bool] = lambda: False,
-        believed: Callable[[str], bool] = lambda topic: True,
     ) -> None:
         self._options = options
         self._client = client
         self._subscription = subscription
         self._buffer = buffer
         self._backoff = backoff
-        self._on_data = on_data
-        self._metadata_stale = metadata_stale
-        self._failed = failed
+        self._listener = listener
+        self.metadata_stale = listener.metadata_stale
+        self.diverged = listener.diverged
+        self.data_arrived = listener.data_arrived
         self._statistics = statistics
-        self._reassigned = reassigned
-        self._believed = believed
         self._asking_again: asyncio.TimerHandle | None = None
         self._replicas = PreferredReplicas(replica_lease_ms)
         self._retry = RetryPolicy(backoff, log, fatal=nothing)
-        self._validation = PositionValidation(
-            client, backoff, self.refresh, self._back_off, self._refused, metadata_stale, diverged
-        )
-        self._partitions = ResponseHandler(
-            options,
-            client,
-            buffer,
-            self._replicas,
-            backoff,
-            self.refresh,
-            self._back_off,
-            metadata_stale,
-            self._validation.judge,
-            on_data,
-        )
+        self._validation = PositionValidation(client, backoff, self)
+        self.judge = self._validation.judge
+        self._partitions = ResponseHandler(options, client, buffer, self._replicas, backoff, self)
         self._fetchers: dict[int, BrokerFetcher] = {}
         self._closed = False
         self.responses = 0
 
     @property
     def bytes_fetched(self) -> int:
-        """Bytes of record batches that have come."""
+        """Bytes of record batches received."""
         return self._partitions.bytes_fetched
 
     def waiting_since(self) -> float | None:
-        """Since when the broker that is silent longest owes an answer; None: none is asked. In any thread."""
+        """Since when the longest silent broker owes a response; None if no broker was asked. In any thread."""
         asked = (each.progress_at for each in list(self._fetchers.values()) if each.session.targets)
         return min(asked, default=None)
 
@@ -120,7 +119,7 @@ class Fetcher:
         self._fetchers.clear()
 
     def refresh(self, state: PartitionState) -> None:
-        """Look again at whether, from where and at which offset a partition is fetched."""
+        """Decide anew whether, from where and at which offset a partition is fetched."""
         if self._closed:
             return
         if state.fetching.generation != state.generation:
@@ -154,12 +153,12 @@ class Fetcher:
         fetcher.changed(fresh or before is None, fresh)
 
     def refresh_all(self) -> None:
-        """Look again at every partition: leaders may have moved."""
+        """Decide anew for every partition: leaders may have moved."""
         for state in self._subscription.states():
             self.refresh(state)
 
     def forget(self, state: PartitionState) -> None:
-        """A partition is no longer assigned."""
+        """Stop fetching a partition that is no longer assigned."""
         self._replicas.forget(state.tp)
         self._validation.forget(state)
         self._leave_broker(state)
@@ -167,7 +166,7 @@ class Fetcher:
     # Answers ----------------------------------------------------------------------------------------------------------
 
     def take_answer(self, fetcher: BrokerFetcher, response: FetchResponse) -> None:
-        """File what a broker answered."""
+        """Buffer the response of a broker."""
         held = getattr(response, "frame", None)
         frame = SharedFrame(held.release if held is not None else None)
         sizes: dict[str, int] = {}
@@ -193,21 +192,21 @@ class Fetcher:
         if not filed:
             return
         if held is None:
-            self._on_data()
-        else:  # the next fetch is to be on its way before a caller on this loop begins to decode so much
-            asyncio.get_running_loop().call_soon(self._on_data)
+            self.data_arrived()
+        else:  # the next fetch should be on its way before a caller on this loop begins to decode
+            asyncio.get_running_loop().call_soon(self.data_arrived)
 
     def fetch_failed(self, fetcher: BrokerFetcher, error: Exception) -> None:
-        """A broker could not be asked: it may not be the leader any more."""
-        self._metadata_stale()
+        """A broker could not be asked: it may no longer be the leader."""
+        self.metadata_stale()
         for tp in self._replicas.forget_broker(fetcher.node_id):
             state = self._subscription.state_of(tp)
             if state is not None:
                 self.refresh(state)
         if isinstance(error, _NEVER_MENDED):
-            self._failed(error)
+            self._listener.fetch_failed(error)
 
-    def _back_off(self, state: PartitionState) -> None:
+    def back_off(self, state: PartitionState) -> None:
         """Leave a partition alone for a moment."""
         if not state.fetching.backing_off:
             state.fetching.backing_off = True
@@ -232,18 +231,18 @@ class Fetcher:
         )
 
     def _is_of_topic(self, state: PartitionState, topic_id: uuid.UUID | None) -> bool:
-        """Whether a partition may be fetched on in the topic that has its name now.
+        """Whether a partition may be fetched further in the topic that now has its name.
 
-        A place in a topic that was deleted is none in another one. Where the coordinator assigns by id it takes the
-        partition away, and gives the other topic's. Else the caller moves the position once it has all that was fetched
-        of the deleted topic; with the policy "continue" the new topic says whether it has the offset.
+        A position in a deleted topic means nothing in another one. If the coordinator assigns by id, it revokes the
+        partition, and assigns the new topic's. Otherwise the caller moves the position once it has everything that was
+        fetched of the deleted topic; with the policy "continue", the new topic tells whether it has the offset.
         """
         fetching = state.fetching
         if not is_another_topic(fetching.topic_id, topic_id):
             return True
-        if self._reassigned():
+        if self._listener.is_reassigned():
             return False
-        if not self._believed(state.tp.topic):
+        if not self._listener.is_believed(state.tp.topic):
             if self._asking_again is None:
                 self._asking_again = asyncio.get_running_loop().call_later(_ASK_AGAIN_S, self._ask_again)
             return False
@@ -254,14 +253,15 @@ class Fetcher:
         end = PartitionResponse(state.tp, fetching.generation, fetching.offset, error=TopicReplaced(), sticky=True)
         fetching.offset = None
         if self._buffer.put(state, end):
-            self._on_data()
+            self.data_arrived()
         return False
 
     def _ask_again(self) -> None:
         self._asking_again = None
-        self._metadata_stale()
+        self.metadata_stale()
 
-    def _refused(self, target: FetchTarget, error: type[BrokerResponseError]) -> None:
+    def refused(self, target: FetchTarget, error: type[BrokerResponseError]) -> None:
+        """See `ValidationListener`."""
         self._partitions.refused(target, error)
 
     def _broker_for(self, tp: TopicPartition) -> int | None:
@@ -272,11 +272,11 @@ class Fetcher:
         else:
             broker = metadata.leader_for_partition(tp)
         if broker is None:
-            self._metadata_stale()
+            self.metadata_stale()
         return broker
 
     def _fetcher_of(self, node_id: int) -> BrokerFetcher:
-        """A fetcher for a broker that has none yet."""
+        """Create the fetcher of a broker."""
         fetcher = BrokerFetcher(node_id, self._options, self._client, self, self._retry)
         self._fetchers[node_id] = fetcher
         return fetcher
@@ -288,6 +288,6 @@ class Fetcher:
             return
         fetcher.blocked.discard(state)
         target = fetcher.session.targets.get(state.tp)
-        if target is not None and target.state is state:  # and not of an assignment of the partition that came after
+        if target is not None and target.state is state:  # not of a later assignment of the same partition
             fetcher.session.remove(state.tp)
         fetcher.changed(urgent=False)

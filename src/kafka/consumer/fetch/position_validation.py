@@ -1,14 +1,13 @@
-"""Finds out, once a leader has changed, whether its log still has what was read before a position (KIP-320).
+"""Checks, after a change of leader, whether its log still contains what was read before a position (KIP-320).
 
-A leader that was not in sync may lack records that consumers have seen, and have others under their offsets. So the new
+A leader that was not in sync may lack records that consumers have seen, and have others at their offsets. So the new
 leader is asked where the epoch of the last record ends in its log (OffsetForLeaderEpoch). Nothing is fetched meanwhile.
 Runs on the loop. Java: ``OffsetsForLeaderEpochUtils``, ``SubscriptionState.maybeValidatePosition``.
 """
 
 import asyncio
 import logging
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from kafka.cluster import Backoff, RetryPolicy
 from kafka.cluster.protocols import BrokerRequests
@@ -22,13 +21,13 @@ log = logging.getLogger(__name__)
 
 
 class Divergence(NamedTuple):
-    """A leader's log is not the one that was read.
+    """A leader's log differs from the one that was read.
 
     Arguments:
         state: the partition.
-        generation: of the state, when this was asked for.
+        generation: of the state, when this was requested.
         position: what was compared: up to where the partition was fetched.
-        end: up to where the logs may be the same, and the epoch before that; None: the leader cannot tell.
+        end: up to where the logs may agree, and the epoch before that; None: the leader does not know.
     """
 
     state: PartitionState
@@ -37,62 +36,69 @@ class Divergence(NamedTuple):
     end: FetchPosition | None
 
 
+class ValidationListener(Protocol):
+    """What `PositionValidation` calls: the fetcher."""
+
+    def refresh(self, state: PartitionState) -> None:
+        """A partition may be fetched again."""
+
+    def back_off(self, state: PartitionState) -> None:
+        """A partition is to be left alone for a moment, and then refreshed."""
+
+    def refused(self, target: FetchTarget, error: type[BrokerResponseError]) -> None:
+        """A leader has answered the query about a position with an error."""
+
+    def metadata_stale(self) -> None:
+        """A leader cannot be asked: newer metadata are needed."""
+
+    def diverged(self, divergence: Divergence) -> None:
+        """The logs differ; the partition is not fetched until its generation changes."""
+
+
 class PositionValidation:
-    """See the module.
+    """Validates positions after a change of leader; see the module.
 
     Arguments:
         client: sends, and knows the leaders.
         backoff: pauses after failures.
-        refresh: called with a partition that may be fetched on.
-        back_off: called with one that is to be left alone for a moment, and then refreshed.
-        refused: called with what was asked, and the error that a leader has answered.
-        metadata_stale: called when a leader cannot be asked.
-        diverged: told of logs that differ; the partition is not fetched until its generation changes.
+        listener: told of the outcomes.
     """
 
     def __init__(
         self,
         client: BrokerRequests,
         backoff: Backoff,
-        refresh: Callable[[PartitionState], None],
-        back_off: Callable[[PartitionState], None],
-        refused: Callable[[FetchTarget, type[BrokerResponseError]], None],
-        metadata_stale: Callable[[], None],
-        diverged: Callable[[Divergence], None],
+        listener: ValidationListener,
     ) -> None:
         self._client = client
-        self._refresh = refresh
-        self._back_off = back_off
-        self._refused = refused
-        self._metadata_stale = metadata_stale
-        self._diverged = diverged
+        self._listener = listener
         self._retry = RetryPolicy(backoff, log, quiet=2, fatal=nothing)
         self._asked: dict[PartitionState, FetchTarget] = {}
-        """What is being checked."""
+        """The positions that are being validated."""
         self._next: dict[PartitionState, FetchTarget] = {}
-        """The part of it that goes out with the next requests."""
+        """Those of them that go out with the next requests."""
         self._failures = 0
         self._tasks: set[asyncio.Task[None]] = set()
 
     def close(self) -> None:
-        """Stop."""
+        """Stop all validation."""
         self._asked.clear()
         self._next.clear()
         for task in self._tasks:
             task.cancel()
 
     def forget(self, state: PartitionState) -> None:
-        """A partition is no longer assigned."""
+        """Forget a partition that is no longer assigned."""
         self._asked.pop(state, None)
         self._next.pop(state, None)
 
     def is_valid(self, state: PartitionState, leader_epoch: int) -> bool:
-        """Whether a partition may be fetched on; if it has to be checked first, that begins.
+        """Return whether a partition may be fetched further; starts a validation if one is necessary.
 
-        A leader has all that was read in its own epoch: that, and what was fetched from it, is not checked.
+        A leader has everything that was read in its own epoch: that, and what was fetched from it, is not validated.
 
         Arguments:
-            leader_epoch: of the leader, as the metadata have it; -1 if not known.
+            leader_epoch: of the leader in the metadata; -1 if unknown.
         """
         fetching = state.fetching
         if fetching.leader_epoch in (-1, leader_epoch) or leader_epoch in (-1, fetching.checked_epoch):
@@ -108,21 +114,23 @@ class PositionValidation:
         return False
 
     def judge(self, asked: FetchTarget, epoch: int, end_offset: int) -> None:
-        """Take what a leader says about the epoch before a position.
+        """Compare a position with a leader's answer about the epoch before it.
 
         Arguments:
-            epoch: the newest one up to that epoch that its log has; -1: it cannot tell.
-            end_offset: where that epoch ends in its log; -1: it cannot tell.
+            epoch: the newest epoch in its log up to the requested one; -1 if unknown.
+            end_offset: where that epoch ends in its log; -1 if unknown.
         """
         state, fetching = asked.state, asked.state.fetching
         end = FetchPosition(end_offset, epoch) if end_offset >= 0 and epoch >= 0 else None
         if end is None or end.offset < asked.offset:
             fetching.offset = None
-            self._diverged(Divergence(state, asked.generation, FetchPosition(asked.offset, asked.last_epoch), end))
+            self._listener.diverged(
+                Divergence(state, asked.generation, FetchPosition(asked.offset, asked.last_epoch), end)
+            )
         else:
-            # The epoch may be older than the one asked for: nothing was written in that one.
+            # The epoch may be older than the requested one if nothing was written in that one.
             fetching.leader_epoch, fetching.checked_epoch = end.leader_epoch, asked.leader_epoch
-        self._refresh(state)
+        self._listener.refresh(state)
 
     # Inside -----------------------------------------------------------------------------------------------------------
 
@@ -149,7 +157,7 @@ class PositionValidation:
             for asked in targets:
                 if self._take_back(asked):
                     asked.state.fetching.checked_epoch = asked.leader_epoch
-                    self._refresh(asked.state)
+                    self._listener.refresh(asked.state)
             return
         except Exception as error:
             self._failures += 1
@@ -165,12 +173,12 @@ class PositionValidation:
     def _take(self, asked: FetchTarget, answer: Any) -> None:
         code = UnknownTopicOrPartitionError.errno if answer is None else answer.error_code
         if code:
-            self._refused(asked, for_code(code))
+            self._listener.refused(asked, for_code(code))
         else:
             self.judge(asked, answer.leader_epoch, answer.end_offset)
 
     def _take_back(self, asked: FetchTarget) -> bool:
-        """Whether an answer is still of use; it is not waited for any more."""
+        """Return whether an answer is still of use, and stop waiting for it."""
         if self._asked.get(asked.state) is not asked:
             return False
         del self._asked[asked.state]
@@ -179,9 +187,9 @@ class PositionValidation:
         return now == (asked.generation, asked.offset, asked.last_epoch)
 
     def _failed(self, targets: list[FetchTarget]) -> None:
-        """Newer metadata may name a leader that answers."""
-        self._metadata_stale()
+        """Retry later: newer metadata may name a leader that answers."""
+        self._listener.metadata_stale()
         for asked in targets:
             if self._take_back(asked):
                 asked.state.fetching.failures += 1
-                self._back_off(asked.state)
+                self._listener.back_off(asked.state)

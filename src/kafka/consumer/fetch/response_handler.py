@@ -5,8 +5,7 @@ Runs on the loop.
 
 import asyncio
 import logging
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from kafka.cluster import Backoff, LogLimiter
 from kafka.cluster.metadata import ClusterMetadata
@@ -31,9 +30,9 @@ from kafka.structs import TopicPartition
 log = logging.getLogger(__name__)
 
 _METADATA_ATTEMPTS = 8
-"""How often a position may be out of range while newer metadata are waited for."""
+"""How often a position may be out of range while newer metadata are awaited."""
 _SMALLEST_BATCH = 14
-"""The least that the length of a batch of any magic can be."""
+"""The minimum length of a batch of any magic."""
 
 
 class RecordTooLargeError(KafkaError):
@@ -41,16 +40,16 @@ class RecordTooLargeError(KafkaError):
 
 
 _UNUSUAL = 3
-"""How many failures of a partition in a row are more than a leader that moves."""
+"""More failures of a partition in a row than a moving leader explains."""
 
 
 class FailureLog:
-    """Logs partitions that cannot be fetched: at level info at first, as warnings once it has happened often.
+    """Logs partitions that cannot be fetched: as information at first, as warnings if it repeats.
 
     `FetchProgress.failures` counts the failures of each partition. Belongs to the loop.
 
     Arguments:
-        log: where to.
+        log: the logger.
     """
 
     def __init__(self, log: logging.Logger) -> None:
@@ -58,7 +57,7 @@ class FailureLog:
         self._limiter = LogLimiter(log)
 
     def failed(self, state: PartitionState, offset: int, error: type[BrokerResponseError]) -> None:
-        """A broker has answered with an error that passes, mostly."""
+        """Log an error of a broker, which is usually transient."""
         failures, where = state.fetching.failures, f"{place(state.tp)} at offset {offset}"
         if failures < _UNUSUAL:
             self._log.info("fetching %s failed, trying again: %s", where, error.message)
@@ -67,14 +66,14 @@ class FailureLog:
             self._limiter.warning(f"{state.tp}: {error.__name__}", text)
 
     def succeeded(self, state: PartitionState) -> None:
-        """A broker has answered without an error."""
+        """Note a response without an error."""
         if state.fetching.failures >= _UNUSUAL:
             self._log.info("fetching %s works again", place(state.tp))
         state.fetching.failures = 0
 
 
 def place(tp: TopicPartition) -> str:
-    """A partition, in words."""
+    """Describe a partition in words."""
     return f"partition {tp.partition} of topic {tp.topic!r}"
 
 
@@ -92,7 +91,7 @@ class PreferredReplicas:
         lease_ms: how long a follower is read before the leader is asked again; ``metadata_max_age_ms``.
 
     Attributes:
-        leases: where partitions are read that have a preferred replica; empty mostly.
+        leases: the partitions that have a preferred replica; usually empty.
     """
 
     def __init__(self, lease_ms: float) -> None:
@@ -100,13 +99,13 @@ class PreferredReplicas:
         self.leases: dict[TopicPartition, _Lease] = {}
 
     def prefer(self, tp: TopicPartition, broker_id: int, now: float) -> None:
-        """The leader of a partition has named a replica to read from."""
+        """Read a partition from the replica that its leader has named."""
         self.leases[tp] = _Lease(broker_id, now + self._lease_s)
 
     def broker_for(self, tp: TopicPartition, metadata: ClusterMetadata, now: float) -> int | None:
-        """Where a partition is read: from the replica, while the lease runs and the broker is there, or the leader.
+        """The broker to read a partition from: the replica, while the lease runs and the broker exists, or the leader.
 
-        None if the partition has no leader, and so nobody to ask.
+        None if the partition has no leader.
         """
         lease = self.leases.get(tp)
         if lease is not None:
@@ -116,19 +115,38 @@ class PreferredReplicas:
         return metadata.leader_for_partition(tp)
 
     def forget(self, tp: TopicPartition) -> bool:
-        """Ask the leader again; whether there was a replica."""
+        """Ask the leader again. Returns whether there was a replica."""
         return self.leases.pop(tp, None) is not None
 
     def forget_broker(self, broker_id: int) -> list[TopicPartition]:
-        """A broker does not answer: ask the leaders again. Returns the partitions that it was preferred for."""
+        """A broker does not respond: ask the leaders again. Returns the partitions that it was preferred for."""
         affected = [tp for tp, lease in self.leases.items() if lease.broker_id == broker_id]
         for tp in affected:
             del self.leases[tp]
         return affected
 
 
+class ResponseListener(Protocol):
+    """What `ResponseHandler` calls: the fetcher."""
+
+    def refresh(self, state: PartitionState) -> None:
+        """A partition is to be fetched from elsewhere, or not at all."""
+
+    def back_off(self, state: PartitionState) -> None:
+        """A partition is to be left alone for a moment, and then refreshed."""
+
+    def metadata_stale(self) -> None:
+        """A broker is not, or no longer, the leader."""
+
+    def judge(self, target: FetchTarget, epoch: int, end_offset: int) -> None:
+        """A leader's log diverges from the fetched one: see `PositionValidation.judge`."""
+
+    def data_arrived(self) -> None:
+        """An error for the caller was put in the buffer later than the response that it is about."""
+
+
 class ResponseHandler:
-    """Belongs to the loop.
+    """Handles the responses for partitions; see the module.
 
     Arguments:
         options: sizes.
@@ -136,11 +154,7 @@ class ResponseHandler:
         buffer: takes records and errors.
         replicas: told of followers that leaders prefer.
         backoff: pauses after failures.
-        refresh: called with a partition that is to be fetched from elsewhere, or not at all.
-        back_off: called with one that is to be left alone for a moment.
-        metadata_stale: called when a broker says that it is not, or no longer, the leader.
-        judge: called with what was asked, an epoch and its end, where a broker says that its log is another one.
-        on_data: called when the caller has something to look at that comes by itself.
+        listener: told what follows from a response.
     """
 
     def __init__(
@@ -150,36 +164,28 @@ class ResponseHandler:
         buffer: FetchBuffer,
         replicas: PreferredReplicas,
         backoff: Backoff,
-        refresh: Callable[[PartitionState], None],
-        back_off: Callable[[PartitionState], None],
-        metadata_stale: Callable[[], None],
-        judge: Callable[[FetchTarget, int, int], None],
-        on_data: Callable[[], None],
+        listener: ResponseListener,
     ) -> None:
         self._options = options
         self._client = client
         self._buffer = buffer
         self._replicas = replicas
         self._backoff = backoff
-        self._refresh = refresh
-        self._back_off = back_off
-        self._metadata_stale = metadata_stale
-        self._judge = judge
-        self._on_data = on_data
+        self._listener = listener
         self._failures = FailureLog(log)
         self._closed = False
         self.bytes_fetched = 0
 
     def close(self) -> None:
-        """Tell the caller of nothing any more."""
+        """Stop reporting to the caller."""
         self._closed = True
 
     def take(self, target: FetchTarget, answer: Any, frame: SharedFrame, *, by_id: bool) -> bool:
-        """Act on the answer for a partition; True if the caller has something to look at.
+        """Act on the response for a partition. Returns True if the caller has something to look at.
 
         Arguments:
-            frame: holds the bytes of the answer.
-            by_id: whether the topic was asked for by its id, so that no other topic of its name can have answered.
+            frame: holds the bytes of the response.
+            by_id: whether the topic was requested by id, so that no other topic of that name can have answered.
         """
         state = target.state
         if answer.error_code:
@@ -204,10 +210,10 @@ class ResponseHandler:
         if not size:
             return self._no_whole_batch(target, records)
         if next_offset < 0:
-            next_offset = target.offset + 1  # the last batch has an impossible offset: decoding raises what is wrong
+            next_offset = target.offset + 1  # the last batch has an impossible offset: decoding raises the error
         if next_offset <= target.offset:
-            # Nothing but batches before the offset asked for: the broker will have more in a moment.
-            self._back_off(state)
+            # Only batches before the requested offset: the broker will have more in a moment.
+            self._listener.back_off(state)
             return False
         frame.retain()
         aborted = [(each.producer_id, each.first_offset) for each in answer.aborted_transactions or ()]
@@ -215,21 +221,21 @@ class ResponseHandler:
         state.fetching.checked_epoch = target.leader_epoch
         item = PartitionResponse(state.tp, target.generation, target.offset, records[:size], size, frame, aborted)
         filed = self._buffer.put(state, item)
-        self._refresh(state)
+        self._listener.refresh(state)
         return filed
 
     def _prefer(self, state: PartitionState, replica: int) -> None:
-        """The leader, which has sent no records, would have a replica read."""
+        """The leader has sent no records, but named a replica to read."""
         if self._client.metadata.broker_metadata(replica) is None or replica == state.fetching.broker_id:
-            self._metadata_stale()
-            self._back_off(state)  # or it would be asked the same again at once
+            self._listener.metadata_stale()
+            self._listener.back_off(state)  # or it would be asked the same again at once
             return
         log.debug("%s is read from replica %d", place(state.tp), replica)
         self._replicas.prefer(state.tp, replica, asyncio.get_running_loop().time())
-        self._refresh(state)
+        self._listener.refresh(state)
 
     def _take_error(self, target: FetchTarget, answer: Any, by_id: bool) -> bool:
-        """Act on a partition's error; True if the caller has to hear of it."""
+        """Act on a partition's error. Returns True if the caller has to know."""
         state, tp = target.state, target.state.tp
         error = for_code(answer.error_code)
         where = f"{place(tp)} at offset {target.offset}"
@@ -237,8 +243,8 @@ class ResponseHandler:
         if self._replicas.forget(tp):  # the leader knows better
             log.info("%s is read from its leader again: the replica answered %s", where, error.message)
             if error.invalid_metadata:
-                self._metadata_stale()
-            self._back_off(state)
+                self._listener.metadata_stale()
+            self._listener.back_off(state)
             return False
         if error is OffsetOutOfRangeError:
             return not self._awaits_metadata(target, by_id) and self._out_of_range(target)
@@ -247,13 +253,13 @@ class ResponseHandler:
         return self._take_refusal(target, error, answer.current_leader)
 
     def _take_refusal(self, target: FetchTarget, error: type[BrokerResponseError], leader: Any) -> bool:
-        """Act on an error that may pass, or may not; True if the caller has to hear of it.
+        """Act on an error that may be transient. Returns True if the caller has to know.
 
         Arguments:
-            leader: names the leader, if the broker knows it; None: it has not said.
+            leader: the leader, if the broker names it; otherwise None.
         """
         state, tp = target.state, target.state.tp
-        self._back_off(state)
+        self._listener.back_off(state)
         if error is TopicAuthorizationFailedError:
             return self._buffer.put(
                 state, PartitionResponse(tp, target.generation, target.offset, error=error({tp.topic}))
@@ -261,7 +267,7 @@ class ResponseHandler:
         if error.invalid_metadata or error.retriable or issubclass(error, UnknownError):
             self._failures.failed(state, target.offset, error)
             if error.invalid_metadata:
-                self._metadata_stale()
+                self._listener.metadata_stale()
                 if leader is not None and leader.leader_id >= 0:
                     self._client.note_leader(tp, leader.leader_id, leader.leader_epoch)
             return False
@@ -269,31 +275,33 @@ class ResponseHandler:
         return self._buffer.put(state, PartitionResponse(tp, target.generation, target.offset, error=failed))
 
     def refused(self, target: FetchTarget, error: type[BrokerResponseError]) -> None:
-        """A leader that was asked whether a position is valid has answered with an error."""
+        """Handle the error of a leader that was asked whether a position is valid."""
         target.state.fetching.failures += 1
         if self._take_refusal(target, error, None):
-            self._on_data()
+            self._listener.data_arrived()
 
     def _take_divergence(self, target: FetchTarget, end: Any) -> bool:
-        """A broker sent nothing, as its log does not have what comes before the offset. The caller learns of it later.
+        """Handle a response without records because the broker's log lacks what precedes the offset.
 
-        A follower is no judge of that: it does not know epochs that nothing was written in.
+        The caller knows later.
+
+        A follower cannot judge that: it does not know epochs in which nothing was written.
         """
         state = target.state
         if self._replicas.forget(state.tp):
-            self._metadata_stale()
-            self._back_off(state)
+            self._listener.metadata_stale()
+            self._listener.back_off(state)
         elif end.epoch >= target.last_epoch and end.end_offset >= target.offset:
-            self._back_off(state)  # no divergence: the broker would say so again at once
+            self._listener.back_off(state)  # no divergence: the broker would repeat it at once
         else:
-            self._judge(target, end.epoch, end.end_offset)
+            self._listener.judge(target, end.epoch, end.end_offset)
         return False
 
     def _awaits_metadata(self, target: FetchTarget, by_id: bool) -> bool:
-        """Leave the partition alone until newer metadata have told whether its topic is still the same one.
+        """Leave the partition alone until newer metadata have shown whether its topic is still the same.
 
-        Brokers before Kafka 3.1 are asked by name: the answer may be about a topic that was created again. Newer
-        metadata move the position then; without any for a few attempts the answer counts.
+        Brokers before Kafka 3.1 are asked by name: the response may be about a recreated topic. Newer metadata then
+        move the position; if none arrive for a few attempts, the response counts.
         """
         fetching, version = target.state.fetching, self._client.metadata.version
         if by_id or target.topic_id is None:
@@ -303,28 +311,28 @@ class ResponseHandler:
         first_version, first_failure = fetching.out_of_range_since
         if version - first_version >= 2 or fetching.failures - first_failure >= _METADATA_ATTEMPTS:
             return False  # two, as the first of them may have been on its way already
-        self._metadata_stale()
-        self._back_off(target.state)
+        self._listener.metadata_stale()
+        self._listener.back_off(target.state)
         return True
 
     def _out_of_range(self, target: FetchTarget) -> bool:
-        """Have the caller follow the reset policy, or raise; the second time in a row after a pause."""
+        """Make the caller follow the reset policy, or raise; after a pause if it is not the first time in a row."""
         state, fetching = target.state, target.state.fetching
         error = OffsetOutOfRangeError({state.tp: target.offset})
         if fetching.failures == 1:
             return self._fail(target, error)
         fetching.offset = None
-        self._refresh(state)
+        self._listener.refresh(state)
         pause = self._backoff.seconds(fetching.failures - 1)
         asyncio.get_running_loop().call_later(pause, self._fail_later, target, error)
         return False
 
     def _fail_later(self, target: FetchTarget, error: KafkaError) -> None:
         if not self._closed and self._fail(target, error):
-            self._on_data()
+            self._listener.data_arrived()
 
     def _no_whole_batch(self, target: FetchTarget, records: memoryview) -> bool:
-        """What came does not hold a whole batch: its length is wrong, or it is larger than what may be fetched."""
+        """Handle bytes without a whole batch: its length is wrong, or it is larger than the maximum of a fetch."""
         where = f"the batch at offset {target.offset} of {place(target.state.tp)}"
         says = int.from_bytes(records[8:12], "big", signed=True) if len(records) >= 12 else None
         if says is not None and says < _SMALLEST_BATCH:
@@ -339,12 +347,12 @@ class ResponseHandler:
         return self._fail(target, error)
 
     def _fail(self, target: FetchTarget, error: KafkaError) -> bool:
-        """Hand an error to the caller that stands until a seek, and fetch no further till then."""
+        """Pass an error to the caller that remains until a seek, and fetch no further until then."""
         state = target.state
         filed = self._buffer.put(
             state, PartitionResponse(state.tp, target.generation, target.offset, error=error, sticky=True)
         )
-        if filed:  # else it is read from elsewhere by now
+        if filed:  # otherwise it is read from elsewhere by now
             state.fetching.offset = None
-        self._refresh(state)
+        self._listener.refresh(state)
         return filed

@@ -1,4 +1,4 @@
-"""Where to read on: committed offsets, the start and end of the log, and offsets by time.
+"""Where to start reading: committed offsets, the start and end of the log, and offsets by time.
 
 May import `kafka.consumer.buffer`, `kafka.consumer.subscription` and `kafka.cluster`.
 """

@@ -40,16 +40,16 @@ _STRATEGIES: dict[str, int | None] = {"earliest": EARLIEST, "latest": LATEST, "n
 
 
 def reset_timestamp(strategy: str, now_ms: int) -> int | None:
-    """The timestamp to look a position up by; None: there is no policy.
+    """The timestamp to look up a position by; None if there is no reset policy.
 
     Arguments:
-        strategy: as ``auto_offset_reset`` has it; of a duration that is longer than time has been it is the start.
+        strategy: the value of ``auto_offset_reset``; a duration longer than the time since 1970 means the start.
         now_ms: milliseconds since 1970-01-01 UTC.
     """
     if not strategy.startswith(BY_DURATION):
         return _STRATEGIES[strategy]
     length_ms = milliseconds(strategy[len(BY_DURATION) :])
-    assert length_ms is not None  # as the option's parser has seen
+    assert length_ms is not None  # the option's parser has checked it
     return max(now_ms - length_ms, 0)
 
 
@@ -58,11 +58,11 @@ _OF_TOPIC = (TopicAuthorizationFailedError, InvalidTopicError)
 
 
 class Answers(NamedTuple):
-    """What one try gave: each partition that was asked for is in one of the two.
+    """The result of one request: each requested partition is in one of the two.
 
     Arguments:
-        offsets: offset -1 where there is none.
-        errors: of any kind, `Exception`s that are none of Kafka's included.
+        offsets: offset -1 if there is none.
+        errors: any `Exception`, not only Kafka's.
     """
 
     offsets: dict[TopicPartition, OffsetAndTimestamp]
@@ -70,7 +70,7 @@ class Answers(NamedTuple):
 
 
 class LeaderRequests:
-    """Asks brokers, one a call, and tells which to ask.
+    """Sends requests, each to one broker, and says which brokers to ask.
 
     Arguments:
         client: sends, and knows the leaders.
@@ -78,33 +78,33 @@ class LeaderRequests:
     """
 
     api: ClassVar[str]
-    """Its name in errors."""
+    """The API's name in errors."""
 
     def __init__(self, client: BrokerRequests, request_timeout_ms: float) -> None:
         self._client = client
         self._request_timeout_ms = request_timeout_ms
 
     async def ask(self, leader: int, wanted: Mapping[TopicPartition, int]) -> Answers:
-        """One try. Whatever goes wrong is an error of the partitions.
+        """Send one request. Any failure becomes an error of the partitions.
 
         Arguments:
-            wanted: what is asked of each, a number.
+            wanted: the number to ask about, of each partition.
         """
         raise NotImplementedError
 
     def by_leader(self, wanted: Mapping[TopicPartition, int]) -> dict[int | None, dict[TopicPartition, int]]:
-        """The partitions of each leader; None: those that have none, as far as is known."""
+        """Group partitions by leader; None: those without a known leader."""
         grouped: dict[int | None, dict[TopicPartition, int]] = {}
         for tp, asked in wanted.items():
             grouped.setdefault(self._client.metadata.leader_for_partition(tp), {})[tp] = asked
         return grouped
 
     async def refresh(self, partitions: Iterable[TopicPartition]) -> None:
-        """Fetch newer metadata of some partitions; raises what that raises."""
+        """Refresh the metadata of some partitions; raises what that raises."""
         await self._client.refresh_metadata({tp.topic for tp in partitions})
 
     def without_leader(self, tp: TopicPartition) -> Exception:
-        """Why nobody can be asked about a partition."""
+        """The error for a partition whose leader is unknown."""
         error = self._client.metadata.topic_errors.get(tp.topic)
         if error is not None and not error.retriable:
             return self._error(error, tp)
@@ -119,20 +119,20 @@ class LeaderRequests:
 
 
 _TIMES_SINCE = 1
-"""The first version that answers with one offset and its time; v0 gives a list of segments' starts."""
+"""The first version that answers with one offset and its time; v0 returns a list of the starts of segments."""
 _MAX_TIMESTAMP_SINCE = 7
 _CONSUMER = -1
-"""Replica id of those who are no replica."""
+"""Replica id of clients that are not replicas."""
 
 
 class ListOffsets(LeaderRequests):
-    """Asks for the first record of each partition at or after a time, or for the start or the end of its log.
+    """Looks up the first record of each partition at or after a time, or the start or end of its log.
 
-    The answer's offset is -1 where there is no such record.
+    The answer's offset is -1 if there is no such record.
 
     Arguments:
         client: sends, and knows the leaders.
-        isolation_level: for "read_committed" the end of a partition is its last stable offset.
+        isolation_level: with "read_committed", the end of a partition is its last stable offset.
         request_timeout_ms: how long a request may take.
     """
 
@@ -143,10 +143,10 @@ class ListOffsets(LeaderRequests):
         self._isolation = int(isolation_level == "read_committed")
 
     async def ask(self, leader: int, wanted: Mapping[TopicPartition, int]) -> Answers:
-        """One try. Whatever goes wrong is an error of the partitions.
+        """Send one request. Any failure becomes an error of the partitions.
 
         Arguments:
-            wanted: milliseconds since 1970-01-01 UTC, or EARLIEST, LATEST, MAX_TIMESTAMP, of each.
+            wanted: milliseconds since 1970-01-01 UTC, or EARLIEST, LATEST, MAX_TIMESTAMP, of each partition.
         """
         times = set(wanted.values())
         min_version = _TIMES_SINCE if max(times) >= 0 else 0
@@ -205,16 +205,16 @@ def _offset(entry: Any) -> int:
 FOR_CONSUMERS_SINCE = 3
 """Earlier versions are for brokers: consumers are not authorized for them."""
 _CONSUMER = -1
-"""Replica id of those who are no replica."""
+"""Replica id of clients that are not replicas."""
 
 
 class EpochQuery(NamedTuple):
-    """A question about a partition.
+    """What to ask about a partition.
 
     Arguments:
         tp: the partition.
-        current: the epoch of its leader, as the metadata have it: another broker refuses; -1: not known.
-        epoch: whose end is asked for.
+        current: the epoch of its leader in the metadata: another broker refuses; -1 if unknown.
+        epoch: the epoch whose end is requested.
     """
 
     tp: TopicPartition
@@ -234,23 +234,23 @@ def epoch_request(questions: Iterable[EpochQuery]) -> OffsetForLeaderEpochReques
 
 
 def epoch_answers(response: OffsetForLeaderEpochResponse) -> Mapping[TopicPartition, Any]:
-    """What the leader has answered, by partition."""
+    """The leader's answers, by partition."""
     return {TopicPartition(topic.topic, each.partition): each for topic in response.topics for each in topic.partitions}
 
 
 class EpochEnds(LeaderRequests):
-    """Asks leaders where epochs end: of each partition, the end of the newest epoch up to the one asked for.
+    """Looks up where epochs end: of each partition, the end of the newest epoch up to the requested one.
 
-    The answer's offset is -1 where the leader cannot tell.
+    The answer's offset is -1 if the leader does not know.
     """
 
     api = "OffsetForLeaderEpoch"
 
     async def ask(self, leader: int, wanted: Mapping[TopicPartition, int]) -> Answers:
-        """One try. Whatever goes wrong is an error of the partitions.
+        """Send one request. Any failure becomes an error of the partitions.
 
         Arguments:
-            wanted: the epoch of each.
+            wanted: the epoch of each partition.
         """
         epoch_of = self._client.metadata.leader_epoch
         request = epoch_request(EpochQuery(tp, epoch_of(tp), epoch) for tp, epoch in wanted.items())

@@ -15,23 +15,23 @@ from kafka.structs import OffsetAndTimestamp, TopicPartition
 
 
 class SearchListener(Protocol):
-    """Who wants offsets."""
+    """Receives the offsets of an `OffsetSearch`."""
 
     def wants(self, tp: TopicPartition) -> bool:
-        """Whether the offset is still of use; asked before each further try."""
+        """Whether the offset is still needed; called before each further attempt."""
 
     def found(self, tp: TopicPartition, offset: OffsetAndTimestamp) -> None:
-        """It has been found."""
+        """The offset was found."""
 
     def refused(self, tp: TopicPartition, error: Exception) -> None:
-        """It cannot be found; the partition is not asked for again."""
+        """A permanent error; the partition is not looked up again."""
 
     def failed(self, tp: TopicPartition, error: Exception) -> None:
-        """A try has failed, another one follows."""
+        """An attempt has failed; another one follows."""
 
 
 class OffsetSearch:
-    """See the module. Runs on one loop; its tasks end with what they look for, or by `close`.
+    """Looks up offsets on one loop; see the module. Its tasks end with their search, or by `close`.
 
     Arguments:
         requests: asks brokers.
@@ -44,23 +44,23 @@ class OffsetSearch:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def begin(self, timestamps: Mapping[TopicPartition, int], seeker: SearchListener, failures: int = 0) -> None:
-        """Look for the offset of each partition, and tell ``seeker``.
+        """Look up the offset of each partition, and tell ``seeker``.
 
         Arguments:
-            timestamps: milliseconds since 1970-01-01 UTC, or EARLIEST, LATEST, MAX_TIMESTAMP; of `EpochEnds` epochs.
-            failures: how many tries have failed already: there is a pause first.
+            timestamps: milliseconds since 1970-01-01 UTC, or EARLIEST, LATEST, MAX_TIMESTAMP; epochs for `EpochEnds`.
+            failures: how many attempts have failed already: then it begins with a pause.
         """
         if failures:
             self._spawn(self._again(timestamps, seeker, failures))
             return
         for leader, those in self._requests.by_leader(timestamps).items():
-            if leader is None:  # newer metadata may know one: no pause before the first try
+            if leader is None:  # newer metadata may know one: no pause before the first attempt
                 self._spawn(self._again(those, seeker, 0))
             else:
                 self._spawn(self._ask(leader, those, seeker, 0))
 
     def close(self) -> None:
-        """Stop all."""
+        """Stop all searches."""
         for task in self._tasks:
             task.cancel()
 
@@ -80,7 +80,7 @@ class OffsetSearch:
             self._policy.tell_success(what)
 
     async def _again(self, timestamps: Mapping[TopicPartition, int], seeker: SearchListener, failures: int) -> None:
-        """Ask after a pause, and with newer metadata."""
+        """Ask again after a pause, and with newer metadata."""
         await asyncio.sleep(self._policy.pause_s(failures))
         try:
             await self._requests.refresh(timestamps)
@@ -99,7 +99,7 @@ class OffsetSearch:
     def _left(
         self, timestamps: Mapping[TopicPartition, int], answers: Answers, seeker: SearchListener
     ) -> dict[TopicPartition, int]:
-        """Tell of the errors; what to ask for again."""
+        """Report errors. Returns what to look up again."""
         left: dict[TopicPartition, int] = {}
         for tp, error in answers.errors.items():
             if not seeker.wants(tp):
@@ -132,14 +132,13 @@ class OffsetsForTimes:
     async def find(
         self, timestamps: Mapping[TopicPartition, int], timeout_ms: float
     ) -> dict[TopicPartition, OffsetAndTimestamp]:
-        """The offset of each partition, -1 where there is no record at or after the time.
+        """Return the offset of each partition, -1 if there is no record at or after the time.
 
         Arguments:
-            timestamps: milliseconds since 1970-01-01 UTC, or EARLIEST, LATEST, MAX_TIMESTAMP; of `EpochEnds` epochs.
+            timestamps: milliseconds since 1970-01-01 UTC, or EARLIEST, LATEST, MAX_TIMESTAMP; epochs for `EpochEnds`.
             timeout_ms: how long to try.
 
-        Raises `KafkaTimeoutError`, which names what could not be looked up and why, and what trying again does not
-        mend.
+        Raises `KafkaTimeoutError`, which names what could not be looked up and why, and permanent errors.
         """
         search = OffsetSearch(self._requests, self._policy)
         waiting = _Waiting(timestamps)

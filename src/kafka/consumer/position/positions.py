@@ -1,11 +1,12 @@
-"""Finds out where to read on: at the committed offset, or else at the start or end of the log. Runs on the loop.
+"""Finds the position to start from: the committed offset, or else the start or end of the log. Runs on the loop.
 
-Each partition is looked up by itself, so that a leader that is silent or refuses delays only its own partitions. After
-a seek the look-up begins anew.
+Each partition is looked up separately, so that a silent or refusing leader delays only its own partitions. After a
+seek, the lookup begins anew.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
+from typing import Protocol
 from uuid import UUID
 
 from kafka.cluster import RetryPolicy
@@ -19,19 +20,31 @@ from kafka.structs import OffsetAndMetadata, OffsetAndTimestamp, TopicPartition
 FetchCommitted = Callable[[Iterable[TopicPartition]], Awaitable[Mapping[TopicPartition, OffsetAndMetadata]]]
 
 
+class ResolverListener(Protocol):
+    """What a `PositionResolver` calls, on the loop."""
+
+    def start_timestamp(self, tp: TopicPartition) -> int | None:
+        """The timestamp that the reset policy of a partition stands for at the moment; None for "none"."""
+
+    def topic_id(self, topic: str) -> UUID | None:
+        """The id of the topic that a name belongs to at the moment; None if unknown."""
+
+    def position_found(self, state: PartitionState, generation: int, position: FetchPosition) -> None:
+        """A position was found, which was looked up under a generation."""
+
+    def position_failed(self, error: Exception) -> None:
+        """A permanent error. Its partitions rest until `PositionResolver.resolve` is called again; others continue."""
+
+
 class PositionResolver:
-    """Gives each assigned partition that has no position one, for as long as it takes.
+    """Finds a position for each assigned partition that has none, for as long as it takes.
 
     Arguments:
         subscription: what is assigned.
         committed: reads committed offsets; None without a group.
-        requests: asks for the ends of the log.
-        strategy: gives the timestamp that the reset policy of a partition stands for at the moment, None for "none".
-        topic_id: which topic a name belongs to at the moment; None: not known. A position that was looked for in
-            another one is looked for again.
-        found: called with a partition, the generation it was looked up under, and the position.
-        failed: called with what trying again does not mend; the partitions it belongs to rest until `resolve` is called
-            again, all others go on.
+        requests: looks up the ends of the log.
+        listener: knows the reset policy and the topics, and is told of positions. A position that was found in a topic
+            with another id than now is looked up again.
         policy: what is fatal, pauses, log lines.
     """
 
@@ -40,22 +53,16 @@ class PositionResolver:
         subscription: SubscriptionState,
         committed: FetchCommitted | None,
         requests: ListOffsets,
-        strategy: Callable[[TopicPartition], int | None],
-        topic_id: Callable[[str], UUID | None],
-        found: Callable[[PartitionState, int, FetchPosition], None],
-        failed: Callable[[Exception], None],
+        listener: ResolverListener,
         policy: RetryPolicy,
     ) -> None:
         self._subscription = subscription
         self._committed = committed
-        self._strategy = strategy
-        self._topic_id = topic_id
-        self._found = found
-        self._failed = failed
+        self._listener = listener
         self._policy = policy
         self._search = OffsetSearch(requests, policy)
         self._under_way: dict[PartitionState, int] = {}
-        """The partitions that are being looked up, and under which generation."""
+        """The partitions that are being looked up, and the generation of each lookup."""
         self._refusals: dict[PartitionState, int] = {}
         """How often in a row a partition was refused."""
         self._waiters: dict[PartitionState, list[asyncio.Future[None]]] = {}
@@ -64,7 +71,7 @@ class PositionResolver:
         self._is_due = False
 
     def resolve_soon(self) -> None:
-        """As `resolve`, once for all calls that are waiting to be run: a caller may seek in thousands of partitions."""
+        """Call `resolve` once for all pending calls of this: a caller may seek in thousands of partitions."""
         if not self._is_due:
             self._is_due = True
             asyncio.get_running_loop().call_soon(self._resolve_now)
@@ -74,7 +81,7 @@ class PositionResolver:
         self.resolve()
 
     def resolve(self) -> None:
-        """Some partitions may lack a position: look for those that are not being looked up already."""
+        """Look up the partitions without a position that are not being looked up already."""
         if self._closed:
             return
         without = [state for state in self._subscription.states() if state.position is None]
@@ -84,7 +91,7 @@ class PositionResolver:
             self._begin([state for state in lacking if self._refusals.get(state, 0) == refusals], refusals)
 
     def close(self) -> None:
-        """Stop."""
+        """Stop all lookups."""
         self._closed = True
         self._search.close()
         for task in self._tasks:
@@ -93,9 +100,9 @@ class PositionResolver:
             self._wake(state, None)
 
     async def outcome(self, state: PartitionState) -> None:
-        """Wait until something has become known about a partition.
+        """Wait for news of a partition's position.
 
-        Raises why it is refused, and `IllegalStateError` once the consumer is closed: nothing becomes known then.
+        Raises its permanent error, and `IllegalStateError` once the consumer is closed, as there is no news then.
         """
         self.resolve()
         if state.position is not None:
@@ -113,7 +120,7 @@ class PositionResolver:
                 del self._waiters[state]
 
     def moved(self, state: PartitionState) -> None:
-        """A partition was given a position by other means."""
+        """A partition got a position by other means."""
         self._wake(state, None)
 
     # Inside -----------------------------------------------------------------------------------------------------------
@@ -143,7 +150,7 @@ class PositionResolver:
             except Exception as error:
                 if self._policy.is_fatal(error):
                     lookup.refuse(_concerned(wanted, error), error)
-                    continue  # with those that are left
+                    continue  # with the remaining ones
                 failures += 1
                 self._policy.tell_failure(what, error, failures)
             else:
@@ -156,7 +163,7 @@ class PositionResolver:
 
     def _from_strategy(self, lookup: "_Lookup", failures: int) -> None:
         lookup.go_on_where_left()
-        timestamps = {tp: self._strategy(tp) for tp in lookup.still_wanted()}
+        timestamps = {tp: self._listener.start_timestamp(tp) for tp in lookup.still_wanted()}
         without = [tp for tp, timestamp in timestamps.items() if timestamp is None]
         if without:
             lookup.refuse(without, NoOffsetForPartitionError(without))
@@ -165,11 +172,11 @@ class PositionResolver:
             self._search.begin(chosen, lookup, failures)
 
     def search_end(self, tp: TopicPartition, lookup: "_Lookup") -> None:
-        """There is no record as late as a time that was asked for: the end of the log is where the next one comes."""
+        """No record is as late as the requested time: use the end of the log, where the next one will be."""
         self._search.begin({tp: LATEST}, lookup)
 
     def is_under_way(self, state: PartitionState, generation: int) -> bool:
-        """Whether a partition still waits for the look-up that was begun under ``generation``."""
+        """Whether a partition still waits for the lookup that began under ``generation``."""
         if self._under_way.get(state) != generation:
             return False
         current = state.generation == generation and state.position is None
@@ -179,28 +186,28 @@ class PositionResolver:
         return False
 
     def topic_id(self, tp: TopicPartition) -> UUID | None:
-        """See the class."""
-        return self._topic_id(tp.topic)
+        """See `ResolverListener`."""
+        return self._listener.topic_id(tp.topic)
 
     def take(self, state: PartitionState, generation: int, position: FetchPosition, topic_id: UUID | None) -> None:
-        """The position of a partition has been found, in a topic with this id; None: not known."""
+        """Take the position of a partition, found in a topic with this id; None if unknown."""
         if topic_id is not None and topic_id != self.topic_id(state.tp):
             state.left_at = None
             del self._under_way[state]
             self.resolve_soon()
             return
         self._refusals.pop(state, None)
-        self._found(state, generation, position)
+        self._listener.position_found(state, generation, position)
         self._settle(state, None)
 
     def refuse(self, states: Iterable[PartitionState], error: Exception) -> None:
-        """Trying again does not mend it; those who wait are told, or else `failed` is."""
+        """Handle a permanent error: it is raised to the waiters, or passed to the listener if there are none."""
         waited_for = True
         for state in states:
             self._refusals[state] = self._refusals.get(state, 0) + 1
             waited_for &= self._settle(state, error)
         if not waited_for:
-            self._failed(error)
+            self._listener.position_failed(error)
 
     def _settle(self, state: PartitionState, error: Exception | None) -> bool:
         self._under_way.pop(state, None)
@@ -222,13 +229,13 @@ class PositionResolver:
 
 
 def _concerned(partitions: list[TopicPartition], error: Exception) -> list[TopicPartition]:
-    """The partitions that an error belongs to: those of the topics that it names, or else all."""
+    """The partitions that an error is about: those of the topics that it names, or else all."""
     topics = error.args[0] if isinstance(error, TopicAuthorizationFailedError) and error.args else None
     return [tp for tp in partitions if isinstance(topics, set) and tp.topic in topics] or partitions
 
 
 class _Lookup:
-    """Partitions looked up together, each under the generation that it had: the `SearchListener` of a search."""
+    """Partitions looked up together, each with its generation: the `SearchListener` of a search."""
 
     def __init__(self, resolver: PositionResolver, states: Iterable[PartitionState]) -> None:
         self._resolver = resolver
@@ -240,7 +247,7 @@ class _Lookup:
         return [tp for tp in self._states if self.wants(tp)]
 
     def go_on_where_left(self) -> None:
-        """The group has committed nothing: see `PartitionState.left_at`."""
+        """Use `PartitionState.left_at`, as the group has committed nothing."""
         for tp in self.still_wanted():
             state, generation = self._states[tp]
             if state.left_at is not None:
@@ -265,4 +272,4 @@ class _Lookup:
         self._resolver.refuse([self._states[tp][0] for tp in partitions], error)
 
     def failed(self, tp: TopicPartition, error: Exception) -> None:
-        """The next try is the search's."""
+        """The search tries again."""

@@ -1,12 +1,12 @@
-"""Remembers which topics and partitions a consumer has seen, to tell those that came into being meanwhile.
+"""Remembers which topics and partitions a consumer has seen, to recognize those that were created meanwhile.
 
-A position in a topic that was deleted and created again means nothing in the new topic, and the records of a partition
-that is added while a consumer runs are all newer than the consumer. Runs on the loop.
+A position in a topic that was deleted and recreated means nothing in the new topic, and all records of a partition
+that is added while a consumer runs are newer than the consumer. Runs on the loop.
 """
 
 import logging
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 from uuid import UUID
 
 from kafka.cluster.metadata import ClusterMetadata
@@ -23,54 +23,61 @@ _WHAT_FOLLOWS = {
     "continue": "reading continues at the same offsets if the new topic has them, and may skip its first records",
 }
 _STALE_S = 5.0
-"""For how long a broker that lags behind may name a topic that was deleted."""
+"""How long a broker that lags behind may report a deleted topic."""
 _REASSIGNED = "reading continues at the group's committed offsets, or where auto_offset_reset says"
 
 
 class _Seen(NamedTuple):
-    """A topic as the metadata had it last."""
+    """A topic in the last metadata."""
 
     topic_id: UUID | None
     partitions: frozenset[int]
 
 
+class HistoryListener(Protocol):
+    """What a `TopicHistory` calls."""
+
+    def is_reassigned(self) -> bool:
+        """Whether the group's coordinator revokes the partitions of a deleted topic by itself (KIP-848)."""
+
+    def topics_recreated(self, error: TopicRecreatedError) -> None:
+        """With the policy "raise": the error for the caller."""
+
+
 class TopicHistory:
-    """See the module.
+    """The topics and partitions that a consumer has seen; see the module.
 
     Arguments:
-        policy: what follows when a topic is created again: "reset", "continue" or "raise".
+        policy: what follows when a topic is recreated: "reset", "continue" or "raise".
         subscription: the topics of interest, and what is assigned.
-        reassigned: whether the group's coordinator takes the partitions of a deleted topic away by itself (KIP-848).
-        failed: called with the error for the caller, with the policy "raise".
+        listener: told of recreated topics.
         clock: the loop's time, in seconds.
 
     Attributes:
-        is_told_elsewhere: whether the caller compares ids of topics and says what follows: then nothing is logged.
+        is_told_elsewhere: whether the caller compares topic ids and reports what follows: then nothing is logged.
     """
 
     def __init__(
         self,
         policy: str,
         subscription: SubscriptionState,
-        reassigned: Callable[[], bool],
-        failed: Callable[[Exception], None],
+        listener: HistoryListener,
         clock: Callable[[], float],
     ) -> None:
         self._policy = policy
         self._subscription = subscription
-        self._reassigned = reassigned
-        self._failed = failed
+        self._listener = listener
         self._clock = clock
         self.is_told_elsewhere = False
         self._seen: dict[str, _Seen] = {}
         self._ids: set[UUID] = set()
-        """All ids that were seen: a broker that lags behind may tell of a topic that was deleted."""
+        """All ids seen: a broker that lags behind may report a deleted topic."""
         self._doubted_since: dict[str, float] = {}
-        """Topics of which the metadata have had another id first than they have now, and since when."""
+        """Topics that had another id before the current one in the metadata, and since when."""
         self._missing: set[str] = set()
-        """Topics that did not exist when they were first looked for."""
+        """Topics that did not exist when they were first looked up."""
         self._matched_all = False
-        """Whether all topics were there to be compared with the pattern, so that another one that matches is new."""
+        """Whether the pattern was compared with all topics, so that another match is a new topic."""
         self._read: set[str] = set()
         """Topics in which this consumer has found positions."""
         self._added: set[TopicPartition] = set()
@@ -79,10 +86,10 @@ class TopicHistory:
         self._absent: set[str] = set()
         """Topics that were seen, and do not exist at the moment."""
         self._read_up_to: dict[TopicPartition, int] = {}
-        """The positions in partitions that were given up because their topic does not exist."""
+        """Positions in partitions that were given up because their topic does not exist."""
 
     def subscription_changed(self) -> None:
-        """The caller wants other topics: what is known of those it wants no longer is forgotten."""
+        """Forget topics that the caller no longer wants."""
         self._matched_all = False
         wanted = self._wanted()
         self._seen = {topic: seen for topic, seen in self._seen.items() if topic in wanted}
@@ -104,7 +111,7 @@ class TopicHistory:
             self._tell(sorted(read))
 
     def is_still_there(self, tp: TopicPartition, metadata: ClusterMetadata) -> bool:
-        """Whether a topic is the one that had this partition before: topics do not lose partitions. In any thread."""
+        """Whether the topic that had this partition still exists: topics do not lose partitions. In any thread."""
         seen = self._seen.get(tp.topic)
         return (
             seen is not None
@@ -114,24 +121,24 @@ class TopicHistory:
         )
 
     def is_believed(self, topic: str) -> bool:
-        """Whether a topic is the one that the metadata have now; if not, it may be one that was seen after it."""
+        """Whether a topic is the one in the current metadata; otherwise it may be a later one."""
         since = self._doubted_since.get(topic)
         return since is None or self._clock() - since >= _STALE_S
 
     def topic_id(self, topic: str) -> UUID | None:
-        """Of the topic that this name is believed to belong to; None: not known."""
+        """Id of the topic that this name is believed to belong to; None if unknown."""
         seen = self._seen.get(topic)
         return None if seen is None else seen.topic_id
 
     def is_added(self, tp: TopicPartition) -> bool:
-        """Whether a partition came into being after its topic was first looked for, and was not read since."""
+        """Whether a partition was created after its topic was first looked up, and was not read since."""
         seen = self._seen.get(tp.topic)
         if seen is not None and tp.partition not in seen.partitions:
-            return True  # a coordinator has heard of it before the metadata have
+            return True  # a coordinator has heard of it before the metadata show it
         return tp in self._added
 
     def is_recreated(self, tp: TopicPartition) -> bool:
-        """Whether a partition is of a topic that was created again, and was not read since, and begins anew."""
+        """Whether a partition belongs to a recreated topic, was not read since, and begins anew."""
         return tp in self._recreated and self._policy != "continue"
 
     def is_begun(self, tp: TopicPartition) -> bool:
@@ -151,7 +158,10 @@ class TopicHistory:
             self._seen[tp.topic] = seen._replace(partitions=seen.partitions | {tp.partition})
 
     def given_up(self, states: Iterable[PartitionState]) -> None:
-        """These are no longer assigned. In the caller's thread, while they still have their positions."""
+        """Note partitions that are no longer assigned.
+
+        In the caller's thread, while they still have their positions.
+        """
         for state in states:
             position = state.position  # once: the loop may change it
             if position is not None and state.tp.topic in self._absent:
@@ -163,7 +173,7 @@ class TopicHistory:
         return self._subscription.topics | self._subscription.assigned_topics()
 
     def _compare(self, topic: str, metadata: ClusterMetadata) -> bool:
-        """Take note of a topic; whether it was created again."""
+        """Record a topic. Returns whether it was recreated."""
         numbers = metadata.partitions_for_topic(topic)
         before = self._seen.get(topic)
         if numbers is None:
@@ -172,7 +182,7 @@ class TopicHistory:
                     self._missing.add(topic)
                     return False
                 self._absent.add(topic)
-                if before.topic_id is None:  # one that comes back may be another one
+                if before.topic_id is None:  # if it returns, it may be another one
                     self._seen[topic] = _Seen(None, frozenset())
             return False
         self._absent.discard(topic)
@@ -183,7 +193,7 @@ class TopicHistory:
             self._missing.discard(topic)
         elif topic_id is not None and topic_id == before.topic_id:
             added = numbers - before.partitions
-            numbers |= before.partitions  # a broker that lags behind may leave some out
+            numbers |= before.partitions  # a broker that lags behind may omit some
         else:
             is_seen = topic_id in self._ids
             recreated = is_another_topic(before.topic_id, topic_id) and not is_seen
@@ -202,7 +212,11 @@ class TopicHistory:
         return recreated
 
     def _tell(self, topics: list[str]) -> None:
-        follows = _REASSIGNED if self._policy == "continue" and self._reassigned() else _WHAT_FOLLOWS[self._policy]
+        follows = (
+            _REASSIGNED
+            if self._policy == "continue" and self._listener.is_reassigned()
+            else _WHAT_FOLLOWS[self._policy]
+        )
         for topic in () if self.is_told_elsewhere else topics:
             log.warning("topic %r was deleted and recreated: %s", topic, follows)
         if self._policy == "raise":
@@ -210,4 +224,4 @@ class TopicHistory:
             found = {state.tp: state.position for state in states}  # each once: the caller's thread changes them
             positions = {tp: offset for tp, offset in list(self._read_up_to.items()) if tp.topic in topics}
             positions |= {tp: position.offset for tp, position in found.items() if position is not None}
-            self._failed(TopicRecreatedError(topics, positions=positions))
+            self._listener.topics_recreated(TopicRecreatedError(topics, positions=positions))

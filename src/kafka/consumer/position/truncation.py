@@ -6,7 +6,7 @@ is raised. The position itself is checked first: fetching is ahead of it, and wh
 
 import logging
 from collections import deque
-from collections.abc import Callable
+from typing import Protocol
 
 from kafka.cluster import LogLimiter
 from kafka.consumer.buffer.fetch_buffer import FetchBuffer
@@ -20,43 +20,52 @@ from kafka.structs import OffsetAndMetadata, TopicPartition
 log = logging.getLogger(__name__)
 
 
+class TruncationListener(Protocol):
+    """What `Truncations` calls."""
+
+    def read_from(self, state: PartitionState, position: FetchPosition) -> None:
+        """Read a partition from a position, and drop what was fetched. In the caller's thread."""
+
+    def reset_by_policy(self, state: PartitionState) -> None:
+        """Read a partition from where the reset policy says. In the caller's thread."""
+
+    def truncation_found(self) -> None:
+        """The caller has to call `Truncations.act`. On the loop."""
+
+
 class Truncations:
-    """Takes note on the loop of logs that differ, and has the positions moved in the caller's thread.
+    """Collects diverging logs on the loop, and moves the positions in the caller's thread.
 
     Arguments:
         buffer: takes the errors.
         resets: whether there is a reset policy.
-        read_from: has a partition read from a position, dropping what was fetched.
-        reset: has one read from where the policy says.
-        happened: called on the loop when the caller has something to do.
+        listener: moves positions.
     """
 
     def __init__(
         self,
         buffer: FetchBuffer,
         resets: bool,
-        read_from: Callable[[PartitionState, FetchPosition], None],
-        reset: Callable[[PartitionState], None],
-        happened: Callable[[], None],
+        listener: TruncationListener,
     ) -> None:
         self._buffer = buffer
         self._resets = resets
-        self._read_from = read_from
-        self._reset = reset
-        self._happened = happened
+        self._listener = listener
         self._found: deque[Divergence] = deque()
 
     def found(self, divergence: Divergence) -> None:
         """A leader's log is not the one that was read. Called on the loop."""
         self._found.append(divergence)
-        self._happened()
+        self._listener.truncation_found()
 
     def act(self) -> None:
-        """Do what follows. Called in the caller's thread; what an interrupt cuts short is done next time."""
+        """Act on all divergences. Called in the caller's thread; if interrupted, the next call continues."""
         while self._found:
             divergence = self._found[0]
             state, position = divergence.state, divergence.state.position
-            if divergence.generation == state.generation and position is not None:  # else it is read from elsewhere
+            if (
+                divergence.generation == state.generation and position is not None
+            ):  # otherwise it is read from elsewhere
                 self._act(divergence, position)
             if self._found and self._found[0] is divergence:
                 del self._found[0]
@@ -69,18 +78,18 @@ class Truncations:
                 place(state.tp),
                 position.offset,
             )
-            self._read_from(state, position)
+            self._listener.read_from(state, position)
         elif not self._resets:
             self._tell(divergence)
         elif end is None:
             log.warning("%s; the reset policy says where reading continues", _text(divergence))
-            self._reset(state)
+            self._listener.reset_by_policy(state)
         else:
             log.warning("%s; reading continues at %d", _text(divergence), end.offset)
-            self._read_from(state, end)
+            self._listener.read_from(state, end)
 
     def _tell(self, divergence: Divergence) -> None:
-        """Have `poll()` raise, until a seek."""
+        """Make `poll()` raise, until a seek."""
         state, position, end = divergence.state, divergence.position, divergence.end
         error = LogTruncationError(
             {state.tp: None if end is None else OffsetAndMetadata(end.offset, "", end.leader_epoch)},
@@ -121,7 +130,7 @@ class OutOfRangeLog:
         self._offsets[tp] = offset
 
     def found(self, tp: TopicPartition, offset: int) -> None:
-        """A position was found; say what that means, if the last one was out of range. Called on the loop."""
+        """Log what a new position means, if the last one was out of range. Called on the loop."""
         before = self._offsets.pop(tp, None)
         if before is None:
             return

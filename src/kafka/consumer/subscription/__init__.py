@@ -1,4 +1,4 @@
-"""What the caller wants to read, which partitions it has, and what to do when they change.
+"""What the caller subscribes to, which partitions are assigned, and what to do when they change.
 
 May import `kafka.consumer.arguments`, `kafka.consumer.buffer` and `kafka.coordinator`.
 """

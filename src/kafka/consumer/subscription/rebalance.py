@@ -1,11 +1,12 @@
-"""The caller's part of a rebalance, step by step. The drivers carry the steps out.
+"""The caller's part of a rebalance, step by step. `AsyncPollLoop` and its twin carry the steps out.
 
 The listener is called between `begin` and `finish`. The step is finished whatever the listener raises, so that the
-consumer, the listener and the membership always agree on which partitions are held. The next `poll()` goes on with the
-next step.
+consumer, the listener and the membership always agree on which partitions are held. The next `poll()` continues with
+the next step.
 """
 
 from collections.abc import Callable, Iterable
+from typing import Protocol
 
 from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.coordinator.membership import Membership, Partitions, Step, StepKind
@@ -14,16 +15,27 @@ from kafka.structs import TopicPartition
 __all__ = ["Rebalance", "Step", "StepKind"]
 
 
+class RebalanceHost(Protocol):
+    """The consumer that a `Rebalance` belongs to."""
+
+    def reassign(self, partitions: Iterable[TopicPartition]) -> None:
+        """Replace the assignment; partitions that stay keep their state."""
+
+    def find_positions(self) -> None:
+        """Partitions were added: find their positions. On the loop."""
+
+    def step_ready(self) -> None:
+        """The next `poll()` has to look for a step again. In any thread."""
+
+
 class Rebalance:
     """The caller's side of a `Membership`, whatever its protocol. Belongs to the caller's thread.
 
     Arguments:
         membership: asks for the steps.
         subscription: what is assigned.
-        submit: has a function run on the loop.
-        reassign: takes partitions in place of what was assigned, and keeps the state of those that stay.
-        find_positions: run on the loop after partitions were taken.
-        tell_caller: has the next `poll()` look at this again.
+        submit: runs a function on the loop.
+        host: the consumer.
     """
 
     def __init__(
@@ -31,59 +43,55 @@ class Rebalance:
         membership: Membership,
         subscription: SubscriptionState,
         submit: Callable[..., None],
-        reassign: Callable[[Iterable[TopicPartition]], None],
-        find_positions: Callable[[], None],
-        tell_caller: Callable[[], None],
+        host: RebalanceHost,
     ) -> None:
         self._membership = membership
         self._subscription = subscription
         self._submit = submit
-        self._reassign = reassign
-        self._find_positions = find_positions
-        self._tell_caller = tell_caller
+        self._host = host
         self._untold: Partitions = frozenset()
-        """Taken ahead of `poll()`: the listener has not been told of them."""
+        """Taken before `poll()`: the listener has not been told of them."""
         self._taken_at: tuple[int, int] | None = None
         self._finished: tuple[int, bool] | None = None
-        """The last step: its turn, and whether it took partitions or gave some up."""
+        """The last step: its turn, and whether it added partitions."""
         self._changes = 0  # written in the caller's thread
         self._changes_heard = 0  # written on the loop
         self.completed = 0
-        """How often partitions have been taken."""
+        """How often partitions were added."""
 
     def next_step(self) -> Step | None:
-        """What the caller has to do now; raises what has ended the membership for good, at every `poll()`."""
+        """The step to carry out now; raises the permanent error of the membership, at every `poll()`."""
         if not self._subscription.is_automatic or self._changes != self._changes_heard:
             return None
         try:
             step = self._membership.next_step(self._held())
         except Exception:
-            self._tell_caller()
+            self._host.step_ready()
             raise
         if (
             step is None or (step.turn, step.kind is StepKind.ADD) == self._finished
-        ):  # of which the loop may not have heard yet
+        ):  # the loop may not have heard of it yet
             return None
-        self._tell_caller()  # whatever happens on the way, the next poll() goes on
+        self._host.step_ready()  # whatever happens meanwhile, the next poll() continues
         return step
 
     def subscription_changed(self) -> None:
-        """The caller has subscribed anew: what the membership has for the old subscription is not taken any more."""
+        """The caller has changed the subscription: steps for the old one are no longer taken."""
         self._changes += 1
 
     def subscription_heard(self) -> None:
         """The membership has heard of one such change; called on the loop."""
         self._changes_heard += 1
-        self._tell_caller()
+        self._host.step_ready()
 
     def take_ahead(self, metadata_version: int) -> None:
-        """Without a group: take the partitions that are known before `poll()` tells the listener of them.
+        """Without a group: take the known partitions before `poll()` tells the listener of them.
 
-        So a program may seek and pause before it polls first. What goes is left to `poll()` where a listener is to hear
-        of it.
+        So a program may seek and pause before its first poll. Revocations that a listener has to hear of are left to
+        `poll()`.
 
         Arguments:
-            metadata_version: with the same one there is nothing new.
+            metadata_version: nothing is done again for the same version.
         """
         if self._taken_at == (metadata_version, self._changes):
             return
@@ -93,31 +101,31 @@ class Rebalance:
             held -= step.partitions
             step = self._membership.next_step(held)
         if step is not None and step.kind is StepKind.ADD:
-            self._reassign(held | step.partitions)
+            self._host.reassign(held | step.partitions)
             self._untold = step.partitions
         self._taken_at = metadata_version, self._changes
 
     def leave_step(self) -> Step | None:
-        """What the caller has to do before it gives everything up by itself; None: it has nothing of a subscription."""
+        """The step before the caller gives everything up by itself; None if no subscription has assigned anything."""
         held = self._held()
         return self._membership.leave_step(held) if held and self._subscription.is_automatic else None
 
     def begin(self, step: Step) -> None:
-        """Before the listener is called: what is added is assigned by then, so that the listener can seek."""
+        """Call before the listener: added partitions are assigned by then, so that the listener can seek."""
         if step.kind is StepKind.ADD:
-            self._reassign(self._held() | step.partitions)
+            self._host.reassign(self._held() | step.partitions)
             self._untold = frozenset()
 
     def finish(self, step: Step) -> None:
-        """After the listener was called, whether it raised or not."""
+        """Call after the listener, whether it raised or not."""
         if step.kind is StepKind.ADD:
             self.completed += 1
         else:
-            self._reassign(self._held() - step.partitions)
+            self._host.reassign(self._held() - step.partitions)
         self._submit(self._membership.step_done, step, self._held())
         if step.kind is StepKind.ADD:
-            self._submit(self._find_positions)
-        self._finished = step.turn, step.kind is StepKind.ADD  # an interrupt before this has the step carried out again
+            self._submit(self._host.find_positions)
+        self._finished = step.turn, step.kind is StepKind.ADD  # an interrupt before this repeats the step
 
     def _held(self) -> frozenset[TopicPartition]:
         """The partitions that the listener has been told of."""

@@ -1,4 +1,4 @@
-"""What a consumer is subscribed to, and the state of each partition that is assigned to it."""
+"""The subscription of a consumer, and the state of each assigned partition."""
 
 import abc
 import enum
@@ -14,7 +14,7 @@ from kafka.structs import OffsetAndMetadata, SubscriptionPattern, TopicPartition
 
 
 class ConsumerRebalanceListener(abc.ABC):
-    """Told when partitions come and go. Called in the thread that polls, from within `poll()`."""
+    """Told when partitions are assigned and revoked. Called in the polling thread, from within `poll()`."""
 
     @abc.abstractmethod
     def on_partitions_revoked(self, revoked: Collection[TopicPartition]) -> None:
@@ -22,10 +22,10 @@ class ConsumerRebalanceListener(abc.ABC):
 
     @abc.abstractmethod
     def on_partitions_assigned(self, assigned: Collection[TopicPartition]) -> None:
-        """Called when ``assigned`` are this consumer's, before anything of them is handed out: the place to seek."""
+        """Called when ``assigned`` belong to this consumer, before their records are returned: the place to seek."""
 
     def on_partitions_lost(self, lost: Collection[TopicPartition]) -> None:
-        """Called when ``lost`` may be other members' already, so that committing for them is no longer possible.
+        """Called when other members may already have ``lost``, so that committing for them is no longer possible.
 
         Calls `on_partitions_revoked` unless it is overridden. Java: ``onPartitionsLost`` (KIP-429).
         """
@@ -33,7 +33,7 @@ class ConsumerRebalanceListener(abc.ABC):
 
 
 class AsyncConsumerRebalanceListener(abc.ABC):
-    """The same for `AsyncKafkaConsumer`: its methods are coroutines. Other tasks that poll wait until they return."""
+    """The same for `AsyncKafkaConsumer`, with coroutines. Other tasks that poll wait until they return."""
 
     @abc.abstractmethod
     async def on_partitions_revoked(self, revoked: Collection[TopicPartition]) -> None:
@@ -64,7 +64,7 @@ Listener = ConsumerRebalanceListener | AsyncConsumerRebalanceListener
 
 
 class SubscriptionType(enum.IntEnum):
-    """How partitions come to a consumer."""
+    """How partitions are assigned to a consumer."""
 
     NONE = 0
     AUTO_TOPICS = 1
@@ -75,7 +75,7 @@ class SubscriptionType(enum.IntEnum):
 
 
 class SubscriptionState:
-    """Changed by the caller's thread; the loop reads it, and writes the topics that a pattern matches."""
+    """The caller's thread changes it; the loop reads it, and writes the topics that a pattern matches."""
 
     def __init__(self) -> None:
         self.type = SubscriptionType.NONE
@@ -93,9 +93,9 @@ class SubscriptionState:
 
     @property
     def subscription(self) -> set[str] | None:
-        """The topics subscribed to, or that the pattern matches now; None without a subscription.
+        """The topics subscribed to, or those that the pattern matches now; None without a subscription.
 
-        Of a `SubscriptionPattern`, which the coordinator matches, they are those that partitions are assigned of.
+        With a `SubscriptionPattern`, which the coordinator matches, these are the topics of the assigned partitions.
         """
         if self.type is SubscriptionType.AUTO_PATTERN_RE2J:
             return set(self.assigned_topics())
@@ -109,7 +109,7 @@ class SubscriptionState:
     ) -> None:
         """Have the group assign the partitions of ``topics``, or of all topics that match ``pattern``.
 
-        Raises `IllegalStateError` after `assign_from_user`, and where both or neither are given.
+        Raises `IllegalStateError` after `assign_from_user`, and if both or neither are given.
         """
         if self.type is SubscriptionType.USER_ASSIGNED:
             raise IllegalStateError("partitions were assigned manually; call unsubscribe() before subscribe()")
@@ -128,14 +128,14 @@ class SubscriptionState:
         self.listener = listener
 
     def listener_for(self, taking_over: bool) -> Listener | None:
-        """Who is told that partitions come, or go: those that go belong to the listener that was told of them."""
+        """The listener for added or for revoked partitions; of revoked ones, the one that was told of them."""
         if taking_over:
             self._listener_of_held = self.listener
             return self.listener
         return self._listener_of_held if self._states else self.listener
 
     def match(self, topics: Iterable[str]) -> bool:
-        """Take those of ``topics`` that the pattern matches; whether they are others than before."""
+        """Select those of ``topics`` that the pattern matches. Returns whether the selection changed."""
         pattern = self.pattern
         if pattern is None:  # the caller has subscribed to names meanwhile
             return False
@@ -147,12 +147,12 @@ class SubscriptionState:
         return changed
 
     def check_unsubscribed(self) -> None:
-        """Raise `IllegalStateError` after `subscribe`, where the group assigns the partitions."""
+        """Raise `IllegalStateError` after `subscribe`, because the group assigns the partitions."""
         if self.is_automatic:
             raise IllegalStateError("topics are subscribed to; call unsubscribe() before assign()")
 
     def assign_from_user(self, partitions: Iterable[TopicPartition]) -> list[PartitionState]:
-        """Take exactly ``partitions``, without a group; returns the states of those that are gone.
+        """Assign exactly ``partitions``, without a group. Returns the states of those that are gone.
 
         Raises `IllegalStateError` after `subscribe`.
         """
@@ -162,11 +162,14 @@ class SubscriptionState:
         return gone
 
     def assign_from_membership(self, partitions: Iterable[TopicPartition]) -> list[PartitionState]:
-        """Take what a subscription gives; those that stay keep their state. Returns the states of what is gone."""
+        """Replace the assignment of a subscription; partitions that stay keep their state.
+
+        Returns the states of the others.
+        """
         return self._assign(partitions, keep=True)
 
     def unsubscribe(self) -> list[PartitionState]:
-        """Take nothing; returns the states of those that are gone."""
+        """Unassign everything. Returns the states."""
         self.type, self.topics, self.pattern, self.regex = SubscriptionType.NONE, frozenset(), None, None
         self.listener = None
         return self._assign((), keep=False)
@@ -183,18 +186,18 @@ class SubscriptionState:
         return list(self._states.values())
 
     def state_of(self, tp: TopicPartition) -> PartitionState | None:
-        """The state of a partition, None for one that is not assigned."""
+        """The state of a partition; None if it is not assigned."""
         return self._states.get(tp)
 
     def assigned(self, tp: TopicPartition) -> PartitionState:
-        """The state of a partition; raises `PartitionNotAssignedError` for one that is not assigned."""
+        """The state of a partition; raises `PartitionNotAssignedError` if it is not assigned."""
         state = self._states.get(tp)
         if state is None:
             raise PartitionNotAssignedError(f"{tp!r} is not assigned to this consumer: {self._how_to_assign()}")
         return state
 
     def _how_to_assign(self) -> str:
-        """What a program does to have a partition assigned."""
+        """How a program gets a partition assigned, for error messages."""
         if self.type is SubscriptionType.USER_ASSIGNED:
             return "assign() was called without it"
         if self.type is SubscriptionType.NONE:
@@ -208,14 +211,14 @@ class SubscriptionState:
         return set(self._states)
 
     def assigned_topics(self) -> set[str]:
-        """The topics they are of."""
+        """The topics of the assigned partitions."""
         return {tp.topic for tp in self._states}
 
     def all_consumed_offsets(self) -> ReadOffsets:
-        """The positions known: what a commit without arguments commits."""
+        """The known positions: what a commit without arguments commits."""
         offsets = ReadOffsets()
         for state in self._states.values():
-            # The topic first: a caller's thread that moves the position meanwhile must not give it another topic's.
+            # The topic first: if the caller's thread moves the position meanwhile, it must not get another topic's.
             topic_id, position = state.topic_id, state.position
             if position is not None:
                 offsets[state.tp] = OffsetAndMetadata(position.offset, "", position.leader_epoch)
@@ -242,17 +245,17 @@ class PositionsLeft:
         self._left: dict[TopicPartition, tuple[UUID, FetchPosition]] = {}
 
     def leave(self, states: Iterable[PartitionState]) -> None:
-        """These are given up."""
+        """Remember the positions of partitions that are given up."""
         for state in states:
             topic_id, position = state.topic_id, state.position
             if position is not None and topic_id is not None:
                 self._left[state.tp] = topic_id, position
 
     def take(self, tp: TopicPartition) -> FetchPosition | None:
-        """Where to read on in a partition that is taken; None: it was not left, or is another topic's."""
+        """Return the position to continue from; None if there is none, or it belongs to another topic."""
         topic_id, position = self._left.pop(tp, (None, None))
         return position if topic_id is not None and self._topic_id(tp.topic) == topic_id else None
 
     def forget(self) -> None:
-        """The subscription has changed."""
+        """Forget all: the subscription has changed."""
         self._left.clear()

@@ -1,4 +1,4 @@
-"""Keeps the metadata of the consumer's topics fresh, and warns of topics and partitions that are missing."""
+"""Keeps the metadata of the consumer's topics fresh, and warns of missing topics and partitions."""
 
 import asyncio
 import logging
@@ -14,22 +14,22 @@ from kafka.structs import TopicPartition
 log = logging.getLogger(__name__)
 
 _FOR_THE_CALLER = (TopicAuthorizationFailedError, InvalidTopicError)
-"""Errors of a topic that do not pass by themselves."""
+"""Permanent errors of a topic."""
 _PATTERN = ""
-"""Stands for the pattern where causes of warnings are topics."""
+"""Stands for the pattern among the topics that caused warnings."""
 _RETRY_S = 1.0
-"""How long a topic that is missing is left alone: it may be created any time."""
+"""How long to wait before a missing topic is looked up again: it may be created at any time."""
 
 
 _ABSENT, _PARTITION, _LEADER = _KINDS = (" absent", " partition", " leader")
-"""What may be missing: no topic has a blank in its name."""
+"""What may be missing; topic names contain no blanks."""
 
 
 class _Problem(NamedTuple):
-    """What keeps partitions of a topic from being read.
+    """The reason why partitions of a topic cannot be read.
 
     Arguments:
-        kind: of `_KINDS`. The log repeats one of a kind only now and then.
+        kind: one of `_KINDS`. The log repeats each kind only rarely.
         text: for the log.
     """
 
@@ -38,13 +38,13 @@ class _Problem(NamedTuple):
 
 
 class TopicWatch:
-    """Runs on the loop. What is missing is asked for again, with a warning at once and then rarely.
+    """Requests what is missing again, with a warning at once and rarely after that. Runs on the loop.
 
     Arguments:
         client: holds the metadata.
         subscription: what the consumer wants.
-        exclude_internal: whether a pattern leaves out internal topics.
-        failed: called with errors that do not pass by themselves, once each.
+        exclude_internal: whether a pattern ignores internal topics.
+        failed: called with each permanent error, once.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class TopicWatch:
         self._closed = False
 
     def close(self) -> None:
-        """Stop."""
+        """Stop requesting metadata."""
         self._closed = True
         if self._timer is not None:
             self._timer.cancel()
@@ -92,7 +92,7 @@ class TopicWatch:
             self._client.request_refresh()
 
     def metadata_changed(self, metadata: ClusterMetadata) -> bool:
-        """Look at new metadata; whether a pattern matches other topics now."""
+        """Examine new metadata. Returns whether the topics that match a pattern have changed."""
         changed = self._subscription.pattern is not None and self._match(metadata)
         for topic, error in metadata.topic_errors.items():
             if issubclass(error, _FOR_THE_CALLER) and topic in self._own() and self._reported.get(topic) is not error:
@@ -129,7 +129,7 @@ class TopicWatch:
         return self._subscription.topics | self._subscription.assigned_topics()
 
     def _problems(self, metadata: ClusterMetadata) -> dict[str, _Problem]:
-        """The topics of which something cannot be read, and what."""
+        """The topics that cannot be read completely, and why."""
         assigned: dict[str, list[TopicPartition]] = {topic: [] for topic in self._subscription.topics}
         for tp in self._subscription.assigned_partitions():
             assigned.setdefault(tp.topic, []).append(tp)
@@ -144,7 +144,7 @@ class TopicWatch:
 
 
 def _problem(topic: str, partitions: list[TopicPartition], metadata: ClusterMetadata) -> _Problem | None:
-    """What keeps partitions of a topic from being read; None: nothing."""
+    """Why partitions of a topic cannot be read; None if they can."""
     known = metadata.partitions_for_topic(topic)
     if known is None:
         error = metadata.topic_errors.get(topic, UnknownTopicOrPartitionError)

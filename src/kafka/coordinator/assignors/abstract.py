@@ -171,7 +171,11 @@ def _subscription(told: Any, group_instance_id: str | None) -> Subscription:
 
 
 def one_by_one(owned: Iterable[Any]) -> list[TopicPartition]:
-    """Partitions of a `Subscription`, or of the message, which groups them by topic."""
+    """List the owned partitions of a subscription one by one.
+
+    Arguments:
+        owned: those of a `Subscription`, or of the message, which groups them by topic.
+    """
     partitions = []
     for each in owned:
         numbers = [each.partition] if isinstance(each, TopicPartition) else each.partitions

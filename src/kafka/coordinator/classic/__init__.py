@@ -1,1 +1,1 @@
-"""The classic group protocol: JoinGroup, SyncGroup, Heartbeat and LeaveGroup, with assignors on the clients' side."""
+"""The classic group protocol: JoinGroup, SyncGroup, Heartbeat and LeaveGroup, with assignors on the client side."""

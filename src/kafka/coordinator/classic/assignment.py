@@ -1,7 +1,7 @@
-"""The assignors of a member: those it offers when it joins, and the one it runs if it leads the group.
+"""The assignors of a member: those that it offers when it joins, and the one that it runs if it leads the group.
 
-Assignors run in a thread: on the client's loop a slow one, such as an assignor of the user's or a sticky one of a large
-group, would delay heartbeats, including those of other clients. Those that declare `on_loop` run on the loop.
+Assignors run in a thread: on the client's loop, a slow one, such as a user's assignor or a sticky one of a large group,
+would delay heartbeats, including those of other clients. Those that declare `on_loop` run on the loop.
 """
 
 import inspect
@@ -41,7 +41,7 @@ _BY_NAME: dict[Any, type[AbstractPartitionAssignor]] = {assignor.name: assignor 
 
 
 class AssignorFailed(Exception):
-    """An assignor has raised ``__cause__``, which has to reach the caller as it is."""
+    """An assignor has raised ``__cause__``, which is raised to the caller unchanged."""
 
 
 class JoinSubscription(NamedTuple):
@@ -50,7 +50,7 @@ class JoinSubscription(NamedTuple):
     Arguments:
         topics: what it subscribes to.
         owned: the partitions that it holds; none in the eager protocol (KIP-429).
-        generation_id: of which generation they are; -1 without one (KIP-792).
+        generation_id: their generation; -1 without one (KIP-792).
         rack_id: where it runs, or None (KIP-881).
     """
 
@@ -64,12 +64,14 @@ class Assignors:
     """The assignors that a consumer can use, in order of preference.
 
     Arguments:
-        configured: classes, instances or names, see ``partition_assignment_strategy``; None: range, round robin.
+        configured: classes, instances or names, see ``partition_assignment_strategy``; None: those offered by default.
 
     Attributes:
-        protocol: the most that all of them can do, as in Java: cooperative ones beside an eager one serve eagerly.
+        protocol: the best protocol that all of them support, as in Java: cooperative ones beside an eager one are
+            eager.
 
-    Raises `KafkaConfigurationError` for what is no assignor, for two of one name, and where no protocol is common.
+    Raises `KafkaConfigurationError` for an invalid assignor, for two of one name, and if they have no protocol in
+    common.
     """
 
     def __init__(self, configured: Sequence[Any] | None) -> None:
@@ -108,7 +110,7 @@ class Assignors:
         return offered
 
     def choose(self, name: str | None) -> AbstractPartitionAssignor:
-        """The assignor that the coordinator chose; raises `InconsistentGroupProtocolError` if it is not one of ours."""
+        """The assignor that the coordinator chose; raises `InconsistentGroupProtocolError` if it was not offered."""
         if name is None or name not in self._by_name:
             raise InconsistentGroupProtocolError(
                 f"the coordinator chose the assignor {name!r}, but this member offers {list(self._by_name)}"
@@ -122,7 +124,7 @@ def _protocols_of(assignor: Any) -> set[RebalanceProtocol]:
 
 
 def read_members(response: JoinGroupResponse) -> dict[str, Subscription]:
-    """The subscriptions of all members, from what the coordinator sends to the leader."""
+    """Read the subscriptions of all members, which the coordinator sends to the leader."""
     members: dict[str, Subscription] = {}
     for member in response.members:
         told = decode_subscription(bytes(member.metadata))
@@ -141,17 +143,21 @@ def read_members(response: JoinGroupResponse) -> dict[str, Subscription]:
 async def run_assignor(
     assignor: AbstractPartitionAssignor, cluster: PartitionCounts, members: Mapping[str, Subscription]
 ) -> dict[str, bytes]:
-    """The assignment of each member as bytes, checked: every member known, no partition given twice.
+    """Run an assignor; returns the encoded assignment of each member.
 
-    A cooperative assignor may give nothing to a member that another one has to give up first, either.
+    Checks that every member is known, and that no partition is assigned twice. A cooperative assignor must not assign a
+    partition that its owner has not revoked.
 
-    Raises `AssignorFailed`, also where the assignment is not right.
+    Raises `AssignorFailed`, also for an invalid assignment.
     """
     return await _call(assignor, _assign, assignor, cluster, members)
 
 
 async def notify(assignor: AbstractPartitionAssignor, assignment: ConsumerProtocolAssignment, generation: int) -> None:
-    """Tell an assignor what its member got, and when: older ones take that by itself. Raises `AssignorFailed`."""
+    """Tell an assignor its member's assignment and generation, which older ones take separately.
+
+    Raises `AssignorFailed`.
+    """
     if len(inspect.signature(assignor.on_assignment).parameters) > 1:
         await _call(assignor, assignor.on_assignment, assignment, generation)
         return
@@ -180,7 +186,7 @@ def _assign(
                 )
         encoded[member_id] = encode_assignment(assignment)
     cooperates = RebalanceProtocol.COOPERATIVE in _protocols_of(assignor)
-    if cooperates and not isinstance(assignor, CooperativeStickyAssignor):  # ours knows claims that are out of date
+    if cooperates and not isinstance(assignor, CooperativeStickyAssignor):  # ours recognizes outdated claims
         _check_nothing_is_taken_away(assignor, members, owners)
     return encoded
 
@@ -188,7 +194,7 @@ def _assign(
 def _check_nothing_is_taken_away(
     assignor: AbstractPartitionAssignor, members: Mapping[str, Subscription], owners: Mapping[TopicPartition, str]
 ) -> None:
-    """Java: ``validateCooperativeAssignment``."""
+    """Check that no partition is assigned while another member owns it. Java: ``validateCooperativeAssignment``."""
     for member_id, member in members.items():
         for tp in member.owned_partitions:
             if owners.get(tp, member_id) != member_id:
@@ -202,7 +208,7 @@ async def _call(assignor: AbstractPartitionAssignor, function: Callable[..., Res
     def guarded() -> tuple[Result | None, BaseException | None]:
         try:
             return function(*arguments), None
-        except BaseException as error:  # sys.exit() of the user's code must not end the loop
+        except BaseException as error:  # sys.exit() in a user's code must not end the loop
             return None, error
 
     if type(assignor) in ASSIGNORS and assignor.on_loop:  # no subclass of one: a user's code may block
@@ -223,14 +229,14 @@ def _as_exception(assignor: AbstractPartitionAssignor, error: BaseException) -> 
 
 
 def _read(given: Any, decode: Callable[[bytes], Result]) -> Result:
-    """What an assignor made: our message, or one of kafka-python's classes up to 2.3, which write themselves."""
+    """Read an assignor's message: ours, or one of kafka-python's classes up to 2.3, which encode themselves."""
     if isinstance(given, (ConsumerProtocolSubscription, ConsumerProtocolAssignment)):
         return given  # type: ignore[return-value]
     return decode(given.encode())
 
 
 def _completed(told: ConsumerProtocolSubscription, subscription: JoinSubscription) -> ConsumerProtocolSubscription:
-    """The subscription as the assignor gave it, with what it leaves to the member."""
+    """Complete an assignor's subscription with what it leaves to the member."""
     owned = partitions_by_topic(sorted(subscription.owned))
     return ConsumerProtocolSubscription(
         topics=told.topics,

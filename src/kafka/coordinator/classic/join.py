@@ -28,18 +28,18 @@ from kafka.wire.api.join_group import JoinGroupRequest, JoinGroupResponse
 from kafka.wire.api.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse
 
 JOIN_MARGIN_MS = 5_000
-"""How much longer than the rebalance may take we wait for JoinGroup's answer."""
+"""How much longer than the rebalance may take to wait for the response to JoinGroup."""
 
 
 log = logging.getLogger(__name__)
 
 
 class Joined(NamedTuple):
-    """What JoinGroup gave.
+    """The result of JoinGroup.
 
     Arguments:
         generation: this member's credentials.
-        response: the coordinator's answer; it lists the members if this one leads.
+        response: the coordinator's response; it lists the members if this one leads.
     """
 
     generation: Generation
@@ -47,18 +47,19 @@ class Joined(NamedTuple):
 
     @property
     def leads(self) -> bool:
-        """Whether this member has to work out the assignment."""
+        """Whether this member has to compute the assignment."""
         return self.response.leader == self.response.member_id
 
 
 class JoinRound:
-    """Builds the requests of a round and reads its answers.
+    """Sends the requests of a round and reads the responses.
 
     Arguments:
         client: sends to the coordinator.
         group_id: the group.
         options: timeouts in milliseconds, static membership.
-        request_timeout_ms: how long SyncGroup may take, and JoinGroup at least: that one waits for all other members.
+        request_timeout_ms: the maximum time of SyncGroup, and the minimum one of JoinGroup, which waits for all
+            members.
         assignors: what this member can use.
         watch: called by a leader with all topics of the group, so that their metadata are kept fresh.
         statistics: counts rounds.
@@ -84,10 +85,10 @@ class JoinRound:
         self._watch = watch
         self._statistics = statistics or GroupStatistics()
         self.partition_counts: dict[str, int] = {}
-        """Of a leader: the partitions of each topic that the last assignment went by; else empty."""
+        """Of a leader: the partitions of each topic that the last assignment was based on; otherwise empty."""
 
     async def join(self, member_id: str, subscription: JoinSubscription, reason: str) -> JoinGroupResponse:
-        """Send JoinGroup; its error code is left to the caller, because MEMBER_ID_REQUIRED comes with an id."""
+        """Send JoinGroup. Its error code is left to the caller, because MEMBER_ID_REQUIRED comes with an id."""
         self.partition_counts = {}
         request = JoinGroupRequest(
             group_id=self._group_id,
@@ -110,7 +111,7 @@ class JoinRound:
         return response
 
     async def assign(self, joined: Joined) -> dict[str, bytes]:
-        """Have the assignor work out the assignments of all members; raises `AssignorFailed`."""
+        """Run the assignor for all members; raises `AssignorFailed`."""
         members = read_members(joined.response)
         topics = frozenset(topic for member in members.values() for topic in member.topics)
         self._watch(topics)
@@ -121,7 +122,7 @@ class JoinRound:
         return await run_assignor(self._assignors.choose(joined.generation.protocol), metadata, members)
 
     async def sync(self, generation: Generation, assignments: Mapping[str, bytes]) -> ConsumerProtocolAssignment:
-        """Send SyncGroup, with the group's assignment if this member leads; returns this member's part of it."""
+        """Send SyncGroup, with the group's assignment if this member leads. Returns this member's part of it."""
         request = SyncGroupRequest(
             group_id=self._group_id,
             generation_id=generation.generation_id,
@@ -155,19 +156,19 @@ _ABOUT_THE_MEMBER = (
 
 
 def ends_joining(error: Exception) -> bool:
-    """Whether the caller has to hear of it, as joining again would fail alike."""
+    """Whether to raise an error: rejoining would fail the same way."""
     if isinstance(error, KafkaError):
         return not error.retriable and not isinstance(error, _ABOUT_THE_MEMBER)
     return isinstance(error, AssignorFailed)
 
 
 def leads_elsewhere(error: Exception) -> bool:
-    """Whether another coordinator may do better."""
+    """Whether another broker may be the coordinator."""
     return not isinstance(error, (CoordinatorLoadInProgressError, *_ABOUT_THE_MEMBER))
 
 
 def error_for_caller(error: Exception) -> Exception:
-    """What the caller is told: an assignor's own error as it is."""
+    """The error to raise: an assignor's own error unchanged."""
     cause = error.__cause__
     return cause if isinstance(error, AssignorFailed) and isinstance(cause, Exception) else error
 
@@ -189,7 +190,7 @@ class JoinRetries:
         self._refusals = 0
 
     def begin(self) -> tuple[Attempts, float]:
-        """The attempts of a join, and the pause before its first round, for a caller that polls on after refusals."""
+        """Begin a join: its attempts, and the pause before its first round if earlier joins were refused."""
         return self._policy.attempts(f"joining group {self._group_id!r}"), self._backoff.seconds(self._refusals)
 
     def refused(self) -> None:
@@ -205,5 +206,5 @@ class JoinRetries:
         """How long to wait before the next round, in seconds; counts and logs the failure."""
         pause = attempts.note(error)
         if isinstance(error, RebalanceInProgressError) and attempts.failures == 1:
-            return 0.0  # others have come at the same time, which is usual; only when it repeats something is wrong
+            return 0.0  # others have joined at the same time, which is usual; only a repetition is not
         return pause

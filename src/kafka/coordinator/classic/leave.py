@@ -1,4 +1,4 @@
-"""LeaveGroup: tells the coordinator that a member is gone, which it would learn otherwise when the session expires."""
+"""LeaveGroup: tells the coordinator that a member is gone; otherwise it would notice when the session expires."""
 
 import asyncio
 import logging
@@ -14,11 +14,11 @@ _SINGLE_UNTIL = 2
 
 
 _TIMEOUT_MS = 5_000
-"""How long the coordinator is tried to be told that a member leaves."""
+"""How long to try to tell the coordinator that a member leaves."""
 
 
 class Leaving:
-    """The requests that tell the coordinator so. Nothing waits for them but `wait`.
+    """Sends LeaveGroup requests. Only `wait` waits for them.
 
     Arguments:
         client: sends them.
@@ -31,19 +31,19 @@ class Leaving:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def begin(self, member_id: str, reason: str) -> None:
-        """Tell the coordinator that a member leaves."""
+        """Tell the coordinator, in the background, that a member leaves."""
         leave = leave_group(self._client, self._group_id, member_id, reason, _TIMEOUT_MS)
         task = asyncio.get_running_loop().create_task(leave)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     async def wait(self, timeout_ms: float) -> None:
-        """Wait until the coordinator has answered, or the time is up."""
+        """Wait until the coordinator has answered, or for a limited time."""
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=timeout_ms / 1000)
 
     def close(self) -> None:
-        """Stop."""
+        """Cancel all requests."""
         for task in list(self._tasks):
             task.cancel()
 
@@ -51,7 +51,10 @@ class Leaving:
 async def leave_group(
     client: CoordinatorRequests, group_id: str, member_id: str, reason: str, timeout_ms: float
 ) -> None:
-    """Tell the coordinator that a member leaves. One try; a failure is logged, as the session expires anyway."""
+    """Tell the coordinator that a member leaves.
+
+    There is one attempt; a failure is logged, as the session expires anyway.
+    """
     try:
         async with asyncio.timeout(timeout_ms / 1000):
             response = await _ask(client, group_id, member_id, reason, timeout_ms)

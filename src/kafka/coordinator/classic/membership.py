@@ -57,15 +57,15 @@ log = logging.getLogger(__name__)
 
 
 class ClassicMembership:
-    """See the module, and `kafka.coordinator.membership.Membership`.
+    """A `Membership` in the classic protocol; see the module.
 
     Arguments:
         client: sends to the coordinator.
         options: group, timeouts and intervals (milliseconds).
-        request_timeout_ms: how long a request may take that the coordinator does not hold back.
-        rack_id: where this client runs, "" if it does not say (KIP-881).
+        request_timeout_ms: the maximum time of a request that the coordinator answers at once.
+        rack_id: where this client runs, "" if unknown (KIP-881).
         host: the consumer.
-        clock: tells when the caller last polled.
+        clock: knows when the caller last polled.
         backoff: pauses between attempts.
         statistics: counts heartbeats and rounds.
     """
@@ -91,7 +91,7 @@ class ClassicMembership:
         self._steps = steps_of(self._assignors.protocol)
         self._machine = MemberStateMachine()
         fields = {"kafka_group_id": options.group_id, "kafka_client_id": backoff.troubles.client_id}
-        self._log = logging.LoggerAdapter(log, fields)  # the attributes of its records, for structured logs
+        self._log = logging.LoggerAdapter(log, fields)  # attributes of log records, for structured logs
         group_id = self.group_id = options.group_id
         watch = host.watch_group_topics
         self._statistics = statistics = statistics or GroupStatistics()
@@ -100,7 +100,9 @@ class ClassicMembership:
         self._join_task: asyncio.Task[None] | None = None
         self._owned: Partitions = frozenset()
         self._owned_since = -1
-        """The generation that gave what is owned: later ones may have given it to others, unseen by this member."""
+        """The generation that assigned what is owned; this member may have missed that a later one gave it to others.
+
+        """
         self._gave_up = False
         self._reason = "the consumer starts"
         self._again = ""
@@ -111,7 +113,7 @@ class ClassicMembership:
 
     @property
     def state(self) -> MemberState:
-        """The present state; may be read from any thread."""
+        """The current state; may be read from any thread."""
         return self._machine.state
 
     @property
@@ -197,7 +199,7 @@ class ClassicMembership:
         if self.state is MemberState.CLOSED:
             return
         self.begin_to_leave("the consumer is being closed")
-        self._move(MemberState.CLOSED)  # before waiting: a poll() that goes on meanwhile would join again
+        self._move(MemberState.CLOSED)  # before waiting: a poll() meanwhile would join again
         try:
             await self._leaving.wait(timeout_ms)
         finally:
@@ -206,11 +208,11 @@ class ClassicMembership:
     # The coordinator's side -------------------------------------------------------------------------------------------
 
     def heartbeat_answered(self, error_code: int) -> None:
-        """Act on a heartbeat's answer."""
+        """Act on the response to a heartbeat."""
         if error_code in (0, CoordinatorLoadInProgressError.errno):
             return
         if error_code == RebalanceInProgressError.errno:
-            if self.state is not MemberState.ASSIGNING:  # there SyncGroup's answer will tell
+            if self.state is not MemberState.ASSIGNING:  # SyncGroup's response will tell
                 self._rejoin("the group rebalances")
         elif error_code in (IllegalGenerationError.errno, UnknownMemberIdError.errno):
             self._put_out(error_code)
@@ -229,7 +231,7 @@ class ClassicMembership:
         self._begin_to_leave(self._drop_membership(lost=True), "poll() was not called in time")
 
     def _rejoin(self, reason: str) -> None:
-        """Have the group rebalance, because ``reason``; a round under way is finished first."""
+        """Make the group rebalance, because ``reason``; a round in progress is finished first."""
         if self.state in (MemberState.STABLE, MemberState.ADOPTING):
             self._log.info("group %s: joining again, because %s", self.group_id, reason)
             self._reason = reason
@@ -240,7 +242,7 @@ class ClassicMembership:
     # Joining ----------------------------------------------------------------------------------------------------------
 
     async def _join(self) -> None:
-        """Rounds until one succeeds, or until an error that trying again does not mend."""
+        """Join until a round succeeds, or until a permanent error."""
         attempts, pause = self._retries.begin()
         loop = asyncio.get_running_loop()
         began = loop.time()
@@ -290,7 +292,7 @@ class ClassicMembership:
             assignments = await self._round.assign(joined)
         self._move(MemberState.SYNCING)
         assignment = await self._round.sync(self.generation, assignments)
-        if self._again:  # others than those asked for would be taken, and given up at once
+        if self._again:  # otherwise partitions of other topics than requested would be added, and given up at once
             raise RebalanceInProgressError(self._again)
         await notify(assignor, assignment, self.generation.generation_id)
         partitions = frozenset(assigned_partitions(assignment))
@@ -307,7 +309,7 @@ class ClassicMembership:
     # Losing it --------------------------------------------------------------------------------------------------------
 
     def _drop_membership(self, lost: bool, keep_id: bool = False) -> Generation:
-        """Go to UNJOINED; returns the credentials as they were."""
+        """Go to UNJOINED. Returns the former credentials."""
         before = self._end_membership(keep_id)
         self._lost_generation = before if lost else NO_GENERATION
         if self.state not in (MemberState.UNJOINED, MemberState.CLOSED):
@@ -330,7 +332,7 @@ class ClassicMembership:
         return before
 
     def _begin_to_leave(self, generation: Generation, reason: str) -> None:
-        """Tell the coordinator, without waiting for its answer."""
+        """Tell the coordinator, without waiting for its response."""
         if generation.member_id and self._options.group_instance_id is None:
             self._leaving.begin(generation.member_id, reason)
 
@@ -344,7 +346,7 @@ class ClassicMembership:
             self._host.membership_failed(error)
 
     def _move(self, state: MemberState, **news: Any) -> None:
-        """Go over to ``state``: a new turn, of which ``news`` are fields."""
+        """Change to ``state``: a new turn, whose fields are ``news``."""
         self._machine.move(state)
         self._view = CallerView(self._view.number + 1, state, **news)
         if state in SENDS_HEARTBEATS:
@@ -361,11 +363,11 @@ class CallerView(NamedTuple):
     One object, so that what the caller reads is consistent.
 
     Arguments:
-        number: counts the changes of state: the `Step.turn` of what is asked for in this one.
+        number: counts the changes of state: the `Step.turn` of the step that follows.
         state: the state.
-        assignment: what the last round gave.
+        assignment: the result of the last round.
         lost: whether the partitions held may belong to other members already.
-        fenced: what the coordinator said when another consumer took this one's instance id.
+        fenced: the coordinator's error when another consumer took this one's instance id.
     """
 
     number: int = 0

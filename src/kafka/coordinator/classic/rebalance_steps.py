@@ -1,4 +1,4 @@
-"""What a member does with its partitions around a round of joining: `EagerSteps`, or `CooperativeSteps` (KIP-429)."""
+"""What a member does with its partitions before and after joining: `EagerSteps`, or `CooperativeSteps` (KIP-429)."""
 
 from typing import Protocol
 
@@ -19,11 +19,11 @@ class RebalanceSteps(Protocol):
         """
 
     def adoption(self, assignment: Partitions, held: Partitions, turn: int) -> Step:
-        """How to take an assignment over, which may need a REVOKE before the ADD that ends it."""
+        """How to adopt an assignment, which may need a REVOKE before the ADD that ends it."""
 
 
 class EagerSteps:
-    """A member gives everything up before it joins, and takes what it is assigned."""
+    """A member gives everything up before it joins, and adds what it is assigned."""
 
     def before_joining(self, held: Partitions, topics: frozenset[str], turn: int) -> Step:
         """See `RebalanceSteps`."""
@@ -35,7 +35,7 @@ class EagerSteps:
 
 
 class CooperativeSteps:
-    """A member keeps what it has, but for topics that it does not want any more, until others are assigned it."""
+    """A member keeps its partitions, except those of unwanted topics, until they are assigned to others."""
 
     def before_joining(self, held: Partitions, topics: frozenset[str], turn: int) -> Step:
         """See `RebalanceSteps`."""

@@ -1,4 +1,4 @@
-"""The states of a group member in the classic protocol, and the moves between them that are allowed.
+"""The states of a group member in the classic protocol, and the allowed transitions.
 
 A member is driven from two sides. The loop talks to the coordinator. The caller's thread, inside `poll()`, runs the
 rebalance listener. `UNJOINED`, `REBALANCING` and `ADOPTING` wait for the caller, the other states for the coordinator.
@@ -10,7 +10,7 @@ from kafka.errors import IllegalStateError
 
 
 class MemberState(enum.Enum):
-    """Where a member stands."""
+    """The state of a member."""
 
     UNJOINED = "not a member: the next poll() gives up what was assigned and joins"
     JOINING = "JoinGroup is out, or about to be tried again: the coordinator gathers the members"
@@ -54,29 +54,31 @@ TRANSITIONS: dict[MemberState, frozenset[MemberState]] = {
 }
 
 SENDS_HEARTBEATS = frozenset({MemberState.ASSIGNING, MemberState.ADOPTING, MemberState.STABLE, MemberState.REBALANCING})
-"""States in which the coordinator counts on heartbeats. While it holds JoinGroup or SyncGroup it does not, and brokers
-read nothing else from that connection."""
+"""States in which the coordinator expects heartbeats.
+
+While it holds JoinGroup or SyncGroup it does not, and brokers read nothing else from that connection.
+"""
 
 IN_A_ROUND = frozenset({MemberState.JOINING, MemberState.ASSIGNING, MemberState.SYNCING})
 """States between giving up what was assigned and having something new."""
 
 CALLERS_TURN = frozenset({MemberState.UNJOINED, MemberState.ADOPTING, MemberState.REBALANCING, MemberState.FENCED})
-"""States that only a `poll()` leads out of, or in which it has something to raise."""
+"""States that only a `poll()` ends, or in which it has something to raise."""
 
 
 class MemberStateMachine:
-    """Holds the state; `move` is the only way to change it."""
+    """Holds the state; only `move` changes it."""
 
     def __init__(self) -> None:
         self._state = MemberState.UNJOINED
 
     @property
     def state(self) -> MemberState:
-        """The present state; may be read from any thread."""
+        """The current state; may be read from any thread."""
         return self._state
 
     def move(self, new: MemberState) -> None:
-        """Go over to ``new``; raises `IllegalStateError` where the table has no such move."""
+        """Change to ``new``; raises `IllegalStateError` if the table has no such transition."""
         if new not in TRANSITIONS[self._state]:
             raise IllegalStateError(f"a group member cannot go from {self._state.name} to {new.name}")
         self._state = new

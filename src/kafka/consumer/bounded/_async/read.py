@@ -1,4 +1,4 @@
-"""Reads what topics hold at the moment of the call, and then ends. `find_ranges` finds the offsets to read."""
+"""Reads what topics hold at the moment of the call, and then ends. `_find_ranges` finds the offsets to read."""
 
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
@@ -105,7 +105,7 @@ async def read_async(
     bounds = parse_bound("start", start, now_ms), parse_bound("end", end, now_ms)
     consumer = await _opened(configs)
     try:
-        ranges = await find_ranges(consumer, chosen, *bounds)
+        ranges = await _find_ranges(consumer, chosen, *bounds)
         metadata = consumer._core.client.metadata
         ids = {tp.topic: metadata.topic_id(tp.topic) for tp in ranges}
         read = AsyncBoundedRead(consumer, configs, ranges, progress, timeout_ms, skips, ids, typed)
@@ -414,7 +414,7 @@ class AsyncBoundedRead:
             consumer.seek(tp, each.end)
 
 
-async def find_ranges(
+async def _find_ranges(
     consumer: AsyncKafkaConsumer, topics: list[str | TopicPartition], start: Parsed, end: Parsed
 ) -> dict[TopicPartition, OffsetRange]:
     """What is to be read of each partition."""

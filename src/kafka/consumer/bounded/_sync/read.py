@@ -1,5 +1,5 @@
 # Written by scripts/twins.py from kafka/consumer/bounded/_async/read.py: change that file, not this one.
-"""Reads what topics hold at the moment of the call, and then ends. `find_ranges` finds the offsets to read."""
+"""Reads what topics hold at the moment of the call, and then ends. `_find_ranges` finds the offsets to read."""
 
 from collections import deque
 from collections.abc import Generator, Iterator, Mapping
@@ -106,7 +106,7 @@ def read(
     bounds = parse_bound("start", start, now_ms), parse_bound("end", end, now_ms)
     consumer = _opened(configs)
     try:
-        ranges = find_ranges(consumer, chosen, *bounds)
+        ranges = _find_ranges(consumer, chosen, *bounds)
         metadata = consumer._core.client.metadata
         ids = {tp.topic: metadata.topic_id(tp.topic) for tp in ranges}
         read = BoundedRead(consumer, configs, ranges, progress, timeout_ms, skips, ids, typed)
@@ -413,7 +413,7 @@ class BoundedRead:
             consumer.seek(tp, each.end)
 
 
-def find_ranges(
+def _find_ranges(
     consumer: KafkaConsumer, topics: list[str | TopicPartition], start: Parsed, end: Parsed
 ) -> dict[TopicPartition, OffsetRange]:
     """What is to be read of each partition."""

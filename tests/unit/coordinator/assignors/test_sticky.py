@@ -282,7 +282,7 @@ def test_partitions_are_grouped_by_topic() -> None:
     assert partitions_by_topic(assigned_partitions(made["m"])) == {"a": [0, 1], "b": [0, 1]}
 
 
-JAVAS = (Path(__file__).parents[2] / "data" / "sticky_assignments.txt").read_text().splitlines()
+JAVAS = (Path(__file__).parents[3] / "data" / "sticky_assignments.txt").read_text().splitlines()
 
 
 def read_partitions(text: str) -> list[TopicPartition]:

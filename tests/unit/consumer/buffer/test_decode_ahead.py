@@ -23,6 +23,7 @@ from kafka.net import helper_threads, interruptible
 from kafka.record import BatchBuilder, BatchDecoder, Compression
 from kafka.structs import TopicPartition
 from unit.consumer.batches import at
+from unit.consumer.listeners import BufferCalls
 from unit.interrupt import LIBRARY, NEVER, PACKAGE, Interrupt, interrupts
 from unit.sampling import EVERY
 
@@ -64,7 +65,7 @@ class Bench:
         options = {"max_partition_fetch_bytes": 1 << 26, "fetch_max_bytes": 1 << 28} | options
         self.lost: list[PartitionState] = []
         """What has to be fetched again."""
-        self.buffer = FetchBuffer(parse_consumer(options).fetch, self.lost.append, lambda state: None)
+        self.buffer = FetchBuffer(parse_consumer(options).fetch, BufferCalls(self.lost.append))
         self.states = [PartitionState(TopicPartition("t", number)) for number in range(partitions)]
         for state in self.states:
             state.locate(state.generation, FetchPosition(0))

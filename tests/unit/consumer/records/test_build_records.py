@@ -30,6 +30,7 @@ from kafka.record.abc import ABCRecord
 from kafka.serializer import adapt_deserializer
 from kafka.structs import OffsetAndMetadata, TopicPartition
 from unit.consumer.batches import at, batch, numbered
+from unit.consumer.listeners import BufferCalls
 
 A, B = TopicPartition("a", 0), TopicPartition("b", 1)
 
@@ -98,7 +99,7 @@ class Desk:
     def __init__(self, *values: bytes) -> None:
         self.state = PartitionState(TopicPartition("t", 0))
         self.state.locate(0, FetchPosition(0))
-        self.buffer = FetchBuffer(parse_consumer({}).fetch, lambda _: None, lambda _: None)
+        self.buffer = FetchBuffer(parse_consumer({}).fetch, BufferCalls())
         if values:
             self.put(batch(values), 0)
 

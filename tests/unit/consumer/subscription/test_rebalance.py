@@ -460,10 +460,10 @@ def test_positions_are_looked_for_after_an_interrupt_at_the_end_of_a_step(monkey
         looked: list[None] = []
 
         def interrupted() -> None:
-            monkeypatch.setattr(scene.core.rebalance, "_find_positions", lambda: looked.append(None))
+            monkeypatch.setattr(scene.core, "find_positions", lambda: looked.append(None))
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(scene.core.rebalance, "_find_positions", interrupted)
+        monkeypatch.setattr(scene.core, "find_positions", interrupted)
         monkeypatch.setattr(scene.membership, "step_done", lambda step, held: None)  # the loop has not heard of it yet
         scene.membership.eagerly(ADD, [A])
         with pytest.raises(KeyboardInterrupt):

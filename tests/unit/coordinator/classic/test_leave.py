@@ -16,7 +16,7 @@ from kafka.errors import (
     UnknownMemberIdError,
 )
 from kafka.wire.api.leave_group import LeaveGroupResponse, MemberResponse
-from unit.coordinator.group import Member, partitions, play
+from unit.coordinator.scripted_group import Member, partitions, play
 
 HELD = partitions("t", 0, 1)
 

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import pickle
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -29,6 +30,7 @@ from kafka.wire.api.offset_for_leader_epoch import (
     OffsetForLeaderTopicResult,
 )
 from unit.consumer.bench import T0, Bench, play
+from unit.consumer.listeners import BufferCalls, ignore
 
 
 class Ends:
@@ -176,14 +178,23 @@ def test_a_seek_to_where_the_position_is_makes_it_void_too() -> None:
     play(scenario)
 
 
+def forbidden(*_: object) -> None:
+    raise AssertionError
+
+
+@dataclass
+class OnlyReads:
+    """A listener of truncations that may only be told where to read."""
+
+    read_from: Callable[[PartitionState, FetchPosition], None]
+    reset_by_policy: Callable[[PartitionState], None] = forbidden
+    truncation_found: Callable[[], None] = ignore
+
+
 def by_hand(read_from: Callable[[PartitionState, FetchPosition], None]) -> Truncations:
     """Truncations that nobody else sees."""
-
-    def forbidden(*_: object) -> None:
-        raise AssertionError
-
-    buffer = FetchBuffer(parse_consumer({}).fetch, forbidden, forbidden, replaced=forbidden)
-    return Truncations(buffer, True, read_from, forbidden, lambda: None)
+    buffer = FetchBuffer(parse_consumer({}).fetch, BufferCalls(forbidden, forbidden, forbidden))
+    return Truncations(buffer, True, OnlyReads(read_from))
 
 
 def divergence(number: int, end: int) -> Divergence:
@@ -272,7 +283,7 @@ def in_epochs(*epochs: int) -> memoryview:
 
 
 def desk(data: memoryview) -> tuple[FetchBuffer, PartitionState]:
-    buffer = FetchBuffer(parse_consumer({}).fetch, lambda _: None, lambda _: None)
+    buffer = FetchBuffer(parse_consumer({}).fetch, BufferCalls())
     state = PartitionState(T0)
     state.locate(0, FetchPosition(0))
     buffer.put(state, PartitionResponse(T0, 0, 0, data, len(data)))

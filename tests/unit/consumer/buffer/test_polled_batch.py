@@ -20,6 +20,7 @@ from kafka.consumer.records.iteration import RecordCursor
 from kafka.record import BatchDecoder, decode_batches
 from kafka.structs import TopicPartition
 from unit.consumer.batches import at, numbered
+from unit.consumer.listeners import BufferCalls
 from unit.interrupt import interrupts
 from unit.sampling import EVERY
 
@@ -32,7 +33,7 @@ class Desk:
 
     def __init__(self, *positions: int, **options: Any) -> None:
         self.refetched: list[PartitionState] = []
-        self.buffer = FetchBuffer(parse_consumer(options).fetch, self.refetched.append, lambda _: None)
+        self.buffer = FetchBuffer(parse_consumer(options).fetch, BufferCalls(self.refetched.append))
         self.states = [PartitionState(TopicPartition("t", number)) for number in range(len(positions))]
         for state, position in zip(self.states, positions, strict=True):
             state.locate(0, FetchPosition(position))

@@ -55,15 +55,18 @@ class Bench:
             self.subscription,
             None if committed is None else self._fetch,
             ListOffsets(self.cluster, "read_uncommitted", 30_000),
-            self._strategy,
-            lambda topic: self.topic_ids.get(topic),
-            self._found,
-            self.errors.append,
+            self,
             RetryPolicy(Backoff(100, 1_000), logging.getLogger("test.positions")),
         )
 
-    def _strategy(self, tp: TopicPartition) -> int | None:
+    def start_timestamp(self, tp: TopicPartition) -> int | None:
         return self.strategy
+
+    def topic_id(self, topic: str) -> UUID | None:
+        return self.topic_ids.get(topic)
+
+    def position_failed(self, error: Exception) -> None:
+        self.errors.append(error)
 
     async def _fetch(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, OffsetAndMetadata]:
         wanted = list(partitions)
@@ -74,7 +77,7 @@ class Bench:
         found = {tp: self.committed[tp] for tp in wanted if tp in (self.committed or {})}
         return {tp: each if isinstance(each, tuple) else OffsetAndMetadata(each) for tp, each in found.items()}
 
-    def _found(self, state: PartitionState, generation: int, position: FetchPosition) -> None:
+    def position_found(self, state: PartitionState, generation: int, position: FetchPosition) -> None:
         state.locate(generation, position)
 
     def state(self, tp: TopicPartition) -> PartitionState:

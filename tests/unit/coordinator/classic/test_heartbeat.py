@@ -18,7 +18,7 @@ from kafka.errors import (
 )
 from kafka.wire.api.heartbeat import HeartbeatResponse
 from kafka.wire.api.sync_group import SyncGroupResponse
-from unit.coordinator.group import Member, joined, partitions, play, synced
+from unit.coordinator.scripted_group import Member, joined, partitions, play, synced
 
 HELD = partitions("t", 0, 1)
 

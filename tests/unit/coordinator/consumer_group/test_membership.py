@@ -18,8 +18,8 @@ from kafka.coordinator.consumer_group.state import IN_GROUP, TRANSITIONS, Member
 from kafka.coordinator.consumer_group.target import Target
 from kafka.coordinator.membership import StepKind
 from kafka.errors import CommitFailedError, IllegalStateError, KafkaConnectionError, UnsupportedVersionError
-from unit.coordinator.consumer_group import API, INTERVAL_S, Member, answered, claimed, play, requests
-from unit.coordinator.group import partitions
+from unit.coordinator.scripted_consumer_group import API, INTERVAL_S, Member, answered, claimed, play, requests
+from unit.coordinator.scripted_group import partitions
 from unit.virtual_loop import simulate
 
 HELD = partitions("t", 0, 1)

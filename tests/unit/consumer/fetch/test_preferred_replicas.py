@@ -8,7 +8,7 @@ from kafka.consumer.fetch.response_handler import PreferredReplicas
 from kafka.errors import KafkaConnectionError
 from kafka.structs import TopicPartition
 from unit.consumer.fake_leader import Bench, metadata
-from unit.consumer.test_fetcher import play
+from unit.consumer.fetch.test_fetcher import play
 
 LEASE_S = 60
 """Of the fetcher of `Bench`."""

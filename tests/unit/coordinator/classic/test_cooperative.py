@@ -16,7 +16,7 @@ from kafka.wire.api.consumer_protocol import ConsumerProtocolSubscription
 from kafka.wire.api.heartbeat import HeartbeatResponse
 from kafka.wire.api.join_group import JoinGroupResponse
 from kafka.wire.api.sync_group import SyncGroupResponse
-from unit.coordinator.group import Member, joined, partitions, play, synced
+from unit.coordinator.scripted_group import Member, joined, partitions, play, synced
 
 PROTOCOL = "cooperative-sticky"
 

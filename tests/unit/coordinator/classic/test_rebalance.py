@@ -19,7 +19,7 @@ from kafka.errors import (
 )
 from kafka.wire.api.consumer_protocol import ConsumerProtocolAssignment
 from kafka.wire.api.heartbeat import HeartbeatResponse
-from unit.coordinator.group import Member, partitions, play, synced
+from unit.coordinator.scripted_group import Member, partitions, play, synced
 
 HELD = partitions("t", 0, 1)
 

@@ -14,6 +14,7 @@ from kafka.consumer.buffer.partition_state import PartitionState
 from kafka.errors import OffsetOutOfRangeError, TopicAuthorizationFailedError
 from kafka.structs import TopicPartition
 from unit.consumer.batches import numbered
+from unit.consumer.listeners import BufferCalls, ignore
 
 DECODING = DecodeOptions(check_crcs=True, read_committed=False, max_decompressed_size=1 << 30)
 
@@ -48,7 +49,13 @@ def opener(
     lock: Any, resets: bool = False, out_of_range: Callable[[PartitionState], None] = lambda state: None
 ) -> ResponseOpener:
     waiting: Iterable[PartitionState] = ()
-    return ResponseOpener(DECODING, DecodeAhead(DECODING, waiting, threading.RLock()), lock, resets, out_of_range)
+    return ResponseOpener(
+        DECODING,
+        DecodeAhead(DECODING, waiting, threading.RLock()),
+        lock,
+        resets,
+        BufferCalls(position_out_of_range=out_of_range),
+    )
 
 
 @pytest.mark.parametrize(("sticky", "left"), [(False, 1), (True, 2)])
@@ -86,7 +93,8 @@ def test_an_offset_out_of_range_of_a_deleted_topic_gives_way_to_the_topic_create
     waiting: Iterable[PartitionState] = ()
     lock = threading.RLock()
     ahead = DecodeAhead(DECODING, waiting, lock)
-    opening = ResponseOpener(DECODING, ahead, lock, resets, out_of_range.append, replaced.append, lambda _: True)
+    listener = BufferCalls(ignore, out_of_range.append, replaced.append, lambda _: True)
+    opening = ResponseOpener(DECODING, ahead, lock, resets, listener)
     state = state_of(answer(OffsetOutOfRangeError({}), sticky=True))
     assert opening.open(state, 1, 0, has_before=False) is None
     assert replaced == [state]

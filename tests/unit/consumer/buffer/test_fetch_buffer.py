@@ -15,6 +15,7 @@ from kafka.consumer.buffer.partition_state import FetchPosition, PartitionState
 from kafka.errors import CorruptRecordError, OffsetOutOfRangeError, TopicAuthorizationFailedError
 from kafka.structs import TopicPartition
 from unit.consumer.batches import at, numbered
+from unit.consumer.listeners import BufferCalls
 
 
 class Bench:
@@ -24,7 +25,7 @@ class Bench:
         self.unblocked: list[PartitionState] = []
         self.reset: list[PartitionState] = []
         fetch = parse_consumer(options).fetch
-        self.buffer = FetchBuffer(fetch, self.unblocked.append, self._out_of_range)
+        self.buffer = FetchBuffer(fetch, BufferCalls(self.unblocked.append, self._out_of_range))
 
     def _out_of_range(self, state: PartitionState) -> None:
         self.reset.append(state)

@@ -18,7 +18,7 @@ from kafka.errors import (
 )
 from unit.consumer.batches import at
 from unit.consumer.fake_leader import Bench, metadata
-from unit.consumer.test_fetcher import play
+from unit.consumer.fetch.test_fetcher import play
 
 ID, OTHER_ID = uuid.UUID(int=1), uuid.UUID(int=2)
 

@@ -25,7 +25,7 @@ from kafka.metrics.windows import largest, total
 from kafka.wire.api.heartbeat import HeartbeatResponse
 from kafka.wire.api.join_group import JoinGroupResponse
 from kafka.wire.api.sync_group import SyncGroupResponse
-from unit.coordinator.group import REQUEST_TIMEOUT_MS, Member, asks_for_id, joined, partitions, play, synced
+from unit.coordinator.scripted_group import REQUEST_TIMEOUT_MS, Member, asks_for_id, joined, partitions, play, synced
 
 HELD = partitions("t", 0, 1)
 

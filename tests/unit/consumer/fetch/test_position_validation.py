@@ -11,7 +11,7 @@ import pytest
 from kafka.consumer.buffer.partition_state import FetchPosition
 from kafka.errors import KafkaConnectionError, KafkaTimeoutError, TopicAuthorizationFailedError, UnsupportedVersionError
 from unit.consumer.fake_leader import Bench, metadata
-from unit.consumer.test_fetcher import play
+from unit.consumer.fetch.test_fetcher import play
 
 FENCED, UNKNOWN_EPOCH, UNAUTHORIZED = 74, 75, 29
 

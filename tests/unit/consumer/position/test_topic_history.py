@@ -26,7 +26,14 @@ class Scene:
         self.errors: list[Exception] = []
         self.count = 0
         self.now = 0.0
-        self.history = TopicHistory(policy, self.subscription, lambda: reassigned, self.errors.append, lambda: self.now)
+        self.reassigned = reassigned
+        self.history = TopicHistory(policy, self.subscription, self, lambda: self.now)
+
+    def is_reassigned(self) -> bool:
+        return self.reassigned
+
+    def topics_recreated(self, error: Exception) -> None:
+        self.errors.append(error)
 
     def see(
         self, partitions: int | None, topic_id: uuid.UUID | None = OLD, topic: str = "t", *, is_complete: bool = False

@@ -11,7 +11,7 @@ from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssi
 from kafka.coordinator.consumer_protocol import assigned_partitions
 from kafka.structs import TopicPartition
 from kafka.wire.api import consumer_protocol as wire
-from unit.coordinator.test_sticky_assignor import Counts
+from unit.coordinator.assignors.test_sticky import Counts
 
 Held = dict[str, set[TopicPartition]]
 
