@@ -1,4 +1,4 @@
-"""What has happened in the background since the caller last looked: errors to raise, and work for the caller."""
+"""Background events since the caller last looked: errors to raise, and work for the caller."""
 
 import weakref
 from collections import deque
@@ -9,9 +9,9 @@ from kafka.net.fork import after_fork
 
 
 class BackgroundEvents:
-    """Errors to raise, a wake-up, and the word that there is something else. Written on any thread.
+    """Errors to raise, a wake-up, and a flag that there is something else. Written by any thread.
 
-    A forked child is something else, too: iteration, which holds records of the parent's, looks here before each.
+    A fork is an event, too: iteration, which may hold records of the parent, looks here before each record.
 
     Arguments:
         notify: wakes the caller, if it waits.
@@ -36,13 +36,13 @@ class BackgroundEvents:
         self._notify()
 
     def failed(self, error: Exception) -> None:
-        """The next call that looks has to raise this; one that is equal and was not raised yet is enough."""
-        if error not in tuple(self._errors):  # a copy: the caller takes errors out meanwhile
+        """Have the next call raise an error; an equal one that was not raised yet is not repeated."""
+        if error not in tuple(self._errors):  # a copy: the caller removes errors meanwhile
             self._errors.append(error)
         self.happened()
 
     def failed_alike(self, error: Exception) -> None:
-        """As `failed`, where one of a kind is enough: many partitions may fail alike, and the caller may not look."""
+        """Like `failed`, but keep one error of each type: many partitions may fail alike before the caller looks."""
         if not any(type(waiting) is type(error) for waiting in tuple(self._errors)):
             self.failed(error)
 
@@ -52,16 +52,16 @@ class BackgroundEvents:
         return bool(self._errors)
 
     def next_error(self) -> Exception | None:
-        """The oldest error that was not raised, which is forgotten with this."""
+        """Remove and return the oldest error that was not raised, or None."""
         return self._errors.popleft() if self._errors else None
 
     def wake(self) -> None:
-        """Have the caller return from waiting, now or next time."""
+        """Make the caller return from waiting, now or next time."""
         self._woken = True
         self._notify()
 
     def woken(self) -> bool:
-        """Whether `wake` was called since this was asked last."""
+        """Whether `wake` was called since the last call of this."""
         woken, self._woken = self._woken, False
         return woken
 

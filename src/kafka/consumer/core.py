@@ -1,7 +1,7 @@
-"""The core of a consumer: all of it but the public classes and the way they wait.
+"""The core of a consumer: everything except the public classes and the way they wait.
 
 The core has two sides. Methods below a heading "The caller's side" run in the caller's thread (for the asyncio consumer
-on its loop) and never wait. Coroutines, and the callbacks that the parts call, run on the client's loop. `Runner` is
+on its loop) and never wait. Coroutines, and the methods that the parts call, run on the client's loop. `Runner` is
 how one side reaches the other.
 """
 
@@ -59,15 +59,17 @@ log = logging.getLogger(__name__)
 Owner = TypeVar("Owner")
 
 LEAVE_TIMEOUT_MS = 5_000
-"""How long closing tries at most to tell the coordinator: without that it learns of it when the session expires."""
+"""How long closing tries to tell the coordinator, which otherwise notices when the session expires."""
 
 
 LEAVE_WAIT_MS = 1_000
-"""How long ``unsubscribe()`` waits for the coordinator at most; Java's does not wait at all."""
+"""How long ``unsubscribe()`` waits for the coordinator; Java's does not wait at all."""
 _RANGE_WAIT_MS = 500
-"""How long it may take to find the offsets that a partition has, for the text of an error."""
+"""How long to look up the offsets that a partition has, for the text of an error."""
 RELEASE_WAIT_MS = 5_000
-"""How long ``assign()`` and ``unsubscribe()`` wait at most for the automatic commit of what is given up; it goes on."""
+"""How long ``assign()`` and ``unsubscribe()`` wait for the automatic commit of what is given up; it then continues.
+
+"""
 
 
 class Runner(Protocol):
@@ -77,13 +79,13 @@ class Runner(Protocol):
         """Called on the loop: a caller that waits has something to look at."""
 
     def submit(self, function: Callable[..., object], *args: object) -> None:
-        """Called by the caller: have ``function(*args)`` run on the loop."""
+        """Called by the caller: run ``function(*args)`` on the loop."""
 
     def on_loop_death(self, owner: Owner, tell: Callable[[Owner, Exception], object]) -> None:
-        """Have ``tell(owner, error)`` called if the loop fails for good; ``owner`` is held weakly."""
+        """Call ``tell(owner, error)`` if the loop fails for good; ``owner`` is held weakly."""
 
     def callback_runner(self, name: str) -> CallbackRunner:
-        """Where functions of the user's run that the caller does not wait for, and what it is called."""
+        """Runner for user functions that the caller does not wait for; ``name`` is its thread's."""
 
 
 def _membership_of(group_protocol: str) -> Callable[..., Membership]:
@@ -98,13 +100,13 @@ def _membership_of(group_protocol: str) -> Callable[..., Membership]:
 
 
 class ConsumerCore:
-    """See the module.
+    """The parts of one consumer, and how they work together; see the module.
 
     Arguments:
         config: all options.
         runner: reaches the caller.
         loop: the loop that this runs on.
-        client: the cluster; None: one is made from the options.
+        client: the cluster; None: create one from the options.
     """
 
     def __init__(
@@ -132,10 +134,10 @@ class ConsumerCore:
         self.clock = PollClock(loop.time(), self.metrics.window)
         self.closed = False
         self.close_begun = False
-        """`close` runs, or has run: what it does is done, whoever stops waiting for it."""
+        """`close` runs, or has run: it is completed even if no caller waits for it any more."""
         self.events = BackgroundEvents(runner.notify)
         self.poll_along: Callable[[], object] | None = None
-        """What else the caller drives by polling: the `_client` that a program has asked its consumer for."""
+        """What else the caller runs by polling: the `_client` that a program has requested from its consumer."""
         self._runner = runner
         self._loop = loop
         self._wall_clock_ns = wall_clock_ns(loop)
@@ -176,7 +178,7 @@ class ConsumerCore:
         timeout_ms = self.config.connection.request_timeout_ms
         self.cluster = MetadataQueries(self.client)
         offsets_of = ListOffsets(self.client, fetch.isolation_level, timeout_ms)
-        # Who calls is told of errors; what goes on in the background tells the log.
+        # Calls raise errors to the caller; background work logs them.
         told = RetryPolicy(backoff, log, level=logging.DEBUG, fatal=anything_unexpected)
         self.offsets_for_times = OffsetsForTimes(offsets_of, told)
         self.epoch_ends = OffsetsForTimes(EpochEnds(self.client, timeout_ms), told)
@@ -236,7 +238,7 @@ class ConsumerCore:
         self.commits.start()
 
     async def close(self, timeout_ms: float) -> None:
-        """Leave the group, close the connections, once. Does not raise."""
+        """Leave the group and close the connections, once. Does not raise."""
         if self.close_begun:
             return
         self.close_begun = True
@@ -249,7 +251,7 @@ class ConsumerCore:
         try:
             try:
                 await self.commits.close()
-            finally:  # also where waiting for the rest was interrupted
+            finally:  # also if waiting for the rest was interrupted
                 left_ms = (deadline - self._loop.time()) * 1000
                 await self.membership.close(min(max(left_ms, 100.0), LEAVE_TIMEOUT_MS))
         finally:
@@ -259,13 +261,13 @@ class ConsumerCore:
                 await self._statistics.close(deadline)
 
     def drop_fetched(self) -> None:
-        """Give back the memory of what was fetched and not handed out; after `close`, where nobody polls."""
+        """Release fetched data that was not returned; after `close`, when no one polls."""
         self.buffer.close(self.subscription.states())
 
     # The loop's side: what callers wait for ---------------------------------------------------------------------------
 
     async def position(self, tp: TopicPartition, timeout_ms: float) -> int:
-        """Where ``tp`` is read on, found out first if need be; raises `KafkaTimeoutError`."""
+        """Return the position of ``tp``, looking it up if necessary; raises `KafkaTimeoutError`."""
         state = self.subscription.assigned(tp)
         try:
             async with asyncio.timeout(timeout_ms / 1000):
@@ -281,11 +283,11 @@ class ConsumerCore:
                 + meanwhile(self._client_core.troubles.failing())
             ) from None
         finally:
-            self._positions_wanted = self.events.pending = True  # poll() goes on looking, whatever the outcome was
+            self._positions_wanted = self.events.pending = True  # poll() continues to look, whatever the outcome
         return state.position.offset
 
     async def look_up_topics(self, timeout_ms: float) -> None:
-        """Have the metadata of the topics subscribed to; without them it is left to `poll()`."""
+        """Load the metadata of the subscribed topics; if that fails, it is left to `poll()`."""
         try:
             async with asyncio.timeout(timeout_ms / 1000):
                 await self.cluster.find(timeout_ms, renew=False)
@@ -294,7 +296,7 @@ class ConsumerCore:
             log.debug("the topics could not be looked up ahead of poll(): %s", error)
 
     async def leave_group(self) -> None:
-        """Give up the membership, and wait a moment for the coordinator. Raises nothing."""
+        """Give up the membership, and wait a moment for the coordinator. Does not raise."""
         await self.membership.leave("the consumer has unsubscribed", LEAVE_WAIT_MS)
 
     def begin_to_leave_group(self) -> None:
@@ -304,7 +306,7 @@ class ConsumerCore:
     # The caller's side: polling ---------------------------------------------------------------------------------------
 
     def begin_poll(self, now: float) -> None:
-        """The caller is in `poll()`, up to `PollClock.end`; raises `IllegalStateError` once the consumer is closed."""
+        """The caller enters `poll()`, until `PollClock.end`; raises `IllegalStateError` once it is closed."""
         if self.closed:
             raise IllegalStateError("the consumer is closed")
         if self.poll_along is not None:
@@ -317,7 +319,7 @@ class ConsumerCore:
             raise WakeupError("wakeup() was called")
 
     def begin_processing_events(self) -> None:
-        """The caller looks at what happened in the background; from now on `events.pending` means something newer."""
+        """Begin to handle background events; from now on `events.pending` means a newer one."""
         self.events.pending = False
         try:
             self.truncations.act()
@@ -331,7 +333,7 @@ class ConsumerCore:
         self.commits.begin_due()
 
     def raise_error(self) -> None:
-        """Raise what went wrong in the background, one error a call; the call after the last one lets work go on."""
+        """Raise background errors, one per call; the call after the last one lets work continue."""
         while (failure := self.events.next_error()) is not None:
             error = self._still_true(failure)
             self._raised = True
@@ -343,7 +345,7 @@ class ConsumerCore:
             self._runner.submit(self.positions.resolve)
 
     def _still_true(self, error: Exception) -> Exception | None:
-        """The error as far as it holds now: a seek may have come before anybody heard of a position that lacks."""
+        """The part of an error that still holds: a seek may have followed before the caller saw it."""
         if not isinstance(error, NoOffsetForPartitionError):
             return error
         states = (self.subscription.state_of(tp) for tp in error.args[0])
@@ -351,7 +353,7 @@ class ConsumerCore:
         return NoOffsetForPartitionError(lacking, group_id=self.config.group.group_id) if lacking else None
 
     async def find_ranges(self, error: OffsetOutOfRangeError) -> None:
-        """Have an error say which offsets there are, where brokers tell at once."""
+        """Add the available offsets to an error, if brokers tell at once."""
         offsets = error.args[0] if error.args else None
         if not isinstance(offsets, dict) or error.ranges or self.closed:
             return
@@ -364,12 +366,12 @@ class ConsumerCore:
         error.ranges = {tp: (first[tp].offset, end[tp].offset) for tp in offsets}
 
     def check_wanted(self) -> None:
-        """Raise `IllegalStateError` where nothing is subscribed to or assigned: iteration would wait for ever."""
+        """Raise `IllegalStateError` if nothing is subscribed to or assigned: iteration would wait for ever."""
         if self.subscription.type is SubscriptionType.NONE:
             raise AssertedStateError("nothing is subscribed to or assigned: call subscribe() or assign() first")
 
     def warn_if_idle(self) -> None:
-        """Log, once, that `poll()` cannot give anything."""
+        """Log, once, that `poll()` cannot return anything."""
         if self.subscription.type is SubscriptionType.NONE and not self._warned_idle:
             self._warned_idle = True
             log.warning(
@@ -387,12 +389,12 @@ class ConsumerCore:
         self._runner.submit(self._resubscribe)
 
     def take_ahead(self) -> None:
-        """Without a group: take the partitions of the subscription that the metadata have, before the next `poll()`."""
+        """Without a group: take the known partitions of the subscription before the next `poll()`."""
         if self._takes_ahead:
             self.rebalance.take_ahead(self.client.metadata.version)
 
     def topics_unknown(self) -> bool:
-        """Whether topics are to be looked up to `take_ahead` their partitions; once for each subscription."""
+        """Whether to look up topics for `take_ahead`; once for each subscription."""
         if not self._takes_ahead or self._topics_looked_up:
             return False
         self._topics_looked_up = True
@@ -404,7 +406,7 @@ class ConsumerCore:
         return self.config.group.group_id is None and self.subscription.is_automatic and not self.closed
 
     def enforce_rebalance(self, reason: str) -> None:
-        """Have the group rebalance with the next `poll()`; raises `IllegalStateError` without a group."""
+        """Make the group rebalance with the next `poll()`; raises `IllegalStateError` without a group."""
         group = self.config.group
         if group.group_id is None:
             raise AssertedStateError("only a consumer in a group can rebalance: set group_id")
@@ -414,36 +416,36 @@ class ConsumerCore:
             self._runner.submit(self.membership.subscription_changed, reason)
 
     def assign(self, partitions: Iterable[TopicPartition]) -> None:
-        """Take partitions by hand."""
+        """Assign partitions manually."""
         self._drop(self.subscription.assign_from_user(partitions))
         self._runner.submit(self._wants_others)
-        # Positions are not looked for before the next poll(): mostly a seek comes first.
+        # Positions are not looked up before the next poll(): usually a seek comes first.
         self._positions_wanted = self.events.pending = True
 
     def unsubscribe(self) -> None:
-        """Take nothing any more; leaving the group is left to `leave_group`."""
+        """Unassign everything; leaving the group is left to `leave_group`."""
         self._drop(self.subscription.unsubscribe())
         self._runner.submit(self._wants_others)
 
     def seek(self, state: PartitionState, offset: int) -> None:
-        """Read on from ``offset``."""
+        """Read from ``offset``."""
         unplaced = state.position is None
         self.read_from(state, FetchPosition(offset))
         if unplaced:
             self._runner.submit(self.positions.moved, state)
 
     def reset(self, state: PartitionState, timestamp: int | None) -> None:
-        """Read on from the offset that ``timestamp`` stands for, None: as configured; it is looked up when needed."""
+        """Read from the offset that ``timestamp`` stands for, None: as configured; it is looked up when needed."""
         self.read_from(state, reset=timestamp)
         self._runner.submit(self.positions.resolve_soon)
 
     def pause(self, state: PartitionState) -> None:
-        """Hand out nothing of a partition until `resume`; what has been fetched is kept."""
+        """Return no records of a partition until `resume`; fetched data are kept."""
         self.buffer.pause(state)
         self._runner.submit(self.fetcher.refresh, state)
 
     def resume(self, state: PartitionState) -> None:
-        """Hand it out again."""
+        """Return records of a partition again."""
         self.buffer.resume(state)
         self._runner.submit(self.fetcher.refresh, state)
 
@@ -452,7 +454,7 @@ class ConsumerCore:
         return self.subscription.all_consumed_offsets()
 
     def given_offsets(self, offsets: Offsets) -> Offsets:
-        """What the program commits. Where this consumer still has its place in a deleted topic they are of that one."""
+        """The offsets that the program commits; those of positions in a deleted topic keep its id."""
         given = ReadOffsets()
         given.update(offsets)
         for tp in offsets:
@@ -486,7 +488,7 @@ class ConsumerCore:
         self.events.failed(error)
 
     def _labels(self) -> dict[str, str | None]:
-        """What is said of this consumer in telemetry."""
+        """The labels of this consumer in telemetry."""
         group = self.config.group
         return {
             "client_rack": self.config.fetch.client_rack,
@@ -510,7 +512,7 @@ class ConsumerCore:
     def topic_replaced(self, state: PartitionState) -> None:
         """See `BufferListener`: the new topic is read from its beginning."""
         if self.client.metadata.topic_id(state.tp.topic) == state.fetching.topic_id:
-            self.read_from(state, state.position)  # a broker that lagged behind had told of the deleted topic
+            self.read_from(state, state.position)  # a broker that lagged behind had reported the deleted topic
         else:
             self.reset(state, EARLIEST)
 
@@ -557,7 +559,7 @@ class ConsumerCore:
         """See `TruncationListener`."""
         try:
             self.buffer.discard(state, position, reset)
-        finally:  # also where it was interrupted, as the position may have moved
+        finally:  # also if it was interrupted, as the position may have moved
             self._runner.submit(self.fetcher.refresh, state)
 
     def reset_by_policy(self, state: PartitionState) -> None:

@@ -1,6 +1,6 @@
-"""Where a `KafkaConsumer` becomes that of kafka-python 0.9, which joins no group and commits what was marked as done.
+"""Turns a `KafkaConsumer` into that of kafka-python 0.9, which joins no group and commits what was marked as done.
 
-An option, a form of topics or a method that only 0.9 had chooses that; the class which does it is loaded then.
+An option, a form of topics or a method that only 0.9 had triggers that; its class is loaded only then.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ def wants_0_9(topics: tuple[Any, ...], configs: Mapping[str, Any]) -> bool:
 
 
 def switch_to_0_9(consumer: OldMethods, topics: tuple[Any, ...], configs: dict[str, Any]) -> None:
-    """Make a consumer that has nothing open one of 0.9; raises what its constructor raises.
+    """Turn a consumer without open resources into one of 0.9; raises what its constructor raises.
 
-    Where the user has derived a class, its own methods stay in front.
+    The methods of a user's subclass take precedence.
     """
     present, old = type(consumer), _old_names.of_a_package(__name__, "KafkaConsumer", _HOMES)
     consumer.__class__ = old if issubclass(old, present) else type(present.__name__, (present, old), {})
@@ -53,22 +53,25 @@ def switch_to_0_9(consumer: OldMethods, topics: tuple[Any, ...], configs: dict[s
 
 
 class OldMethods:
-    """The methods that only 0.9 had. The first call of one makes a `KafkaConsumer` one of 0.9, with the options that it
-    was made with; it leaves its group, and goes on from where it is."""
+    """The methods that only 0.9 had.
+
+    The first call of one turns a `KafkaConsumer` into one of 0.9, with the same options; it leaves its group, and
+    continues from its positions.
+    """
 
     _given: tuple[tuple[Any, ...], dict[str, Any]]
 
     def _in_old_manner(self, name: str, *args: Any, **kwargs: Any) -> Any:
         consumer: Any = self
         topics, configs = self._given
-        _old_names.of_a_package(__name__, "KafkaConsumer", _HOMES)._parse(configs)  # before all is closed
+        _old_names.of_a_package(__name__, "KafkaConsumer", _HOMES)._parse(configs)  # before anything is closed
         positions = {tuple(tp): consumer.position(tp) for tp in consumer.assignment()}
         consumer.close(autocommit=False)
         switch_to_0_9(consumer, (*topics, positions), configs)
         return getattr(consumer, name)(*args, **kwargs)
 
     def configure(self, **configs: Any) -> None:
-        """Of 0.9: set all options anew.
+        """Of 0.9: replace all options.
 
         Arguments:
             configs: options of that time by name.
@@ -79,25 +82,25 @@ class OldMethods:
         """Of 0.9: choose what to read, and from where.
 
         Arguments:
-            topics: names; pairs of a topic and a partition, or those with an offset; or dicts of such.
+            topics: names; pairs of a topic and a partition, or these with an offset; or dicts of such.
         """
         self._in_old_manner("set_topic_partitions", *topics)
 
     def fetch_messages(self) -> Iterator[Any]:
-        """Of 0.9: fetch once, and give the messages."""
+        """Of 0.9: fetch once, and return the messages."""
         messages: Iterator[Any] = self._in_old_manner("fetch_messages")
         return messages
 
     def get_partition_offsets(
         self, topic: str | bytes, partition: int, request_time_ms: int, max_num_offsets: int
     ) -> list[int]:
-        """Of 0.9: ask for offsets of a partition before a time.
+        """Of 0.9: look up offsets of a partition before a time.
 
         Arguments:
             topic: the topic.
             partition: its number.
             request_time_ms: milliseconds since 1970; -1: the end, -2: the beginning.
-            max_num_offsets: how many offsets are given at the most.
+            max_num_offsets: maximum number of offsets.
         """
         found: list[int] = self._in_old_manner(
             "get_partition_offsets", topic, partition, request_time_ms, max_num_offsets
@@ -108,7 +111,7 @@ class OldMethods:
         """Of 0.9: the offsets to fetch next, committed, done, and where partitions end.
 
         Arguments:
-            group: one of "fetch", "commit", "task_done" and "highwater", whose dict alone is given; None: all by that
+            group: one of "fetch", "commit", "task_done" and "highwater", to return its dict alone; None: all by that
                 name.
         """
         found: dict[Any, Any] = self._in_old_manner("offsets", group)

@@ -1,4 +1,4 @@
-"""What a consumer tells its caller about the cluster: topics, partitions, and whether a broker is connected."""
+"""Queries about the cluster: topics, partitions, and whether a broker is connected."""
 
 from kafka.cluster import ClusterAccess
 from kafka.errors import UnsupportedVersionError
@@ -8,7 +8,7 @@ _INTERNAL = ("__consumer_offsets", "__transaction_state")
 
 
 class MetadataQueries:
-    """Runs on the loop.
+    """Answers queries about the cluster. Runs on the loop.
 
     Arguments:
         client: holds the metadata and the connections.
@@ -18,18 +18,18 @@ class MetadataQueries:
         self._client = client
 
     async def partitions_for_topic(self, topic: str) -> set[int]:
-        """The partitions of a topic; none if there is no such topic."""
+        """The partitions of a topic; empty if there is no such topic."""
         found = self._client.metadata.partitions_for_topic(topic)
         if found is None:
             found = (await self._client.refresh_metadata([topic])).partitions_for_topic(topic)
         return found or set()
 
     async def all_topics(self) -> set[str]:
-        """The names of all topics but internal ones."""
+        """The names of all topics except internal ones."""
         response: MetadataResponse
         try:
             response = await self._client.send_any(MetadataRequest(topics=None), min_version=1)
-        except UnsupportedVersionError:  # before Kafka 0.10: no topics means all, and none is called internal
+        except UnsupportedVersionError:  # before Kafka 0.10: an empty list means all, and internal ones are not marked
             response = await self._client.send_any(MetadataRequest(topics=[]), max_version=0)
         return {
             each.name
@@ -38,9 +38,13 @@ class MetadataQueries:
         }
 
     async def find(self, timeout_ms: float | None, renew: bool) -> None:
-        """Wait until the brokers are known, or with ``renew`` until they are known anew.
+        """Wait until the brokers are known, or with ``renew`` until they are requested again.
 
-        Raises `KafkaTimeoutError`, with what the servers answered; None: try for ever.
+        Arguments:
+            timeout_ms: None: try for ever.
+            renew: request the metadata even if they are known.
+
+        Raises `KafkaTimeoutError`, with what the servers answered.
         """
         if renew or not self._client.metadata.brokers():
             await self._client.retry("looking up the brokers", self._client.refresh_metadata, timeout_ms)

@@ -68,7 +68,7 @@ class ConsumerMetrics:
         rebalance: Rebalance,
         clock: PollClock,
     ) -> None:
-        """Show what other parts of the consumer tell."""
+        """Show the values of the other parts."""
         fetched = (
             _gauge("bytes-consumed-total", "bytes of records that have come", lambda: fetcher.bytes_fetched),
             _gauge("records-consumed-total", "records handed out", lambda: buffer.records_taken),
@@ -85,15 +85,15 @@ class ConsumerMetrics:
         self.all.add(self._poll_group, POLL_METRICS, clock)
 
     def report_by_runner(self) -> None:
-        """From now on parts show something in threads where reporters, if there are any, may not be called."""
+        """Show values only in threads in which the reporters, if there are any, may be called."""
         self.all.call_reporters_by(self._reporting.submit)
 
     def submit(self, function: Callable[[], object]) -> None:
-        """Run a function of the user's where that may be done."""
+        """Run a user function on the callback runner."""
         self._reporting.submit(function)
 
     async def close(self, deadline: float) -> None:
-        """Close the reporters, and wait for them up to a time."""
+        """Close the reporters, and wait for them until a deadline."""
         self.all.close()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout_at(deadline):
@@ -106,10 +106,10 @@ def _gauge(name: str, description: str, read: Callable[[], float]) -> Metric:
 
 
 _UNUSUAL = 3
-"""How many failures of a partition in a row are more than a leader that moves."""
+"""More failures of a partition in a row than a moving leader explains."""
 
 _NAMED = 5
-"""So many partitions are named at most."""
+"""The maximum number of partitions to name."""
 
 
 class ConsumerHealth:
@@ -138,7 +138,7 @@ class ConsumerHealth:
         self._membership = membership
 
     def report(self, closed: bool) -> Health:
-        """How the consumer is now."""
+        """The health of the consumer now."""
         status = self._membership.status()
         states = self._subscription.states()
         since = self._fetcher.waiting_since()
@@ -161,7 +161,7 @@ class ConsumerHealth:
         return self._common.report(seen, closed)
 
     def _lag(self, states: list[PartitionState]) -> dict[TopicPartition, int]:
-        """How far the positions are behind the ends that fetches have told."""
+        """How far the positions are behind the ends as of the last fetches."""
         known = {state.tp: current_lag(state, self._read_committed) for state in states}
         return {tp: lag for tp, lag in known.items() if lag is not None}
 

@@ -1,5 +1,5 @@
 # Written by scripts/twins.py from kafka/consumer/_async/poll_loop.py: change that file, not this one.
-"""Drives a core for its caller: waits for records, calls listeners and callbacks, and closes."""
+"""Runs a core for its caller: waits for records, calls listeners and callbacks, and closes."""
 
 import functools
 from collections.abc import Callable, Coroutine
@@ -15,18 +15,20 @@ from kafka.consumer.subscription.rebalance import Step, StepKind
 Result = TypeVar("Result")
 
 _LEAVE_RESERVE = 0.25
-"""How much of the time for closing is left for leaving the group, whatever happens to commits."""
+"""The share of the time for closing that is left for leaving the group, whatever happens to commits."""
 _ABANDONED_CLOSE_MS = 1_000
 _COMMIT_WAIT_MS = 100
-"""How long a commit before a rebalance is waited for in any case, also by `poll(0)`."""
+"""How long to wait for a commit before a rebalance in any case, also in `poll(0)`."""
 
 
 class PollLoop:
-    """See the module. Belongs to the caller; only `close` and `abandon` may be called from other threads.
+    """Runs one consumer's core; see the module.
+
+    Belongs to the caller; other threads may only call `close` and `abandon`.
 
     Arguments:
         config: all options.
-        client: the cluster; None: one is made from the options.
+        client: the cluster; None: create one from the options.
     """
 
     def __init__(self, config: ConsumerConfig, client: ClusterAccess | None = None) -> None:
@@ -35,11 +37,11 @@ class PollLoop:
         self.core = ConsumerCore(config, self.runner, self.runner.loop, client)
 
     def run(self, coroutine: Coroutine[Any, Any, Result], timeout_ms: float | None = None) -> Result:
-        """Run a coroutine of the core, which keeps to ``timeout_ms`` by itself, and wait for it."""
+        """Run a coroutine of the core, which observes ``timeout_ms`` itself, and wait for it."""
         return self.runner.run(coroutine, timeout_ms)
 
     def wait_for(self, timeout_ms: float, take: Callable[[], PolledBatch]) -> PolledBatch:
-        """What ``take`` gives, called again as news come, until it gives something or the time is up.
+        """Call ``take`` whenever there is news, until it returns something or the time is up; return its result.
 
         Raises `WakeupError` after a `wakeup()`, before anything is taken.
         """
@@ -53,7 +55,7 @@ class PollLoop:
                 runner.clear()
                 core.raise_wakeup()
                 if core.events.pending and not self.process_events(deadline - runner.time()):
-                    return core.buffer.nothing()  # what is held is not certain before that is done
+                    return core.buffer.nothing()  # until that is done, what is held is not certain
                 taken = take()
                 if taken.count or core.closed:
                     return taken
@@ -67,15 +69,15 @@ class PollLoop:
             core.clock.end(runner.time())
 
     def process_events(self, timeout_s: float | None = None) -> bool:
-        """Raise what went wrong in the background, run callbacks, and do what the group asks for.
+        """Raise background errors, run callbacks, and carry out the steps of the group.
 
-        Does nothing for a listener or a callback that polls: what it is called for is under way.
+        Does nothing in a listener or callback that polls, as this is already running.
 
         Arguments:
             timeout_s: how long to wait for another task that is doing this, and for the commit before partitions are
                 given up; None: as long as it takes.
 
-        Returns False if it is not done when the time is up: the next call goes on with it.
+        Returns False if it is not done in time: the next call continues.
         """
         self.runner.check()
         if self.runner.is_in_a_call:
@@ -94,12 +96,12 @@ class PollLoop:
         return self.carry_out_steps(deadline)
 
     def carry_out_steps(self, deadline: float | None = None) -> bool:
-        """Do what the group asks for. Whoever calls this has its turn.
+        """Carry out the steps of the group. The caller of this has its turn.
 
         Arguments:
-            deadline: until when the commit before partitions are given up is waited for, by the runner's time.
+            deadline: until when to wait for the commit before partitions are given up, by the runner's time.
 
-        Returns False if that commit is not done yet: the next call goes on with it.
+        Returns False if that commit is not done yet: the next call continues.
         """
         rebalance = self.core.rebalance
         while (step := rebalance.next_step()) is not None:
@@ -113,7 +115,7 @@ class PollLoop:
         return True
 
     def _commit_before(self, step: Step, deadline: float | None) -> bool:
-        """Whether what has been handed out is committed, or has failed to be, where that is automatic."""
+        """Return whether the automatic commit of returned records is done, successfully or not."""
         commits, timeout_ms = self.core.commits, self.core.config.group.session_timeout_ms
         if not commits.is_automatic or not (held := self.core.consumed_offsets()):
             return True
@@ -121,7 +123,7 @@ class PollLoop:
         return self.run(commits.commit_before(step.turn, held, timeout_ms, wait_ms), wait_ms or timeout_ms)
 
     def run_callbacks(self) -> None:
-        """Call back for commits that are done, and poll what the caller polls along; raises what a callback raises."""
+        """Run the callbacks of finished commits, and poll what the caller polls along. Raises their errors."""
         try:
             while True:
                 call = self.core.commits.next_call()
@@ -135,15 +137,15 @@ class PollLoop:
             raise
 
     def give_up_partitions(self, timeout_ms: float) -> None:
-        """Commit, and tell the listener that the partitions are given up, as the caller wants no more of them.
+        """Commit, and tell the listener that the partitions are given up, because the caller unassigns them.
 
         Arguments:
-            timeout_ms: how long the commit may take; it is waited for no longer than `RELEASE_WAIT_MS`.
+            timeout_ms: how long the commit may take; the call waits at most `RELEASE_WAIT_MS` for it.
         """
         if self.runner.is_in_a_call:
             self._give_up_partitions(timeout_ms)
             return
-        self.runner.begin_turn()  # or a step that is under way would be told twice
+        self.runner.begin_turn()  # otherwise the listener would be told twice of a step in progress
         try:
             self._give_up_partitions(timeout_ms)
         finally:
@@ -190,7 +192,7 @@ class PollLoop:
                         finish()
 
     def abandon(self) -> None:
-        """Close without waiting: nobody holds the consumer any more. An interrupt may have kept `close` from it."""
+        """Close without waiting: the consumer is no longer referenced. An interrupt may have kept `close` from it."""
         if not self.core.close_begun:
             self.core.closed = True
             self.runner.abandon(functools.partial(self.core.close, _ABANDONED_CLOSE_MS))

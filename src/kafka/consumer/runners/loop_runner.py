@@ -17,14 +17,14 @@ Result = TypeVar("Result")
 
 
 class _Call:
-    """A function of the user's that runs. Tasks that it starts inherit the context, and are in it as long as it runs.
+    """A user function that is running. Tasks that it starts inherit the context, and belong to it while it runs.
 
     Arguments:
-        runner: who calls it; None once it is over.
-        outer: the call that this one was made within.
+        runner: what called it; None once it is over.
+        outer: the call within which this one was made.
 
     Attributes:
-        task: where it is called.
+        task: the task that called it.
     """
 
     __slots__ = ("outer", "runner", "task")
@@ -39,7 +39,7 @@ _innermost: contextvars.ContextVar[_Call | None] = contextvars.ContextVar("kafka
 
 
 class AnyCaller(contextlib.nullcontext[None]):
-    """What stands for `PollGuard` here: several tasks may poll, and share the records out."""
+    """No-op counterpart of `PollGuard`: several tasks may poll, and share the records."""
 
     is_polling = False
 
@@ -47,18 +47,18 @@ class AnyCaller(contextlib.nullcontext[None]):
 class LoopRunner(OwnLoop):
     """See `kafka.consumer.core.Runner`: both sides are on one loop, so nothing has to cross threads.
 
-    Made on that loop.
+    Created on that loop.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.owner = "AsyncKafkaConsumer"
-        """What it is called that was dropped without being closed."""
+        """The name for a consumer that was dropped without being closed."""
         self.time: Callable[[], float] = self.loop.time
         """The loop's time, in seconds."""
         self._news = asyncio.Event()
         self.clear: Callable[[], None] = self._news.clear
-        """Forget earlier news; the caller looks at everything after this and before `wait`."""
+        """Forget earlier news; the caller checks everything between this and `wait`."""
         self.poll_guard = AnyCaller()
         self._attendant: asyncio.Event | None = None
         self._turn = asyncio.Lock()
@@ -83,7 +83,7 @@ class LoopRunner(OwnLoop):
             self._attendant.set()
 
     def news_for_attendant(self) -> asyncio.Event:
-        """An event that is set at all news: for somebody who looks besides the caller, at his own pace."""
+        """An event that is set with all news, for an observer other than the caller."""
         self._attendant = asyncio.Event()
         self._attendant.set()
         return self._attendant
@@ -94,7 +94,7 @@ class LoopRunner(OwnLoop):
         function(*args)
 
     def on_loop_death(self, owner: Owner, tell: Callable[[Owner, Exception], object]) -> None:
-        """Nothing: with its loop the caller has ended, too."""
+        """Do nothing: the caller has ended with its loop."""
 
     def callback_runner(self, name: str) -> CallbackRunner:
         """The loop itself."""
@@ -104,7 +104,7 @@ class LoopRunner(OwnLoop):
 
     async def wait(self, timeout_s: float) -> None:
         """Wait for news, or until the time is up."""
-        # One timer and one future: a third of what asyncio.timeout() costs around an event.
+        # One timer and one future: a third of the cost of asyncio.timeout() around an event.
         timer = self.loop.call_later(timeout_s, self._news.set)
         try:
             await self._news.wait()
@@ -112,19 +112,19 @@ class LoopRunner(OwnLoop):
             timer.cancel()
 
     async def yield_to_loop(self) -> None:
-        """Let the loop run before a call returns empty-handed: who polls in a loop would stop it else."""
+        """Let the loop run before a call returns empty-handed: otherwise a tight polling loop would starve it."""
         await asyncio.sleep(0)
 
     async def run(self, coroutine: Coroutine[Any, Any, Result], timeout_ms: float | None = None) -> Result:
-        """Await a coroutine of the core, which keeps to ``timeout_ms`` by itself. Raises as `check`."""
+        """Await a coroutine of the core, which observes ``timeout_ms`` itself. Raises like `check`."""
         return await self.checked(coroutine)
 
     async def run_through(self, coroutine: Coroutine[Any, Any, Result], timeout_ms: float) -> Result:
-        """The same: here the caller's own task runs it, and is cancelled as a whole."""
+        """Await a coroutine: here the caller's own task runs it, and is cancelled as a whole."""
         return await coroutine
 
     async def call(self, function: Callable[..., object], *args: Any, **kwargs: Any) -> None:
-        """Call a function of the user's, and await what it returns if it is a coroutine function."""
+        """Call a user function, and await its result if that is awaitable."""
         call = _Call(self, _innermost.get())
         try:
             _innermost.set(call)
@@ -136,16 +136,16 @@ class LoopRunner(OwnLoop):
             _innermost.set(call.outer)
 
     def if_alone(self, function: Callable[[], object]) -> None:
-        """Call a function of ours that nothing of the caller's side may be beside; tasks are not, until they wait."""
+        """Call an internal function that must not run beside the caller's side; tasks do not, until they wait."""
         function()
 
     @property
     def is_in_a_call(self) -> bool:
-        """Whether this task is in a function of the user's, or was started in one that still runs."""
+        """Whether this task is in a user function, or was started in one that is still running."""
         return any(True for _ in self._calls())
 
     def _calls(self) -> Iterator[_Call]:
-        """The functions of the user's that this task is in, from the inside out."""
+        """The user functions that this task is in, from the inside out."""
         call = _innermost.get()
         while call is not None:
             if call.runner is self:
@@ -161,14 +161,14 @@ class LoopRunner(OwnLoop):
             return False
 
     def end_turn(self) -> None:
-        """Let the next task have its turn."""
+        """Give the turn to the next task."""
         self._turn.release()
 
     async def close_once(self, close: Callable[[], Coroutine[Any, Any, None]], timeout_ms: float) -> None:
-        """Await ``close()``, once. Another call waits for the first, but not if it comes from within that.
+        """Await ``close()``, once. Another call waits for the first, unless it comes from within that.
 
         The first call raises what ``close()`` raises; if its task was cancelled meanwhile, the loop logs it. In a
-        forked child it is the parent's to close.
+        forked child nothing is closed: that is left to the parent.
         """
         if self.was_left_by_fork:
             return
@@ -182,10 +182,10 @@ class LoopRunner(OwnLoop):
                 raise KafkaTimeoutError(f"another task has not closed the consumer within {timeout_ms} ms")
 
     def abandon(self, close: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Begin to close without waiting, from any thread; with the loop everything has ended already.
+        """Begin to close without waiting, from any thread; does nothing if the loop is closed.
 
-        Does nothing where `close_once` was called: that goes on without whoever called it. In a forked child it is the
-        parent's to close.
+        Does nothing after `close_once`, which continues even without its caller, nor in a forked child: closing is left
+        to the parent.
         """
         if self._closing is not None or self.was_left_by_fork:
             return

@@ -1,4 +1,4 @@
-"""Assignors: ways to spread partitions over the members of a group. The leader of a group runs one of them."""
+"""Assignors: ways to distribute partitions over the members of a group. The leader of a group runs one of them."""
 
 from typing import Any
 
@@ -19,5 +19,5 @@ ASSIGNORS: tuple[type[AbstractPartitionAssignor], ...] = (
 
 
 def __getattr__(name: str) -> Any:
-    """Load a submodule when it is asked for (PEP 562), as kafka-python's are there with the package."""
+    """Load a submodule when it is requested (PEP 562): kafka-python's are available with the package."""
     return _old_names.of_a_package(__name__, name, {})

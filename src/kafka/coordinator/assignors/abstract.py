@@ -27,7 +27,7 @@ class Subscription:
         topics: the topics it wants.
         user_data: what its assignor added.
         owned_partitions: the partitions it still holds; empty in the eager protocol.
-        generation: the generation they are from; -1 where it is not known.
+        generation: their generation; -1 if unknown.
         group_instance_id: set on static members (KIP-345).
         rack_id: the rack it runs in, or None (KIP-881).
     """
@@ -51,15 +51,15 @@ class RebalanceProtocol(enum.IntEnum):
     EAGER = 0
     """They give up all of them."""
     COOPERATIVE = 1
-    """They give up those that go to others."""
+    """They give up those that are assigned to others."""
 
 
 class AbstractPartitionAssignor(abc.ABC):
-    """A way to spread partitions over members. Java: ``ConsumerPartitionAssignor``.
+    """A way to distribute partitions over members. Java: ``ConsumerPartitionAssignor``.
 
-    Members of one group agree on an assignor by its ``name``, also across clients in other languages, so assignors of
-    one name have to assign alike. Methods may be class methods; both classes and instances are accepted as
-    ``partition_assignment_strategy``. A user's methods run in a thread of their own and may block.
+    Members of one group agree on an assignor by its ``name``, even across clients in other languages, so assignors with
+    the same name have to assign alike. Methods may be class methods; both classes and instances are accepted as
+    ``partition_assignment_strategy``. A user's methods run in a separate thread and may block.
 
     An assignor of this package is a module here, and listed in `kafka.coordinator.assignors.ASSIGNORS`. It declares
     `java_name`, `on_loop` and `by_default`; other assignors do not.
@@ -68,7 +68,7 @@ class AbstractPartitionAssignor(abc.ABC):
     java_name: ClassVar[str | None] = None
     """Simple name of the Java class that assigns alike, for properties of Java clients."""
     on_loop: ClassVar[bool] = False
-    """Whether this class itself, but no subclass, runs on the client's loop: it passes over its input once."""
+    """Whether this class itself, but no subclass, runs on the client's loop, as it processes its input in one pass."""
     by_default: ClassVar[bool] = False
     """Whether a consumer offers it if it was given no assignors."""
 
@@ -81,15 +81,15 @@ class AbstractPartitionAssignor(abc.ABC):
     def assign(
         self, cluster: PartitionCounts, members: Mapping[str, Subscription]
     ) -> Mapping[str, ConsumerProtocolAssignment]:
-        """Spread the partitions of all topics that members want.
+        """Distribute the partitions of all topics that members want.
 
         Arguments:
             cluster: answers ``partitions_for_topic(topic)``.
-            members: the subscriptions by member id. Iterating over them gives the ids, each of which has a
-                ``member_id``, a ``group_instance_id`` and, as ``metadata``, its subscription, like the members in
-                kafka-python 3's list; the assignors of this package take such a list too.
+            members: the subscriptions by member id. Iteration yields the ids, each of which has a ``member_id``, a
+                ``group_instance_id`` and, as ``metadata``, its subscription, like the members in kafka-python 3's list;
+                the assignors of this package accept such a list too.
 
-        Returns the assignment of each member; each partition goes to at most one of them.
+        Returns the assignment of each member; each partition is assigned at most once.
         """
 
     @abc.abstractmethod
@@ -101,14 +101,14 @@ class AbstractPartitionAssignor(abc.ABC):
         """Called with this member's assignment after each rebalance.
 
         Arguments:
-            assignment: the partitions by topic, and what the leader's assignor has sent along.
-            generation: of the group; -1 where it is not known.
+            assignment: the partitions by topic, and what the leader's assignor has added.
+            generation: of the group; -1 if unknown.
         """
 
     def supported_protocols(self) -> Sequence[RebalanceProtocol]:
-        """What its assignments are made for; a consumer uses the highest that all its assignors have.
+        """The protocols that it assigns for; a consumer uses the highest that all its assignors have.
 
-        A cooperative one gives a partition to a new member only when no other has it in its ``owned_partitions``.
+        A cooperative assignor assigns a partition to a new member only if no other has it in its ``owned_partitions``.
         """
         return (RebalanceProtocol.EAGER,)
 
@@ -116,7 +116,7 @@ class AbstractPartitionAssignor(abc.ABC):
 def sort_key(member: tuple[str, Subscription]) -> tuple[bool, str]:
     """Order members as Java does: static ones first, by instance id; then the others by member id.
 
-    Programs of kafka-python 1.x give an assignor what its `metadata` made, which has no instance id.
+    Programs of kafka-python 1.x pass an assignor what its `metadata` returned, which has no instance id.
     """
     member_id, subscription = member
     instance_id = getattr(subscription, "group_instance_id", None)
@@ -124,7 +124,7 @@ def sort_key(member: tuple[str, Subscription]) -> tuple[bool, str]:
 
 
 class MemberId(str):
-    """The id of a member, with its subscription: a dict of members is iterated over like kafka-python 3's list of them.
+    """The id of a member, with its subscription: a dict of members iterates like the list of members in kafka-python 3.
 
     Arguments:
         member_id: the id.
@@ -151,7 +151,7 @@ class MemberId(str):
 
 
 def by_member_id(members: Mapping[str, Subscription] | Iterable[Any]) -> Mapping[str, Subscription]:
-    """The subscriptions by member id, also of a list of kafka-python 3's members."""
+    """Return the subscriptions by member id, also of a list of kafka-python 3's members."""
     if isinstance(members, Mapping):
         return members
     told: Iterable[Any] = members
@@ -159,7 +159,7 @@ def by_member_id(members: Mapping[str, Subscription] | Iterable[Any]) -> Mapping
 
 
 def _subscription(told: Any, group_instance_id: str | None) -> Subscription:
-    """What a message with a member's subscription says."""
+    """Convert a message with a member's subscription."""
     return Subscription(
         topics=told.topics,
         user_data=told.user_data,

@@ -1,4 +1,4 @@
-"""`CooperativeStickyAssignor`: the sticky assignment for members that keep what they have during a rebalance."""
+"""`CooperativeStickyAssignor`: the sticky assignment for members that keep their partitions during a rebalance."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from kafka.coordinator.consumer_protocol import assigned_partitions, make_assign
 from kafka.wire.api.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription
 
 _USER_DATA = struct.Struct(">i")
-"""The generation, for leaders that read subscriptions before version 2, which do not tell it."""
+"""The generation, for leaders that read subscriptions before version 2, which do not contain it."""
 
 
 class CooperativeStickyAssignor(StickyPartitionAssignor):
-    """Spreads partitions as `StickyPartitionAssignor` does, in two rounds where some move (KIP-429).
+    """Distributes partitions like `StickyPartitionAssignor`, in two rounds if some move (KIP-429).
 
-    A partition that moves is given to nobody in the first round; its owner gives it up and joins again, and the second
-    round gives it to its new owner. So members keep reading what they keep. Members of Java's and kafka-python's
-    ``CooperativeStickyAssignor`` are in one group with it.
+    A partition that moves is not assigned in the first round; its owner gives it up and joins again, and the second
+    round assigns it to its new owner. So members continue to read what they keep. Members with Java's and
+    kafka-python's ``CooperativeStickyAssignor`` can be in one group with it.
 
-    A group moves over from an eager assignor without a stop in two rolling restarts: first with both assignors
+    A group migrates from an eager assignor without a stop in two rolling restarts: first with both assignors
     (``[CooperativeStickyAssignor, RangePartitionAssignor]``, which is still eager), then with this one alone.
     """
 
@@ -40,7 +40,7 @@ class CooperativeStickyAssignor(StickyPartitionAssignor):
     def assign(
         cls, cluster: PartitionCounts, members: Mapping[str, Subscription] | Iterable[Any]
     ) -> Mapping[str, ConsumerProtocolAssignment]:
-        """Spread the partitions, without those that another member still holds."""
+        """Distribute the partitions, without those that another member still holds."""
         members = by_member_id(members)
         wanted = {name: assigned_partitions(made) for name, made in super().assign(cluster, members).items()}
         owned = {name: frozenset(cls.parse_member_metadata(member).partitions) for name, member in members.items()}
@@ -50,7 +50,7 @@ class CooperativeStickyAssignor(StickyPartitionAssignor):
 
     @classmethod
     def parse_member_metadata(cls, metadata: Any) -> StickyAssignorMemberMetadataV1:
-        """What a member told, from its `Subscription`: what it owns, and since which generation."""
+        """Read a member's `Subscription`: what it owns, and since which generation."""
         generation = metadata.generation if hasattr(metadata, "generation") else metadata.generation_id
         if generation < 0:
             generation = _generation_in(metadata.user_data)
@@ -63,12 +63,12 @@ class CooperativeStickyAssignor(StickyPartitionAssignor):
         return ConsumerProtocolSubscription(topics=sorted(topics), user_data=_USER_DATA.pack(self.generation))
 
     def supported_protocols(self) -> Sequence[RebalanceProtocol]:
-        """Both: beside an eager assignor it serves eagerly, on the way from one to the other."""
+        """Both: beside an eager assignor it is eager, which allows to migrate from one to the other."""
         return RebalanceProtocol.COOPERATIVE, RebalanceProtocol.EAGER
 
 
 def _generation_in(user_data: bytes | None) -> int:
-    """The generation in user data, -1 where there is none that can be read, as in Java."""
+    """The generation in user data, -1 if there is none or it cannot be read, as in Java."""
     if user_data is None or len(user_data) < _USER_DATA.size:
         return CooperativeStickyAssignor.DEFAULT_GENERATION_ID
     generation: int = _USER_DATA.unpack_from(user_data)[0]

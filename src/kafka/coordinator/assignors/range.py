@@ -1,4 +1,4 @@
-"""The range assignor: each member gets a run of neighbouring partitions of each topic."""
+"""The range assignor: each member gets a range of adjacent partitions of each topic."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -15,11 +15,10 @@ from kafka.wire.api.consumer_protocol import ConsumerProtocolAssignment, Consume
 
 
 class RangePartitionAssignor(AbstractPartitionAssignor):
-    """Topic by topic, the partitions in order are cut into as many runs as members want the topic.
+    """Divides the ordered partitions of each topic into as many ranges as members want the topic.
 
-    The first members get one partition more where the number does not divide evenly, so topics with equal numbers of
-    partitions are assigned alike and can be joined partition by partition. Java: ``RangeAssignor``, without its use of
-    racks.
+    The first members get one partition more if the number is not divisible, so topics with equal numbers of partitions
+    are assigned alike and can be joined partition by partition. Java: ``RangeAssignor``, without its use of racks.
     """
 
     name = "range"
@@ -32,7 +31,7 @@ class RangePartitionAssignor(AbstractPartitionAssignor):
     def assign(
         cls, cluster: PartitionCounts, members: Mapping[str, Subscription] | Iterable[Any]
     ) -> Mapping[str, ConsumerProtocolAssignment]:
-        """Spread the partitions; see `AbstractPartitionAssignor.assign`."""
+        """Distribute the partitions; see `AbstractPartitionAssignor.assign`."""
         wanted: dict[str, list[str]] = {}
         members = by_member_id(members)
         for member_id, subscription in sorted(members.items(), key=sort_key):
@@ -57,4 +56,4 @@ class RangePartitionAssignor(AbstractPartitionAssignor):
 
     @classmethod
     def on_assignment(cls, assignment: ConsumerProtocolAssignment, generation: int = -1) -> None:
-        """Nothing to remember."""
+        """Do nothing: this assignor has no state."""

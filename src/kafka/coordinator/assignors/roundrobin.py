@@ -1,4 +1,4 @@
-"""The round-robin assignor: all partitions of all topics are dealt out in turn."""
+"""The round-robin assignor: distributes all partitions of all topics in turn."""
 
 import itertools
 from collections.abc import Iterable, Mapping
@@ -16,9 +16,9 @@ from kafka.wire.api.consumer_protocol import ConsumerProtocolAssignment, Consume
 
 
 class RoundRobinPartitionAssignor(AbstractPartitionAssignor):
-    """Topics in order of name, their partitions in order of number, are dealt out over the members in turn.
+    """Assigns the partitions to the members in turn, ordered by topic name and partition number.
 
-    A member that does not want the topic is passed over. Java: ``RoundRobinAssignor``.
+    Members that do not want the topic are skipped. Java: ``RoundRobinAssignor``.
     """
 
     name = "roundrobin"
@@ -31,7 +31,7 @@ class RoundRobinPartitionAssignor(AbstractPartitionAssignor):
     def assign(
         cls, cluster: PartitionCounts, members: Mapping[str, Subscription] | Iterable[Any]
     ) -> Mapping[str, ConsumerProtocolAssignment]:
-        """Spread the partitions; see `AbstractPartitionAssignor.assign`."""
+        """Distribute the partitions; see `AbstractPartitionAssignor.assign`."""
         members = by_member_id(members)
         wanted = {member_id: frozenset(subscription.topics) for member_id, subscription in members.items()}
         assigned: dict[str, dict[str, list[int]]] = {member_id: {} for member_id in members}
@@ -49,4 +49,4 @@ class RoundRobinPartitionAssignor(AbstractPartitionAssignor):
 
     @classmethod
     def on_assignment(cls, assignment: ConsumerProtocolAssignment, generation: int = -1) -> None:
-        """Nothing to remember."""
+        """Do nothing: this assignor has no state."""

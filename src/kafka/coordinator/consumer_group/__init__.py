@@ -1,4 +1,4 @@
-"""The group protocol of KIP-848: the coordinator works out assignments, and one request, the heartbeat, says all.
+"""The group protocol of KIP-848: the coordinator computes assignments, and heartbeats are the only request.
 
 Java: ``ConsumerMembershipManager`` and ``ConsumerHeartbeatRequestManager``.
 """

@@ -1,4 +1,4 @@
-"""A member of a group in the protocol of KIP-848: heartbeats bring assignments, and say when they are taken over.
+"""A member of a group in the protocol of KIP-848: heartbeats receive assignments, and acknowledge them.
 
 It runs on one loop. Work for the caller's thread follows from the state (see `state`). Each change makes a new
 `CallerView` with the next number, and `next_step` tells the caller what the newest view asks for.
@@ -48,23 +48,23 @@ from kafka.wire.api.consumer_group_heartbeat import ConsumerGroupHeartbeatReques
 log = logging.getLogger(__name__)
 
 _FIRST_INTERVAL_S = 5.0
-"""The interval up to the first answer, which says what the coordinator's is."""
+"""The interval until the first response, which contains the coordinator's."""
 _LEAVE_TIMEOUT_S = 5.0
-"""How long the coordinator is tried to be told that a member leaves."""
+"""How long to try to tell the coordinator that a member leaves."""
 _MISSED_INTERVALS = 3
-"""A heartbeat that is not answered for so many intervals is lost: a session is nine of them, unless configured."""
+"""A heartbeat without a response for this many intervals is lost: a session is nine of them, unless configured."""
 
 
 class ConsumerGroupMembership:
-    """See the module, and `kafka.coordinator.membership.Membership`.
+    """A `Membership` in the protocol of KIP-848; see the module.
 
     Arguments:
         client: sends to the coordinator, and knows topics by their ids.
-        options: group, instance, assignor of the coordinator's, ``max_poll_interval_ms``.
-        request_timeout_ms: how long a heartbeat may take at most.
-        rack_id: where this client runs, "" if it does not say (KIP-881).
+        options: group, instance, the coordinator's assignor, ``max_poll_interval_ms``.
+        request_timeout_ms: the maximum time of a heartbeat.
+        rack_id: where this client runs, "" if unknown (KIP-881).
         host: the consumer.
-        clock: tells when the caller last polled.
+        clock: knows when the caller last polled.
         backoff: pauses between attempts.
         statistics: counts heartbeats.
     """
@@ -88,7 +88,7 @@ class ConsumerGroupMembership:
         self._statistics = statistics or GroupStatistics()
         self._machine = MemberStateMachine()
         fields = {"kafka_group_id": options.group_id, "kafka_client_id": backoff.troubles.client_id}
-        self._log = logging.LoggerAdapter(log, fields)  # the attributes of its records, for structured logs
+        self._log = logging.LoggerAdapter(log, fields)  # attributes of log records, for structured logs
         self.group_id = options.group_id
         self._member_id = str(new_uuid())  # one for the consumer's life, or the group's (KIP-1082)
         self._target = Target(client, self._reconcile, backoff)
@@ -98,11 +98,11 @@ class ConsumerGroupMembership:
         )
         self._interval_s = _FIRST_INTERVAL_S
         self._owned: Partitions = frozenset()
-        """What the caller has, as far as it has told."""
+        """The partitions that the caller has, as last reported."""
         self._claimed: Partitions = frozenset()
-        """That, and what it may be taking over at the moment."""
+        """Those, and the ones that it may be adopting at the moment."""
         self._unacknowledged = False
-        """Whether the coordinator waits to hear that its assignment was taken over."""
+        """Whether the coordinator waits for the acknowledgement of its assignment."""
         self._watched: frozenset[str] = frozenset()
         self._view = CallerView()
         self._leaving: asyncio.Task[None] | None = None
@@ -114,7 +114,7 @@ class ConsumerGroupMembership:
 
     @property
     def state(self) -> MemberState:
-        """The present state; may be read from any thread."""
+        """The current state; may be read from any thread."""
         return self._machine.state
 
     def status(self) -> MemberStatus:
@@ -157,7 +157,7 @@ class ConsumerGroupMembership:
                 self._unacknowledged = True
                 self._move(MemberState.ACKNOWLEDGING)
                 self._heartbeat.hurry()
-            elif not is_current:  # what has come since was compared with what was held before this
+            elif not is_current:  # newer changes were compared with what was held before this
                 self._reconcile()
 
     def subscription_changed(self, reason: str) -> None:
@@ -167,12 +167,12 @@ class ConsumerGroupMembership:
         self._heartbeat.hurry()
 
     def metadata_changed(self, metadata: ClusterMetadata) -> None:
-        """A topic that is assigned may have got a name, or another id than it had."""
+        """An assigned topic may have got a name, or another id than it had."""
         if self.state is MemberState.RECONCILING or self._target.lacks_names:
             self._reconcile()
 
     def commit_refused(self, error_code: int, generation: Generation) -> None:
-        """The coordinator knows better: the next heartbeat tells what."""
+        """The coordinator knows more: the next heartbeat tells what."""
         if generation == self.generation:
             self._heartbeat.hurry()
 
@@ -195,7 +195,7 @@ class ConsumerGroupMembership:
         """See `Membership`."""
         if self._closed:
             return
-        self._closed = True  # before waiting: a poll() that goes on meanwhile would join again
+        self._closed = True  # before waiting: a poll() meanwhile would join again
         try:
             await self.leave("the consumer is being closed", timeout_ms)
         finally:
@@ -206,7 +206,7 @@ class ConsumerGroupMembership:
     # The coordinator's side -------------------------------------------------------------------------------------------
 
     async def _beat(self) -> float:
-        """Send a heartbeat and act on its answer; returns after how many seconds the next is due."""
+        """Send a heartbeat and act on its response. Returns after how many seconds the next is due."""
         member, wanted = self._memberships, Wanted(self._host.subscribed_topics(), self._host.subscribed_regex())
         if self.state is MemberState.JOINING:
             request = self._requests.joining(self._member_id, wanted)
@@ -216,7 +216,7 @@ class ConsumerGroupMembership:
             request = self._requests.next(self._member_id, epoch, wanted, self._claimed, acknowledges)
             self._unacknowledged = self._unacknowledged and not acknowledges
             if self.state is MemberState.ACKNOWLEDGING:
-                self._reconcile()  # the rest, whose names were not known, or what has come since
+                self._reconcile()  # the rest, whose names were not known, or newer changes
         try:
             response = await self._send(request, 0 if request.subscribed_topic_regex is None else 1)
         except UnsupportedVersionError as error:
@@ -245,7 +245,7 @@ class ConsumerGroupMembership:
                 response: ConsumerGroupHeartbeatResponse = await self._client.send_coordinator(
                     "group", self.group_id, request, timeout_ms=timeout_ms, min_version=min_version
                 )
-        except TimeoutError as error:  # the coordinator was not found, or not reached, either
+        except TimeoutError as error:  # also if the coordinator was not found, or not reached
             raise KafkaTimeoutError(f"no answer within {timeout_ms:g} ms") from error
         now = loop.time()
         self._statistics.heartbeats.record(1000 * (now - sent_at), now)
@@ -277,7 +277,7 @@ class ConsumerGroupMembership:
             )
             self._end_membership()
             if response.error_code == GroupIdNotFoundError.errno:
-                # Epochs begin anew with the group: a commit that is still under way may not pass for this member's.
+                # Epochs start again with the group: a commit in progress must not count as this member's.
                 self._member_id = str(new_uuid())
             self._move(MemberState.FENCED)
         else:
@@ -299,7 +299,7 @@ class ConsumerGroupMembership:
     # Reconciling ------------------------------------------------------------------------------------------------------
 
     def _reconcile(self) -> None:
-        """Compare what is held with what the coordinator wants, as far as its topics' names are known."""
+        """Compare what is held with what the coordinator wants, as far as the names of its topics are known."""
         if self.state not in IN_GROUP:
             return
         target = self._target.towards(self._owned)
@@ -325,7 +325,7 @@ class ConsumerGroupMembership:
         self._move(MemberState.JOINING)
 
     def _end_membership(self) -> None:
-        self._memberships += 1  # answers to what was sent before do not count
+        self._memberships += 1  # responses to earlier requests do not count
         self.generation = NO_GENERATION
         self._target.forget()
 
@@ -335,7 +335,7 @@ class ConsumerGroupMembership:
         self._move(MemberState.FATAL, fatal=error)
 
     def _begin_to_leave(self, then: MemberState) -> None:
-        """Tell the coordinator, and go over to ``then``: at once, or where the caller may join next, after it."""
+        """Tell the coordinator, and change to ``then``: at once, or after that if the caller may join next."""
         self._end_membership()
         self._move(MemberState.LEAVING)
         self._leaving = asyncio.get_running_loop().create_task(self._tell_of_leaving())
@@ -345,7 +345,7 @@ class ConsumerGroupMembership:
             self._leaving.add_done_callback(lambda task: self._move(then))
 
     async def _tell_of_leaving(self) -> None:
-        """One try: a coordinator that is not told learns of it when the session expires."""
+        """Make one attempt: otherwise the coordinator notices when the session expires."""
         try:
             async with asyncio.timeout(_LEAVE_TIMEOUT_S):
                 response = await self._send(self._requests.leaving(self._member_id))
@@ -359,7 +359,7 @@ class ConsumerGroupMembership:
             self._log.info("leaving group %s as %s: %s", self.group_id, self._member_id, code.message)
 
     def _move(self, state: MemberState, **news: Any) -> None:
-        """Go over to ``state``: a new turn, of which ``news`` are fields."""
+        """Change to ``state``: a new turn, whose fields are ``news``."""
         self._machine.move(state)
         self._time_rebalances(state)
         self._view = CallerView(self._view.number + 1, state, **news)
@@ -371,7 +371,7 @@ class ConsumerGroupMembership:
             self._host.step_ready()
 
     def _time_rebalances(self, state: MemberState) -> None:
-        """A rebalance is from the coordinator's wanting something else until the member is stable again."""
+        """A rebalance lasts from when the coordinator wants something else until the member is stable again."""
         since, now = self._reconciling_since, asyncio.get_running_loop().time()
         if state is MemberState.STABLE and since is not None:
             self._statistics.rebalanced(since, now)
@@ -387,9 +387,9 @@ class CallerView(NamedTuple):
     One object, so that what the caller reads is consistent.
 
     Arguments:
-        number: counts the changes: the `Step.turn` of what is asked for in this one.
+        number: counts the changes: the `Step.turn` of the step that follows.
         state: the state.
-        target: what to take over, None: nothing.
+        target: the assignment to adopt, or None.
         fatal: why the coordinator refuses this member.
     """
 

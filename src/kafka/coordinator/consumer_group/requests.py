@@ -36,7 +36,7 @@ from kafka.wire.api.consumer_group_heartbeat import (
 LEAVE_EPOCH = -1
 """The epoch with which a member leaves."""
 LEAVE_STATIC_EPOCH = -2
-"""The one with which a static member does (KIP-345): it will be back, and its partitions wait for it."""
+"""The epoch with which a static member leaves (KIP-345): it will return, and its partitions wait for it."""
 
 
 class Wanted(NamedTuple):
@@ -57,7 +57,7 @@ class Heartbeats:
     Arguments:
         options: group, instance, assignor, and the time that a rebalance may take.
         rack_id: where this client runs, or None (KIP-881).
-        id_of: gives the id of a topic that is assigned.
+        id_of: returns the id of an assigned topic.
     """
 
     def __init__(self, options: GroupOptions, rack_id: str | None, id_of: Callable[[str], UUID]) -> None:
@@ -69,11 +69,11 @@ class Heartbeats:
         self._owned_told = False
 
     def forget(self) -> None:
-        """The last one may not have arrived: the next says everything."""
+        """The last request may not have arrived: the next says everything."""
         self._wanted, self._owned_told = None, False
 
     def joining(self, member_id: str, wanted: Wanted) -> ConsumerGroupHeartbeatRequest:
-        """The first one of a member."""
+        """The first request of a member."""
         self.forget()
         self._had_regex = False
         request = self._request(member_id, 0)
@@ -86,11 +86,11 @@ class Heartbeats:
     def next(
         self, member_id: str, epoch: int, wanted: Wanted, owned: Partitions, acknowledges: bool
     ) -> ConsumerGroupHeartbeatRequest:
-        """One of a member.
+        """A request of a member.
 
         Arguments:
-            owned: what the caller has, or may be taking over at the moment.
-            acknowledges: whether the caller has taken over what the coordinator sent, which waits to hear so.
+            owned: what the caller has, or may be adopting at the moment.
+            acknowledges: whether the caller has adopted the coordinator's assignment, which waits for that.
         """
         request = self._request(member_id, epoch)
         if self._wanted is None:
@@ -106,7 +106,7 @@ class Heartbeats:
         return request
 
     def leaving(self, member_id: str) -> ConsumerGroupHeartbeatRequest:
-        """The last one of a member."""
+        """The last request of a member."""
         return self._request(member_id, LEAVE_EPOCH if self._options.group_instance_id is None else LEAVE_STATIC_EPOCH)
 
     def _request(self, member_id: str, epoch: int) -> ConsumerGroupHeartbeatRequest:
@@ -125,7 +125,7 @@ class Heartbeats:
     def _add_wanted(self, request: ConsumerGroupHeartbeatRequest, wanted: Wanted) -> None:
         self._wanted = wanted
         request.subscribed_topic_names = sorted(wanted.topics)
-        if wanted.regex is not None or self._had_regex:  # "" takes an earlier one back
+        if wanted.regex is not None or self._had_regex:  # "" revokes an earlier one
             self._had_regex = True
             request.subscribed_topic_regex = wanted.regex or ""
 
@@ -170,11 +170,11 @@ _HINTS = {
 
 
 def meaning_of(error_code: int, is_member: bool) -> Refusal:
-    """What to do after an error.
+    """Return what to do after an error.
 
     Arguments:
-        is_member: whether the heartbeat was a member's. A group that is gone has lost its members, and whoever joins
-            makes it anew; one that refuses to be joined is of another type.
+        is_member: whether a member sent the heartbeat. If its group no longer exists, it joins a new one; a group that
+            refuses to be joined is of another type.
     """
     if is_member and error_code == GroupIdNotFoundError.errno:
         return Refusal.JOIN_AGAIN

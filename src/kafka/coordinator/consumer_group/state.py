@@ -1,7 +1,7 @@
-"""The states of a member in the protocol of KIP-848, and the moves between them that are allowed.
+"""The states of a member in the protocol of KIP-848, and the allowed transitions.
 
-They are those of Java's ``MemberState``, without ``PREPARE_LEAVING``: there a listener is told before a member leaves,
-and here the caller has told it before it asks to leave.
+They are those of Java's ``MemberState``, without ``PREPARE_LEAVING``: Java tells a listener before a member leaves;
+here the caller has told it before it asks to leave.
 """
 
 import enum
@@ -10,7 +10,7 @@ from kafka.errors import IllegalStateError
 
 
 class MemberState(enum.Enum):
-    """Where a member stands."""
+    """The state of a member."""
 
     UNSUBSCRIBED = "not a member: the next poll() joins"
     JOINING = "a heartbeat with epoch 0 is out, or about to be"
@@ -38,25 +38,25 @@ TRANSITIONS: dict[MemberState, frozenset[MemberState]] = {
 }
 
 IN_GROUP = frozenset({_S.JOINING, _S.RECONCILING, _S.ACKNOWLEDGING, _S.STABLE})
-"""States in which heartbeats go out, and assignments are taken."""
+"""States in which heartbeats are sent, and assignments are accepted."""
 
 JOINS_NEXT = frozenset({_S.UNSUBSCRIBED, _S.FENCED, _S.STALE})
-"""States that the next `poll()` leads out of, by joining."""
+"""States that the next `poll()` ends, by joining."""
 
 
 class MemberStateMachine:
-    """Holds the state; `move` is the only way to change it."""
+    """Holds the state; only `move` changes it."""
 
     def __init__(self) -> None:
         self._state = MemberState.UNSUBSCRIBED
 
     @property
     def state(self) -> MemberState:
-        """The present state; may be read from any thread."""
+        """The current state; may be read from any thread."""
         return self._state
 
     def move(self, new: MemberState) -> None:
-        """Go over to ``new``; raises `IllegalStateError` where the table has no such move."""
+        """Change to ``new``; raises `IllegalStateError` if the table has no such transition."""
         if new not in TRANSITIONS[self._state]:
             raise IllegalStateError(f"a group member cannot go from {self._state.name} to {new.name}")
         self._state = new

@@ -12,7 +12,7 @@ from kafka.errors import UnknownTopicIdError
 from kafka.structs import TopicPartition
 
 _LOOK_AGAIN_S = 0.5
-"""After how long it is looked whether the metadata have a topic by the id that is assigned."""
+"""How often to check whether the metadata have a topic by the assigned id."""
 
 
 log = logging.getLogger(__name__)
@@ -38,7 +38,7 @@ class TopicNames:
         self._task: asyncio.Task[None] | None = None
 
     def want(self, topic_ids: Iterable[UUID]) -> dict[UUID, str]:
-        """The names of these topics, as far as they are known; the others are looked up, and all else is forgotten."""
+        """The known names of these topics; the others are looked up. All other names are forgotten."""
         self._wanted = frozenset(topic_ids)
         known = self._client.metadata.topic_name
         found = ((topic_id, known(topic_id) or self._names.get(topic_id)) for topic_id in self._wanted)
@@ -48,7 +48,7 @@ class TopicNames:
         return dict(self._names)
 
     def close(self) -> None:
-        """Stop looking."""
+        """Stop looking up names."""
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
@@ -79,9 +79,9 @@ class Target:
     """The newest assignment of a member. On the loop.
 
     Arguments:
-        client: knows topics by their ids, and asks for those it does not know.
-        found: called when more may be taken: more names are known, or the metadata may be newer.
-        backoff: pauses between look-ups.
+        client: knows topics by their ids, and looks up others.
+        found: called when more may be adopted: more names are known, or the metadata may be newer.
+        backoff: pauses between lookups.
     """
 
     def __init__(self, client: BrokerRequests, found: Callable[[], None], backoff: Backoff) -> None:
@@ -91,7 +91,7 @@ class Target:
         self._names = TopicNames(client, found, backoff)
         self._wanted: dict[UUID, Sequence[int]] | None = None
         self._ids: dict[str, UUID] = {}
-        """Of the topics that are held, or were wanted last."""
+        """The ids of topics that are held, or were wanted last."""
         self._held_ids: dict[str, UUID] = {}
 
     @property
@@ -101,12 +101,12 @@ class Target:
 
     @property
     def lacks_names(self) -> bool:
-        """Whether there is a topic whose name is not known."""
+        """Whether the name of a topic is unknown."""
         return len(self._known()) < len(self._wanted or ())
 
     @property
     def topics(self) -> frozenset[str]:
-        """The names of the topics, as far as they are known."""
+        """The known names of the topics."""
         return frozenset(self._names.want(self._wanted or ()).values())
 
     def id_of(self, topic: str) -> UUID:
@@ -114,7 +114,7 @@ class Target:
         return self._ids[topic]
 
     def replace(self, wanted: Mapping[UUID, Sequence[int]]) -> None:
-        """The coordinator wants this now."""
+        """Replace the target with what the coordinator wants now."""
         self._wanted = dict(wanted)
 
     def forget(self) -> None:
@@ -125,17 +125,17 @@ class Target:
         self._ids, self._held_ids = {}, {}
 
     def towards(self, held: Partitions) -> Partitions:
-        """What the caller shall have next.
+        """What the caller should have next.
 
-        That is all that is wanted, but for topics whose names are not known yet, and for those that were deleted and
-        created again: the partitions of the old one are given up first, and those of the new one are taken once the
+        That is everything wanted, except topics whose names are not known yet, and topics that were deleted and
+        recreated: the partitions of the old one are given up first, and those of the new one are added once the
         metadata have it.
         """
         if self._wanted is None:
             return held
         known = self._known()
         stale = self.topics.difference(known.values())
-        if stale and self._looking_again is None:  # the metadata still have topics that were deleted
+        if stale and self._looking_again is None:  # the metadata still contain deleted topics
             self._client.request_refresh(stale)
             self._looking_again = asyncio.get_running_loop().call_later(_LOOK_AGAIN_S, self._look_again)
         target: set[TopicPartition] = set()
@@ -151,7 +151,7 @@ class Target:
         self._held_ids = {topic: self._ids[topic] for topic in {tp.topic for tp in held}}
 
     def close(self) -> None:
-        """Stop looking for names."""
+        """Stop looking up names."""
         self._names.close()
         self._stop_looking()
 
@@ -165,7 +165,7 @@ class Target:
             timer.cancel()
 
     def _known(self) -> dict[UUID, str]:
-        """The names of the topics that may be taken, or are held."""
+        """The names of the topics that may be added, or are held."""
         now = self._client.metadata.topic_id
         return {
             topic_id: name

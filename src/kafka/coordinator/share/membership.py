@@ -1,6 +1,6 @@
-"""A member of a share group: a task on the loop that joins, sends heartbeats, and takes what it is assigned.
+"""A member of a share group: a task on the loop that joins, sends heartbeats, and adopts its assignment.
 
-The member names itself, once for its life. Partitions come and go with an answer, and nobody has to agree. Java:
+The member chooses its id, once for its life. Partitions come and go with a response, without acknowledgement. Java:
 ``ShareMembershipManager`` and ``ShareHeartbeatRequestManager``.
 """
 
@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 
 _JOIN, _LEAVE = 0, -1
 _OLDEST_VERSION = 1
-"""Version 0 was an early access of Kafka 4.0, which works otherwise."""
+"""Version 0 was an early access of Kafka 4.0, which works differently."""
 _ELSEWHERE = (NotCoordinatorError, CoordinatorNotAvailableError, CoordinatorLoadInProgressError)
 _REJOIN = (UnknownMemberIdError, FencedMemberEpochError)
 _FEATURE = "share.version"
@@ -40,33 +40,33 @@ _SHORTEST_TIMEOUT_MS = 1_000.0
 
 
 class ShareMemberListener(Protocol):
-    """Who the membership is for; called on the loop."""
+    """The share consumer that the membership belongs to; called on the loop."""
 
     def assigned(self, partitions: dict[UUID, list[int]]) -> None:
-        """These partitions, by the ids of their topics, are to be fetched, and no others."""
+        """Fetch these partitions, given by topic id, and no others."""
 
     def failed(self, error: Exception) -> None:
-        """The caller has to hear of it."""
+        """An error for the caller."""
 
     def refused(self, error: Exception) -> None:
-        """As `failed`, and again with each call until nothing is subscribed to."""
+        """Like `failed`, and again with each call until nothing is subscribed to."""
 
 
 class ShareMembership:
-    """See the module; belongs to the loop.
+    """A member of a share group; see the module. Belongs to the loop.
 
     Arguments:
         client: sends to the coordinator.
         group_id: the group.
-        rack: where this client is, "" if it is not known.
-        max_poll_interval_ms: how long the caller may be away.
-        request_timeout_ms: how long a heartbeat may take at most.
-        clock: tells when the caller last polled.
+        rack: where this client is, "" if unknown.
+        max_poll_interval_ms: the maximum time between two polls.
+        request_timeout_ms: the maximum time of a heartbeat.
+        clock: knows when the caller last polled.
         backoff: pauses after failures.
-        listener: is told of what happens.
+        listener: told of events.
 
     Attributes:
-        member_id: its name.
+        member_id: the id that the member chose.
         heartbeats, joins: how many were answered.
     """
 
@@ -94,7 +94,7 @@ class ShareMembership:
         self._attempts = RetryPolicy(backoff, log, quiet=1, fatal=lambda error: False)
         self._topics: frozenset[str] = frozenset()
         self._told: frozenset[str] | None = None
-        """What the coordinator knows of the topics; None: not sure."""
+        """The topics that the coordinator knows of; None: unknown."""
         self._epoch = _JOIN
         self._joins_begun = 0
         self._is_join_out = False
@@ -103,7 +103,7 @@ class ShareMembership:
         self._task: asyncio.Task[None] | None = None
 
     def status(self) -> MemberStatus:
-        """Where the member stands. In any thread."""
+        """The member's status. In any thread."""
         state = self.state
         waits_for = f"its group: {state.value}" if state in (ShareMemberState.JOINING, ShareMemberState.STALE) else ""
         return MemberStatus(state.name, waits_for, state is ShareMemberState.STALE)
@@ -111,7 +111,7 @@ class ShareMembership:
     # What the caller wants --------------------------------------------------------------------------------------------
 
     def subscribe(self, topics: frozenset[str]) -> None:
-        """Be a member that reads these topics."""
+        """Become a member that reads these topics."""
         self._topics = topics
         if self.state is ShareMemberState.FATAL:
             self._go(ShareMemberState.UNSUBSCRIBED)
@@ -123,16 +123,16 @@ class ShareMembership:
         self._news.set()
 
     def polled(self) -> None:
-        """The caller polls: a member that had to leave for want of that joins again."""
+        """The caller polls: a member removed for not polling rejoins."""
         if self.state is ShareMemberState.STALE:
             self._rejoin()
             self._news.set()
 
     async def leave(self, timeout_ms: float) -> None:
-        """Be no member any more, and tell the coordinator, for so long at most. Raises nothing."""
+        """Leave the group; wait up to the timeout for the coordinator. Does not raise."""
         if self.state in (ShareMemberState.UNSUBSCRIBED, ShareMemberState.CLOSED):
             return
-        # A join whose answer is not waited for makes a member, too, which would have partitions until its session ends.
+        # A join without a response creates a member, too, which would have partitions until its session ends.
         may_be_member = self.state is ShareMemberState.STABLE or self._is_join_out
         self._go(ShareMemberState.UNSUBSCRIBED)
         self._listener.assigned({})
@@ -140,7 +140,7 @@ class ShareMembership:
             await self._tell_of_leaving(timeout_ms)
 
     async def close(self, timeout_ms: float) -> None:
-        """Leave, and end. Raises nothing."""
+        """Leave, and stop. Does not raise."""
         task, self._task = self._task, None
         try:
             if task is not None:
@@ -248,7 +248,7 @@ class ShareMembership:
             raise
         self._is_join_out = False
         if self._joins_begun != begun or self.state not in (ShareMemberState.JOINING, ShareMemberState.STABLE):
-            return  # it has left or joined anew meanwhile
+            return  # it has left or rejoined meanwhile
         if response.error_code:
             self._failed(for_code(response.error_code), response.error_message)
         else:
@@ -269,7 +269,7 @@ class ShareMembership:
             )
 
     def _failed(self, kind: type[KafkaError], text: str | None) -> None:
-        """Act on an error of the coordinator; raises what is tried again."""
+        """Act on an error of the coordinator; raises errors that are retried."""
         error = kind(f"share group {self._group_id!r}: {text or kind.__name__}")
         if issubclass(kind, _REJOIN):
             log.info("%s; joining again", error)

@@ -1,4 +1,4 @@
-"""The states of a share group's member, and the moves between them that are allowed."""
+"""The states of a share group's member, and the allowed transitions."""
 
 import enum
 
@@ -6,7 +6,7 @@ from kafka.errors import IllegalStateError
 
 
 class ShareMemberState(enum.Enum):
-    """Where a member stands."""
+    """The state of a member."""
 
     UNSUBSCRIBED = "nothing is subscribed to: no member"
     JOINING = "the next heartbeat joins the group"
@@ -28,6 +28,6 @@ TRANSITIONS: dict[ShareMemberState, frozenset[ShareMemberState]] = {
 
 
 def check_move(before: ShareMemberState, after: ShareMemberState) -> None:
-    """Raise `IllegalStateError` for a move that is not in the table."""
+    """Raise `IllegalStateError` for a transition that is not in the table."""
     if after not in TRANSITIONS[before]:
         raise IllegalStateError(f"a share group's member cannot become {after.name} while it is {before.name}")
