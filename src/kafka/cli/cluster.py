@@ -127,7 +127,7 @@ def describe_quorum(session: Session) -> None:
 @connected
 def api_versions(session: Session, broker: int | None, keys: tuple[str, ...]) -> None:
     """Show the API versions that a broker supports."""
-    from kafka.cli.places import check_brokers
+    from kafka.cli.topic_ranges import check_brokers
     from kafka.wire.index import API_NAMES
 
     with session.admin() as admin:
@@ -151,7 +151,7 @@ def api_versions(session: Session, broker: int | None, keys: tuple[str, ...]) ->
 @connected
 def log_dirs(session: Session, brokers: tuple[int, ...], topics: tuple[str, ...]) -> None:
     """Show the log directories of replicas and the replicas' sizes."""
-    from kafka.cli.places import check_brokers
+    from kafka.cli.topic_ranges import check_brokers
 
     with session.admin() as admin:
         check_brokers(admin, brokers)

@@ -62,7 +62,7 @@ def _resource(kind: str, name: str, configs: Any = None) -> Any:
 
 def _all_there(admin: "KafkaAdminClient", kind: str, names: list[str], configs: Any) -> list[Any]:
     """The resources. Raises `BrokerNotAvailableError` for brokers that the cluster does not have."""
-    from kafka.cli.places import check_brokers
+    from kafka.cli.topic_ranges import check_brokers
 
     resources = [_resource(kind, name, configs) for name in names]
     check_brokers(admin, (each.broker_id for each in resources if each.broker_id is not None))

@@ -12,7 +12,7 @@ import click
 
 from kafka.cli.options import complete_topic, connected
 from kafka.cli.output import note
-from kafka.cli.positions import POSITION, Position
+from kafka.cli.position_syntax import POSITION, Position
 from kafka.cli.session import Session
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def _partitions(
     admin: "KafkaAdminClient", other: "KafkaAdminClient", source: str, target: str, create: bool
 ) -> list[int]:
     """The source's partitions, which the target has as well. Raises `click.ClickException`."""
-    from kafka.cli.places import partitions_of
+    from kafka.cli.topic_ranges import partitions_of
     from kafka.errors import UnknownTopicOrPartitionError, for_code
 
     found = [tp.partition for tp in partitions_of(admin, [source])]
@@ -223,7 +223,7 @@ class _Copy:
 
     def _done(self, every: "list[TopicPartition]") -> "dict[TopicPartition, int]":
         """Where an earlier copy has come to. Raises `click.ClickException` where that was in another topic."""
-        from kafka.cli.places import offsets_at
+        from kafka.cli.topic_ranges import offsets_at
 
         with self._to.admin() as other:
             found = _progress(other, self._name, self._target)

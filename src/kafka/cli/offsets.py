@@ -15,7 +15,7 @@ from kafka.cli.options import (
     without_effect,
     yes_option,
 )
-from kafka.cli.positions import POSITION, Position
+from kafka.cli.position_syntax import POSITION, Position
 from kafka.cli.session import Session
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def command() -> None:
 @connected
 def list_offsets(session: Session, topics: list[str], at: Position | None, spec: str | None) -> None:
     """Show the first and the next offset of each partition. TOPIC may be TOPIC:PARTITION."""
-    from kafka.cli.places import offsets_at, partitions_of
+    from kafka.cli.topic_ranges import offsets_at, partitions_of
     from kafka.errors import KafkaError
 
     at_least_one("topic", topics)
@@ -84,7 +84,7 @@ def trim(
     session: Session, topics: list[str], before: Position | None, records: tuple[str, ...], yes: bool, dry_run: bool
 ) -> None:
     """Delete the records before an offset. TOPIC may be TOPIC:PARTITION."""
-    from kafka.cli.places import offsets_at, partitions_of, triple
+    from kafka.cli.topic_ranges import offsets_at, partitions_of, triple
 
     if bool(topics) == bool(records) or (topics and before is None):
         raise click.UsageError("expected TOPIC and --before, or --record TOPIC:PARTITION:OFFSET")
@@ -107,7 +107,7 @@ def trim(
 
 def _within_logs(admin: "KafkaAdminClient", wanted: "Mapping[TopicPartition, Any]") -> "dict[TopicPartition, int]":
     """Where each log will begin. An offset that a broker would refuse is refused before any record is deleted."""
-    from kafka.cli.places import offsets_at
+    from kafka.cli.topic_ranges import offsets_at
     from kafka.errors import KafkaError
 
     first, ends = offsets_at(admin, wanted, "earliest"), offsets_at(admin, wanted, "latest")

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from kafka.cli.options import AliasedGroup, confirm, connected, yes_option
-from kafka.cli.positions import DURATION
+from kafka.cli.position_syntax import DURATION
 from kafka.cli.session import Session
 
 
@@ -50,7 +50,7 @@ def list_transactions(
     longer_than: datetime.timedelta | None,
 ) -> None:
     """List transactional ids and their states."""
-    from kafka.cli.places import check_brokers
+    from kafka.cli.topic_ranges import check_brokers
 
     more: dict[str, Any] = {}
     if longer_than is not None:
@@ -111,7 +111,7 @@ def hanging(
     session: Session, brokers: tuple[int, ...], longest_ms: int | None, longer_than: datetime.timedelta | None
 ) -> None:
     """Find transactions that have been open for five minutes longer than the maximum transaction timeout."""
-    from kafka.cli.places import check_brokers
+    from kafka.cli.topic_ranges import check_brokers
 
     more: dict[str, Any] = {}
     if longest_ms is not None:

@@ -64,7 +64,7 @@ def command(
     It changes nothing unless --allow-writes is given, and only this machine can reach it unless --host is given.
     Requires the extra "ui".
     """
-    from kafka.cli.positions import parse_position
+    from kafka.cli.position_syntax import parse_position
     from kafka.ui.server import is_loopback, run
     from kafka.ui.shared_state import UiSettings
 

@@ -304,7 +304,7 @@ def test_the_commands_are_there_with_types_of_click_that_take_no_argument() -> N
 import click
 for kind in (click.Choice, click.ParamType):
     kind.__class_getitem__ = None
-from kafka.cli import acls, options, positions
+from kafka.cli import acls, options, position_syntax
 print(options.AnyCase(["a"]).convert("A", None, None))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)

@@ -187,7 +187,7 @@ def test_a_copy_does_not_go_on_where_it_is_not_known_what_its_source_has(
 ) -> None:
     cli("copy", source, f"{source}-copy")
     monkeypatch.setattr(
-        "kafka.cli.places.offsets_at",
+        "kafka.cli.topic_ranges.offsets_at",
         lambda admin, partitions, edge: dict.fromkeys(partitions, LeaderNotAvailableError("nobody leads it")),
     )
     assert "nobody leads it" in cli.fails("copy", source, f"{source}-copy")

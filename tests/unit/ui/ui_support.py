@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 
-from kafka.cli.positions import parse_position
+from kafka.cli.position_syntax import parse_position
 from kafka.ui.server import make_app
 from kafka.ui.shared_state import Ui, UiSettings, connected
 

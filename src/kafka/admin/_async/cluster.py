@@ -17,21 +17,21 @@ from kafka.wire import Request
 
 
 class AsyncClusterCalls(AsyncAdminCalls):
-    """What is done with the cluster."""
+    """Methods about the cluster, and for requests of any kind."""
 
     async def describe_cluster(self, include_fenced_brokers: bool = False) -> dict[str, Any]:
-        """A dict of ``cluster_id``, ``controller_id``, ``brokers`` (``node_id``, ``host``, ``port``, ``rack``,
-        ``is_fenced``) and ``authorized_operations`` (the names of what this client may do with the cluster; None: not
-        told).
+        """Describe the cluster: a dict with ``cluster_id``, ``controller_id``, ``brokers`` (``node_id``, ``host``,
+        ``port``, ``rack``, ``is_fenced``) and ``authorized_operations`` (names of the operations that this client may
+        do on the cluster; None: unknown).
 
         Arguments:
-            include_fenced_brokers: also the brokers that serve nobody at present (KIP-1073, Kafka 4.0).
+            include_fenced_brokers: include fenced brokers, which serve no clients (KIP-1073, Kafka 4.0).
         """
         return await self._run(_cluster.describe_cluster(self._requests, include_fenced_brokers))
 
     async def describe_features(self, send_request_to_controller: bool = False) -> dict[str, dict[str, Any]]:
-        """The features of the cluster (KIP-584): ``supported``, ``finalized`` (lowest and highest level each) and
-        ``finalized_epoch`` by name.
+        """Describe the features of the cluster (KIP-584), by name: a dict with ``supported`` and ``finalized``
+        (pairs of the lowest and highest level) and ``finalized_epoch``.
 
         Arguments:
             send_request_to_controller: ask the controller instead of any broker.
@@ -44,11 +44,12 @@ class AsyncClusterCalls(AsyncAdminCalls):
         validate_only: bool = False,
         timeout_ms: float | None = 60_000,
     ) -> dict[str, str]:
-        """Change the level of features (Kafka 3.3): "OK" or what went wrong for each.
+        """Change the level of features (Kafka 3.3). Returns "OK" or an error message for each feature.
 
         Arguments:
-            feature_updates: a level, or a pair of an `UpdateFeatureType`, or its name, and a level; 0 switches it off.
-            validate_only: only check whether it could be done.
+            feature_updates: feature to its level, or to a pair of an `UpdateFeatureType` (or its name) and a level;
+                level 0 disables it.
+            validate_only: only check whether the change would succeed.
             timeout_ms: how long the controller may take; None: ``request_timeout_ms``.
         """
         updates = {}
@@ -62,13 +63,16 @@ class AsyncClusterCalls(AsyncAdminCalls):
         return await self._run(_features.update_features(self._requests, updates, validate_only, limit))
 
     async def api_versions(self) -> dict[int, tuple[int, int]]:
-        """The versions that a broker serves, lowest and highest: by key, as a member of an enum where it has a name."""
+        """The lowest and highest version that a broker serves of each API.
+
+        Keys are API keys, as members of an enum if they have a name.
+        """
         found = await self._run(_features.api_versions(self._requests, None))
         names = {int(key): key for key in ApiKey}
         return {names.get(key, key): versions for key, versions in found.items()}
 
     async def get_broker_version_data(self, broker_id: int) -> BrokerVersionData:
-        """The versions that one broker serves.
+        """The API versions that one broker serves.
 
         Arguments:
             broker_id: its ``node.id``.
@@ -77,11 +81,11 @@ class AsyncClusterCalls(AsyncAdminCalls):
         return BrokerVersionData(await self._run(_features.api_versions(self._requests, node_id)))
 
     async def send_request(self, request: Request[Any], node_id: int | None = None) -> Any:
-        """Send any request of `kafka.wire` to a broker (None: to any), and give the response.
+        """Send any request of `kafka.wire` to a broker, and return the response.
 
         Arguments:
             request: the message.
-            node_id: the broker's ``node.id``; None: whichever.
+            node_id: the broker's ``node.id``; None: any broker.
         """
         (wanted,) = arguments.instances("request", Request, [request])
         return await self._run(self._requests.any_broker(wanted, node_id))
@@ -91,21 +95,21 @@ class AsyncClusterCalls(AsyncAdminCalls):
         requests_and_node_ids: Iterable[tuple[Request[Any], int | None]],
         response_fn: Callable[[Any], Any] = unchanged,
     ) -> list[Any]:
-        """As `send_request`, for each pair of a request and a broker; ``response_fn`` makes what is given.
+        """Send several requests, one after the other; see `send_request`.
 
         Arguments:
-            requests_and_node_ids: the pairs; they are sent one after the other.
-            response_fn: called with each response.
+            requests_and_node_ids: pairs of a request and a broker's ``node.id``.
+            response_fn: converts each response; its results are returned.
         """
         return [response_fn(await self.send_request(*each)) for each in requests_and_node_ids]
 
 
 class AsyncQuorumCalls(AsyncAdminCalls):
-    """What is done with the nodes of a cluster (KRaft)."""
+    """Methods about the nodes of a KRaft cluster."""
 
     async def describe_metadata_quorum(self) -> dict[str, Any]:
-        """The quorum of the controllers (KRaft): ``topics``, whose one partition has the leader, voters and observers,
-        and ``nodes`` (Kafka 3.9).
+        """Describe the metadata quorum (KRaft): a dict with ``topics``, whose one partition has the leader, voters and
+        observers, and ``nodes`` (Kafka 3.9).
         """
         return await self._run(_quorum.describe_metadata_quorum(self._requests))
 
@@ -122,8 +126,8 @@ class AsyncQuorumCalls(AsyncAdminCalls):
         Arguments:
             voter_id: the controller's ``node.id``.
             voter_directory_id: of the controller's metadata log directory, as Kafka writes it or as `uuid.UUID`.
-            endpoints: where it listens: name of the listener, host and port.
-            cluster_id: refused if it is another cluster's; None: not checked.
+            endpoints: its listeners: name, host and port of each.
+            cluster_id: the call fails if this is another cluster's id; None: not checked.
             timeout_ms: how long the controllers may take; None: ``request_timeout_ms``.
         """
         where = []
@@ -151,7 +155,7 @@ class AsyncQuorumCalls(AsyncAdminCalls):
         Arguments:
             voter_id: the controller's ``node.id``.
             voter_directory_id: of the controller's metadata log directory, as Kafka writes it or as `uuid.UUID`.
-            cluster_id: refused if it is another cluster's; None: not checked.
+            cluster_id: the call fails if this is another cluster's id; None: not checked.
             timeout_ms: how long the controllers may take; None: ``request_timeout_ms``.
         """
         voter, directory = (
@@ -162,7 +166,7 @@ class AsyncQuorumCalls(AsyncAdminCalls):
         await self._run(_quorum.remove_raft_voter(self._requests, voter, directory, cluster_id, limit))
 
     async def unregister_broker(self, broker_id: int, timeout_ms: float | None = None) -> None:
-        """Forget a broker that is gone for good (KRaft); `BrokerIdNotRegisteredError` if there is none.
+        """Unregister a broker that is permanently gone (KRaft). Raises `BrokerIdNotRegisteredError` for an unknown id.
 
         Arguments:
             broker_id: its ``node.id``.
@@ -172,7 +176,7 @@ class AsyncQuorumCalls(AsyncAdminCalls):
         await self._run(_quorum.unregister_broker(self._requests, broker, limit))
 
     async def unregister_controller(self, controller_id: int, timeout_ms: float | None = None) -> None:
-        """Forget a controller that is gone for good (Kafka 4.4).
+        """Unregister a controller that is permanently gone (Kafka 4.4).
 
         Arguments:
             controller_id: its ``node.id``.
@@ -182,12 +186,12 @@ class AsyncQuorumCalls(AsyncAdminCalls):
         await self._run(_quorum.unregister_controller(self._requests, controller, limit))
 
     async def client_instance_id(self, timeout_ms: float | None = None) -> UUID:
-        """The id that brokers have given this client for its metrics, the same for its life (KIP-714, Kafka 3.7).
+        """The id that the brokers assigned to this client for its metrics (KIP-714, Kafka 3.7). It never changes.
 
         Arguments:
             timeout_ms: how long to wait for it; None: ``request_timeout_ms``.
 
-        Raises `UnsupportedVersionError` where no broker takes clients' metrics, `KafkaTimeoutError`,
+        Raises `UnsupportedVersionError` if no broker accepts client metrics, `KafkaTimeoutError`, and
         `IllegalStateError` with ``enable_metrics_push=False``.
         """
         limit = self._requests.limit_ms(arguments.timeout(timeout_ms))

@@ -1,4 +1,4 @@
-"""Configurations."""
+"""Methods about configurations."""
 
 from collections.abc import Iterable
 
@@ -10,7 +10,7 @@ from kafka.admin.results import AlterConfigsResult, DescribedConfigs
 
 
 class AsyncConfigCalls(AsyncAdminCalls):
-    """What is done with configurations."""
+    """Methods about configurations."""
 
     async def describe_configs(
         self,
@@ -20,18 +20,20 @@ class AsyncConfigCalls(AsyncAdminCalls):
         include_documentation: bool = False,
         raise_errors: bool = True,
     ) -> DescribedConfigs:
-        """Describe configurations: one result for all topics and the like, and one for each broker named.
+        """Describe configurations.
+
+        Returns one response per named broker, and one for all other resources.
 
         Arguments:
-            config_resources: what is asked about; a `ConfigResource` with ``configs`` asks for those settings alone.
-            include_synonyms: also tell which other settings a value may come from.
-            config_filter: what the result shows as a mapping, ``result["topic"]["t"]["retention.ms"]["value"]``:
-                the settings that were "modified", "all", "dynamic" ones, "default" or "static" values. As a list of
-                responses it has all.
-            include_documentation: also tell what each setting does (KIP-569, Kafka 2.6).
-            raise_errors: raise the error of the first resource that failed; False leaves the errors in the responses.
+            config_resources: the resources; a `ConfigResource` with ``configs`` limits the result to those settings.
+            include_synonyms: include the other settings that a value may come from.
+            config_filter: settings that the result shows when read as a mapping, such as
+                ``result["topic"]["t"]["retention.ms"]["value"]``: "modified", "all", "dynamic", "default" or
+                "static". As a list of responses, the result has all settings.
+            include_documentation: include the description of each setting (KIP-569, Kafka 2.6).
+            raise_errors: raise the first error; False leaves errors in the responses.
 
-        Raises `IllegalArgumentError`, a `ValueError`, for a broker that is named by no id.
+        Raises `IllegalArgumentError`, a `ValueError`, for a broker whose name is not an id.
         """
         resources = arguments.instances("config_resources", ConfigResource, config_resources)
         check_brokers(resources)
@@ -53,16 +55,16 @@ class AsyncConfigCalls(AsyncAdminCalls):
         """Alter configurations.
 
         Arguments:
-            config_resources: what is configured, each a `ConfigResource` with its settings, by name, in ``configs``.
-            validate_only: only check whether it could be done.
-            raise_on_unknown: look first whether all settings exist and can be altered, and raise
-                `IllegalArgumentError` if not; None: where the change is incremental by ``incremental=None``.
-            incremental: False replaces the whole configuration of each resource: a setting that is not given falls
-                back to its default. True changes only those given (KIP-339, Kafka 2.3): None deletes one, a pair of
-                an `AlterConfigOp`, or its name, and a value does what that says. None: as True where there is such
-                a pair, else as False.
-            raise_errors: raise the error of the first resource that failed; others may be altered. False leaves the
-                errors in the result.
+            config_resources: the resources to alter; the ``configs`` of each hold the settings by name.
+            validate_only: only check whether the change would succeed.
+            raise_on_unknown: first check that all settings exist and can be altered, and raise
+                `IllegalArgumentError` if not; None: only if ``incremental=None`` selects an incremental change.
+            incremental: False replaces the whole configuration of each resource: missing settings return to their
+                defaults. True changes only the given settings (KIP-339, Kafka 2.3): the value None deletes a setting,
+                and a pair of an `AlterConfigOp` (or its name) and a value applies that operation. None means True if
+                there is such a pair, otherwise False.
+            raise_errors: raise the first error; other resources may have been altered. False leaves errors in the
+                result.
         """
         resources = arguments.instances("config_resources", ConfigResource, config_resources)
         has_operations = any(
@@ -85,16 +87,16 @@ class AsyncConfigCalls(AsyncAdminCalls):
         incremental: bool | None = None,
         raise_errors: bool = True,
     ) -> AlterConfigsResult:
-        """Let settings fall back to their defaults: those that a resource names, all where it names none.
+        """Reset settings to their defaults: those that a resource names, or all settings if it names none.
 
         Arguments:
-            config_resources: what is configured, each a `ConfigResource` with its settings, by name, in ``configs``.
-            validate_only: only check whether it could be done.
-            raise_on_unknown: look first whether all settings exist and can be altered, and raise
+            config_resources: the resources to alter; the ``configs`` of each hold the settings by name.
+            validate_only: only check whether the change would succeed.
+            raise_on_unknown: first check that all settings exist and can be altered, and raise
                 `IllegalArgumentError` if not.
-            incremental: False writes the other settings again, for brokers before 2.3; None: as True.
-            raise_errors: raise the error of the first resource that failed; others may be altered. False leaves the
-                errors in the result.
+            incremental: False rewrites the other settings, for brokers before 2.3; None means True.
+            raise_errors: raise the first error; other resources may have been altered. False leaves errors in the
+                result.
         """
         resources = arguments.instances("config_resources", ConfigResource, config_resources)
         if raise_on_unknown:
@@ -105,10 +107,10 @@ class AsyncConfigCalls(AsyncAdminCalls):
     async def list_config_resources(
         self, resource_types: Iterable[ConfigResourceType | str | int] | None = None
     ) -> dict[str, list[str]]:
-        """The names of what has a configuration by kind, such as "client_metrics"; None: of all kinds (Kafka 4.1).
+        """List the names of resources that have a configuration, by type such as "client_metrics" (Kafka 4.1).
 
         Arguments:
-            resource_types: the kinds, each a `ConfigResourceType` or its name.
+            resource_types: the types, each a `ConfigResourceType` or its name; None: all.
         """
         kinds = [
             arguments.member("resource_types", ConfigResourceType, each)
@@ -117,6 +119,6 @@ class AsyncConfigCalls(AsyncAdminCalls):
         return await self._run(_configs.list_config_resources(self._requests, kinds))
 
     async def list_client_metrics_resources(self) -> list[str]:
-        """The names of the subscriptions to clients' metrics (KIP-714, Kafka 3.7)."""
+        """List the names of client metrics subscriptions (KIP-714, Kafka 3.7)."""
         found = await self.list_config_resources([ConfigResourceType.CLIENT_METRICS])
         return found.get("client_metrics", [])

@@ -1,4 +1,4 @@
-"""Groups."""
+"""Methods about groups."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -13,15 +13,15 @@ from kafka.errors import BrokerResponseError, KafkaError, NoError
 
 
 class AsyncGroupCalls(AsyncAdminCalls):
-    """What is done with groups."""
+    """Methods about groups."""
 
     async def list_consumer_groups(self, broker_ids: Iterable[int] | None = None) -> list[ListedGroup]:
-        """Pairs of group id and protocol type, of the groups that these brokers coordinate; None: of all groups.
+        """List the groups that brokers coordinate: pairs of group id and protocol type.
 
         Arguments:
-            broker_ids: the brokers that are asked; None: all.
+            broker_ids: brokers to ask; None: all.
 
-        Each has the group's ``state`` as an attribute.
+        Each pair has the group's ``state`` as an attribute.
         """
         ids = None if broker_ids is None else arguments.numbers("broker_ids", broker_ids)
         return await self._run(_groups.list_consumer_groups(self._requests, ids))
@@ -32,12 +32,12 @@ class AsyncGroupCalls(AsyncAdminCalls):
         group_coordinator_id: int | None = None,
         include_authorized_operations: bool = False,
     ) -> DescribedGroups:
-        """Describe groups with their members, subscriptions and assignments: a list that is also read by id.
+        """Describe groups with their members, subscriptions and assignments, in a list that can be read by id too.
 
         Arguments:
             group_ids: the groups.
-            group_coordinator_id: the broker that coordinates them, if known; None looks it up.
-            include_authorized_operations: also tell what this client may do with them.
+            group_coordinator_id: the groups' coordinator, if known; None looks it up.
+            include_authorized_operations: include the operations that this client may do.
 
         A group that does not exist is in state "Dead".
         """
@@ -51,11 +51,13 @@ class AsyncGroupCalls(AsyncAdminCalls):
     async def delete_consumer_groups(
         self, group_ids: Iterable[str], group_coordinator_id: int | None = None
     ) -> list[tuple[str, type[KafkaError]]]:
-        """Delete groups that have no members: pairs of the group id and an error class, `NoError` for success.
+        """Delete groups without members.
+
+        Returns pairs of the group id and an error class, `NoError` for success.
 
         Arguments:
             group_ids: the groups.
-            group_coordinator_id: the broker that coordinates them, if known; None looks it up.
+            group_coordinator_id: the groups' coordinator, if known; None looks it up.
         """
         ids = arguments.names("group_ids", group_ids)
         return await self._run(_groups.delete_groups(self._requests, ids, group_coordinator_id))
@@ -68,16 +70,15 @@ class AsyncGroupCalls(AsyncAdminCalls):
         protocol_types: Iterable[str] | None = None,
         raise_errors: bool = True,
     ) -> ListedGroups:
-        """The groups that these brokers coordinate, None: all: dicts of ``group_id``, ``protocol_type``,
-        ``group_state`` and ``group_type``.
+        """List the groups that brokers coordinate: dicts with ``group_id``, ``protocol_type``, ``group_state`` and
+        ``group_type``.
 
         Arguments:
-            broker_ids: the brokers that are asked; None: all.
-            states_filter: only those in such a state, a `GroupState` or its name (Kafka 2.6).
-            types_filter: only those of such a type, a `GroupType` or its name (Kafka 4.0).
-            protocol_types: only those with such a protocol type, "consumer" with consumers of either protocol.
-            raise_errors: raise the error of the first broker that failed; False leaves it in the list's ``errors``, a
-                dict by broker.
+            broker_ids: brokers to ask; None: all.
+            states_filter: only groups in these states, each a `GroupState` or its name (Kafka 2.6).
+            types_filter: only groups of these types, each a `GroupType` or its name (Kafka 4.0).
+            protocol_types: only groups with these protocol types; "consumer" includes both consumer protocols.
+            raise_errors: raise the first error; False leaves errors in the list's ``errors``, a dict by broker.
         """
         ids = None if broker_ids is None else arguments.numbers("broker_ids", broker_ids)
         states = arguments.values_of("states_filter", GroupState, states_filter)
@@ -91,17 +92,17 @@ class AsyncGroupCalls(AsyncAdminCalls):
         group_coordinator_id: int | None = None,
         include_authorized_operations: bool = False,
     ) -> dict[str, dict[str, Any]]:
-        """Describe groups: a dict for each group id, of ``error``, ``group_state``, ``protocol_type``,
-        ``protocol_data``, ``members`` and ``authorized_operations`` (which are always asked for).
+        """Describe groups: a dict for each group id, with ``error``, ``group_state``, ``protocol_type``,
+        ``protocol_data``, ``members`` and ``authorized_operations``.
 
         Arguments:
             group_ids: the groups.
-            group_coordinator_id: the broker that coordinates them, if known; None looks it up.
-            include_authorized_operations: no effect; what this client may do with them is told in any case.
+            group_coordinator_id: the groups' coordinator, if known; None looks it up.
+            include_authorized_operations: no effect; the result always includes them.
 
         A member's ``member_metadata`` and ``member_assignment`` are dicts in groups of consumers. A group that does not
-        exist is in state "Dead", and on Kafka 4.0 has an error, too. Groups of KIP-848 have the same names, and
-        beside them those of their protocol, such as ``group_epoch``.
+        exist is in state "Dead", and on Kafka 4.0 has an error too. Groups of KIP-848 have the same keys, and those of
+        their protocol, such as ``group_epoch``.
         """
         ids = arguments.names("group_ids", group_ids)
         return await self._run(_descriptions.describe_groups(self._requests, ids, group_coordinator_id))
@@ -109,11 +110,11 @@ class AsyncGroupCalls(AsyncAdminCalls):
     async def describe_classic_groups(
         self, group_ids: Iterable[str], group_coordinator_id: int | None = None
     ) -> dict[str, dict[str, Any]]:
-        """As `describe_groups`, of groups of the classic protocol alone, whatever their members are.
+        """Describe groups of the classic protocol, whatever their members are; see `describe_groups`.
 
         Arguments:
             group_ids: the groups.
-            group_coordinator_id: the broker that coordinates them, if known; None looks it up.
+            group_coordinator_id: the groups' coordinator, if known; None looks it up.
         """
         ids = arguments.names("group_ids", group_ids)
         return await self._run(_descriptions.describe_classic_groups(self._requests, ids, group_coordinator_id))
@@ -121,14 +122,14 @@ class AsyncGroupCalls(AsyncAdminCalls):
     async def describe_share_groups(
         self, group_ids: Iterable[str], group_coordinator_id: int | None = None
     ) -> dict[str, dict[str, Any]]:
-        """Describe share groups (KIP-932, Kafka 4.1): a dict for each group id, of ``error``, ``group_state``,
+        """Describe share groups (KIP-932, Kafka 4.1): a dict for each group id, with ``error``, ``group_state``,
         ``group_epoch``, ``assignor_name``, ``members`` with their ``assignment``, ``authorized_operations``.
 
         Arguments:
             group_ids: the groups.
-            group_coordinator_id: the broker that coordinates them, if known; None looks it up.
+            group_coordinator_id: the groups' coordinator, if known; None looks it up.
 
-        A group that could not be described has ``group_id`` and ``error`` alone.
+        A group that could not be described has only ``group_id`` and ``error``.
         """
         ids = arguments.names("group_ids", group_ids)
         return await self._run(_descriptions.describe_share_groups(self._requests, ids, group_coordinator_id))
@@ -139,13 +140,14 @@ class AsyncGroupCalls(AsyncAdminCalls):
         group_coordinator_id: int | None = None,
         include_topology_description: bool = False,
     ) -> dict[str, dict[str, Any]]:
-        """Describe the groups of Kafka Streams (KIP-1071, Kafka 4.2), as `describe_share_groups`; with ``topology``,
-        and with members' ``assignment`` of tasks.
+        """Describe groups of Kafka Streams (KIP-1071, Kafka 4.2).
+
+        The result is like that of `describe_share_groups`, with ``topology`` and each member's ``assignment`` of tasks.
 
         Arguments:
             group_ids: the groups.
-            group_coordinator_id: the broker that coordinates them, if known; None looks it up.
-            include_topology_description: also what the brokers were told of each node of the topology (Kafka 4.4).
+            group_coordinator_id: the groups' coordinator, if known; None looks it up.
+            include_topology_description: include the description of each node of the topology (Kafka 4.4).
         """
         ids = arguments.names("group_ids", group_ids)
         return await self._run(
@@ -155,11 +157,11 @@ class AsyncGroupCalls(AsyncAdminCalls):
         )
 
     async def delete_groups(self, group_ids: Iterable[str], group_coordinator_id: int | None = None) -> dict[str, str]:
-        """Delete groups of any kind that have no members: "OK" or the name of the error class for each group id.
+        """Delete groups of any type without members: "OK" or the name of an error class for each group id.
 
         Arguments:
             group_ids: the groups.
-            group_coordinator_id: the broker that coordinates them, if known; None looks it up.
+            group_coordinator_id: the groups' coordinator, if known; None looks it up.
         """
         ids = arguments.names("group_ids", group_ids)
         deleted = await self._run(_groups.delete_groups(self._requests, ids, group_coordinator_id))
@@ -171,13 +173,14 @@ class AsyncGroupCalls(AsyncAdminCalls):
         members: Iterable[MemberToRemove] | None = None,
         group_coordinator_id: int | None = None,
     ) -> dict[str | None, type[BrokerResponseError]]:
-        """Have members leave their group, None: all: an error class, `NoError` for success, by member or
-        instance id.
+        """Remove members from a group.
+
+        Returns an error class by member or instance id, `NoError` for success.
 
         Arguments:
             group_id: the group.
-            members: who leaves, each by its member id or its instance id; None: all.
-            group_coordinator_id: the broker that coordinates it, if known; None looks it up.
+            members: the members, each by its member id or its instance id; None: all.
+            group_coordinator_id: the group's coordinator, if known; None looks it up.
         """
         wanted = None if members is None else arguments.instances("members", MemberToRemove, members)
         group_id = arguments.name("group_id", group_id)

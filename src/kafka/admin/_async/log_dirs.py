@@ -1,4 +1,4 @@
-"""Log directories."""
+"""Methods about log directories."""
 
 from collections.abc import Iterable, Mapping
 
@@ -13,7 +13,7 @@ from kafka.structs import TopicPartitionReplica
 
 
 class AsyncLogDirCalls(AsyncAdminCalls):
-    """What is done with the log directories of brokers (KIP-113)."""
+    """Methods about the log directories of brokers (KIP-113)."""
 
     async def describe_log_dirs(
         self,
@@ -21,11 +21,12 @@ class AsyncLogDirCalls(AsyncAdminCalls):
         brokers: Iterable[int] | None = None,
         raise_errors: bool = True,
     ) -> LogDirsResult:
-        """What is in the log directories of brokers, None: of all.
+        """Describe the contents of log directories.
 
         Arguments:
-            topic_partitions: partitions by topic; topics; None: all.
-            raise_errors: raise the error of the first broker that failed; False gives it as ``error`` of that broker.
+            topic_partitions: partitions by topic, or topics; None: all.
+            brokers: brokers to ask; None: all.
+            raise_errors: raise the first error; False returns it as ``error`` of the broker that failed.
         """
         nodes = None if brokers is None else arguments.numbers("brokers", brokers)
         if topic_partitions is None or isinstance(topic_partitions, Mapping):
@@ -38,11 +39,11 @@ class AsyncLogDirCalls(AsyncAdminCalls):
     async def describe_replica_log_dirs(
         self, replicas: Iterable[TopicPartitionReplica], raise_errors: bool = True
     ) -> dict[TopicPartitionReplica, ReplicaLogDir]:
-        """In which directories replicas are, and into which they are being moved.
+        """Find the directory that each replica is in, and the one it is being moved to.
 
         Arguments:
-            raise_errors: raise the error of the first that failed; False gives each its own, as a `KafkaError` in
-                place of the value.
+            replicas: the replicas.
+            raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each that failed.
         """
         wanted = [_replica("replicas", each) for each in arguments.elements("replicas", replicas)]
         return await self._run(_log_dirs.describe_replica_log_dirs(self._requests, wanted, raise_errors))
@@ -50,12 +51,12 @@ class AsyncLogDirCalls(AsyncAdminCalls):
     async def alter_replica_log_dirs(
         self, replica_assignments: Mapping[TopicPartitionReplica, str]
     ) -> dict[TopicPartitionReplica, type[KafkaError]]:
-        """Move replicas to other directories, absolute paths, of their brokers (KIP-113).
+        """Move replicas to other log directories of their brokers (KIP-113).
 
         Arguments:
-            replica_assignments: the replica, a partition on a broker, to the directory it goes to.
+            replica_assignments: replica to the absolute path of its new directory.
 
-        Gives an error class for each, `NoError` for success.
+        Returns an error class for each replica, `NoError` for success.
         """
         what = "replica_assignments"
         wanted = {

@@ -1,4 +1,4 @@
-"""Partitions: their records, offsets, replicas and leaders."""
+"""Methods about partitions: records, offsets, replicas and leaders."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -14,7 +14,7 @@ from kafka.structs import OffsetAndTimestamp, TopicPartition
 
 
 class AsyncPartitionCalls(AsyncAdminCalls):
-    """What is done with partitions."""
+    """Methods about partitions."""
 
     async def delete_records(
         self,
@@ -23,17 +23,16 @@ class AsyncPartitionCalls(AsyncAdminCalls):
         partition_leader_id: int | None = None,
         raise_errors: bool = True,
     ) -> dict[TopicPartition, dict[str, Any]]:
-        """Delete all records before an offset (-1: all) of each partition.
+        """Delete the records of each partition before an offset.
 
         Arguments:
-            records_to_delete: partition to the first offset that is kept; -1 keeps none.
+            records_to_delete: partition to the first offset to keep; -1 keeps none.
             timeout_ms: how long the brokers may take; None: ``request_timeout_ms``.
             partition_leader_id: the broker that leads all these partitions, if known; None looks it up.
-            raise_errors: raise the error of the first that failed; False gives each its own, as a `KafkaError` in
-                place of the value.
+            raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each that failed.
 
-        Raises `UnknownTopicOrPartitionError` at once for one that does not exist.
-        Gives a dict with ``low_watermark``, the first offset that is left, for each partition.
+        Returns a dict with ``low_watermark``, the first remaining offset, for each partition. Raises
+        `UnknownTopicOrPartitionError` at once for a partition that does not exist.
         """
         what = "records_to_delete"
         offsets = {
@@ -51,15 +50,14 @@ class AsyncPartitionCalls(AsyncAdminCalls):
         timeout_ms: float | None = None,
         raise_errors: bool = True,
     ) -> dict[TopicPartition, OffsetAndTimestamp]:
-        """Offsets of partitions.
+        """Find the first or last offset of partitions, or the offset of a time.
 
         Arguments:
-            topic_partition_specs: an `OffsetSpec` for each, or a time in milliseconds since 1970: the first offset at
-                or after it, -1 if there is none.
-            isolation_level: whether the last offset is that of the last stable one.
-            timeout_ms: how long it is tried; None: ``request_timeout_ms``.
-            raise_errors: raise the error of the first that failed; False gives each its own, as a `KafkaError` in
-                place of the value.
+            topic_partition_specs: partition to an `OffsetSpec`, or to a time in milliseconds since 1970. A time finds
+                the first offset at or after it, or -1 if there is none.
+            isolation_level: with READ_COMMITTED, `OffsetSpec.LATEST` finds the last stable offset.
+            timeout_ms: time limit in milliseconds; None: ``request_timeout_ms``.
+            raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each that failed.
         """
         what = "topic_partition_specs"
         specs = {
@@ -73,14 +71,14 @@ class AsyncPartitionCalls(AsyncAdminCalls):
     async def describe_topic_partitions(
         self, topics: Iterable[str], response_partition_limit: int = 2000, cursor: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        """One page of the partitions of topics, with their eligible leader replicas (KIP-966, Kafka 3.7).
+        """Describe one page of the partitions of topics, with their eligible leader replicas (KIP-966, Kafka 3.7).
 
         Arguments:
             topics: the topics by name.
-            response_partition_limit: how many partitions a page has at the most; brokers may allow fewer.
-            cursor: the ``next_cursor`` of the page before: a dict of ``topic_name`` and ``partition_index``.
+            response_partition_limit: maximum number of partitions per page; brokers may return fewer.
+            cursor: the ``next_cursor`` of the previous page: a dict with ``topic_name`` and ``partition_index``.
 
-        Gives a dict of ``topics`` and ``next_cursor``, None after the last page.
+        Returns a dict with ``topics`` and ``next_cursor``, which is None after the last page.
         """
         start = None
         if cursor is not None:
@@ -97,13 +95,13 @@ class AsyncPartitionCalls(AsyncAdminCalls):
         timeout_ms: float | None = None,
         raise_errors: bool = True,
     ) -> ElectLeadersResult:
-        """Have leaders elected (KIP-460).
+        """Elect leaders of partitions (KIP-460).
 
         Arguments:
-            election_type: 0 the preferred replica, 1 any, even one that has not all records.
-            topic_partitions: partitions by topic; topics; None: all.
+            election_type: 0 elects the preferred replica; 1 elects any live replica, even one that lacks records.
+            topic_partitions: partitions by topic, or topics; None: all.
             timeout_ms: how long the controller may take; None: ``request_timeout_ms``.
-            raise_errors: raise the error of the first partition that failed, other than that it has the right leader.
+            raise_errors: raise the first error, except that a partition needs no election.
         """
         kind = arguments.number("election_type", election_type)
         if kind not in (0, 1):
@@ -117,10 +115,10 @@ class AsyncPartitionCalls(AsyncAdminCalls):
         topic_partitions: Mapping[str, Iterable[int]] | None = None,
         timeout_ms: float | None = None,
     ) -> ElectLeadersResult:
-        """`elect_leaders` by its name in 2.x.
+        """Elect leaders: the name of `elect_leaders` in kafka-python 2.x.
 
         Arguments:
-            election_type: 0 the preferred replica, 1 any, even one that has not all records.
+            election_type: 0 elects the preferred replica; 1 elects any live replica, even one that lacks records.
             topic_partitions: partitions by topic; None: all.
             timeout_ms: how long the controller may take; None: ``request_timeout_ms``.
         """
@@ -129,13 +127,13 @@ class AsyncPartitionCalls(AsyncAdminCalls):
     async def alter_partition_reassignments(
         self, reassignments: Mapping[TopicPartition, Iterable[int] | None], timeout_ms: float | None = None
     ) -> dict[TopicPartition, type[BrokerResponseError] | None]:
-        """Move partitions to other brokers (KIP-455): their ids, the preferred leader first; None ends a move.
+        """Move partitions to other brokers (KIP-455), or cancel moves.
 
         Arguments:
-            reassignments: partition to the ids of the brokers that are to have it.
-            timeout_ms: how long the controller may take to begin; None: ``request_timeout_ms``.
+            reassignments: partition to the ids of its new brokers, the preferred leader first; None cancels its move.
+            timeout_ms: how long the controller may take to start the moves; None: ``request_timeout_ms``.
 
-        Gives an error class for each, None for success.
+        Returns an error class for each partition, None for success.
         """
         wanted = {
             arguments.partition("reassignments", tp): None if to is None else arguments.numbers("reassignments", to)
@@ -152,17 +150,17 @@ class AsyncPartitionCalls(AsyncAdminCalls):
         topic_partitions: Mapping[str, Iterable[int]] | Iterable[TopicPartition] | None = None,
         timeout_ms: float | None = None,
     ) -> dict[TopicPartition, dict[str, Any]]:
-        """The moves under way, None: all: ``replicas``, ``adding_replicas`` and ``removing_replicas`` of each.
+        """List the moves in progress: a dict with ``replicas``, ``adding_replicas`` and ``removing_replicas`` for each.
 
         Arguments:
-            topic_partitions: only of these, as partitions by topic or as `TopicPartition` objects; None: of all.
+            topic_partitions: partitions by topic, or `TopicPartition` objects; None: all.
             timeout_ms: how long the controller may take; None: ``request_timeout_ms``.
         """
         wanted, limit = arguments.indexes("topic_partitions", topic_partitions), arguments.timeout(timeout_ms)
         return await self._run(_partitions.list_partition_reassignments(self._requests, wanted, limit))
 
     async def _indexes(self, given: Any) -> dict[str, list[int]] | None:
-        """Partitions by topic: as given, or all of the topics given."""
+        """Partition numbers by topic; a topic name stands for all its partitions."""
         if given is None or isinstance(given, Mapping):
             return arguments.indexes("topic_partitions", given)
         return await self._run(_cluster.all_partitions(self._requests, arguments.names("topic_partitions", given)))

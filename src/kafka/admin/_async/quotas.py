@@ -1,4 +1,4 @@
-"""Client quotas."""
+"""Methods about client quotas."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -10,17 +10,17 @@ from kafka.errors import BrokerResponseError, IllegalArgumentError
 
 
 class AsyncQuotaCalls(AsyncAdminCalls):
-    """What is done with client quotas (KIP-546, Kafka 2.6). kafka-python has no such methods."""
+    """Methods about client quotas (KIP-546, Kafka 2.6). kafka-python has no such methods."""
 
     async def describe_client_quotas(
         self, entities: Mapping[str, str | None] | Iterable[str] = (), strict: bool = False
     ) -> list[dict[str, Any]]:
-        """The quotas of users, client ids and IP addresses: dicts of ``entity`` and ``values``.
+        """Describe the quotas of users, client ids and IP addresses: dicts with ``entity`` and ``values``.
 
         Arguments:
-            entities: kinds ("user", "client-id", "ip") to names, None for the default of a kind; or kinds alone, for
-                any name; nothing: all.
-            strict: leave out what has other kinds beside these.
+            entities: entity type ("user", "client-id", "ip") to name, or to None for the default of the type; or just
+                types, for any name; empty: all quotas.
+            strict: exclude entities that also have other types.
         """
         if isinstance(entities, Mapping):
             return await self._run(_quotas.describe_client_quotas(self._requests, _entity(entities), [], strict))
@@ -32,12 +32,14 @@ class AsyncQuotaCalls(AsyncAdminCalls):
         changes: Iterable[tuple[Mapping[str, str | None], Mapping[str, float | None]]],
         validate_only: bool = False,
     ) -> list[tuple[dict[str, str | None], type[BrokerResponseError]]]:
-        """Alter quotas: entities with an error class each, `NoError` for success.
+        """Alter quotas.
+
+        Returns pairs of an entity and an error class, `NoError` for success.
 
         Arguments:
             changes: pairs of an entity, such as ``{"user": "alice"}``, and quotas to values, such as
-                ``{"producer_byte_rate": 1e6}``; None takes a quota away.
-            validate_only: only check whether it could be done.
+                ``{"producer_byte_rate": 1e6}``; None removes a quota.
+            validate_only: only check whether the change would succeed.
         """
         wanted = []
         for change in arguments.elements("changes", changes):

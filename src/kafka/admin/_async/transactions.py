@@ -1,4 +1,4 @@
-"""Transactions."""
+"""Methods about transactions."""
 
 from collections.abc import Iterable
 
@@ -17,7 +17,7 @@ from kafka.structs import TopicPartition
 
 
 class AsyncTransactionCalls(AsyncAdminCalls):
-    """What is done with transactions (KIP-664, Kafka 3.0)."""
+    """Methods about transactions (KIP-664, Kafka 3.0)."""
 
     async def list_transactions(
         self,
@@ -28,15 +28,15 @@ class AsyncTransactionCalls(AsyncAdminCalls):
         transactional_id_pattern: str | None = None,
         raise_errors: bool = True,
     ) -> dict[int, list[TransactionListing]]:
-        """The transactions that these brokers coordinate, None: all, by broker.
+        """List transactions, by the broker that coordinates them.
 
         Arguments:
-            broker_ids: the brokers that are asked; None: all.
-            producer_id_filters, state_filters: only those of such a producer, in such a state.
-            duration_filter_ms: only those that have been open for longer (Kafka 3.8).
-            transactional_id_pattern: only those whose ids match this regular expression (Kafka 4.1).
-            raise_errors: raise the error of the first broker that failed; False gives each its own, as a `KafkaError`
-                in place of the value.
+            broker_ids: brokers to ask; None: all.
+            producer_id_filters, state_filters: only transactions of these producers, in these states.
+            duration_filter_ms: only transactions open for longer than this (Kafka 3.8).
+            transactional_id_pattern: only ids that match this regular expression (Kafka 4.1).
+            raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each broker that
+                failed.
         """
         ids = None if broker_ids is None else arguments.numbers("broker_ids", broker_ids)
         producers = arguments.numbers("producer_id_filters", producer_id_filters or ())
@@ -50,12 +50,11 @@ class AsyncTransactionCalls(AsyncAdminCalls):
     async def describe_transactions(
         self, transactional_ids: Iterable[str], raise_errors: bool = True
     ) -> dict[str, TransactionDescription]:
-        """All about the transactions of these ids; `TransactionalIdNotFoundError` if there is none.
+        """Describe the transactions of transactional ids. Raises `TransactionalIdNotFoundError` for an unknown id.
 
         Arguments:
-            transactional_ids: the ids, as their producers are configured.
-            raise_errors: raise the error of the first that failed; False gives each its own, as a `KafkaError` in
-                place of the value.
+            transactional_ids: the producers' ``transactional_id``.
+            raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each that failed.
         """
         ids = arguments.names("transactional_ids", transactional_ids)
         return await self._run(_transactions.describe_transactions(self._requests, ids, raise_errors))
@@ -63,21 +62,21 @@ class AsyncTransactionCalls(AsyncAdminCalls):
     async def describe_producers(
         self, partitions: Iterable[TopicPartition], broker_id: int | None = None, raise_errors: bool = True
     ) -> dict[TopicPartition, PartitionProducerState]:
-        """The producers that write to partitions.
+        """Describe the producers that recently wrote to partitions.
 
         Arguments:
-            broker_id: the replica to ask; None: the leaders.
-            raise_errors: raise the error of the first that failed; False gives each its own, as a `KafkaError` in
-                place of the value.
+            partitions: the partitions.
+            broker_id: broker whose replicas to ask; None: the leaders.
+            raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each that failed.
         """
         wanted = arguments.partitions("partitions", partitions)
         return await self._run(_transactions.describe_producers(self._requests, wanted, broker_id, raise_errors))
 
     async def abort_transaction(self, spec: AbortTransactionSpec) -> None:
-        """Abort an open transaction in one partition. Records of a transaction that goes on may be lost by that.
+        """Abort an open transaction in one partition. This may lose records of a transaction that is still active.
 
         Arguments:
-            spec: which: the partition, and the producer id and epochs that `describe_producers` tells.
+            spec: the partition, and the producer id and epochs that `describe_producers` returns.
         """
         (wanted,) = arguments.instances("spec", AbortTransactionSpec, [spec])
         await self._run(_transactions.abort_transaction(self._requests, wanted))
@@ -85,25 +84,24 @@ class AsyncTransactionCalls(AsyncAdminCalls):
     async def fence_producers(
         self, transactional_ids: Iterable[str], timeout_ms: float | None = None, raise_errors: bool = True
     ) -> dict[str, FencedProducer]:
-        """Fence the producers of transactional ids, and abort what they have open (KIP-691, Kafka 0.11).
+        """Fence the producers of transactional ids, and abort their open transactions (KIP-691, Kafka 0.11).
 
         Arguments:
-            transactional_ids: the ids, as their producers are configured.
-            timeout_ms: how long it is tried, and the ids' transaction timeout from now on; None: `request_timeout_ms`.
-            raise_errors: raise the error of the first that failed; False gives each its own, as a `KafkaError` in
-                place of the value.
+            transactional_ids: the producers' ``transactional_id``.
+            timeout_ms: time limit of the call, and the new transaction timeout of the ids; None: `request_timeout_ms`.
+            raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each that failed.
 
-        Gives the producer id and epoch that each has now. An id that was never used is made.
+        Returns the new producer id and epoch of each id. An id that was never used is created.
         """
         ids, limit = arguments.names("transactional_ids", transactional_ids), arguments.timeout(timeout_ms)
         return await self._run(_transactions.fence_producers(self._requests, ids, limit, raise_errors))
 
     async def force_terminate_transaction(self, transactional_id: str, timeout_ms: float | None = None) -> None:
-        """Abort the open transaction of an id, a prepared one (KIP-939) too, and fence its producers.
+        """Abort the open transaction of an id, even if it is prepared (KIP-939), and fence its producers.
 
         Arguments:
-            transactional_id: the id, as its producer is configured.
-            timeout_ms: how long it is tried, and the id's transaction timeout from now on; None: `request_timeout_ms`.
+            transactional_id: the producer's ``transactional_id``.
+            timeout_ms: time limit of the call, and the new transaction timeout of the id; None: `request_timeout_ms`.
         """
         ids = [arguments.name("transactional_id", transactional_id)]
         await self._run(_transactions.fence_producers(self._requests, ids, arguments.timeout(timeout_ms), True))
@@ -111,11 +109,11 @@ class AsyncTransactionCalls(AsyncAdminCalls):
     async def find_hanging_transactions(
         self, broker_ids: Iterable[int] | None = None, max_transaction_timeout_ms: int = 900_000
     ) -> list[dict[str, object]]:
-        """The transactions that are open for longer than the brokers allow, and five minutes.
+        """Find transactions that have been open for five minutes longer than the brokers allow.
 
         Arguments:
-            broker_ids: only in partitions that these brokers lead; None: on all brokers.
-            max_transaction_timeout_ms: what the brokers allow, their ``transaction.max.timeout.ms``.
+            broker_ids: search only partitions that these brokers lead; None: all brokers.
+            max_transaction_timeout_ms: the brokers' ``transaction.max.timeout.ms``.
         """
         ids = None if broker_ids is None else arguments.numbers("broker_ids", broker_ids)
         limit = arguments.number("max_transaction_timeout_ms", max_transaction_timeout_ms)

@@ -16,34 +16,38 @@ from kafka.errors import BrokerResponseError, IllegalArgumentError
 
 
 class AccessCalls(AdminCalls):
-    """What is done with ACLs and users. Brokers without an authorizer refuse ACLs: `SecurityDisabledError`."""
+    """Methods about ACLs and users. Brokers without an authorizer refuse ACLs with `SecurityDisabledError`."""
 
     def describe_acls(self, acl_filter: ACLFilter) -> tuple[list[ACL], type[BrokerResponseError]]:
-        """The ACLs that a filter matches, and `NoError`.
+        """List the ACLs that a filter matches. Returns a pair of the list and `NoError`.
 
         Arguments:
-            acl_filter: what they have to match.
+            acl_filter: the filter.
         """
         (wanted,) = arguments.instances("acl_filter", ACLFilter, [acl_filter])
         return self._run(_acls.describe_acls(self._requests, wanted))
 
     def create_acls(self, acls: Iterable[ACL]) -> dict[str, list[Any]]:
-        """Create ACLs: a dict of ``succeeded``, ACLs, and ``failed``, pairs of an ACL and an error class.
+        """Create ACLs.
+
+        Returns a dict with ``succeeded``, a list of ACLs, and ``failed``, pairs of an ACL and an error class.
 
         Arguments:
-            acls: what is created; one that there is already is no error.
+            acls: the ACLs; one that already exists is no error.
         """
         return self._run(_acls.create_acls(self._requests, arguments.instances("acls", ACL, acls)))
 
     def delete_acls(
         self, acl_filters: Iterable[ACLFilter]
     ) -> list[tuple[ACLFilter, list[MatchedACL], type[BrokerResponseError]]]:
-        """Delete the ACLs that filters match: filter, the ACLs matched, and the filter's error class, for each filter.
+        """Delete the ACLs that filters match.
+
+        Returns, for each filter, the filter, the matched ACLs and an error class.
 
         Arguments:
-            acl_filters: a filter each; an ACL goes if one of them matches it.
+            acl_filters: the filters; an ACL is deleted if one of them matches it.
 
-        Each ACL matched has an attribute ``error``, and can be taken as a pair of the ACL and that.
+        Each matched ACL has an attribute ``error``, and can be unpacked as a pair of the ACL and its error.
         """
         filters = arguments.instances("acl_filters", ACLFilter, acl_filters)
         return self._run(_acls.delete_acls(self._requests, filters))
@@ -51,10 +55,12 @@ class AccessCalls(AdminCalls):
     def alter_user_scram_credentials(
         self, alterations: Iterable[UserScramCredentialDeletion | UserScramCredentialUpsertion]
     ) -> dict[str, str | None]:
-        """Store or delete SCRAM credentials (KIP-554, Kafka 2.7): what went wrong by user, None for success.
+        """Store or delete SCRAM credentials (KIP-554, Kafka 2.7).
+
+        Returns an error message by user, None for success.
 
         Arguments:
-            alterations: what is stored and what is deleted, one of each user; Kafka refuses two.
+            alterations: credentials to store and to delete; Kafka refuses two for the same user.
         """
         wanted = arguments.elements("alterations", alterations)
         for each in wanted:
@@ -66,19 +72,23 @@ class AccessCalls(AdminCalls):
         return self._run(_users.alter_user_scram_credentials(self._requests, wanted))
 
     def describe_user_scram_credentials(self, users: Iterable[str] | None = None) -> dict[str, dict[str, Any]]:
-        """The SCRAM credentials of users, None: of all: a dict of ``error`` and ``credential_infos`` for each.
+        """Describe the SCRAM credentials of users: a dict with ``error`` and ``credential_infos`` for each user.
 
-        A credential is a dict of ``mechanism``, a `ScramMechanism`, and ``iterations``.
+        A credential is a dict with ``mechanism``, a `ScramMechanism`, and ``iterations``.
+
+        Arguments:
+            users: the users by name; None: all.
         """
         names = None if users is None else arguments.names("users", users)
         return self._run(_users.describe_user_scram_credentials(self._requests, names))
 
 
 class TokenCalls(AdminCalls):
-    """What is done with delegation tokens (KIP-48, Kafka 1.1).
+    """Methods about delegation tokens (KIP-48, Kafka 1.1).
 
-    Brokers without ``delegation.token.secret.key`` raise `DelegationTokenAuthDisabledError`. The client has to be
-    logged in, otherwise than by a token: `DelegationTokenRequestNotAllowedError`. kafka-python has no such methods.
+    Brokers without ``delegation.token.secret.key`` raise `DelegationTokenAuthDisabledError`. The client must be
+    authenticated, and not by a delegation token; otherwise they raise `DelegationTokenRequestNotAllowedError`.
+    kafka-python has no such methods.
     """
 
     def create_delegation_token(
@@ -91,9 +101,9 @@ class TokenCalls(AdminCalls):
         """Create a token.
 
         Arguments:
-            renewers: principals that can renew it beside the owner, such as "User:alice".
-            max_lifetime_ms: until when it can be renewed, from now; -1: as long as the brokers allow.
-            owner: the principal that its bearer is (KIP-373, Kafka 3.3); None: who calls.
+            renewers: principals that may renew it, in addition to the owner, such as "User:alice".
+            max_lifetime_ms: how long from now it can be renewed; -1: as long as the brokers allow.
+            owner: the principal that the token authenticates (KIP-373, Kafka 3.3); None: this client's.
             timeout_ms: how long the brokers may take; None: ``request_timeout_ms``.
         """
         who = [principal("renewers", each) for each in arguments.names("renewers", renewers)]
@@ -104,11 +114,11 @@ class TokenCalls(AdminCalls):
     def renew_delegation_token(
         self, token: DelegationToken | bytes, renew_period_ms: int = -1, timeout_ms: float | None = None
     ) -> int:
-        """Let a token expire later: when, in milliseconds since 1970.
+        """Renew a token. Returns the new expiry time in milliseconds since 1970.
 
         Arguments:
             token: the token, or its ``hmac``.
-            renew_period_ms: from now; -1: as long as the brokers renew it.
+            renew_period_ms: time from now until expiry; -1: as long as the brokers allow.
             timeout_ms: how long the brokers may take; None: ``request_timeout_ms``.
         """
         period, limit = arguments.number("renew_period_ms", renew_period_ms), arguments.timeout(timeout_ms)
@@ -117,11 +127,11 @@ class TokenCalls(AdminCalls):
     def expire_delegation_token(
         self, token: DelegationToken | bytes, expiry_period_ms: int = -1, timeout_ms: float | None = None
     ) -> int:
-        """Let a token expire earlier: when, in milliseconds since 1970.
+        """Let a token expire earlier. Returns the new expiry time in milliseconds since 1970.
 
         Arguments:
             token: the token, or its ``hmac``.
-            expiry_period_ms: from now; -1: at once.
+            expiry_period_ms: time from now until expiry; -1: expire at once.
             timeout_ms: how long the brokers may take; None: ``request_timeout_ms``.
         """
         period, limit = arguments.number("expiry_period_ms", expiry_period_ms), arguments.timeout(timeout_ms)
@@ -130,10 +140,10 @@ class TokenCalls(AdminCalls):
     def describe_delegation_tokens(
         self, owners: Iterable[str] | None = None, timeout_ms: float | None = None
     ) -> list[DelegationToken]:
-        """The tokens of these principals, None: all, as far as the client may see them.
+        """List the tokens that this client may see.
 
         Arguments:
-            owners: principals such as "User:alice"; None: of all.
+            owners: owners of the tokens, such as "User:alice"; None: all.
             timeout_ms: how long the brokers may take; None: ``request_timeout_ms``.
         """
         whose = None

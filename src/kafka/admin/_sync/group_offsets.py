@@ -1,5 +1,5 @@
 # Written by scripts/twins.py from kafka/admin/_async/group_offsets.py: change that file, not this one.
-"""What groups have committed."""
+"""Methods about the offsets of groups."""
 
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class GroupOffsetCalls(AdminCalls):
-    """What is done with the offsets that groups have committed."""
+    """Methods about the offsets that groups have committed."""
 
     def list_consumer_group_offsets(
         self,
@@ -28,14 +28,14 @@ class GroupOffsetCalls(AdminCalls):
         group_coordinator_id: int | None = None,
         partitions: Iterable[TopicPartition] | None = None,
     ) -> dict[TopicPartition, OffsetAndMetadata]:
-        """What a group has committed, for these partitions; None: for all that it has committed for.
+        """List the committed offsets of a group.
 
         Arguments:
             group_id: the group.
-            group_coordinator_id: the broker that coordinates it, if known; None looks it up.
-            partitions: those that are wanted; None: all that it has committed for.
+            group_coordinator_id: the group's coordinator, if known; None looks it up.
+            partitions: the partitions; None: all partitions with a committed offset.
 
-        A partition that was named but has no committed offset has offset -1.
+        A named partition without a committed offset has offset -1.
         """
         wanted = None if partitions is None else arguments.partitions("partitions", partitions)
         group_id = arguments.name("group_id", group_id)
@@ -47,13 +47,13 @@ class GroupOffsetCalls(AdminCalls):
         require_stable: bool = False,
         raise_errors: bool = True,
     ) -> dict[str, dict[TopicPartition, OffsetAndMetadata]]:
-        """What groups of any kind but share groups have committed, by group, as of `list_consumer_group_offsets`.
+        """List the committed offsets of groups, by group; see `list_consumer_group_offsets`. Not for share groups.
 
         Arguments:
-            group_specs: group id to the partitions wanted, None: all; or just group ids.
-            require_stable: wait until offsets that were sent in an open transaction are decided (KIP-447, Kafka 2.5).
-            raise_errors: raise the first error; False gives each group or partition its own, as a `KafkaError` in
-                place of the value.
+            group_specs: group id to its partitions (None: all); or just group ids.
+            require_stable: wait for the end of open transactions that include offsets (KIP-447, Kafka 2.5).
+            raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each group or
+                partition that failed.
         """
         wanted = _by_group(group_specs)
         return self._run(
@@ -63,12 +63,12 @@ class GroupOffsetCalls(AdminCalls):
         )
 
     def plot_lag(self, group_ids: Iterable[str] | str) -> "Figure":
-        """How far groups are behind, as a figure that notebooks show: a bar for each partition committed for.
+        """Plot the lag of groups: a figure with one bar per partition that they have committed.
 
-        Of many partitions the twenty that lag most are drawn; the title has the sum of all. Needs the extra "plot".
+        Shows at most the twenty partitions with the highest lag; the title shows the total. Needs the extra "plot".
 
         Arguments:
-            group_ids: one group or several, of any kind but share groups.
+            group_ids: one group or several, but not share groups.
 
         Raises `ImportError` without matplotlib, and what `list_group_offsets` raises.
         """
@@ -91,12 +91,14 @@ class GroupOffsetCalls(AdminCalls):
         offsets: Mapping[TopicPartition, OffsetAndMetadata],
         group_coordinator_id: int | None = None,
     ) -> dict[TopicPartition, type[BrokerResponseError]]:
-        """Commit offsets for a group that has no members: an error class for each, `NoError` for success.
+        """Commit offsets for a group without members.
+
+        Returns an error class for each partition, `NoError` for success.
 
         Arguments:
             group_id: the group.
-            offsets: partition to the offset of the next record that the group is to read, with its metadata.
-            group_coordinator_id: the broker that coordinates it, if known; None looks it up.
+            offsets: partition to the offset of the next record to read, with its metadata.
+            group_coordinator_id: the group's coordinator, if known; None looks it up.
         """
         group_id = arguments.name("group_id", group_id)
         wanted = {
@@ -114,20 +116,20 @@ class GroupOffsetCalls(AdminCalls):
         group_coordinator_id: int | None = None,
         dry_run: bool = False,
     ) -> dict[TopicPartition, dict[str, Any]]:
-        """Move what a group without members has committed.
+        """Reset the committed offsets of a group without members.
 
         Arguments:
             group_id: the group.
-            offset_specs: for each partition, or topic, where to: an `OffsetSpec`; an `OffsetTimestamp` or a `datetime`,
-                local time where it has no zone; a `timedelta`, so long ago; an `OffsetShift`, so many records on; or an
-                offset. One of these alone is for all partitions that the group has committed for. What the partition
-                does not have becomes its first or last offset.
-            group_coordinator_id: the broker that coordinates it, if known; None looks it up.
-            dry_run: only find where they would go, and whether they could.
+            offset_specs: partition or topic to its target: an `OffsetSpec`; an `OffsetTimestamp` or a `datetime` (local
+                time if it has no zone); a `timedelta` before now; an `OffsetShift` in records; or an offset. A single
+                target applies to all partitions that the group has committed. A target outside the partition becomes
+                its first or last offset.
+            group_coordinator_id: the group's coordinator, if known; None looks it up.
+            dry_run: only find the new offsets, and whether they could be committed.
 
-        Gives a dict for each partition: ``error``, a class, `NoError` for success, and ``offset``, where it goes, or
-        -1. It does not raise what is wrong with partitions: while the group has members, each of them has
-        `UnknownMemberIdError`, in a dry run too.
+        Returns a dict for each partition: ``error``, an error class (`NoError` for success), and ``offset``, the new
+        offset or -1. Errors of partitions are not raised. While the group has members, each partition has
+        `UnknownMemberIdError`, even in a dry run.
         """
         group_id, what = arguments.name("group_id", group_id), "offset_specs"
         wanted: Mapping[TopicPartition | str, Target] | Target
@@ -143,14 +145,14 @@ class GroupOffsetCalls(AdminCalls):
     def delete_group_offsets(
         self, group_id: str, partitions: Iterable[TopicPartition], group_coordinator_id: int | None = None
     ) -> dict[TopicPartition, type[BrokerResponseError]]:
-        """Forget what a group has committed for partitions of topics that no member subscribes to.
+        """Delete committed offsets of partitions whose topics no member subscribes to.
 
         Arguments:
             group_id: the group.
-            partitions: what is forgotten.
-            group_coordinator_id: the broker that coordinates it, if known; None looks it up.
+            partitions: the partitions.
+            group_coordinator_id: the group's coordinator, if known; None looks it up.
 
-        Gives an error class for each, `NoError` for success.
+        Returns an error class for each partition, `NoError` for success.
         """
         group_id, wanted = arguments.name("group_id", group_id), arguments.partitions("partitions", partitions)
         if not wanted:
@@ -162,12 +164,12 @@ class GroupOffsetCalls(AdminCalls):
         group_specs: Mapping[str, Iterable[TopicPartition] | None] | Iterable[str],
         raise_errors: bool = True,
     ) -> dict[str, dict[TopicPartition, SharePartitionOffset]]:
-        """Where share groups begin in each partition (KIP-932, Kafka 4.1), by group.
+        """List the start offsets of share groups (KIP-932, Kafka 4.1), by group.
 
         Arguments:
-            group_specs: group id to the partitions wanted, None: all; or just group ids.
-            raise_errors: raise the first error; False gives each group or partition its own, as a `KafkaError` in
-                place of the value.
+            group_specs: group id to its partitions (None: all); or just group ids.
+            raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each group or
+                partition that failed.
         """
         wanted = _by_group(group_specs)
         return self._run(_share.list_share_group_offsets(self._requests, wanted, raise_errors))
@@ -175,11 +177,13 @@ class GroupOffsetCalls(AdminCalls):
     def alter_share_group_offsets(
         self, group_id: str, offsets: Mapping[TopicPartition, int]
     ) -> dict[TopicPartition, type[BrokerResponseError]]:
-        """Move where a share group without members begins: an error class for each, `NoError` for success.
+        """Change the start offsets of a share group without members.
+
+        Returns an error class for each partition, `NoError` for success.
 
         Arguments:
             group_id: the share group.
-            offsets: partition to the offset from which on records are acquired.
+            offsets: partition to the first offset to acquire.
         """
         group_id, what = arguments.name("group_id", group_id), "offsets"
         wanted = {
@@ -189,18 +193,20 @@ class GroupOffsetCalls(AdminCalls):
         return self._run(_share.alter_share_group_offsets(self._requests, group_id, wanted))
 
     def delete_share_group_offsets(self, group_id: str, topics: Iterable[str]) -> dict[str, type[BrokerResponseError]]:
-        """Forget topics in a share group without members: an error class for each, `NoError` for success.
+        """Delete the offsets of topics in a share group without members.
+
+        Returns an error class for each topic, `NoError` for success.
 
         Arguments:
             group_id: the share group.
-            topics: what is forgotten, by name.
+            topics: the topics by name.
         """
         group_id, names = arguments.name("group_id", group_id), arguments.names("topics", topics)
         return self._run(_share.delete_share_group_offsets(self._requests, group_id, names))
 
 
 def _by_group(given: Any) -> dict[str, list[TopicPartition] | None]:
-    """The partitions wanted by group; None: all."""
+    """Partitions by group; None: all."""
     what = "group_specs"
     if not isinstance(given, Mapping):
         return dict.fromkeys(arguments.names(what, given))

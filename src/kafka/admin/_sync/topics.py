@@ -1,5 +1,5 @@
 # Written by scripts/twins.py from kafka/admin/_async/topics.py: change that file, not this one.
-"""Topics."""
+"""Methods about topics."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -16,7 +16,7 @@ from kafka.errors import IllegalArgumentError
 
 
 class TopicCalls(AdminCalls):
-    """What is done with topics."""
+    """Methods about topics."""
 
     def create_topics(
         self,
@@ -30,12 +30,11 @@ class TopicCalls(AdminCalls):
 
         Arguments:
             new_topics: `NewTopic` objects; names; or names to dicts of ``num_partitions``, ``replication_factor``,
-                ``assignments`` and ``configs``, as of `NewTopic` and all optional.
-            timeout_ms: how long the cluster may take until all brokers know the topics; None: ``request_timeout_ms``.
-            validate_only: only check whether they could be created.
-            raise_errors: raise the error of the first topic that failed; others may have been created. False leaves
-                the errors in the result.
-            wait_for_metadata: as `wait_for_topics` afterwards, for those that were created.
+                ``assignments`` and ``configs``, all optional; see `NewTopic`.
+            timeout_ms: how long the cluster may take to create the topics on all brokers; None: ``request_timeout_ms``.
+            validate_only: only check whether the topics could be created.
+            raise_errors: raise the first error; other topics may have been created. False leaves errors in the result.
+            wait_for_metadata: afterwards, `wait_for_topics` for the created topics.
         """
         if validate_only and wait_for_metadata:
             raise IllegalArgumentError("wait_for_metadata: nothing is created where validate_only is True")
@@ -47,11 +46,11 @@ class TopicCalls(AdminCalls):
         return result
 
     def wait_for_topics(self, topic_names: Iterable[str], timeout_ms: float = 10_000) -> None:
-        """Wait until the brokers know the topics, and each partition has a leader; else `KafkaTimeoutError`.
+        """Wait until the brokers know the topics and each partition has a leader. Raises `KafkaTimeoutError`.
 
         Arguments:
-            topic_names: what is waited for.
-            timeout_ms: how long.
+            topic_names: the topics by name.
+            timeout_ms: time limit in milliseconds.
         """
         names, limit = arguments.names("topic_names", topic_names), arguments.timeout(timeout_ms)
         self._run(_topics.wait_for_topics(self._requests, names, limit or 0))
@@ -62,28 +61,28 @@ class TopicCalls(AdminCalls):
         """Delete topics by name, or by id as `uuid.UUID` (Kafka 2.8).
 
         Arguments:
-            topics: names, or ids.
+            topics: names or ids.
             timeout_ms: how long the cluster may take; None: ``request_timeout_ms``.
-            raise_errors: raise the error of the first that failed; others may be gone. False leaves them in the result.
+            raise_errors: raise the first error; other topics may be deleted. False leaves errors in the result.
         """
         wanted, limit = arguments.names_or_ids("topics", topics), arguments.timeout(timeout_ms)
         return self._run(_topics.delete_topics(self._requests, wanted, limit, raise_errors))
 
     def list_topics(self, include_internal: bool = True) -> list[str]:
-        """The names of all topics, with or without those that Kafka itself keeps, such as "__consumer_offsets".
+        """List the names of all topics.
 
         Arguments:
-            include_internal: whether those that Kafka itself keeps are among them.
+            include_internal: include Kafka's internal topics, such as "__consumer_offsets".
         """
         return self._run(_topics.list_topics(self._requests, include_internal))
 
     def describe_topics(self, topics: Iterable[str | UUID] | None = None) -> list[dict[str, Any]]:
         """Describe topics by name, or by id as `uuid.UUID` (Kafka 2.8); None: all.
 
-        Each is a dict of ``topic`` (also as ``name``), ``error_code``, ``is_internal``, ``topic_id``,
-        ``authorized_operations`` (the names of what this client may do; None: not told) and ``partitions``: dicts of
-        ``partition``, ``leader``, ``leader_epoch``, ``replicas``, ``isr``, ``offline_replicas``, ``error_code``. A
-        topic that does not exist has an error code and no partitions.
+        Returns a list of dicts with ``topic`` (also as ``name``), ``error_code``, ``is_internal``, ``topic_id``,
+        ``authorized_operations`` (names of the operations that this client may do; None: unknown) and ``partitions``:
+        dicts with ``partition``, ``leader``, ``leader_epoch``, ``replicas``, ``isr``, ``offline_replicas``,
+        ``error_code``. A topic that does not exist has an error code and no partitions.
         """
         return self._run(
             _topics.describe_topics(
@@ -101,11 +100,11 @@ class TopicCalls(AdminCalls):
         """Add partitions to topics.
 
         Arguments:
-            topic_partitions: topic name to a `NewPartitions`, to the number afterwards, or to a dict of that
-                (``count``) and of the brokers of each new partition (``assignments``).
+            topic_partitions: topic name to a `NewPartitions`, to the new total number, or to a dict with that number
+                (``count``) and the brokers of each new partition (``assignments``).
             timeout_ms: how long the cluster may take; None: ``request_timeout_ms``.
-            validate_only: only check whether it could be done.
-            raise_errors: raise the error of the first topic that failed; False leaves the errors in the result.
+            validate_only: only check whether the change would succeed.
+            raise_errors: raise the first error; False leaves errors in the result.
         """
         wanted = wanted_partitions(topic_partitions)
         limit = arguments.timeout(timeout_ms)

@@ -15,7 +15,7 @@ import click
 
 from kafka.cli.options import at_least_one, complete_group, connected, count_option, topic_option
 from kafka.cli.output import note
-from kafka.cli.positions import DURATION, POSITION, Position, instant
+from kafka.cli.position_syntax import DURATION, POSITION, Position, instant
 from kafka.cli.session import Session
 from kafka.cli.typed_values import Typed, note_likely_mistakes, with_typed_values
 

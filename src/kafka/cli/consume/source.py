@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import kafka
 from kafka.cli.consume.selection import Piece
 from kafka.cli.output import note
-from kafka.cli.positions import Position
+from kafka.cli.position_syntax import Position
 from kafka.cli.session import Session
 from kafka.consumer import ConsumerRebalanceListener
 from kafka.consumer.bounded.bounds import NOT_FOR_READS, WHERE_TOPICS_ARE

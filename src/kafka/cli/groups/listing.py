@@ -9,7 +9,7 @@ import click
 
 from kafka.cli.options import at_least_one, connected, group_option
 from kafka.cli.output import note
-from kafka.cli.positions import DURATION
+from kafka.cli.position_syntax import DURATION
 from kafka.cli.session import Session
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kafka.cli.options import confirm, connected, dry_run_option, group_option, one, without_effect, yes_option
-from kafka.cli.positions import POSITION, Position, parse_duration, parse_position
+from kafka.cli.position_syntax import POSITION, Position, parse_duration, parse_position
 from kafka.cli.session import Session
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def reset(
 ) -> None:
     """Reset the offsets of a group that has no members. --dry-run shows the new offsets."""
     from kafka.admin import OffsetShift
-    from kafka.cli.places import partitions_of, place
+    from kafka.cli.topic_ranges import partitions_of, place
 
     group = one("group", groups)
     targets: list[Any] = [OffsetShift(shift)] if shift is not None else []
@@ -165,7 +165,7 @@ class _Moves:
     ) -> "dict[TopicPartition, tuple[int, Any]]":
         from kafka.admin import OffsetShift, OffsetSpec, OffsetTimestamp
         from kafka.cli.groups.standing import described
-        from kafka.cli.places import offsets_at
+        from kafka.cli.topic_ranges import offsets_at
         from kafka.errors import KafkaError, NoError, NonEmptyGroupError
 
         target = self._target
@@ -224,7 +224,7 @@ def _members(admin: "KafkaAdminClient", group: str) -> str:
 @connected
 def set_offsets(session: Session, groups: list[str], offsets: tuple[str, ...]) -> None:
     """Commit offsets for a group that has no members, even offsets outside its logs."""
-    from kafka.cli.places import triple
+    from kafka.cli.topic_ranges import triple
     from kafka.structs import OffsetAndMetadata
 
     group = one("group", groups)

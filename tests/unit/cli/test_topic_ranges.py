@@ -6,8 +6,8 @@ from collections.abc import Callable
 import click
 import pytest
 
-from kafka.cli.places import triple
-from kafka.cli.positions import parse_position
+from kafka.cli.position_syntax import parse_position
+from kafka.cli.topic_ranges import triple
 from kafka.structs import TopicPartition
 from unit.cli.cli_support import Cli
 

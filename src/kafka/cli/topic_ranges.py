@@ -7,7 +7,7 @@ import click
 
 from kafka.admin import OffsetSpec, OffsetTimestamp
 from kafka.cli.options import partition_of
-from kafka.cli.positions import Position, instant
+from kafka.cli.position_syntax import Position, instant
 from kafka.coordinator.offset_arguments import timestamp_ms
 from kafka.errors import BrokerNotAvailableError, KafkaError, UnknownTopicOrPartitionError
 from kafka.structs import TopicPartition
