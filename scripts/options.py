@@ -16,8 +16,8 @@ import textwrap
 from pathlib import Path
 
 from kafka.config.option import Option
+from kafka.config.option_text import described
 from kafka.config.table import option_table
-from kafka.config.text import described
 
 ROOT = Path(__file__).resolve().parents[1]
 TARGET = ROOT / "src" / "kafka" / "config" / "keywords.py"

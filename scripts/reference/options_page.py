@@ -11,12 +11,12 @@ from scripts.reference.history import FIRST_IN
 from kafka.config.connection import ConnectionOptions
 from kafka.config.consumer import ConsumerOptions, FetchOptions, GroupOptions
 from kafka.config.option import Option
+from kafka.config.option_text import default_text
 from kafka.config.producer import ProducerOptions
 from kafka.config.sasl import OAuthBearerOptions, SaslOptions
 from kafka.config.security import ProxyOptions, SecurityOptions
 from kafka.config.share import ShareOptions
 from kafka.config.table import option_table
-from kafka.config.text import default_text
 
 GROUPS: dict[str, tuple[type[Any], ...]] = {
     "Connections": (ConnectionOptions,),

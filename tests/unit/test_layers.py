@@ -227,7 +227,7 @@ def test_no_old_path_is_a_file_or_a_folder() -> None:
     ("module", "code"),
     [
         ("kafka.wire.codec", "from kafka.record import Columns"),
-        ("kafka.wire.codec", "def f():\n    import kafka.net.loop"),
+        ("kafka.wire.codec", "def f():\n    import kafka.net.loop_thread"),
         ("kafka.errors", "from kafka import structs"),
         ("kafka.record.reader", "from ..cluster import client"),
         ("kafka.consumer.core", "from kafka import KafkaAdminClient"),
@@ -237,7 +237,7 @@ def test_no_old_path_is_a_file_or_a_folder() -> None:
         ("kafka.net.loop", "from kafka.formats.registry.client import SchemaRegistryClient"),
         ("kafka.net.loop", "import kafka.broker"),
         ("kafka._variant", "from kafka import errors"),
-        ("kafka.net.loop", "importlib.import_module('kafka.spark')"),
+        ("kafka.net.loop_thread", "importlib.import_module('kafka.spark')"),
         ("kafka.wire.codec", "from kafka.invented import thing"),
         ("kafka.producer.core", "from kafka.legacy import anything"),
         ("kafka.producer.core", "from kafka.producer import simple"),

@@ -19,9 +19,9 @@ from kafka.admin._async.topics import AsyncTopicCalls
 from kafka.admin._async.transactions import AsyncTransactionCalls
 from kafka.admin.base_client import BaseAdminClient
 from kafka.cluster.client_core import ClientCore
-from kafka.cluster.polled_client import InnerName
+from kafka.cluster.kafka_python_client import InnerName
 from kafka.config import AdminConfigs, with_options
-from kafka.config.settings_given import refuse_positions
+from kafka.config.argument_errors import refuse_positions
 from kafka.errors import IllegalStateError
 from kafka.net.callback_thread import LoopCallbacks
 from kafka.net.own_loop import OwnLoop

@@ -20,9 +20,9 @@ from kafka.admin._sync.transactions import TransactionCalls
 from kafka.admin.base_client import BaseAdminClient
 from kafka.cluster.client_core import ClientCore
 from kafka.cluster.client_health import ClientHealth
-from kafka.cluster.polled_client import SendsToNodes
+from kafka.cluster.kafka_python_client import SendsToNodes
 from kafka.config import AdminConfigs, with_options
-from kafka.config.settings_given import refuse_positions
+from kafka.config.argument_errors import refuse_positions
 from kafka.errors import IllegalStateError, KafkaError
 from kafka.net import LoopThread
 from kafka.net.callback_thread import WorkerThread

@@ -3,7 +3,7 @@
 import random
 
 from kafka._loop_services import loop_random
-from kafka.cluster.troubles import Troubles
+from kafka.cluster.current_failures import CurrentFailures
 
 _JITTER = 0.2
 _LEAST_MS = 1
@@ -16,15 +16,19 @@ class Backoff:
         first_ms, max_ms: in milliseconds; less than 1 counts as 1: what fails at once, again and again, would take a
             whole processor.
         rng: source of the jitter; a seeded one makes the pauses repeatable.
-        troubles: where `health()` of the client reads what is tried again with these pauses.
+        current_failures: where `health()` of the client reads what is tried again with these pauses.
     """
 
-    __slots__ = ("_first_s", "_max_s", "_rng", "troubles")
+    __slots__ = ("_first_s", "_max_s", "_rng", "current_failures")
 
     def __init__(
-        self, first_ms: float, max_ms: float, rng: random.Random | None = None, troubles: Troubles | None = None
+        self,
+        first_ms: float,
+        max_ms: float,
+        rng: random.Random | None = None,
+        current_failures: CurrentFailures | None = None,
     ) -> None:
-        self.troubles = troubles if troubles is not None else Troubles()
+        self.current_failures = current_failures if current_failures is not None else CurrentFailures()
         self._first_s = max(first_ms, _LEAST_MS) / 1000
         self._max_s = max(self._first_s, max_ms / 1000)
         self._rng = rng if rng is not None else loop_random()

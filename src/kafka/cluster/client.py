@@ -10,6 +10,7 @@ from kafka._variant import warn_if_plain
 from kafka.cluster.backoff import Backoff
 from kafka.cluster.bootstrap import Bootstrap
 from kafka.cluster.coordinators import Coordinators
+from kafka.cluster.current_failures import CurrentFailures
 from kafka.cluster.discovery import BrokerLookup, Discovery
 from kafka.cluster.metadata import ClusterMetadata
 from kafka.cluster.metadata_requests import read_metadata
@@ -17,7 +18,6 @@ from kafka.cluster.metadata_updater import MetadataUpdater
 from kafka.cluster.pool import BOOTSTRAP_NODE, Address, ConnectionPool
 from kafka.cluster.protocols import CoordinatorKind
 from kafka.cluster.retry import RetryPolicy, anything_unexpected
-from kafka.cluster.troubles import Troubles
 from kafka.config import ConnectionOptions, SecurityOptions
 from kafka.errors import (
     IllegalStateError,
@@ -50,7 +50,7 @@ class ClusterClient:
     Arguments:
         rng: picks among brokers that are equally good.
         traffic: counts what is exchanged with the brokers; None: nobody looks at that.
-        troubles: shows what fails and is tried again; None: nobody looks at that.
+        current_failures: shows what fails and is tried again; None: nobody looks at that.
     """
 
     def __init__(
@@ -59,16 +59,20 @@ class ClusterClient:
         security: SecurityOptions,
         rng: random.Random | None = None,
         traffic: NetworkTraffic | None = None,
-        troubles: Troubles | None = None,
+        current_failures: CurrentFailures | None = None,
     ) -> None:
         self._options = connection
         self._rng = rng if rng is not None else loop_random()
-        self._pool = ConnectionPool(connection, security, self._address_of, traffic, troubles)
+        self._pool = ConnectionPool(connection, security, self._address_of, traffic, current_failures)
         self._coordinators = Coordinators(self.any_connection)
-        self._updater = MetadataUpdater(connection, self.any_connection, lambda: self._discovery.again(), troubles)
+        self._updater = MetadataUpdater(
+            connection, self.any_connection, lambda: self._discovery.again(), current_failures
+        )
         bootstrap = Bootstrap(connection, security, self._updater.ask_all, self._rng, self._pool.last_error_at, traffic)
         self._discovery = Discovery(bootstrap, self._updater, self._pool, self._coordinators)
-        backoff = Backoff(connection.retry_backoff_ms, connection.retry_backoff_max_ms, troubles=troubles)
+        backoff = Backoff(
+            connection.retry_backoff_ms, connection.retry_backoff_max_ms, current_failures=current_failures
+        )
         self._retries = RetryPolicy(
             backoff, log, level=logging.DEBUG, fatal=anything_unexpected, renew=lambda _: self.refresh_metadata()
         )

@@ -9,10 +9,10 @@ from kafka._loop_services import loop_random
 from kafka.cluster.backoff import Backoff
 from kafka.cluster.client import ClusterClient
 from kafka.cluster.client_health import ClientHealth
+from kafka.cluster.current_failures import CurrentFailures
 from kafka.cluster.protocols import ClusterAccess
 from kafka.cluster.telemetry.collector import Identity
 from kafka.cluster.telemetry.telemetry import Telemetry
-from kafka.cluster.troubles import Troubles
 from kafka.config import ConnectionOptions, SecurityOptions
 from kafka.metrics.client_metrics import ClientMetrics
 from kafka.net.statistics import NetworkTraffic
@@ -34,7 +34,7 @@ class ClientCore:
 
     Attributes:
         cluster: metadata, and connections to brokers.
-        troubles: what currently fails and is retried.
+        current_failures: what currently fails and is retried.
         backoff: the pauses between retries, as in the options.
         health: creates the reports of `health()`.
         telemetry: pushes metrics to brokers that subscribe to them.
@@ -51,14 +51,14 @@ class ClientCore:
         submit: Callable[[Callable[[], object]], object],
         cluster: ClusterAccess | None = None,
     ) -> None:
-        self.troubles = Troubles(loop.time, client_id=connection.client_id)
+        self.current_failures = CurrentFailures(loop.time, client_id=connection.client_id)
         if cluster is None:
-            cluster = ClusterClient(connection, security, traffic=traffic, troubles=self.troubles)
+            cluster = ClusterClient(connection, security, traffic=traffic, current_failures=self.current_failures)
         self.cluster: ClusterAccess = cluster
         self.backoff = Backoff(
-            connection.retry_backoff_ms, connection.retry_backoff_max_ms, loop_random(loop), self.troubles
+            connection.retry_backoff_ms, connection.retry_backoff_max_ms, loop_random(loop), self.current_failures
         )
-        self.health = ClientHealth(connection.client_id, loop, self.troubles, cluster)
+        self.health = ClientHealth(connection.client_id, loop, self.current_failures, cluster)
         self.telemetry = Telemetry(connection, cluster, metrics, identity, loop, submit)
 
     async def start(self, *, in_background: bool = False) -> None:

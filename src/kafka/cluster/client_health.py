@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from kafka._addresses import format_address
+from kafka.cluster.current_failures import CurrentFailures
 from kafka.cluster.protocols import ClusterAccess
-from kafka.cluster.troubles import Troubles
 from kafka.config import ConnectionOptions
 from kafka.errors import ForkedClientError
 from kafka.health import Failure, Health, HealthState
@@ -48,16 +48,20 @@ class ClientHealth:
     Arguments:
         client_id: the client's name.
         loop: what the client runs on.
-        troubles: what the client's tasks tell of.
+        current_failures: what the client's tasks tell of.
         cluster: its connections.
     """
 
     def __init__(
-        self, client_id: str | None, loop: asyncio.AbstractEventLoop, troubles: Troubles, cluster: ClusterAccess
+        self,
+        client_id: str | None,
+        loop: asyncio.AbstractEventLoop,
+        current_failures: CurrentFailures,
+        cluster: ClusterAccess,
     ) -> None:
         self._client_id = client_id or ""
         self._loop = loop
-        self._troubles = troubles
+        self._current_failures = current_failures
         self._cluster = cluster
         self._pid = os.getpid()
         self._loop_error: Exception | None = None
@@ -73,9 +77,9 @@ class ClientHealth:
             seen: what the client itself knows.
             closed: whether it is closed, or being closed.
         """
-        troubles, now = self._troubles, self._loop.time()
+        current_failures, now = self._current_failures, self._loop.time()
         fatal = self._cannot_run() or seen.fatal
-        failing = troubles.failing()
+        failing = current_failures.failing()
         waited = None if seen.waiting_since is None else max(0.0, now - seen.waiting_since)
         state = HealthState.HEALTHY
         if closed:
@@ -97,7 +101,7 @@ class ClientHealth:
             None if over else waited,
             () if over else seen.waits_for,
             () if over else failing,
-            troubles.last() if fatal is None else Failure("", type(fatal).__name__, str(fatal), 0.0),
+            current_failures.last() if fatal is None else Failure("", type(fatal).__name__, str(fatal), 0.0),
             () if over else self._cluster.connected_brokers,
             seen.membership,
             seen.lag,

@@ -6,10 +6,10 @@ import math
 from collections.abc import Awaitable, Callable, Iterable
 
 from kafka.cluster.backoff import Backoff
+from kafka.cluster.current_failures import CurrentFailures
 from kafka.cluster.metadata import ClusterMetadata
 from kafka.cluster.metadata_requests import MetadataAnswer, ask_metadata
 from kafka.cluster.retry import RetryPolicy, as_kafka_error, nothing
-from kafka.cluster.troubles import Troubles
 from kafka.config import ConnectionOptions
 from kafka.errors import IllegalStateError, KafkaConnectionError, KafkaError, KafkaTimeoutError, for_code
 from kafka.net import Connection
@@ -51,7 +51,7 @@ class MetadataRefresher:
             that is watched is asked for as well.
         min_interval_ms, max_interval_ms: how far apart two refreshes are at least, and at most when they fail.
         max_age_ms: after how long a refresh is made unasked.
-        troubles: shows failures.
+        current_failures: shows failures.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class MetadataRefresher:
         min_interval_ms: int,
         max_interval_ms: int,
         max_age_ms: int,
-        troubles: Troubles | None = None,
+        current_failures: CurrentFailures | None = None,
     ) -> None:
         self._fetch = fetch
         self._min_interval_s = min_interval_ms / 1000
@@ -70,7 +70,7 @@ class MetadataRefresher:
         self._driver: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._not_before = 0.0
-        backoff = Backoff(min_interval_ms, max_interval_ms, troubles=troubles)
+        backoff = Backoff(min_interval_ms, max_interval_ms, current_failures=current_failures)
         self._attempts = RetryPolicy(backoff, log, fatal=nothing).attempts(_WHAT)
         self.fetched_at = -math.inf
         """When the metadata were last taken in, in the loop's seconds."""
@@ -167,7 +167,7 @@ class MetadataUpdater:
         options: how often, and whether topics may be created.
         any_connection: gives a connection to ask on.
         bootstrap: finds the cluster anew (KIP-1102).
-        troubles: shows that refreshing fails.
+        current_failures: shows that refreshing fails.
 
     Attributes:
         metadata: the newest picture; immutable, so any thread may read it.
@@ -179,9 +179,9 @@ class MetadataUpdater:
         options: ConnectionOptions,
         any_connection: Callable[[], Awaitable[Connection]],
         bootstrap: Callable[[], Awaitable[object]],
-        troubles: Troubles | None = None,
+        current_failures: CurrentFailures | None = None,
     ) -> None:
-        self._troubles = troubles
+        self._current_failures = current_failures
         self._options = options
         self._any_connection = any_connection
         self._bootstrap = bootstrap
@@ -199,7 +199,7 @@ class MetadataUpdater:
             options.retry_backoff_ms,
             options.retry_backoff_max_ms,
             options.metadata_max_age_ms,
-            self._troubles,
+            self._current_failures,
         )
 
     async def close(self) -> None:

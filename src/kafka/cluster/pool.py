@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from kafka.cluster.backoff import Backoff
+from kafka.cluster.current_failures import CurrentFailures
 from kafka.cluster.retry import RetryPolicy, as_kafka_error, nothing
-from kafka.cluster.troubles import Troubles
 from kafka.config import ConnectionOptions, SecurityOptions
 from kafka.errors import IllegalStateError, KafkaConnectionError, KafkaError, StaleMetadata
 from kafka.net import ApiVersions, Connection, open_connection
@@ -71,7 +71,7 @@ class ConnectionPool:
     Arguments:
         address_of: gives the present host and port of a broker, None if the cluster has no such broker.
         traffic: counts what is exchanged with each broker.
-        troubles: shows which brokers cannot be reached.
+        current_failures: shows which brokers cannot be reached.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class ConnectionPool:
         security: SecurityOptions,
         address_of: Callable[[int], Address | None],
         traffic: NetworkTraffic | None = None,
-        troubles: Troubles | None = None,
+        current_failures: CurrentFailures | None = None,
     ) -> None:
         self._options = options
         self._security = security
@@ -88,7 +88,9 @@ class ConnectionPool:
         self._traffic = NetworkTraffic() if traffic is None else traffic
         self._brokers: dict[int, _Broker] = {}
         self._versions: dict[int, ApiVersions] = {}
-        backoff = Backoff(options.reconnect_backoff_ms, options.reconnect_backoff_max_ms, troubles=troubles)
+        backoff = Backoff(
+            options.reconnect_backoff_ms, options.reconnect_backoff_max_ms, current_failures=current_failures
+        )
         self._policy = RetryPolicy(backoff, log, fatal=nothing)
         self._closing: set[asyncio.Task[None]] = set()
         self._closed = False

@@ -28,7 +28,7 @@ from kafka.cluster.backoff import Backoff
 from kafka.cluster.log_limiter import LogLimiter
 from kafka.errors import KafkaError, KafkaTimeoutError, NotControllerError, RetriableError
 from kafka.health import meanwhile
-from kafka.net.dial import in_brief
+from kafka.net.open_stream import in_brief
 
 T = TypeVar("T")
 IsFatal = Callable[[Exception], bool]
@@ -119,7 +119,7 @@ class RetryPolicy:
 
     def tell_failure(self, what: str, error: Exception, failures: int) -> None:
         """Log a failure, as the arguments of the policy say, and show it in `health()`."""
-        self._backoff.troubles.failed(what, error, failures)
+        self._backoff.current_failures.failed(what, error, failures)
         fields = self._fields(what) | {"kafka_error": type(error).__name__, "kafka_failures": failures}
         if not isinstance(error, KafkaError):
             cause = f"{what}: {type(error).__name__}"
@@ -130,22 +130,22 @@ class RetryPolicy:
             self._limiter.say(self._level, what, f"{what} failed: {error}", fields=fields)
 
     def _fields(self, what: str) -> dict[str, object]:
-        return {"kafka_client_id": self._backoff.troubles.client_id, "kafka_operation": what}
+        return {"kafka_client_id": self._backoff.current_failures.client_id, "kafka_operation": what}
 
     def tell_success(self, what: str) -> None:
         """Log that what failed works again."""
-        self._backoff.troubles.over(what)
+        self._backoff.current_failures.over(what)
         self._limiter.over(what, f"{what} works again", self._fields(what))
 
     def tell_end(self, what: str, error: Exception | None = None) -> None:
         """What has failed is not tried any more, because of ``error`` if there is one; that is for others to log."""
-        self._backoff.troubles.over(what)
+        self._backoff.current_failures.over(what)
         if error is not None:
-            self._backoff.troubles.noted(what, error)
+            self._backoff.current_failures.noted(what, error)
 
     def elsewhere(self) -> str:
         """What else of the client fails at present, as the end of a sentence: likely the reason for a silence."""
-        return meanwhile(self._backoff.troubles.failing())
+        return meanwhile(self._backoff.current_failures.failing())
 
     async def renew_after(self, error: Exception) -> None:
         """Fetch newer metadata where ``error`` asks for that; a failure shows when the operation is tried next."""

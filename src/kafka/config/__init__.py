@@ -10,6 +10,7 @@ from kafka.config.java_names import from_java_names
 from kafka.config.keywords import AdminConfigs, CommonConfigs, ConsumerConfigs, ProducerConfigs, ShareConfigs
 from kafka.config.librdkafka import from_librdkafka_names
 from kafka.config.option import Option
+from kafka.config.option_text import option_lines, with_options
 from kafka.config.producer import ProducerOptions
 from kafka.config.properties import load_properties
 from kafka.config.security import SecurityOptions
@@ -25,7 +26,6 @@ from kafka.config.table import (
     parse_producer,
     parse_share,
 )
-from kafka.config.text import option_lines, with_options
 
 __all__ = [
     "AdminConfig",

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from kafka.config import ConsumerConfigs, parse_consumer, with_options
-from kafka.config.settings_given import refuse_settings
+from kafka.config.argument_errors import refuse_settings
 from kafka.config.table import with_class_defaults
 from kafka.consumer._async.calls import AsyncConsumerCalls
 from kafka.consumer.subscription.subscription_state import AsyncConsumerRebalanceListener, ConsumerRebalanceListener

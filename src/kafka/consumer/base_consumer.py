@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 from kafka.cluster.client_health import not_started
-from kafka.cluster.polled_client import InnerName
+from kafka.cluster.kafka_python_client import InnerName
 from kafka.config import ConsumerConfig, option_table
 from kafka.config.table import values_of
 from kafka.consumer.arguments import check_offset, check_offsets, check_partition

@@ -280,7 +280,7 @@ class ConsumerCore:
         except TimeoutError:
             raise KafkaTimeoutError(
                 f"the position of partition {tp.partition} of topic {tp.topic!r} was not found within {timeout_ms} ms"
-                + meanwhile(self._client_core.troubles.failing())
+                + meanwhile(self._client_core.current_failures.failing())
             ) from None
         finally:
             self._positions_wanted = self.events.pending = True  # poll() continues to look, whatever the outcome

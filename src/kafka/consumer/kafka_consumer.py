@@ -5,10 +5,10 @@ import math
 from typing import Any, ClassVar, Self, Unpack
 
 from kafka._loop_services import wall_clock_ns
-from kafka.cluster.polled_client import HasPolledClient
+from kafka.cluster.kafka_python_client import HasPolledClient
 from kafka.config import ConsumerConfigs, parse_consumer, with_options
+from kafka.config.argument_errors import refuse_settings
 from kafka.config.secrecy import GivenConfigs
-from kafka.config.settings_given import refuse_settings
 from kafka.config.table import with_class_defaults
 from kafka.consumer import kafka_python_0_9
 from kafka.consumer._sync.calls import ConsumerCalls

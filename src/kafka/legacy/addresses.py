@@ -98,22 +98,22 @@ ADDRESSES: dict[str, Address] = {
     "kafka.client": Address(
         "kafka-python's import path of `SimpleClient` and `KafkaClient`, from 0.9 to 1.4.",
         names="""
-            kafka.legacy.client_async.client KafkaClient
-            kafka.legacy.simple.client SimpleClient
+            kafka.legacy.client_async.kafka_client KafkaClient
+            kafka.legacy.simple.simple_client SimpleClient
         """,
     ),
     "kafka.client_async": Address(
         "kafka-python's import path of `KafkaClient`, from 1.0 to 2.x.",
         names="""
-            kafka.legacy.client_async.client KafkaClient
-            kafka.legacy.client_async.client DelayedTaskQueue
+            kafka.legacy.client_async.kafka_client KafkaClient
+            kafka.legacy.client_async.kafka_client DelayedTaskQueue
         """,
         apart="selectors",
     ),
     "kafka.codec": Address(
         "kafka-python's import path of compression.",
-        names="kafka.legacy.codec *",
-        apart="kafka.legacy.codec _detect_xerial_stream",
+        names="kafka.legacy.compression_functions *",
+        apart="kafka.legacy.compression_functions _detect_xerial_stream",
     ),
     "kafka.common": Address(
         "kafka-python's import path of tuples and errors, from 0.9 to 1.4; today `kafka.structs` and `kafka.errors`.",
@@ -145,10 +145,10 @@ ADDRESSES: dict[str, Address] = {
     "kafka.consumer.base": Address(
         "kafka-python's import path of `Consumer` and its constants, from 0.9 to 1.4.",
         names="""
-            kafka.legacy.consumer.base AUTO_COMMIT_INTERVAL AUTO_COMMIT_MSG_COUNT FETCH_BUFFER_SIZE_BYTES
-            kafka.legacy.consumer.base FETCH_DEFAULT_BLOCK_TIMEOUT FETCH_MAX_WAIT_TIME FETCH_MIN_BYTES
-            kafka.legacy.consumer.base FULL_QUEUE_WAIT_TIME_SECONDS ITER_TIMEOUT_SECONDS MAX_BACKOFF_SECONDS
-            kafka.legacy.consumer.base MAX_FETCH_BUFFER_SIZE_BYTES NO_MESSAGES_WAIT_TIME_SECONDS Consumer log
+            kafka.legacy.consumer.consumer_base AUTO_COMMIT_INTERVAL AUTO_COMMIT_MSG_COUNT FETCH_BUFFER_SIZE_BYTES
+            kafka.legacy.consumer.consumer_base FETCH_DEFAULT_BLOCK_TIMEOUT FETCH_MAX_WAIT_TIME FETCH_MIN_BYTES
+            kafka.legacy.consumer.consumer_base FULL_QUEUE_WAIT_TIME_SECONDS ITER_TIMEOUT_SECONDS MAX_BACKOFF_SECONDS
+            kafka.legacy.consumer.consumer_base MAX_FETCH_BUFFER_SIZE_BYTES NO_MESSAGES_WAIT_TIME_SECONDS Consumer log
         """,
     ),
     "kafka.consumer.fetcher": Address(
@@ -183,7 +183,7 @@ ADDRESSES: dict[str, Address] = {
         names="""
             kafka.consumer.subscription.subscription_state AsyncConsumerRebalanceListener ConsumerRebalanceListener
             kafka.consumer.subscription.subscription_state SubscriptionType
-            kafka.legacy.subscription.partition TopicPartitionState
+            kafka.legacy.subscription.topic_partition_state TopicPartitionState
             kafka.legacy.subscription.state SubscriptionState
         """,
     ),
@@ -194,36 +194,36 @@ ADDRESSES: dict[str, Address] = {
     "kafka.coordinator.base": Address(
         "kafka-python's import path of `BaseCoordinator`, from 1.0 to 2.x.",
         names="""
-            kafka.legacy.coordinator.base BaseCoordinator
-            kafka.legacy.coordinator.metrics GroupCoordinatorMetrics
-            kafka.legacy.coordinator.member Generation MemberState UnjoinedGroupException
-            kafka.legacy.coordinator.base HeartbeatTask HeartbeatThread
+            kafka.legacy.coordinator.base_coordinator BaseCoordinator
+            kafka.legacy.coordinator.coordinator_metrics GroupCoordinatorMetrics
+            kafka.legacy.coordinator.group_member Generation MemberState UnjoinedGroupException
+            kafka.legacy.coordinator.base_coordinator HeartbeatTask HeartbeatThread
         """,
     ),
     "kafka.coordinator.consumer": Address(
         "kafka-python's import path of `ConsumerCoordinator`, from 1.0 to 2.x.",
         names="""
-            kafka.legacy.coordinator.offset_calls AutoCommitTask
-            kafka.legacy.coordinator.consumer ConsumerCoordinator
-            kafka.legacy.coordinator.metrics ConsumerCoordinatorMetrics
+            kafka.legacy.coordinator.offset_commits AutoCommitTask
+            kafka.legacy.coordinator.consumer_coordinator ConsumerCoordinator
+            kafka.legacy.coordinator.coordinator_metrics ConsumerCoordinatorMetrics
         """,
     ),
     "kafka.coordinator.heartbeat": Address(
         "kafka-python's import path of `Heartbeat`, from 1.0 to 2.x.",
-        names="kafka.legacy.coordinator.timing Heartbeat",
+        names="kafka.legacy.coordinator.heartbeat_times Heartbeat",
     ),
     "kafka.coordinator.protocol": Address(
         "kafka-python's import path of `ConsumerProtocol`, from 1.0 to 2.x.",
         names="""
-            kafka.legacy.coordinator.consumer_protocol ConsumerProtocol ConsumerProtocol_v0
-            kafka.legacy.coordinator.consumer_protocol ConsumerProtocolMemberAssignment
-            kafka.legacy.coordinator.consumer_protocol ConsumerProtocolMemberAssignment_v0
-            kafka.legacy.coordinator.consumer_protocol ConsumerProtocolMemberMetadata ConsumerProtocolMemberMetadata_v0
+            kafka.legacy.coordinator.protocol_structs ConsumerProtocol ConsumerProtocol_v0
+            kafka.legacy.coordinator.protocol_structs ConsumerProtocolMemberAssignment
+            kafka.legacy.coordinator.protocol_structs ConsumerProtocolMemberAssignment_v0
+            kafka.legacy.coordinator.protocol_structs ConsumerProtocolMemberMetadata ConsumerProtocolMemberMetadata_v0
         """,
     ),
     "kafka.coordinator.subscription": Address(
         "kafka-python's import path of `Subscription`, in 2.x.",
-        names="kafka.legacy.coordinator.consumer_protocol Subscription",
+        names="kafka.legacy.coordinator.protocol_structs Subscription",
     ),
     "kafka.future": Address(
         "kafka-python's import path of `Future`, from 1.0 on.",
@@ -399,19 +399,21 @@ ADDRESSES: dict[str, Address] = {
     "kafka.producer.base": Address(
         "kafka-python's import path of `Producer`, from 0.9 to 1.4.",
         names="""
-            kafka.legacy.producers.base ASYNC_LOG_MESSAGES_ON_ERROR ASYNC_QUEUE_MAXSIZE ASYNC_QUEUE_PUT_TIMEOUT
-            kafka.legacy.producers.base ASYNC_RETRY_BACKOFF_MS ASYNC_RETRY_LIMIT ASYNC_RETRY_ON_TIMEOUTS
-            kafka.legacy.producers.base ASYNC_STOP_TIMEOUT_SECS BATCH_SEND_DEFAULT_INTERVAL BATCH_SEND_MSG_COUNT
-            kafka.legacy.producers.base STOP_ASYNC_PRODUCER SYNC_FAIL_ON_ERROR_DEFAULT Producer
+            kafka.legacy.producers.producer_classes ASYNC_LOG_MESSAGES_ON_ERROR ASYNC_QUEUE_MAXSIZE
+            kafka.legacy.producers.producer_classes ASYNC_QUEUE_PUT_TIMEOUT
+            kafka.legacy.producers.producer_classes ASYNC_RETRY_BACKOFF_MS ASYNC_RETRY_LIMIT ASYNC_RETRY_ON_TIMEOUTS
+            kafka.legacy.producers.producer_classes ASYNC_STOP_TIMEOUT_SECS BATCH_SEND_DEFAULT_INTERVAL
+            kafka.legacy.producers.producer_classes BATCH_SEND_MSG_COUNT
+            kafka.legacy.producers.producer_classes STOP_ASYNC_PRODUCER SYNC_FAIL_ON_ERROR_DEFAULT Producer
         """,
     ),
     "kafka.producer.keyed": Address(
         "kafka-python's import path of `KeyedProducer`, from 0.9 to 1.4.",
-        names="kafka.legacy.producers.base KeyedProducer",
+        names="kafka.legacy.producers.producer_classes KeyedProducer",
     ),
     "kafka.producer.simple": Address(
         "kafka-python's import path of `SimpleProducer`, from 0.9 to 1.4.",
-        names="kafka.legacy.producers.base SimpleProducer",
+        names="kafka.legacy.producers.producer_classes SimpleProducer",
     ),
     "kafka.protocol": Address(
         "kafka-python's import path of messages, by payload tuples (0.9 and 1.x) and as classes (its submodules).",
@@ -616,8 +618,9 @@ ADDRESSES: dict[str, Address] = {
     "kafka.record.util": Address(
         "kafka-python's import path of numbers of variable length and checksums.",
         names="""
-            kafka.legacy.record.numbers calc_crc32 calc_crc32c crc32c_c crc32c_py decode_varint encode_varint
-            kafka.legacy.record.numbers size_of_varint
+            kafka.legacy.record.varints_and_checksums calc_crc32 calc_crc32c crc32c_c crc32c_py decode_varint
+            kafka.legacy.record.varints_and_checksums encode_varint
+            kafka.legacy.record.varints_and_checksums size_of_varint
         """,
     ),
     "kafka.sasl": Address(

@@ -5,11 +5,11 @@ above this package.
 """
 
 from kafka.net.buffers import BufferPool, FrameBuffer
+from kafka.net.connect import open_connection
 from kafka.net.connection import Connection
-from kafka.net.establish import open_connection
 from kafka.net.inflight import Answered, Reply
-from kafka.net.loop import LoopThread
 from kafka.net.loop_call import LoopCall
+from kafka.net.loop_thread import LoopThread
 from kafka.net.versions import ApiVersions
 
 __all__ = [

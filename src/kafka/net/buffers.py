@@ -1,8 +1,8 @@
 """Receive buffers that are reused.
 
-Fresh memory for each fetch response would be cleared by the system and handed out page by page, which costs more than
-receiving it; so large frames are received into buffers that come back here once their records are decoded. The largest
-ones ask for pages of 2 MiB where the system has them: their first use costs a fifth.
+The system would clear fresh memory for each fetch response and map it page by page, which costs more than receiving the
+response. So large frames are received into buffers that return here once their records are decoded. The largest buffers
+ask for pages of 2 MiB if the system has them: their first use costs a fifth.
 """
 
 import contextlib
@@ -17,11 +17,11 @@ _MAX_BUFFERS = 32
 _LARGE_PAGES_FROM = 4 * 1024 * 1024
 
 Memory: TypeAlias = bytearray | mmap.mmap
-"""What a pooled buffer consists of."""
+"""The memory of a pooled buffer."""
 
 
 def _new_memory(size: int) -> Memory:
-    """Fresh memory of at least ``size`` bytes."""
+    """Allocate at least ``size`` bytes."""
     size = -(-size // _ROUND_UP) * _ROUND_UP
     if size < _LARGE_PAGES_FROM or sys.platform != "linux" or not hasattr(mmap, "MADV_HUGEPAGE"):
         return bytearray(size)
@@ -35,9 +35,9 @@ def _new_memory(size: int) -> Memory:
 class FrameBuffer:
     """A frame that was received straight into a pooled buffer.
 
-    ``view`` is the frame without its size prefix. After `release` the memory belongs to another frame: nothing that
-    was decoded out of it without a copy may be read any more. Dropping the object without `release` is safe; the
-    memory is then freed with the last view of it, and is missing in the pool.
+    ``view`` is the frame without its size prefix. After `release` the memory belongs to another frame: objects
+    decoded from it without a copy must not be read any more. Dropping the object without `release` is safe: the memory
+    is freed with its last view, and does not return to the pool.
     """
 
     __slots__ = ("_buffer", "_pool", "view")
@@ -48,7 +48,7 @@ class FrameBuffer:
         self.view = memoryview(buffer)[:size]
 
     def release(self) -> None:
-        """Give the memory back; any thread may do so, and a second call does nothing."""
+        """Return the memory to the pool, from any thread; a second call does nothing."""
         buffer, self._buffer = self._buffer, None
         if buffer is not None:
             self.view = memoryview(b"")
@@ -56,10 +56,10 @@ class FrameBuffer:
 
 
 class BufferPool:
-    """Buffers that are free at the moment, the longest unused first; safe to use from several threads.
+    """The free buffers, the longest unused first. Thread-safe.
 
     Arguments:
-        max_bytes: how much free memory is kept, in bytes.
+        max_bytes: maximum number of free bytes to keep.
     """
 
     def __init__(self, max_bytes: int = 128 * 1024 * 1024) -> None:
@@ -70,11 +70,11 @@ class BufferPool:
 
     @property
     def held_bytes(self) -> int:
-        """How much free memory the pool holds at the moment."""
+        """The free memory in the pool, in bytes."""
         return self._held
 
     def take(self, size: int) -> FrameBuffer:
-        """A buffer for a frame of ``size`` bytes, preferably one that is used again."""
+        """Return a buffer for a frame of ``size`` bytes, a free one if possible."""
         with self._lock:
             best = -1
             for index, buffer in enumerate(self._free):

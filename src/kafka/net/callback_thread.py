@@ -27,17 +27,17 @@ class CallbackRunner(Protocol):
     """Runs functions in order."""
 
     def submit(self, function: Callable[[], object], /) -> object:
-        """Run a function after all that were given before; returns at once."""
+        """Run a function after all that were submitted before; return at once."""
 
     @property
     def is_idle(self) -> bool:
-        """Whether all functions that were given have run."""
+        """Whether all submitted functions have run."""
 
     async def idle(self) -> None:
-        """Wait until all functions that were given before have run."""
+        """Wait until all functions submitted so far have run."""
 
     def finish(self) -> None:
-        """There will be nothing more to run."""
+        """No more functions will follow."""
 
 
 class LoopCallbacks:
@@ -52,7 +52,7 @@ class LoopCallbacks:
         self._left = 0
 
     def submit(self, function: Callable[[], object], /) -> None:
-        """Run a function in the loop's next turn."""
+        """Run a function in the loop's next iteration."""
         self._left += 1
         self._loop.call_soon(self._run, function)
 
@@ -62,24 +62,24 @@ class LoopCallbacks:
 
     @property
     def is_idle(self) -> bool:
-        """Whether all functions that were given have run."""
+        """Whether all submitted functions have run."""
         return not self._left
 
     async def idle(self) -> None:
-        """Let everything run whose turn comes before the caller's."""
+        """Wait until everything scheduled before this call has run."""
         reached = self._loop.create_future()
         self._loop.call_soon(_arrive, reached)
         await reached
 
     def finish(self) -> None:
-        """Nothing to end."""
+        """Do nothing: there is no thread to end."""
 
 
 class WorkerThread:
-    """Runs what it is given, in order, in a thread that is started for the first function. Thread-safe.
+    """Runs functions in order, in a thread that starts with the first function. Thread-safe.
 
-    A function that raises is logged, whatever it raises, and the next one runs. A forked child has neither the thread
-    nor what was left to do.
+    If a function raises, whatever it raises is logged, and the next one runs. A forked child has neither the thread nor
+    the pending functions.
 
     Arguments:
         name: of the thread.
@@ -94,16 +94,16 @@ class WorkerThread:
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
         self._given = 0
-        """Changed under the lock alone; `_ran` in the thread alone."""
+        """Changed only under the lock; `_ran` only in the thread."""
         self._ran = 0
 
     @classmethod
     def is_current(cls) -> bool:
-        """Whether the caller is run by a worker, this one or another."""
+        """Whether a worker thread, this one or another, runs the caller."""
         return getattr(cls._local, "inside", False)
 
     def submit(self, function: Function) -> None:
-        """Run a function after all that were given before; returns at once."""
+        """Run a function after all that were submitted before; return at once."""
         with self._lock:
             self._given += 1
             self._functions.put(function)
@@ -112,11 +112,11 @@ class WorkerThread:
 
     @property
     def is_idle(self) -> bool:
-        """Whether all functions that were given have run."""
+        """Whether all submitted functions have run."""
         return self._ran == self._given
 
     async def idle(self) -> None:
-        """Wait, on an event loop, until all functions that were given before have run."""
+        """Wait, on an event loop, until all functions submitted so far have run."""
         if self.is_idle:
             return
         loop = asyncio.get_running_loop()
@@ -130,17 +130,17 @@ class WorkerThread:
         await reached
 
     def finish(self) -> None:
-        """End the thread when it has run what it was given; a function that comes later has another one started."""
+        """End the thread once it has run the submitted functions; a later function starts another thread."""
         if self._thread is not None:
             self._functions.put(None)
 
     def drain(self, timeout_s: float) -> bool:
-        """Wait until all functions that were given before have run; whether they have within the time."""
+        """Wait until all functions submitted so far have run; return whether they ran in time."""
         if self.is_idle:
             return True
         reached = threading.Event()
         self.submit(reached.set)
-        if self._thread is None:  # no thread can be had any more
+        if self._thread is None:  # no thread could be started
             self._run()
         return reached.wait(timeout_s)
 
@@ -149,7 +149,7 @@ class WorkerThread:
         self._all.add(self)
         try:
             thread.start()
-        except RuntimeError as error:  # too many threads, or the interpreter is about to end: `drain` runs the rest
+        except RuntimeError as error:  # too many threads, or the interpreter is exiting: `drain` runs the rest
             log.error("%s: no thread can be started (%s)", self._name, error)
         else:
             self._thread = thread
@@ -163,14 +163,14 @@ class WorkerThread:
                     if self._functions.empty():
                         self._thread = None
                         return
-                self._functions.put(None)  # what came behind it runs first
+                self._functions.put(None)  # functions submitted after it run first
             else:
                 _guarded(function)
                 self._ran += 1
-            del function  # it may hold a client, which is to be collected while nothing comes
+            del function  # it may hold a client, which must be collectable while the thread is idle
 
     def _run(self) -> None:
-        """Run what is left in the caller's thread."""
+        """Run the remaining functions in the caller's thread."""
         while not self._functions.empty():
             function = self._functions.get()
             if function is not None:
@@ -187,7 +187,7 @@ class WorkerThread:
         deadline = time.monotonic() + EXIT_TIMEOUT_S
         for worker in list(cls._all):
             if not worker.drain(max(deadline - time.monotonic(), 0)):
-                log.error("%s: not everything was called before the interpreter's exit", worker._name)
+                log.error("%s: not all functions ran before the interpreter exited", worker._name)
 
 
 def _arrive(reached: asyncio.Future[None]) -> None:
@@ -198,7 +198,7 @@ def _arrive(reached: asyncio.Future[None]) -> None:
 def _guarded(function: Function) -> None:
     try:
         function()
-    except BaseException:  # SystemExit ends threads that the user has made, not this one
+    except BaseException:  # SystemExit ends the user's threads, not this one
         log.exception("%r raised", function)
 
 

@@ -1,6 +1,6 @@
-"""A connection to one broker: how requests are sent, and how the connection ends.
+"""A connection to one broker: it sends requests, and tells them how it ended.
 
-`receiver` takes the answers that come in; `deadlines` closes the connection when an answer is late.
+`receiver` takes the answers; `deadlines` closes the connection when an answer is late.
 """
 
 import asyncio
@@ -18,11 +18,11 @@ from kafka.errors import (
     KafkaError,
 )
 from kafka.net.deadlines import Deadlines
-from kafka.net.dial import describe_failure, dial
 from kafka.net.fork import close_in_children
 from kafka.net.inflight import Answered, InFlight, InFlightTable
-from kafka.net.outbox import Outbox, Outgoing
+from kafka.net.open_stream import describe_failure, open_stream
 from kafka.net.receiver import Receiver
+from kafka.net.send_queue import Outgoing, SendQueue
 from kafka.net.statistics import NetworkTraffic, NodeTraffic
 from kafka.net.stream import Stream
 from kafka.net.tls import TlsRefusedError, is_alert, tls_context
@@ -40,15 +40,15 @@ _CLOSE_TIMEOUT_S = 2.0
 
 
 class Connection:
-    """A connection that is open, negotiated and authenticated; made by `open_connection`, used on its loop only.
+    """An open, negotiated and authenticated connection, created by `open_connection`. For its loop only.
 
     Attributes:
         host, port, node_id: the broker; ``node_id`` is -1 while it is not known.
-        api_versions: what the broker serves.
-        described_as: how messages name it.
-        closed: whether the connection is closed, by whichever side.
-        ended_here: whether the connection was closed because this side needs it no more.
-        traffic: counts what is exchanged with the broker.
+        api_versions: the API versions that the broker serves.
+        described_as: the broker's name in messages.
+        closed: whether either side has closed the connection.
+        ended_here: whether the connection was closed because this side no longer needs it.
+        traffic: counts requests and bytes.
     """
 
     def __init__(
@@ -62,19 +62,19 @@ class Connection:
         self.loop = asyncio.get_running_loop()
         self._table = InFlightTable()
         limit = options.max_in_flight_requests_per_connection
-        self._outbox = Outbox(self.loop, self._transmit, self._table.__len__, limit)
+        self._send_queue = SendQueue(self.loop, self._transmit, self._table.__len__, limit)
         self._answered_when_set_up = 0
-        self._receiver = Receiver(self.loop, self, self._table, self._outbox)
-        self._deadlines = Deadlines(self.loop, self, self._table, self._outbox, options.connections_max_idle_ms)
+        self._receiver = Receiver(self.loop, self, self._table, self._send_queue)
+        self._deadlines = Deadlines(self.loop, self, self._table, self._send_queue, options.connections_max_idle_ms)
         self._stream: Stream | None = None
         self._why_closed: KafkaError | None = None
         self._on_close: list[Any] = []
         self.closed = self.ended_here = self._is_set_up = False
 
     async def connect(self, security: SecurityOptions) -> None:
-        """Open the stream only: the first step of `open_connection`."""
+        """Open the stream: the first step of `open_connection`."""
         limit = self._options.receive_message_max_bytes
-        self._stream = await dial(
+        self._stream = await open_stream(
             self.host,
             self.port,
             self._options,
@@ -83,18 +83,18 @@ class Connection:
             security.proxy,
         )
         close_in_children(self, self._stream.extra("socket"))
-        if self._stream.ended:  # before it was ours
+        if self._stream.ended:  # before this connection owned it
             self._lost(self._stream, None)
 
     @property
     def described_as(self) -> str:
-        """How messages name the broker: by its id, if that is known, and by its address."""
+        """The broker's name in messages: its id, if known, and its address."""
         address = format_address(self.host, self.port)
         return f"broker {self.node_id} at {address}" if self.node_id >= 0 else address
 
     @property
     def tls(self) -> "ssl.SSLObject | None":
-        """What TLS has agreed on; None without TLS, and before it is connected."""
+        """The negotiated TLS session; None without TLS, and before the connection is open."""
         return None if self._stream is None else self._stream.extra("ssl_object")
 
     @property
@@ -104,21 +104,21 @@ class Connection:
 
     @property
     def receiving(self) -> bool:
-        """Whether a part of an answer has come in, and not the whole yet."""
+        """Whether an answer has been received in part."""
         return self._stream is not None and self._stream.mid_frame
 
     @property
     def has_served(self) -> bool:
-        """Whether the broker has answered anything after the connection was set up."""
+        """Whether the broker has answered a request since the connection was set up."""
         return self._receiver.answered > self._answered_when_set_up
 
     @property
     def in_flight(self) -> int:
-        """How many requests wait for their answer, or to be sent."""
-        return len(self._table) + len(self._outbox)
+        """Number of requests that wait to be sent or answered."""
+        return len(self._table) + len(self._send_queue)
 
     def end_sending(self) -> None:
-        """Tell the peer that nothing more comes, and go on receiving; some are silent until they know that."""
+        """Tell the peer that nothing more follows, and keep receiving; some peers do not answer before."""
         if self._stream is not None:
             self._stream.end_writing()
 
@@ -129,13 +129,13 @@ class Connection:
     async def send(self, request: "Request[R]", version: int | None = None, timeout_ms: float | None = None) -> R:
         """Send a request and await its response, an instance of ``type(request).RESPONSE``.
 
-        Requests go out in the order of the calls. A produce request with acks=0 has no answer: it gives an empty
+        Requests are sent in the order of the calls. A produce request with acks=0 has no answer: the result is an empty
         response as soon as it is sent. A response with records keeps its receive buffer in ``response.frame``.
 
         Arguments:
-            version: None for the highest that both sides have.
-            timeout_ms: how long to wait, None for ``request_timeout_ms``. When the time is up, the connection is
-                closed, because later answers can only come after this one. To give up without that, cancel.
+            version: of the request; None for the highest that both sides support.
+            timeout_ms: how long to wait; None for ``request_timeout_ms``. After that the connection is closed, because
+                later answers can only arrive after this one. Cancel to give up without closing it.
 
         Raises `KafkaTimeoutError`, `KafkaConnectionError`, `UnsupportedVersionError`, `WireFormatError`.
         """
@@ -144,7 +144,7 @@ class Connection:
     def post(
         self, request: "Request[R]", version: int | None = None, timeout_ms: float | None = None
     ) -> "asyncio.Future[R]":
-        """As `send`, but the request is on its way when this returns; the future has the response."""
+        """As `send`, but return once the request is sent or queued; the future has the response."""
         future: asyncio.Future[R] = self.loop.create_future()
         self.post_for(future, request, version, timeout_ms)
         return future
@@ -159,12 +159,12 @@ class Connection:
         urgent: bool = False,
         digest: Callable[[R], Any] | None = None,
     ) -> None:
-        """As `post`, but ``reply`` is given the response: with a `Reply`, in the moment in which it is read.
+        """As `post`, but pass the response to ``reply``; a `Reply` gets it as soon as it is decoded.
 
         Arguments:
-            urgent: overtake what is kept back, see `Outbox`: for the exchanges that set up the connection.
-            digest: makes of the response what ``reply`` is given instead. A large answer is read and digested in a
-                thread, and the response's many objects are gone when the loop has its turn.
+            urgent: overtake queued requests, see `SendQueue`: for the exchanges that set up the connection.
+            digest: converts the response to the value that ``reply`` gets. A large answer is decoded and digested in a
+                thread, and the many objects of the response are freed before the loop continues.
         """
         self._open_stream()
         cls = type(request)
@@ -182,7 +182,7 @@ class Connection:
         if urgent:
             self._transmit(outgoing)
         else:
-            self._outbox.put(outgoing)
+            self._send_queue.put(outgoing)
 
     def _transmit(self, outgoing: Outgoing) -> None:
         stream, entry = self._stream, outgoing.entry
@@ -207,7 +207,7 @@ class Connection:
             future.set_result(cast("R", request.RESPONSE()))
 
     async def send_digested(self, request: "Request[R]", version: int, digest: Callable[[R], T]) -> T:
-        """As `send`, but with what ``digest`` makes of the response, see `post_for`."""
+        """As `send`, but return what ``digest`` makes of the response, see `post_for`."""
         future: asyncio.Future[T] = self.loop.create_future()
         self.post_for(cast("Answered[R]", future), request, version, digest=digest)
         return await future
@@ -219,7 +219,7 @@ class Connection:
         return await future
 
     async def exchange_raw(self, data: bytes) -> bytes:
-        """Send bytes as a frame without any header and give the next frame: SASL before Kafka 1.0 (KIP-43)."""
+        """Send bytes as a frame without a header, and return the next frame: SASL before Kafka 1.0 (KIP-43)."""
         stream = self._open_stream()
         raw: asyncio.Future[bytes] = self.loop.create_future()
         self._receiver.raw = raw
@@ -230,33 +230,33 @@ class Connection:
             self._receiver.raw = None
 
     def hold(self) -> None:
-        """Keep back requests until `unhold`, while the connection authenticates again."""
+        """Queue requests until `unhold`, while the connection reauthenticates."""
         self._open_stream()
-        self._outbox.hold()
+        self._send_queue.hold()
 
     def unhold(self) -> None:
-        """Send what was kept back."""
+        """Send the queued requests."""
         if not self.closed:
-            self._outbox.unhold()
+            self._send_queue.unhold()
 
     def finish_setup(self) -> None:
-        """The last step of `open_connection`: from now on `has_served`, and ``connections_max_idle_ms``, count."""
+        """The last step of `open_connection`: `has_served` and ``connections_max_idle_ms`` count from now on."""
         self._answered_when_set_up = self._receiver.answered
         self._deadlines.watch_use()
         self._is_set_up = True
         self.traffic.network.connection_opened(self.loop.time())
 
     async def close(self) -> None:
-        """Close the connection; requests without an answer fail with `Cancelled`. Does not raise."""
+        """Close the connection; unanswered requests fail with `Cancelled`. Does not raise."""
         self.ended_here = True
         self._end(Cancelled(f"the connection to {self.described_as} was closed by this client"))
         if self._stream is not None:
             await self._stream.close(_CLOSE_TIMEOUT_S)
 
     def abort(self, error: KafkaError) -> None:
-        """Close the connection at once because of ``error``, which requests without an answer get.
+        """Close the connection at once; unanswered requests fail with ``error``.
 
-        `Cancelled` says that it was this side that needs it no more.
+        `Cancelled` means that this side no longer needs the connection.
         """
         self.ended_here |= isinstance(error, Cancelled)
         self._end(error)
@@ -299,11 +299,13 @@ class Connection:
         if self._is_set_up:
             self.traffic.network.connection_closed(self.loop.time())
         waiting: list[Answered[Any]] = [entry.future for entry in self._table.drain()]
-        waiting += self._outbox.close()
+        waiting += self._send_queue.close()
         if self._receiver.raw is not None:
             waiting.append(self._receiver.raw)
         for future in waiting:
             if not future.done():
-                future.set_exception(type(error)(*error.args))  # one each: a traceback grows where it is raised
+                future.set_exception(
+                    type(error)(*error.args)
+                )  # one object each: a traceback grows whenever it is raised
         for callback in self._on_close:
             callback(self, error)

@@ -9,14 +9,14 @@ from typing import Protocol
 
 from kafka.errors import KafkaConnectionError, KafkaError, KafkaTimeoutError
 from kafka.net.inflight import InFlight, InFlightTable
-from kafka.net.outbox import Outbox
+from kafka.net.send_queue import SendQueue
 
 
 class CheckTimer:
-    """Calls ``check`` at the earliest of the times asked for, and then forgets them all.
+    """Calls ``check`` at the earliest of the requested times, and then forgets all of them.
 
     Arguments:
-        check: asks again for the times that still matter.
+        check: requests the times that still matter again.
     """
 
     __slots__ = ("_at", "_check", "_loop", "_timer")
@@ -28,7 +28,7 @@ class CheckTimer:
         self._at = 0.0
 
     def at(self, when: float) -> None:
-        """Check at this time of the loop, in seconds, at the latest."""
+        """Check at ``when`` (the loop's time in seconds) at the latest."""
         if self._timer is not None:
             if self._at <= when:
                 return
@@ -37,7 +37,7 @@ class CheckTimer:
         self._timer = self._loop.call_at(when, self._fire)
 
     def cancel(self) -> None:
-        """Check no more."""
+        """Stop checking."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -48,7 +48,7 @@ class CheckTimer:
 
 
 class TimedConnection(Protocol):
-    """What deadlines use of the connection they belong to."""
+    """The part of a connection that its deadlines use."""
 
     ended_here: bool
 
@@ -62,11 +62,11 @@ class Deadlines:
 
     Arguments:
         table: the requests that wait for answers, with their deadlines.
-        outbox: has those that are kept back; while there are any, the connection is in use.
+        send_queue: the queued requests; while there are any, the connection is in use.
         max_idle_ms: ``connections_max_idle_ms``, see `watch_use`; negative for no limit.
 
     Attributes:
-        timer: to be told of each new deadline.
+        timer: must be notified of each new deadline.
         last_used: when the last request was sent, in the loop's seconds.
     """
 
@@ -75,24 +75,24 @@ class Deadlines:
         loop: asyncio.AbstractEventLoop,
         connection: TimedConnection,
         table: InFlightTable,
-        outbox: Outbox,
+        send_queue: SendQueue,
         max_idle_ms: float,
     ) -> None:
         self._loop = loop
         self._connection = connection
         self._table = table
-        self._outbox = outbox
+        self._send_queue = send_queue
         self._max_idle_ms = max_idle_ms
         self.timer = CheckTimer(loop, self.check)
         self.last_used = loop.time()
 
     def watch_use(self) -> None:
-        """From now on close the connection when it is not used for ``connections_max_idle_ms``."""
+        """From now on, close the connection when it is idle for ``connections_max_idle_ms``."""
         if self._max_idle_ms >= 0:
             self.timer.at(self.last_used + self._max_idle_ms / 1000)
 
     def check(self) -> None:
-        """Close the connection if it is time to, else look again at the next deadline."""
+        """Close the connection if a deadline has passed; otherwise check again at the next one."""
         now = self._loop.time()
         late = self._table.expired(now)
         if late is not None:
@@ -100,7 +100,7 @@ class Deadlines:
             return
         due = self._table.earliest_deadline()
         if due is None and self._max_idle_ms >= 0:
-            since = now if self._outbox else self.last_used
+            since = now if self._send_queue else self.last_used
             due = since + self._max_idle_ms / 1000
             if due <= now:
                 broker = self._connection
@@ -114,7 +114,7 @@ class Deadlines:
         broker = self._connection
         request = f"{late.request.NAME} version {late.version}"
         what = f"{request} got no answer from {broker.described_as} in {late.timeout_s:g} s"
-        self._table.remove(late)  # it gets an error of its own, and when nothing can be sent here any more
+        self._table.remove(late)  # it gets its own error, once nothing can be sent here any more
         broker.abort(KafkaConnectionError(f"the connection was closed, because {what}"))
         if not late.future.done():
             late.future.set_exception(KafkaTimeoutError(f"{what}; the connection was closed"))

@@ -1,4 +1,4 @@
-"""What a forked child must not share with its parent: sockets and the selector of the loop.
+"""What a forked child must not share with its parent: sockets, and the loop's selector.
 
 In the child every inherited socket is replaced by /dev/null: a byte written to, or a shutdown of, the real one would
 garble the parent's stream, and the broker would not see the parent close it while the child lives.
@@ -14,12 +14,12 @@ from kafka.errors import ForkedClientError, KafkaError
 
 
 class SocketOwner(Protocol):
-    """A connection, as far as it matters here."""
+    """The part of a connection that is used here."""
 
     loop: asyncio.AbstractEventLoop
 
     def abort(self, error: KafkaError) -> None:
-        """End it at once."""
+        """Close it at once."""
 
 
 _sockets: "weakref.WeakKeyDictionary[SocketOwner, Any]" = weakref.WeakKeyDictionary()
@@ -34,7 +34,7 @@ def close_in_children(owner: SocketOwner, sock: Any) -> None:
 
 
 def owners_on(loop: asyncio.AbstractEventLoop) -> list[SocketOwner]:
-    """The owners whose sockets ``loop`` watches."""
+    """Return the owners whose sockets ``loop`` watches."""
     return [owner for owner in list(_sockets) if owner.loop is loop]
 
 
@@ -44,10 +44,10 @@ def after_fork(callback: Callable[[], None]) -> None:
 
 
 def forked_client_error(kind: str) -> ForkedClientError:
-    """What is raised in a child.
+    """Return the error to raise in a child process.
 
     Arguments:
-        kind: what was made in the parent, such as "producer".
+        kind: what was created in the parent, such as "producer".
     """
     return ForkedClientError(
         f"this {kind} was created before the process forked, and its connections belong to the parent; create a new "
@@ -56,7 +56,7 @@ def forked_client_error(kind: str) -> ForkedClientError:
 
 
 def keep_alive(thing: object) -> None:
-    """Never collect ``thing`` in this process: its finaliser would touch what the parent still uses."""
+    """Never collect ``thing`` in this process: its finalizer would affect what the parent still uses."""
     _kept_alive.append(thing)
 
 

@@ -1,4 +1,4 @@
-"""Requests on one connection that wait for their answers."""
+"""Requests on one connection that are waiting for their answers."""
 
 import math
 from collections.abc import Callable
@@ -12,24 +12,24 @@ R_contra = TypeVar("R_contra", contravariant=True)
 
 
 class Answered(Protocol[R_contra]):
-    """What is given the answer to a request: an asyncio future, or a `Reply`."""
+    """Receives the answer to a request: an asyncio future, or a `Reply`."""
 
     def done(self) -> bool:
-        """Whether it needs no answer any more."""
+        """Whether it no longer needs an answer."""
 
     def set_result(self, result: R_contra, /) -> None:
-        """Here is the response."""
+        """Take the response."""
 
     def set_exception(self, exception: Any, /) -> None:
-        """There will be no response."""
+        """Take the error: there will be no response."""
 
 
 class Reply(Generic[R]):
-    """Takes an answer at the moment it is read, where awaiting a future would cost a turn of the loop and more.
+    """Takes an answer as soon as it is decoded; awaiting a future would cost an iteration of the loop and more.
 
     Arguments:
-        take: called once, with the response and None, or with None and why there is none. It runs inside the
-            connection, so it may not raise; the connection can be used in it, and be closed.
+        take: called once, with the response and None, or with None and the error. It runs inside the connection, so it
+            must not raise; it may use the connection, and close it.
     """
 
     __slots__ = ("_take",)
@@ -38,32 +38,33 @@ class Reply(Generic[R]):
         self._take: Callable[[R | None, Exception | None], object] | None = take
 
     def done(self) -> bool:
-        """Whether it has its answer, or nobody wants one any more."""
+        """Whether it has its answer, or was cancelled."""
         return self._take is None
 
     def set_result(self, result: R, /) -> None:
-        """Here is the response."""
+        """Take the response."""
         take, self._take = self._take, None
         if take is not None:
             take(result, None)
 
     def set_exception(self, exception: Exception, /) -> None:
-        """There will be no response."""
+        """Take the error: there will be no response."""
         take, self._take = self._take, None
         if take is not None:
             take(None, exception)
 
     def cancel(self) -> bool:
-        """Want no answer any more."""
+        """Ignore the answer."""
         self._take = None
         return True
 
 
 class InFlight:
-    """One such request: what it was, who waits for it and, once it is sent, since when and until when (loop's seconds).
+    """One such request, the future of its answer and, once it is sent, its time and deadline (seconds of the loop).
 
     Arguments:
-        digest: makes of the response what ``future`` is given, in the thread that reads it; None: the response itself.
+        digest: converts the response, in the thread that decodes it, to the result of ``future``; None: the response
+            itself.
     """
 
     __slots__ = ("deadline", "digest", "future", "request", "sent_at", "timeout_s", "version")
@@ -86,10 +87,9 @@ class InFlight:
 
 
 class InFlightTable(dict[int, InFlight]):
-    """The requests by their correlation ids. Brokers answer in order, but nothing here relies on that.
+    """The requests by correlation id. Brokers answer in order, but nothing here relies on that.
 
-
-    A dict, so that adding, taking out and counting are no calls of functions in Python.
+    A dict, so that adding, removing and counting do not call Python functions.
     """
 
     __slots__ = ("_last_id",)
@@ -99,30 +99,30 @@ class InFlightTable(dict[int, InFlight]):
         self._last_id = 0
 
     def next_id(self) -> int:
-        """A correlation id that is not in use."""
+        """Return a correlation id that is not in use."""
         self._last_id = (self._last_id + 1) & 0x7FFFFFFF
         return self._last_id
 
     def remove(self, entry: InFlight) -> None:
-        """Wait for the answer to a request no longer."""
+        """Stop waiting for the answer to a request."""
         for number in [number for number, each in self.items() if each is entry]:
             del self[number]
 
     def extend(self, quiet_until: float) -> None:
-        """No answer can come before a time: give all requests as long from then on as they had from the beginning."""
+        """No answer can arrive before ``quiet_until``: restart the timeouts of all requests at that time."""
         for entry in self.values():
             entry.deadline = max(entry.deadline, quiet_until + entry.timeout_s)
 
     def earliest_deadline(self) -> float | None:
-        """When the first of the requests has waited too long; None: no request waits."""
+        """Return the earliest deadline of all requests; None if there are none."""
         return min((entry.deadline for entry in self.values()), default=None)
 
     def expired(self, now: float) -> InFlight | None:
-        """The oldest request whose time is up."""
+        """Return the oldest request whose deadline has passed, or None."""
         return next((entry for entry in self.values() if entry.deadline <= now), None)
 
     def drain(self) -> list[InFlight]:
-        """All requests, oldest first; none wait afterwards."""
+        """Remove and return all requests, oldest first."""
         entries = list(self.values())
         self.clear()
         return entries

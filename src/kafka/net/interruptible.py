@@ -29,14 +29,14 @@ _locks: "dict[weakref.ref[threading.RLock], None]" = {}
 
 
 def loop_lock() -> threading.RLock:
-    """A new one. In a forked child nobody has it: the thread that had it may have stayed in the parent."""
+    """Return a new re-entrant lock. It is free in a forked child, which may lack the thread that held it."""
     lock = threading.RLock()
     _locks[weakref.ref(lock, _forget)] = None
     return lock
 
 
-def let_go() -> _Held:
-    """Release what this thread has of them, for `take_again`."""
+def release_for_loop() -> _Held:
+    """Release the loop locks that this thread holds, for `reacquire`."""
     held: _Held = []
     for reference in list(_locks):  # in one step: other threads make locks
         lock: Any = reference()  # threading's own conditions call these methods too
@@ -45,8 +45,8 @@ def let_go() -> _Held:
     return held
 
 
-def take_again(held: _Held) -> None:
-    """Have again what `let_go` has released, as often as before."""
+def reacquire(held: _Held) -> None:
+    """Acquire the locks again that `release_for_loop` released, as many times as before."""
     for lock, state in held:
         lock._acquire_restore(state)
 
@@ -66,17 +66,17 @@ after_fork(_in_child)
 
 
 SLICE_S = 0.1 if os.name == "nt" else 1.0
-"""How long a slice is."""
+"""The length of a slice in seconds."""
 
 
 def acquire(lock: threading.Lock, timeout_s: float) -> bool:
-    """Wait for a lock; whether it was got within ``timeout_s`` seconds. The loop gets meanwhile what it needs."""
-    held = let_go()
+    """Wait for a lock; return whether it was acquired within ``timeout_s`` seconds. Releases loop locks meanwhile."""
+    held = release_for_loop()
     try:
         return _acquire(lock, timeout_s)
     finally:
         if held:
-            take_again(held)
+            reacquire(held)
 
 
 def _acquire(lock: threading.Lock, timeout_s: float) -> bool:
@@ -90,7 +90,7 @@ def _acquire(lock: threading.Lock, timeout_s: float) -> bool:
 
 
 def wait_until(condition: Callable[[], bool], changed: threading.Lock, timeout_s: float) -> bool:
-    """Wait until a condition holds, looking whenever ``changed`` is released; False if it does not in ``timeout_s``."""
+    """Wait until a condition holds, checking whenever ``changed`` is released; False after ``timeout_s`` seconds."""
     deadline = time.monotonic() + timeout_s
     while not condition():
         if not acquire(changed, deadline - time.monotonic()):
@@ -99,14 +99,14 @@ def wait_until(condition: Callable[[], bool], changed: threading.Lock, timeout_s
 
 
 class Waiter(Protocol):
-    """A lock that is held, or what behaves like one."""
+    """A held lock, or an object that behaves like one."""
 
     def release(self) -> None:
-        """Let whoever waits go on."""
+        """Wake the waiter."""
 
 
 class Latch:
-    """Something that happens once, and that threads wait for; see the module for why it is no `threading.Event`."""
+    """An event that happens once, and that threads wait for. The module says why it is not a `threading.Event`."""
 
     __slots__ = ("_waiting", "is_set")
 
@@ -115,20 +115,20 @@ class Latch:
         self._waiting: dict[Waiter, None] = {}
 
     def set(self) -> None:
-        """It has happened: let everybody go on."""
+        """Set the latch, and wake all waiters."""
         self.is_set = True
         for waiter in list(self._waiting):
             if self._waiting.pop(waiter, self) is None:
                 waiter.release()
 
     def add(self, waiter: Waiter) -> None:
-        """Release ``waiter``, which is hashed by identity, when it happens; at once if it has."""
+        """Release ``waiter``, which is hashed by identity, once the latch is set; at once if it is."""
         self._waiting[waiter] = None
         if self.is_set:
             self.set()
 
     def wait(self, timeout_s: float | None = None) -> bool:
-        """Block until it has happened; False if ``timeout_s`` seconds (None: any time) are over first."""
+        """Block until the latch is set; False if ``timeout_s`` seconds (None: no limit) pass first."""
         waiter = threading.Lock()
         waiter.acquire()
         try:

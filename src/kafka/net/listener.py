@@ -11,7 +11,7 @@ import ssl
 from kafka.config import ConnectionOptions, SecurityOptions
 from kafka.errors import IllegalSaslStateError, KafkaConnectionError, KafkaError, UnsupportedSaslMechanismError
 from kafka.net.connection import Connection
-from kafka.net.dial import HungUpOn, dial
+from kafka.net.open_stream import HungUpOn, open_stream
 from kafka.net.stream import Stream
 from kafka.net.tls import speaks_no_tls
 from kafka.wire.api.api_versions import ApiVersionsRequest
@@ -84,7 +84,7 @@ async def _speaks_tls(host: str, port: int, options: ConnectionOptions, security
     anybody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     anybody.check_hostname, anybody.verify_mode = False, ssl.CERT_NONE
     try:
-        stream = await dial(host, port, options, anybody, _silent_stream, security.proxy)
+        stream = await open_stream(host, port, options, anybody, _silent_stream, security.proxy)
     except KafkaConnectionError as error:
         return isinstance(error.__cause__, ssl.SSLError) and not speaks_no_tls(error.__cause__)
     found = stream.extra("ssl_object") is not None

@@ -1,7 +1,7 @@
-"""What runs on an event loop for a thread, which may wait for it: a coroutine, or one request.
+"""Work that an event loop does for a thread, which may wait for it: a coroutine, or one request.
 
-What `asyncio.run_coroutine_threadsafe` returns does so too, but an interrupt in the thread that waits may leave it
-locked, see `kafka.net.interruptible`, and the loop with all its clients would hang on it.
+The future of `asyncio.run_coroutine_threadsafe` would do as well, but an interrupt in the waiting thread may leave it
+locked, see `kafka.net.interruptible`, and the loop with all its clients would hang.
 """
 
 import asyncio
@@ -15,11 +15,11 @@ T = TypeVar("T")
 
 
 class LoopResult(Generic[T]):
-    """What a thread waits for. Methods run on the loop; `wait`, `result` and `is_done` are for any thread.
+    """The result that a thread waits for. Methods run on the loop; `wait`, `result` and `is_done` in any thread.
 
     Arguments:
-        on_end: called once, with this, when it is done.
-        cancelled: makes the error that what was cancelled ends with.
+        on_end: called once, with this object, when it is done.
+        cancelled: makes the error to fail with after a cancellation.
     """
 
     __slots__ = ("_cancelled", "_ended", "_error", "_on_end", "_result")
@@ -33,20 +33,20 @@ class LoopResult(Generic[T]):
 
     @property
     def is_done(self) -> bool:
-        """Whether the result, or an error, is here."""
+        """Whether there is a result or an error."""
         return self._ended.is_set
 
     def wait(self, timeout_s: float | None = None) -> bool:
-        """Block until it is done; False if ``timeout_s`` seconds (None: any time) are over first."""
+        """Block until it is done; False if ``timeout_s`` seconds (None: no limit) pass first."""
         return self._ended.wait(timeout_s)
 
     def result(self, timeout_s: float | None = None) -> T:
-        """Wait for the result; raises `KafkaTimeoutError` when the time is up, and what was raised on the loop."""
+        """Wait for the result. Raises `KafkaTimeoutError` after ``timeout_s`` seconds, and errors of the work."""
         try:
             if not self.wait(timeout_s):
                 raise KafkaTimeoutError(f"not done in {timeout_s:g} s")
             if isinstance(self._error, NoBrokersAvailable):
-                raise self._error.with_traceback(None)  # of the loop, which it says nothing about
+                raise self._error.with_traceback(None)  # the traceback is the loop's, and says nothing about the error
             if self._error is not None:
                 raise self._error
             return cast("T", self._result)
@@ -54,21 +54,21 @@ class LoopResult(Generic[T]):
             del self  # no cycle with the error's traceback
 
     def begin(self) -> None:
-        """Do it, unless it was cancelled before."""
+        """Start, unless it was cancelled before."""
         raise NotImplementedError
 
     def cancel(self) -> None:
-        """End it, whether it has begun or not."""
+        """Cancel, whether it has started or not."""
         self.fail(self._cancelled())
 
     def fail(self, error: BaseException) -> None:
-        """It ends with an error, if it has not ended; where the loop has failed, in any thread."""
+        """End with an error, unless it has ended. Called in any thread if the loop has failed."""
         if not self.is_done:
             self._error = error
             self._end()
 
     def succeed(self, result: T) -> None:
-        """It ends with a result, if it has not ended."""
+        """End with a result, unless it has ended."""
         if not self.is_done:
             self._result = result
             self._end()
@@ -79,10 +79,10 @@ class LoopResult(Generic[T]):
 
 
 class LoopCall(LoopResult[T]):
-    """A coroutine.
+    """A coroutine that runs on the loop.
 
     Arguments:
-        coroutine: what is to run.
+        coroutine: the coroutine.
         on_end, cancelled: as of `LoopResult`.
     """
 
@@ -105,7 +105,7 @@ class LoopCall(LoopResult[T]):
             self._task.add_done_callback(self._finish)
 
     def cancel(self) -> None:
-        """End the coroutine, whether it has begun or not."""
+        """Cancel the coroutine, whether it has started or not."""
         if self._task is not None:
             self._task.cancel()
         else:
@@ -122,12 +122,12 @@ class LoopCall(LoopResult[T]):
 
 
 class LoopExchange(LoopResult[T]):
-    """One request, without a task: where a thread waits for each answer in turn, that is most of what the loop does.
+    """One request, without a task: for a thread that waits for each answer in turn, a task would be most of the work.
 
-    A connection gives it the answer, see `kafka.net.inflight.Answered`.
+    The connection passes the answer to this object, see `kafka.net.inflight.Answered`.
 
     Arguments:
-        start: called on the loop with this; sends the request.
+        start: called on the loop with this object; sends the request.
         on_end, cancelled: as of `LoopResult`.
     """
 
@@ -151,13 +151,13 @@ class LoopExchange(LoopResult[T]):
                 self.fail(error)
 
     def done(self) -> bool:
-        """Whether it needs no answer any more."""
+        """Whether it no longer needs an answer."""
         return self.is_done
 
     def set_result(self, result: T, /) -> None:
-        """Here is the answer."""
+        """Take the answer."""
         self.succeed(result)
 
     def set_exception(self, exception: Any, /) -> None:
-        """There will be no answer."""
+        """Take the error: there will be no answer."""
         self.fail(exception)

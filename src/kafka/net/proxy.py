@@ -6,7 +6,7 @@ import socket
 from kafka._addresses import format_address
 from kafka.config.security import ProxyAddress
 from kafka.errors import KafkaConfigurationError, KafkaConnectionError
-from kafka.net.foreign_text import shown_text
+from kafka.net.peer_text import shown_text
 
 
 class ProxyRefusedError(KafkaConnectionError):

@@ -24,7 +24,7 @@ from kafka.net.buffers import FrameBuffer
 from kafka.net.fork import after_fork
 from kafka.net.helper_threads import run_blocking
 from kafka.net.inflight import InFlight, InFlightTable, Reply
-from kafka.net.outbox import Outbox
+from kafka.net.send_queue import SendQueue
 from kafka.net.statistics import NodeTraffic
 from kafka.wire.framing import correlation_id, decode_response
 
@@ -57,19 +57,19 @@ _SINCE = {
     32: 2,
     36: 1,
 }
-"""API key to the first version after which the client has to wait. Before it, a broker waited itself and then answered.
-APIs that are not listed came later than KIP-219."""
+"""API key to the first version after which the client has to wait. Before, a broker waited itself and then answered.
+APIs that are not listed are newer than KIP-219."""
 
 
 def throttle_s(request: "type[Request[Any]]", version: int, asked_ms: int) -> float:
-    """For how many seconds nothing may be sent to a broker whose response has this ``throttle_time_ms``."""
+    """Return for how many seconds to send nothing to a broker whose response has this ``throttle_time_ms``."""
     if asked_ms <= 0 or version < _SINCE.get(request.API_KEY, 0):
         return 0.0
     return asked_ms / 1000
 
 
 class ThrottleLog:
-    """Tells of the throttling of one connection: at once, and then rarely."""
+    """Logs that a broker throttles a connection: at once, and then rarely."""
 
     __slots__ = ("_told_at",)
 
@@ -77,7 +77,7 @@ class ThrottleLog:
         self._told_at = -math.inf
 
     def tell(self, now: float, broker: str, request: str, seconds: float) -> None:
-        """A broker has asked for a pause; ``now`` is the loop's time in seconds."""
+        """Log that a broker asked for a pause; ``now`` is the loop's time in seconds."""
         again = now < self._told_at + _LINE_EVERY_S
         level = logging.DEBUG if again else logging.WARNING
         log.log(level, "%s throttles this client: %g s after a %s, because of its quota", broker, seconds, request)
@@ -90,7 +90,7 @@ class _Pauses:
         self.forget()
 
     def forget(self) -> None:
-        """Begin anew."""
+        """Reset the state."""
         self.lock = threading.RLock()  # a finalizer may run within it
         self.running = 0
         self.was_on = False
@@ -109,7 +109,7 @@ def no_collections() -> Iterator[None]:
     with _pauses.lock:
         if not _pauses.running:
             _pauses.was_on = gc.isenabled()
-        _pauses.running += 1  # before the collector is off: a child forked in between has it switched on again
+        _pauses.running += 1  # before the collector is off: a child forked in between switches it on again
         if _pauses.running == 1:
             gc.disable()
     try:
@@ -134,17 +134,17 @@ after_fork(_in_child)
 _API_VERSIONS = 18
 _UNSUPPORTED_VERSION = (35).to_bytes(2, "big")
 _READ_BESIDE = 128 * 1024
-"""An answer without records of so many bytes takes the loop longer to read than others should wait."""
+"""Answers without records of at least this many bytes would block the loop for too long."""
 
 
 class AnswerReader:
-    """Reads the answers of one connection.
+    """Decodes the answers of one connection.
 
     Arguments:
-        give: takes a request whose answer is still awaited, for how many seconds the broker asks for silence, the
-            response (or what the request's ``digest`` makes of it), and the pooled frame that it came in. Where there
-            are neither seconds nor a frame, the request has its answer without it.
-        unreadable: takes a request, and why its answer could not be read.
+        give: called with a request that still waits, the number of seconds for which the broker throttles this client,
+            the response (or the result of the request's ``digest``), and its pooled frame. Without a pause and a frame,
+            it is not called: the request gets its answer directly.
+        unreadable: called with a request, and the error in decoding its answer.
     """
 
     def __init__(
@@ -159,13 +159,13 @@ class AnswerReader:
         self._beside: set[asyncio.Task[None]] = set()
 
     def read(self, entry: InFlight, view: memoryview, buffer: FrameBuffer | None) -> bool:
-        """Read an answer, or begin to; False if it could not be read. Without a buffer the bytes last for the call."""
-        # Records are views of the frame: it has to live on with them.
+        """Decode an answer, or start to; False if it failed. Without a buffer, the bytes last for the call."""
+        # Records are views of the frame, which has to live as long as they do.
         has_records = entry.request.RESPONSE.HAS_RECORDS
         frame = bytes(view) if has_records and buffer is None else view
         version = entry.version
         if entry.request.API_KEY == _API_VERSIONS and bytes(view[4:6]) == _UNSUPPORTED_VERSION:
-            version = 0  # the refusal of an ApiVersions version is always in the oldest one (KIP-511)
+            version = 0  # a refusal of an ApiVersions version always has version 0 (KIP-511)
         if buffer is not None and not has_records and len(view) >= _READ_BESIDE:
             task = self._loop.create_task(self._read_beside(entry, version, view, buffer))
             self._beside.add(task)
@@ -187,7 +187,7 @@ class AnswerReader:
         return True
 
     async def _read_beside(self, entry: InFlight, version: int, view: memoryview, buffer: FrameBuffer) -> None:
-        """Read in a thread: a large answer is many objects, and the loop has others to serve meanwhile."""
+        """Decode in a thread: a large answer has many objects, and the loop has other work meanwhile."""
         try:
             quiet_s, response = await run_blocking(_read_large, entry, version, view)
         except Exception as error:
@@ -197,7 +197,7 @@ class AnswerReader:
                 entry.future.set_exception(Cancelled("the process ends, and its connections with it"))
             raise
         else:
-            if entry.future.done():  # the caller has given up meanwhile
+            if entry.future.done():  # the caller gave up meanwhile
                 entry.future = _UNWANTED
             self._give(entry, quiet_s, response, buffer)
 
@@ -207,7 +207,7 @@ _UNWANTED.cancel()
 
 
 def _read_large(entry: InFlight, version: int, frame: memoryview) -> tuple[float, Any]:
-    """For how many seconds the broker asks for silence, and what the caller is given."""
+    """Return the seconds for which the broker throttles this client, and the result for the caller."""
     with no_collections():
         response = decode_response(entry.request, version, frame)
         quiet_s = throttle_s(entry.request, version, getattr(response, "throttle_time_ms", 0))
@@ -216,11 +216,11 @@ def _read_large(entry: InFlight, version: int, frame: memoryview) -> tuple[float
 
 _SHORTEST_FRAME = 4
 _SIZE_BYTES = 4
-"""What comes before each frame."""
+"""The size of the size field before each frame."""
 
 
 class ReceivingConnection(Protocol):
-    """What a receiver uses of the connection it belongs to."""
+    """The part of a connection that its receiver uses."""
 
     @property
     def described_as(self) -> str: ...
@@ -236,27 +236,31 @@ class Receiver:
 
     Arguments:
         table: the requests that wait for answers.
-        outbox: may send more after each answer, and keeps quiet for a broker that throttles.
+        send_queue: may send more after each answer, and pauses for a broker that throttles.
 
     Attributes:
-        answered: how many requests the broker has answered so far.
-        raw: takes the next frame as it is, which is no answer then; None: there is no such exchange.
+        answered: number of requests that the broker has answered so far.
+        raw: the future of the next frame, which is not an answer; None if the next frame is an answer.
     """
 
     def __init__(
-        self, loop: asyncio.AbstractEventLoop, connection: ReceivingConnection, table: InFlightTable, outbox: Outbox
+        self,
+        loop: asyncio.AbstractEventLoop,
+        connection: ReceivingConnection,
+        table: InFlightTable,
+        send_queue: SendQueue,
     ) -> None:
         self._loop = loop
         self._connection = connection
         self._table = table
-        self._outbox = outbox
+        self._send_queue = send_queue
         self._reader = AnswerReader(loop, self._give, self._unreadable)
         self._throttle_log = ThrottleLog()
         self.answered = 0
         self.raw: asyncio.Future[bytes] | None = None
 
     def take(self, view: memoryview, buffer: FrameBuffer | None) -> bool:
-        """Take a frame, see `kafka.net.stream.FrameSink`; False if the connection was closed because of it."""
+        """Take a frame, see `kafka.net.stream.FrameSink`; False if it made the connection close."""
         if self.raw is not None:
             if not self.raw.done():
                 self.raw.set_result(bytes(view))
@@ -280,8 +284,8 @@ class Receiver:
             goes_on = True
             if buffer is not None:
                 buffer.release()
-        if self._outbox.waiting:
-            self._outbox.flush()
+        if self._send_queue.waiting:
+            self._send_queue.flush()
         return goes_on
 
     def _refuse(self, error: type[KafkaError], text: str) -> None:
@@ -309,9 +313,9 @@ class Receiver:
         entry.future.set_result(response)
 
     def _throttle(self, entry: InFlight, seconds: float) -> None:
-        """The broker reads nothing for so long (KIP-219): send nothing, and expect no answers meanwhile."""
+        """The broker does not read for this time (KIP-219): send nothing, and expect no answers meanwhile."""
         now = self._loop.time()
         self._connection.traffic.throttled(seconds, now)
-        self._outbox.throttle(seconds)
+        self._send_queue.throttle(seconds)
         self._table.extend(now + seconds)
         self._throttle_log.tell(now, self._connection.described_as, entry.request.NAME, seconds)

@@ -1,6 +1,6 @@
-"""What a client counts about its connections: bytes, requests and times, by broker.
+"""Statistics of a client's connections: bytes, requests and times, by broker.
 
-Counted on the loop, once for a request and once for its answer.
+Updated on the loop, once per request and once per answer.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from kafka.net.loop_selector import LOOP_METRICS
 
 
 class _Exchanged(Window):
-    """What went to a broker and came from it."""
+    """Requests to a broker, and its answers."""
 
     __slots__ = (
         "largest_request",
@@ -45,10 +45,10 @@ class _Opened(Window):
 
 
 class NodeTraffic(Windows[_Exchanged]):
-    """What is exchanged with one broker, on one or more connections.
+    """The traffic with one broker, on one or more connections.
 
     Arguments:
-        network: that of all brokers.
+        network: the traffic with all brokers.
     """
 
     __slots__ = ("network",)
@@ -58,7 +58,7 @@ class NodeTraffic(Windows[_Exchanged]):
         self.network = network
 
     def sent(self, size: int, now: float) -> None:
-        """A request of so many bytes was sent."""
+        """Count a sent request of ``size`` bytes."""
         window = self.at(now)
         window.requests += 1
         window.sent_bytes += size
@@ -66,7 +66,7 @@ class NodeTraffic(Windows[_Exchanged]):
             window.largest_request = size
 
     def answered(self, size: int, latency_s: float, now: float) -> None:
-        """An answer of so many bytes has come, so long after the request."""
+        """Count an answer of ``size`` bytes, ``latency_s`` seconds after its request."""
         window = self.at(now)
         latency_ms = 1000 * latency_s
         window.responses += 1
@@ -76,7 +76,7 @@ class NodeTraffic(Windows[_Exchanged]):
             window.longest_latency_ms = latency_ms
 
     def throttled(self, seconds: float, now: float) -> None:
-        """The broker asks for silence."""
+        """Count a pause that the broker asked for."""
         window = self.at(now)
         window.throttle_ms += 1000 * seconds
         window.longest_throttle_ms = max(window.longest_throttle_ms, 1000 * seconds)
@@ -86,7 +86,7 @@ Nodes = Iterable[NodeTraffic]
 
 
 def _longest_throttle(nodes: Nodes, now: float) -> float:
-    """Of all answers, most of which ask for none."""
+    """The longest pause that an answer asked for; most ask for none."""
     return largest(nodes, "longest_throttle_ms", now) if total(nodes, "responses", now) else -math.inf
 
 
@@ -122,17 +122,17 @@ _CONNECTIONS = (
 
 
 class NetworkTraffic:
-    """What is exchanged with all brokers of a client. On the loop.
+    """The traffic with all brokers of a client. For the loop's thread.
 
     Arguments:
-        metrics: where it is shown; None: nowhere.
-        prefix: what the names of groups begin with.
-        loop: shown as well, if it is the clients' own.
+        metrics: registers the metrics of this traffic; None for no metrics.
+        prefix: the beginning of the names of metric groups.
+        loop: its metrics are registered as well, if it is the clients' own loop.
 
     Attributes:
-        connections: how many are open.
-        created: how many were opened.
-        opened: how often they were opened and closed.
+        connections: number of open connections.
+        created: number of connections opened so far.
+        opened: rates of opened and closed connections.
     """
 
     def __init__(
@@ -154,7 +154,7 @@ class NetworkTraffic:
                 metrics.add(f"{prefix}-metrics", LOOP_METRICS, (times,))
 
     def node(self, name: str) -> NodeTraffic:
-        """The traffic with a broker, or with a bootstrap server; kafka-python's names for them."""
+        """Return the traffic with a broker or a bootstrap server, by kafka-python's name for it."""
         found = self._nodes.get(name)
         if found is None:
             found = self._nodes[name] = NodeTraffic(self)
@@ -163,12 +163,12 @@ class NetworkTraffic:
         return found
 
     def connection_opened(self, now: float) -> None:
-        """A connection is ready."""
+        """Count a connection that is ready."""
         self.connections += 1
         self.created += 1
         self.opened.at(now).created += 1
 
     def connection_closed(self, now: float) -> None:
-        """One that was ready is closed."""
+        """Count the end of a connection that was ready."""
         self.connections -= 1
         self.opened.at(now).closed += 1

@@ -15,14 +15,14 @@ from typing import Any, TypeAlias
 
 from kafka.errors import InvalidReceiveError
 from kafka.net.buffers import BufferPool, FrameBuffer, shared_pool
-from kafka.net.foreign_text import describe_no_frame
+from kafka.net.peer_text import describe_no_frame
 
 SHARED_BYTES = 32 * 1024
 _SIZE = struct.Struct(">i")
 
 FrameSink = Callable[[memoryview, FrameBuffer | None], bool]
-"""Takes a frame, and its pooled buffer if it has one; False stops the cutting. Without a buffer of its own the frame
-is valid during the call only."""
+"""Takes a frame, and its pooled buffer if it has one; returns False to stop receiving. Without its own buffer, the
+frame is valid during the call only."""
 
 
 class FrameCutter:
@@ -31,9 +31,9 @@ class FrameCutter:
     Pure: the owner reads into `writable()`, and reports with `received()` how many bytes arrived.
 
     Arguments:
-        sink: called with each whole frame.
-        max_frame_bytes: the largest size believed; more raises `InvalidReceiveError` before anything is allocated.
-        pool: where buffers for large frames come from.
+        sink: called with each complete frame.
+        max_frame_bytes: maximum frame size; a larger one raises `InvalidReceiveError` before anything is allocated.
+        pool: the buffers for large frames.
     """
 
     __slots__ = ("_end", "_filled", "_frame", "_max", "_pool", "_shared", "_sink", "_view")
@@ -50,24 +50,24 @@ class FrameCutter:
 
     @property
     def mid_frame(self) -> bool:
-        """Whether the stream stands inside a frame, so that its end now would be a truncation."""
+        """Whether the stream is inside a frame, which would be truncated if it ended now."""
         return self._frame is not None or self._end > 0
 
     @property
     def missing(self) -> int:
-        """How many bytes of a large frame have not come yet; 0 between large frames."""
+        """Number of bytes of a large frame that are still missing; 0 outside of large frames."""
         return len(self._frame.view) - self._filled if self._frame is not None else 0
 
     def writable(self) -> memoryview:
-        """Where the next bytes belong."""
+        """Return the memory for the next bytes."""
         if self._frame is not None:
             return self._frame.view[self._filled :]
         return self._view[self._end :]
 
     def received(self, count: int) -> None:
-        """Take note of ``count`` bytes written to `writable()`, and hand out the frames that they complete.
+        """Process ``count`` bytes written to `writable()`: pass the frames that they complete to the sink.
 
-        Raises `InvalidReceiveError` when the bytes are no frames of Kafka's protocol.
+        Raises `InvalidReceiveError` if the bytes are not frames of Kafka's protocol.
         """
         frame = self._frame
         if frame is None:
@@ -116,8 +116,8 @@ Part: TypeAlias = bytes | bytearray | memoryview
 _JOIN_BELOW = 16 * 1024
 _WRITE_HIGH_WATER = 512 * 1024
 _WAKE_BYTES = 256 * 1024
-"""How much of a large frame is waited for at a time: a wake-up for less costs more than receiving it."""
-# Since 3.12 a transport sends several parts in one system call; before, it joins them, which copies the records.
+"""Bytes of a large frame to wait for at a time: waking up for fewer costs more than receiving them."""
+# Since Python 3.12, a transport sends several parts in one system call; before, it joins them, copying the records.
 _GATHERS = sys.version_info >= (3, 12)
 
 
@@ -125,9 +125,9 @@ class Stream(asyncio.BufferedProtocol):
     """One TCP or TLS stream that carries frames.
 
     Arguments:
-        on_frame: takes each received frame, see `kafka.net.stream.FrameSink`.
-        on_lost: called once with this stream and why it ended; None: the peer closed it.
-        max_frame_bytes: the largest frame accepted.
+        on_frame: takes each received frame, see `FrameSink`.
+        on_lost: called once with this stream and the error that ended it; None if the peer closed it.
+        max_frame_bytes: maximum frame size.
     """
 
     def __init__(
@@ -155,16 +155,16 @@ class Stream(asyncio.BufferedProtocol):
         """The stream is open."""
         self._transport = transport
         self._transport.set_write_buffer_limits(high=_WRITE_HIGH_WATER)
-        # With TLS a part of what is missing may have been read already; other systems may not know the mark.
+        # With TLS, some of the missing bytes may have been read already; other systems may lack the low-water mark.
         if sys.platform == "linux" and transport.get_extra_info("sslcontext") is None:
             self._socket = transport.get_extra_info("socket")
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        """Where the next bytes go: straight into a large frame's own buffer."""
+        """Return the memory for the next bytes: a large frame's own buffer, if there is one."""
         return self._cutter.writable()
 
     def buffer_updated(self, nbytes: int) -> None:
-        """``nbytes`` bytes have come in."""
+        """``nbytes`` bytes were received."""
         self.received_anything = True
         try:
             self._cutter.received(nbytes)
@@ -179,7 +179,7 @@ class Stream(asyncio.BufferedProtocol):
         return False
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The stream is closed, by whichever side."""
+        """Either side has closed the stream."""
         self._backlog.clear()
         if not self._ended.done():
             self._ended.set_result(None)
@@ -189,7 +189,7 @@ class Stream(asyncio.BufferedProtocol):
             callback()
 
     def pause_writing(self) -> None:
-        """The transport's buffer is full: what follows is kept by reference, without a copy."""
+        """The transport's buffer is full: later parts are queued by reference, without a copy."""
         self._full = True
 
     def resume_writing(self) -> None:
@@ -206,7 +206,7 @@ class Stream(asyncio.BufferedProtocol):
 
     @property
     def mid_frame(self) -> bool:
-        """Whether a part of a frame has come in, and not the whole yet."""
+        """Whether a frame has been received in part."""
         return self._cutter.mid_frame
 
     def extra(self, name: str) -> Any:
@@ -214,32 +214,32 @@ class Stream(asyncio.BufferedProtocol):
         return self._transport.get_extra_info(name) if self._transport is not None else None
 
     def write(self, parts: Sequence[Part]) -> None:
-        """Send the parts of one request after those written before; the parts may not change afterwards."""
+        """Send the parts of one request after earlier ones; the parts must not change afterwards."""
         if not (self._full or self._backlog):
             self._transmit(parts)
         else:
             self._backlog.append(parts)
 
     def when_drained(self, callback: Callable[[], object]) -> None:
-        """Call ``callback`` once the peer has room for more, at once if it has; also when the stream ends."""
+        """Call ``callback`` once everything is passed to the transport, possibly at once; also when the stream ends."""
         if self._full or self._backlog:
             self._on_drained.append(callback)
         else:
             callback()
 
     def end_writing(self) -> None:
-        """Say that nothing more is sent, where that can be said without closing the stream."""
+        """Close the sending half of the stream, if the transport supports that."""
         if self._transport is not None and not self._transport.is_closing() and self._transport.can_write_eof():
             self._transport.write_eof()
 
     def abort(self, why: Exception | None = None) -> None:
-        """End the stream at once; what is not sent yet is lost."""
+        """Close the stream at once; unsent data is lost."""
         self._why = self._why or why
         if self._transport is not None:
             self._transport.abort()
 
     async def close(self, timeout_s: float) -> None:
-        """End the stream once everything is sent, at the latest after ``timeout_s`` seconds."""
+        """Close the stream once everything is sent, at the latest after ``timeout_s`` seconds."""
         if self._transport is None:
             return
         self._transport.close()
@@ -249,13 +249,13 @@ class Stream(asyncio.BufferedProtocol):
             await asyncio.wait((self._ended,), timeout=timeout_s)
 
     def _wake_after(self, nbytes: int) -> None:
-        """Have the system tell of received bytes when there are so many, or the stream has ended."""
+        """Set the socket's low-water mark (SO_RCVLOWAT): wake up for this many bytes, or the end of the stream."""
         if nbytes == self._wake_bytes or self._socket is None:
             return
         self._wake_bytes = nbytes
         try:
             self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, nbytes)
-        except (OSError, TypeError) as error:  # a loop of another make may not let its sockets be set
+        except (OSError, TypeError) as error:  # the sockets of other loops may not allow it
             log.debug("the system wakes for every received packet: %s", error)
             self._socket = None
 
@@ -283,7 +283,7 @@ class Stream(asyncio.BufferedProtocol):
 
 
 def _join_small(parts: Sequence[Part]) -> list[Part]:
-    """Join runs of small parts, and leave large ones (records) where they are."""
+    """Join runs of small parts; keep large ones (records) without a copy."""
     chunks: list[Part] = []
     run: list[Part] = []
     for part in parts:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Generic, Never, TypeVar, Unpack
 
 from kafka.config import ProducerConfigs, with_options
-from kafka.config.settings_given import refuse_positions
+from kafka.config.argument_errors import refuse_positions
 from kafka.errors import IllegalStateError
 from kafka.producer import lifetime
 from kafka.producer._async.calls import AsyncProducerCalls

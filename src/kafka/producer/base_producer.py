@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from kafka.cluster.client_health import client_html, not_started
-from kafka.cluster.polled_client import InnerName
+from kafka.cluster.kafka_python_client import InnerName
 from kafka.config import ProducerConfig, option_table, parse_producer
 from kafka.config.table import values_of, with_class_defaults
 from kafka.health import Health

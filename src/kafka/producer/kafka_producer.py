@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Generic, Never, Unpack
 
 from kafka import _old_names
 from kafka.config import ProducerConfigs, with_options
-from kafka.config.settings_given import refuse_positions
+from kafka.config.argument_errors import refuse_positions
 from kafka.errors import IllegalStateError, KafkaError
 from kafka.net.callback_thread import WorkerThread
-from kafka.net.loop import LoopThread
+from kafka.net.loop_thread import LoopThread
 from kafka.producer import lifetime
 from kafka.producer._sync.calls import ProducerCalls
 from kafka.producer.appending.appender import RecordSender

@@ -12,7 +12,7 @@ import pytest
 from integration.consumer_support import PATIENCE_S, read
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.errors import NoError
-from kafka.net import outbox as outboxes
+from kafka.net import send_queue
 
 if TYPE_CHECKING:
     from harness.releases import Kafka
@@ -25,7 +25,7 @@ RATE, SIZE, COUNT = 10_000, 10_000, 11
 class Pause(NamedTuple):
     """What a broker has asked for, in the loop's seconds."""
 
-    outbox: Any
+    queue: Any
     since: float
     until: float
 
@@ -40,31 +40,31 @@ class Watched:
     def sent_in_pauses(self) -> int:
         """How many requests left on a connection while it was to be quiet; a timer may be a hundredth early."""
         return sum(
-            outbox is pause.outbox and pause.since < at < pause.until - 0.01
+            queue is pause.queue and pause.since < at < pause.until - 0.01
             for pause in self.pauses
-            for outbox, at in self.sent
+            for queue, at in self.sent
         )
 
 
 @pytest.fixture
 def watched(monkeypatch: pytest.MonkeyPatch) -> Watched:
     seen = Watched()
-    made, throttle = outboxes.Outbox.__init__, outboxes.Outbox.throttle
+    made, throttle = send_queue.SendQueue.__init__, send_queue.SendQueue.throttle
 
-    def init(outbox: Any, loop: Any, transmit: Any, *others: Any) -> None:
+    def init(queue: Any, loop: Any, transmit: Any, *others: Any) -> None:
         def sending(outgoing: Any) -> None:
-            seen.sent.append((outbox, loop.time()))
+            seen.sent.append((queue, loop.time()))
             transmit(outgoing)
 
-        made(outbox, loop, sending, *others)
+        made(queue, loop, sending, *others)
 
-    def throttled(outbox: Any, seconds: float) -> None:
-        now = outbox._loop.time()
-        seen.pauses.append(Pause(outbox, now, now + seconds))
-        throttle(outbox, seconds)
+    def throttled(queue: Any, seconds: float) -> None:
+        now = queue._loop.time()
+        seen.pauses.append(Pause(queue, now, now + seconds))
+        throttle(queue, seconds)
 
-    monkeypatch.setattr(outboxes.Outbox, "__init__", init)
-    monkeypatch.setattr(outboxes.Outbox, "throttle", throttled)
+    monkeypatch.setattr(send_queue.SendQueue, "__init__", init)
+    monkeypatch.setattr(send_queue.SendQueue, "throttle", throttled)
     return seen
 
 

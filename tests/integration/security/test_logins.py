@@ -10,7 +10,7 @@ import kafka
 from kafka import AsyncKafkaProducer, KafkaAdminClient, KafkaConsumer, KafkaProducer
 from kafka.errors import KafkaConfigurationError, NoBrokersAvailable, SaslAuthenticationFailedError
 from kafka.net.connection import Connection
-from kafka.net.sasl.session import SaslSession
+from kafka.net.sasl.sasl_session import SaslSession
 
 pytestmark = pytest.mark.apache
 REAUTHENTICATE_MS = 1_500

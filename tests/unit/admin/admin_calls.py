@@ -1,6 +1,6 @@
 """Every call of the admin client that asks brokers: how it is made, about the things of `answering`.
 
-But `client_instance_id`, which waits for what telemetry asks: see `unit/cluster/test_telemetry.py`.
+But `client_instance_id`, which waits for what telemetry asks: see `unit/cluster/telemetry/test_telemetry.py`.
 """
 
 from __future__ import annotations

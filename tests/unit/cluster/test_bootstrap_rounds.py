@@ -10,7 +10,7 @@ from kafka.cluster import bootstrap as module
 from kafka.cluster.bootstrap import Bootstrap
 from kafka.config import parse_admin
 from kafka.errors import KafkaConnectionError, KafkaProtocolError, NoBrokersAvailable
-from kafka.net.dial import DialError
+from kafka.net.open_stream import DialError
 from unit.virtual_loop import simulate
 
 

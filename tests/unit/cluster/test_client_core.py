@@ -76,8 +76,8 @@ def test_the_cluster_is_closed_even_if_the_last_push_is_interrupted(monkeypatch:
 def test_what_fails_with_its_backoff_is_in_the_health_report() -> None:
     async def scenario(core: ClientCore, cluster: FakeCluster) -> None:
         await core.start()
-        assert core.backoff.troubles is core.troubles
-        core.troubles.failed("fetching", KafkaConnectionError("gone"), 3)
+        assert core.backoff.current_failures is core.current_failures
+        core.current_failures.failed("fetching", KafkaConnectionError("gone"), 3)
         report = core.health.report(Observed(), False)
         assert (report.state, [each.what for each in report.failing]) == (HealthState.DEGRADED, ["fetching"])
         await core.close()

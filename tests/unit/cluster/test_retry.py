@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from kafka.cluster import Backoff, LogLimiter, RetryPolicy, anything_unexpected
+from kafka.cluster.current_failures import CurrentFailures
 from kafka.cluster.log_limiter import _MAX_CAUSES
-from kafka.cluster.troubles import Troubles
 from kafka.errors import (
     KafkaConnectionError,
     KafkaError,
@@ -314,7 +314,7 @@ def test_after_a_success_failures_are_counted_anew(caplog: pytest.LogCaptureFixt
 
 def test_log_records_have_fields(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario() -> None:
-        backoff = Backoff(100, 1_000, random.Random(1), Troubles(client_id="me"))
+        backoff = Backoff(100, 1_000, random.Random(1), CurrentFailures(client_id="me"))
         operation = Operation(KafkaConnectionError("away"), ValueError("odd"), "done")
         assert await RetryPolicy(backoff, LOG, fatal=lambda _: False).run("asking", operation) == "done"
 

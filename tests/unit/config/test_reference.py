@@ -13,7 +13,7 @@ from kafka import (
     KafkaProducer,
 )
 from kafka.config import option_table
-from kafka.config.text import option_lines
+from kafka.config.option_text import option_lines
 
 CLIENTS = [
     (KafkaConsumer, "consumer"),

@@ -150,7 +150,7 @@ def test_no_lock_of_a_client_is_waited_for(broker: EmbeddedBroker) -> None:
 
 def test_what_fails_is_told(broker: EmbeddedBroker) -> None:
     with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
-        producer._core._client_core.troubles.failed(SCRIPT, ValueError(SCRIPT), 3)
+        producer._core._client_core.current_failures.failed(SCRIPT, ValueError(SCRIPT), 3)
         shown = shown_of(producer)
         for name in ("fails", "last error"):
             assert f"{SCRIPT}: ValueError: {SCRIPT}" in shown.fact(name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kafka.errors import KafkaConnectionError, KafkaTimeoutError
-from kafka.net.dial import in_brief
+from kafka.net.open_stream import in_brief
 
 pytestmark = pytest.mark.once
 

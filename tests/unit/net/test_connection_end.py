@@ -168,16 +168,16 @@ async def test_an_answer_that_fails_to_be_read_unexpectedly_fails_its_request(br
 @pytest.mark.parametrize("configs", [{}, {"receive_buffer_bytes": 4096}, {"socket_options": [(6, 1, 1)]}])
 async def test_a_socket_that_the_peer_closed_meanwhile_is_a_connection_error(broker, monkeypatch, configs):
     """A load balancer without a live backend: it takes the connection and closes it before its options are set."""
-    from kafka.net import dial
+    from kafka.net import open_stream
 
-    race = dial._Race.run
+    race = open_stream._Race.run
 
     async def won_and_lost(*args):
         stream = await race(*args)
         stream._transport._sock.close()
         return stream
 
-    monkeypatch.setattr(dial._Race, "run", won_and_lost)
+    monkeypatch.setattr(open_stream._Race, "run", won_and_lost)
     with pytest.raises(KafkaConnectionError, match="closed the connection at once"):
         await connect(broker, **configs)
 

@@ -11,7 +11,7 @@ from kafka.aio.attendant import Attendant, ToldListener
 from kafka.aio.errors import ConsumerStoppedError, IllegalOperation
 from kafka.aio.options import AIOConsumerConfigs, consumer_options, start
 from kafka.aio.structs import as_offsets
-from kafka.cluster.polled_client import InnerName
+from kafka.cluster.kafka_python_client import InnerName
 from kafka.consumer._async.poll_loop import AsyncPollLoop
 from kafka.consumer.arguments import check_offset
 from kafka.consumer.async_consumer import AsyncKafkaConsumer

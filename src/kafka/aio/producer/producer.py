@@ -10,7 +10,7 @@ from kafka.aio.errors import IllegalOperation, ProducerClosed
 from kafka.aio.options import NOT_GIVEN, AIOProducerConfigs, producer_options, start
 from kafka.aio.producer.message_accumulator import BatchBuilder
 from kafka.aio.structs import RecordMetadata, as_offsets
-from kafka.cluster.polled_client import InnerName
+from kafka.cluster.kafka_python_client import InnerName
 from kafka.errors import AssertedArgumentError, TransactionAbortedError
 from kafka.producer._async.transaction_calls import AsyncTransactionBlock
 from kafka.producer.async_producer import AsyncKafkaProducer

@@ -22,9 +22,9 @@ from kafka.errors import IllegalStateError, KafkaError, KafkaTimeoutError, Unsup
 from kafka.metrics.client_metrics import ClientMetrics
 
 if TYPE_CHECKING:
-    from kafka.cluster.telemetry.exchange import Exchange
     from kafka.cluster.telemetry.registered import RegisteredMetrics
     from kafka.cluster.telemetry.subscription import Subscription
+    from kafka.cluster.telemetry.telemetry_requests import Exchange
     from kafka.metrics.kafka_metric import KafkaMetric
 
 log = logging.getLogger(__name__)
@@ -284,7 +284,7 @@ class Telemetry:
     def _exchanging(self) -> Exchange:
         if self._exchange is None:
             from kafka.cluster.telemetry.collector import MetricsCollector
-            from kafka.cluster.telemetry.exchange import Exchange
+            from kafka.cluster.telemetry.telemetry_requests import Exchange
 
             collector = MetricsCollector(self._metrics, self._identity, wall_clock_ns(self._loop), self._began_ns)
             self._exchange = Exchange(collector)

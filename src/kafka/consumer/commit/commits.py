@@ -325,7 +325,7 @@ class AutoCommitSchedule:
     def succeeded(self) -> None:
         """Note that an automatic commit has succeeded."""
         self._failures = 0
-        self._backoff.troubles.over(_WHAT)
+        self._backoff.current_failures.over(_WHAT)
         for cause in self._causes:
             self._limiter.over(cause, f"automatic commits work again after {cause}")
         self._causes.clear()
@@ -338,7 +338,7 @@ class AutoCommitSchedule:
             is_last: whether no commit of these partitions follows: then it is always logged.
         """
         self._failures += 1
-        self._backoff.troubles.failed(_WHAT, error, self._failures)
+        self._backoff.current_failures.failed(_WHAT, error, self._failures)
         text = f"auto commit of {count} offsets failed: {error}"
         passes = isinstance(error, RetriableCommitFailedError)
         if is_last and not passes:

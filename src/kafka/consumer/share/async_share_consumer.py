@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from kafka.config import ShareConfigs, parse_share, with_options
-from kafka.config.settings_given import refuse_settings
+from kafka.config.argument_errors import refuse_settings
 from kafka.consumer.share._async.calls import AsyncShareCalls
 from kafka.errors import IllegalStateError
 

@@ -3,7 +3,7 @@
 from typing import Self, Unpack
 
 from kafka.config import ShareConfigs, parse_share, with_options
-from kafka.config.settings_given import refuse_settings
+from kafka.config.argument_errors import refuse_settings
 from kafka.consumer.runners.thread_runner import close_at_exit
 from kafka.consumer.share._sync.calls import ShareCalls
 

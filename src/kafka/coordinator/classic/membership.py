@@ -90,7 +90,7 @@ class ClassicMembership:
         self._assignors = Assignors(options.partition_assignment_strategy)
         self._steps = steps_of(self._assignors.protocol)
         self._machine = MemberStateMachine()
-        fields = {"kafka_group_id": options.group_id, "kafka_client_id": backoff.troubles.client_id}
+        fields = {"kafka_group_id": options.group_id, "kafka_client_id": backoff.current_failures.client_id}
         self._log = logging.LoggerAdapter(log, fields)  # attributes of log records, for structured logs
         group_id = self.group_id = options.group_id
         watch = host.watch_group_topics

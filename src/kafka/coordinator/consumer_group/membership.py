@@ -87,7 +87,7 @@ class ConsumerGroupMembership:
         self._host = host
         self._statistics = statistics or GroupStatistics()
         self._machine = MemberStateMachine()
-        fields = {"kafka_group_id": options.group_id, "kafka_client_id": backoff.troubles.client_id}
+        fields = {"kafka_group_id": options.group_id, "kafka_client_id": backoff.current_failures.client_id}
         self._log = logging.LoggerAdapter(log, fields)  # attributes of log records, for structured logs
         self.group_id = options.group_id
         self._member_id = str(new_uuid())  # one for the consumer's life, or the group's (KIP-1082)

@@ -13,7 +13,7 @@ from kafka.errors import KafkaConfigurationError, KafkaConnectionError, SaslAuth
 from kafka.formats.registry.errors import http_library
 from kafka.formats.registry.options import BearerOptions, RegistryOptions, RegistryUrl
 from kafka.net.helper_threads import run_blocking
-from kafka.net.sasl.tokens import EndpointTokens
+from kafka.net.sasl.token_providers import EndpointTokens
 
 
 class Credentials:

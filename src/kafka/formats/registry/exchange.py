@@ -19,7 +19,7 @@ from kafka.formats.registry.credentials import Credentials
 from kafka.formats.registry.errors import SchemaRegistryConnectionError, SchemaRegistryError, http_library
 from kafka.formats.registry.options import RegistryOptions, RegistryUrl, parse
 from kafka.formats.registry.responses import ACCEPTED, body_of
-from kafka.net.foreign_text import shown_text
+from kafka.net.peer_text import shown_text
 from kafka.net.tls import tls_context
 from kafka.version import __version__
 

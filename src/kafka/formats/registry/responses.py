@@ -10,7 +10,7 @@ from kafka.formats.registry.associations import Association, AssociationResponse
 from kafka.formats.registry.errors import SchemaRegistryError
 from kafka.formats.registry.schemas import RegisteredSchema, SchemaVersion
 from kafka.formats.registry.settings import ServerConfig
-from kafka.net.foreign_text import shown_text
+from kafka.net.peer_text import shown_text
 
 ACCEPTED = "gzip"
 """The compression that answers may have. The HTTP library would decompress them without a limit."""

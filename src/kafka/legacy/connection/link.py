@@ -15,10 +15,10 @@ from kafka.legacy.protocol.translation import Translated
 from kafka.metrics import Metrics
 from kafka.metrics.client_metrics import ClientMetrics
 from kafka.net.callback_thread import WorkerThread
+from kafka.net.connect import open_connection
 from kafka.net.connection import Connection
-from kafka.net.establish import open_connection
-from kafka.net.loop import LoopThread
 from kafka.net.loop_call import LoopCall
+from kafka.net.loop_thread import LoopThread
 from kafka.net.statistics import NetworkTraffic, NodeTraffic
 
 _log = logging.getLogger(__name__)

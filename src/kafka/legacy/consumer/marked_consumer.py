@@ -17,7 +17,7 @@ from kafka.errors import (
     UnknownTopicOrPartitionError,
     check_error,
 )
-from kafka.legacy.consumer.base import EARLIEST, LATEST
+from kafka.legacy.consumer.consumer_base import EARLIEST, LATEST
 from kafka.legacy.consumer.marked_fetching import MarkedFetching, OffsetsStruct, Place
 from kafka.legacy.deprecation import warn_deprecated
 from kafka.legacy.payloads import (
@@ -27,7 +27,7 @@ from kafka.legacy.payloads import (
     OffsetRequestPayload,
 )
 from kafka.legacy.simple.apis import text
-from kafka.legacy.simple.client import SimpleClient
+from kafka.legacy.simple.simple_client import SimpleClient
 
 log = logging.getLogger("kafka.consumer.kafka")
 

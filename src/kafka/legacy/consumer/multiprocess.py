@@ -17,7 +17,12 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from kafka.errors import KafkaError
-from kafka.legacy.consumer.base import AUTO_COMMIT_INTERVAL, AUTO_COMMIT_MSG_COUNT, MAX_BACKOFF_SECONDS, Consumer
+from kafka.legacy.consumer.consumer_base import (
+    AUTO_COMMIT_INTERVAL,
+    AUTO_COMMIT_MSG_COUNT,
+    MAX_BACKOFF_SECONDS,
+    Consumer,
+)
 from kafka.legacy.consumer.simple import SimpleConsumer
 from kafka.legacy.payloads import OffsetAndMessage
 from kafka.legacy.simple.messages import message_of

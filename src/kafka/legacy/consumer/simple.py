@@ -18,7 +18,7 @@ from kafka.errors import (
     UnknownTopicOrPartitionError,
     check_error,
 )
-from kafka.legacy.consumer.base import (
+from kafka.legacy.consumer.consumer_base import (
     AUTO_COMMIT_INTERVAL,
     AUTO_COMMIT_MSG_COUNT,
     EARLIEST,

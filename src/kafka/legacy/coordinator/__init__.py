@@ -2,16 +2,16 @@
 
 Who owns what:
 
-- which broker coordinates the group: `kafka.cluster`, for all requests; `link` remembers what the program was told;
-- credentials, state and heartbeats: `member.Member`. Heartbeats are those of today's consumer
-  (`kafka.coordinator.classic.heartbeat`), on the client's loop, so that a program lives on that polls rarely; so is
-  leaving. `timing.Heartbeat`, `HeartbeatTask` and `HeartbeatThread` look at them and steer them;
-- joining: `base.BaseCoordinator`, in the caller's thread. Today's `JoinRound` cannot carry it: it knows the
-  protocol "consumer" only, and its assignors run on the loop, while the hooks of a derived class belong to the thread
-  that calls `ensure_active_group`, where they may poll the client themselves;
-- committed offsets: today's `GroupOffsets`, on the loop; `offset_calls` waits for them. When positions are committed by
-  themselves: `auto_commit.AutoCommitTask`;
-- what is subscribed to, assigned and read: the program's `SubscriptionState` (`kafka.legacy.subscription`).
+- which broker coordinates the group: `kafka.cluster`, for all requests; `coordinator_link` remembers what the program
+  was told;
+- credentials, state and heartbeats: `group_member.Member`. The heartbeats are those of today's consumer
+  (`kafka.coordinator.classic.heartbeat`) and run on the client's loop, so that a program that polls rarely stays a
+  member; so does leaving. `heartbeat_times.Heartbeat`, `HeartbeatTask` and `HeartbeatThread` observe and control them;
+- joining: `base_coordinator.BaseCoordinator`, in the caller's thread. Today's `JoinRound` does not fit: it supports
+  only the protocol "consumer", and its assignors run on the loop, while the hooks of a derived class belong to the
+  thread that calls `ensure_active_group`, where they may poll the client themselves;
+- committed offsets: today's `GroupOffsets`, on the loop; `offset_commits` waits for them, and has the `AutoCommitTask`;
+- what is subscribed, assigned and read: the program's `SubscriptionState` (`kafka.legacy.subscription`).
 
-Requests are those of `kafka.wire`, in the newest version that the broker knows.
+Requests are those of `kafka.wire`, in the newest version that the broker supports.
 """

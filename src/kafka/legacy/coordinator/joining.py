@@ -18,9 +18,9 @@ from kafka.errors import (
     UnknownMemberIdError,
     for_code,
 )
-from kafka.legacy.coordinator.link import CoordinatorLink
-from kafka.legacy.coordinator.member import Generation, GroupMember, Member, UnjoinedGroupException
-from kafka.legacy.coordinator.metrics import GroupCoordinatorMetrics
+from kafka.legacy.coordinator.coordinator_link import CoordinatorLink
+from kafka.legacy.coordinator.coordinator_metrics import GroupCoordinatorMetrics
+from kafka.legacy.coordinator.group_member import Generation, GroupMember, Member, UnjoinedGroupException
 from kafka.legacy.future import Future
 from kafka.wire.api.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
 from kafka.wire.api.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse

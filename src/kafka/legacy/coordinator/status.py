@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from kafka.legacy.coordinator.link import CoordinatorLink
-from kafka.legacy.coordinator.member import Generation, GenerationId, Member, MemberState
-from kafka.legacy.coordinator.timing import Heartbeat
+from kafka.legacy.coordinator.coordinator_link import CoordinatorLink
+from kafka.legacy.coordinator.group_member import Generation, GenerationId, Member, MemberState
+from kafka.legacy.coordinator.heartbeat_times import Heartbeat
 
 log = logging.getLogger("kafka.coordinator")
 

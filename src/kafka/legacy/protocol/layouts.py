@@ -6,8 +6,8 @@ import functools
 from typing import Any
 
 from kafka.legacy.protocol import types
+from kafka.legacy.protocol.field_names import NAMES, TAGS, VERSIONED
 from kafka.legacy.protocol.message import Records
-from kafka.legacy.protocol.names import NAMES, TAGS, VERSIONED
 from kafka.wire import Message, message_class
 from kafka.wire.kinds import Kind
 from kafka.wire.structs import Field, Struct

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from kafka.errors import CorruptRecordError
 from kafka.legacy.record.default_builder import DefaultRecordBatchBuilder
 from kafka.legacy.record.default_record import ControlRecord, DefaultRecord, DefaultRecordBase
-from kafka.legacy.record.numbers import calc_crc32c
+from kafka.legacy.record.varints_and_checksums import calc_crc32c
 from kafka.record import decode_batches
 from kafka.record.abc import ABCRecordBatch
 from kafka.record.types import Buffer

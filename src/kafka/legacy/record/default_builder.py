@@ -9,7 +9,7 @@ from typing import Any
 
 from kafka.errors import UnsupportedCodecError
 from kafka.legacy.record.default_record import DefaultRecordBase, DefaultRecordMetadata
-from kafka.legacy.record.numbers import calc_crc32c, encode_varint, size_of_varint
+from kafka.legacy.record.varints_and_checksums import calc_crc32c, encode_varint, size_of_varint
 from kafka.record import layout
 from kafka.record.abc import ABCRecordBatchBuilder
 from kafka.record.batch_headers import ProducerState, finish_batch

@@ -8,7 +8,7 @@ from kafka.errors import CorruptRecordError
 from kafka.legacy.protocol.message import Message
 from kafka.legacy.record.default_record import RecordFields
 from kafka.legacy.record.legacy_builder import LegacyRecordBase, LegacyRecordBatchBuilder
-from kafka.legacy.record.numbers import calc_crc32
+from kafka.legacy.record.varints_and_checksums import calc_crc32
 from kafka.record.abc import ABCRecordBatch
 from kafka.record.codecs import CodecError, decompress
 from kafka.record.types import Buffer

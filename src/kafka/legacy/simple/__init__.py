@@ -1,5 +1,6 @@
 """`SimpleClient`, the client of 0.9 to 1.4: payload tuples in and out, one blocking call each.
 
-`client` looks leaders up in the `metadata` that programs read. `apis` makes requests from payloads, and payloads from
-responses, with the record batches of `messages`. `requests` sends them through the cluster client of `connections`.
+`simple_client` looks leaders up in the `metadata` that programs read. `apis` makes requests from payloads, and payloads
+from responses, with the record batches of `messages`. `payload_requests` sends them through the cluster client of
+`connections`.
 """

@@ -14,7 +14,7 @@ from kafka.consumer.subscription.subscription_state import ConsumerRebalanceList
 from kafka.errors import AssertedStateError, IllegalStateError, NoOffsetForPartitionError
 from kafka.legacy.kafka_util import synchronized
 from kafka.legacy.protocol.values import OffsetResetStrategy
-from kafka.legacy.subscription.partition import Position, TopicPartitionState
+from kafka.legacy.subscription.topic_partition_state import Position, TopicPartitionState
 from kafka.structs import OffsetAndMetadata, TopicPartition
 
 

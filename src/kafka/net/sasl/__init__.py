@@ -7,7 +7,7 @@ from kafka.net.sasl.mechanism import (
     make_mechanism,
     register_sasl_mechanism,
 )
-from kafka.net.sasl.session import SaslSession
+from kafka.net.sasl.sasl_session import SaslSession
 
 __all__ = [
     "Mechanism",

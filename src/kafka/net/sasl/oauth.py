@@ -5,8 +5,8 @@ from typing import Any, Self
 
 from kafka.config import SecurityOptions
 from kafka.errors import KafkaConfigurationError, KafkaConnectionError, SaslAuthenticationFailedError
-from kafka.net.sasl.tokens import AbstractTokenProvider as AbstractTokenProvider
-from kafka.net.sasl.tokens import check_tokens, token_provider
+from kafka.net.sasl.token_providers import AbstractTokenProvider as AbstractTokenProvider
+from kafka.net.sasl.token_providers import check_tokens, token_provider
 
 _SEPARATOR = "\x01"
 _NAME = re.compile(r"[A-Za-z]+\Z")

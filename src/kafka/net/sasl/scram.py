@@ -9,7 +9,7 @@ from typing import Self
 
 from kafka.config import SecurityOptions
 from kafka.errors import SaslAuthenticationFailedError
-from kafka.net.foreign_text import shown_text
+from kafka.net.peer_text import shown_text
 
 _HASHES = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
 _MIN_ITERATIONS = 4_096

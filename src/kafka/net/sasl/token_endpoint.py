@@ -13,7 +13,7 @@ from typing import Any
 
 from kafka.config import SecurityOptions
 from kafka.errors import KafkaConfigurationError, KafkaConnectionError, SaslAuthenticationFailedError
-from kafka.net.foreign_text import shown_text
+from kafka.net.peer_text import shown_text
 
 log = logging.getLogger(__name__)
 

@@ -135,12 +135,12 @@ def test_one_that_fails_for_good_is_in_the_health_and_the_last_one_in_the_log(ca
         schedule = AutoCommitSchedule(5_000, backoff, bench._tell)
         for _ in range(3):
             schedule.failed(CommitFailedError("others subscribe"), 1)
-        (failing,) = backoff.troubles.failing()
+        (failing,) = backoff.current_failures.failing()
         assert (failing.what, failing.text, failing.in_a_row) == ("automatic commits", "others subscribe", 3)
         assert len(caplog.records) == 1
         schedule.failed(CommitFailedError("others subscribe"), 1, is_last=True)
         assert len(caplog.records) == 2
         schedule.succeeded()
-        assert not backoff.troubles.failing()
+        assert not backoff.current_failures.failing()
 
     play(scenario)

@@ -6,7 +6,7 @@ import pytest
 
 from kafka.config import parse_consumer
 from kafka.errors import KafkaConfigurationError
-from kafka.net.sasl.tokens import check_tokens
+from kafka.net.sasl.token_providers import check_tokens
 from kafka.spark.options.client_options import Effect, client_configs, client_option_handling, handling_of
 from kafka.spark.options.option_table import OPTIONS
 from kafka.spark.options.parsing import parse_read, parse_write

@@ -111,7 +111,7 @@ class StickyPartitionAssignor(AbstractPartitionAssignor):
 
 
 def __getattr__(name: str) -> Any:
-    return of_a_package(__name__, name, {"StickyAssignorUserDataV1": "kafka.legacy.coordinator.consumer_protocol"})
+    return of_a_package(__name__, name, {"StickyAssignorUserDataV1": "kafka.legacy.coordinator.protocol_structs"})
 
 
 class PreviousTopic(Struct):

@@ -12,10 +12,10 @@ import pytest
 from harness.oidc import CLIENTS, OidcServer
 from kafka.config import parse_admin
 from kafka.errors import KafkaConfigurationError, KafkaConnectionError, SaslAuthenticationFailedError
-from kafka.net.sasl import tokens
+from kafka.net.sasl import token_providers
 from kafka.net.sasl.mechanism import check_mechanism, make_mechanism
 from kafka.net.sasl.token_endpoint import TokenEndpoint
-from kafka.net.sasl.tokens import token_provider
+from kafka.net.sasl.token_providers import token_provider
 
 pytestmark = pytest.mark.once
 CLIENT = {
@@ -33,7 +33,7 @@ def running():
 
 @pytest.fixture
 def server(running):
-    tokens._shared.cache_clear()
+    token_providers._shared.cache_clear()
     running.replies.clear()
     running.asked.clear()
     running.life_s = 600
@@ -66,7 +66,7 @@ def test_client_credentials_give_a_token_that_is_shared_and_kept(server):
 
 def test_a_token_is_had_anew_after_a_part_of_its_life(server, monkeypatch):
     now = time.time()
-    monkeypatch.setattr(tokens.time, "time", lambda: now)
+    monkeypatch.setattr(token_providers.time, "time", lambda: now)
     provider = token_provider(security(server, **CLIENT))
     first = provider.token()
     now += 470
@@ -78,7 +78,7 @@ def test_a_token_is_had_anew_after_a_part_of_its_life(server, monkeypatch):
 
 def test_an_old_token_serves_while_there_is_no_new_one_and_not_longer(server, monkeypatch, caplog):
     now = time.time()
-    monkeypatch.setattr(tokens.time, "time", lambda: now)
+    monkeypatch.setattr(token_providers.time, "time", lambda: now)
     provider = token_provider(security(server, **CLIENT))
     first = provider.token()
     now += 500
@@ -93,7 +93,7 @@ def test_an_old_token_serves_while_there_is_no_new_one_and_not_longer(server, mo
 
 def test_an_answer_that_breaks_off_is_worth_another_try_and_an_old_token_serves_meanwhile(server, monkeypatch):
     now = time.time()
-    monkeypatch.setattr(tokens.time, "time", lambda: now)
+    monkeypatch.setattr(token_providers.time, "time", lambda: now)
     provider = token_provider(security(server, **CLIENT))
     first = provider.token()
     server.missing = 5
@@ -106,7 +106,7 @@ def test_an_answer_that_breaks_off_is_worth_another_try_and_an_old_token_serves_
 
 def test_an_answer_that_comes_byte_by_byte_is_not_waited_for_longer_than_answers_may_take(monkeypatch):
     now = 0.0
-    monkeypatch.setattr(tokens.time, "monotonic", lambda: now)
+    monkeypatch.setattr(token_providers.time, "monotonic", lambda: now)
 
     class Slow:
         def read1(self, amount, decode_content):
@@ -124,7 +124,7 @@ def test_an_answer_that_comes_byte_by_byte_is_not_waited_for_longer_than_answers
 def test_a_token_whose_end_is_no_moment_is_not_kept(said):
     body = base64.urlsafe_b64encode(json.dumps({"exp": said}).encode()).decode()
     for token in (f"h.{body}.s", "opaque"):
-        assert tokens._expiry(token, said, 1_000.0) == 1_000.0
+        assert token_providers._expiry(token, said, 1_000.0) == 1_000.0
 
 
 def test_connections_that_come_together_ask_once(server):

@@ -22,11 +22,11 @@ from kafka.errors import (
 )
 from kafka.legacy.deprecation import warn_deprecated
 from kafka.legacy.payloads import BrokerMetadata, ConsumerMetadataResponse, ProduceResponsePayload
-from kafka.legacy.simple import requests
+from kafka.legacy.simple import payload_requests
 from kafka.legacy.simple.apis import OFFSETS_WITH_TIMES, Api, fetch, offset_commit, offset_fetch, produce, text
 from kafka.legacy.simple.connections import BrokerConnections, Connections, SendsOwnRequests
 from kafka.legacy.simple.metadata import KnownMetadata, metadata_response
-from kafka.legacy.simple.requests import offsets_before
+from kafka.legacy.simple.payload_requests import offsets_before
 from kafka.structs import TopicPartition
 
 Callback = Callable[[Any], Any] | None
@@ -141,14 +141,16 @@ class SimpleClient(KnownMetadata, SendsOwnRequests):
         self, payloads: Sequence[Any] = (), fail_on_error: bool = True, callback: Callback = None
     ) -> Any:
         """Ask for the metadata of topics, given by name; gives a `MetadataResponse` of version 0."""
-        return metadata_response(self._connections.run(lambda cluster: requests.read_metadata(cluster, payloads)))
+        return metadata_response(
+            self._connections.run(lambda cluster: payload_requests.read_metadata(cluster, payloads))
+        )
 
     def send_consumer_metadata_request(
         self, payloads: Any = (), fail_on_error: bool = True, callback: Callback = None
     ) -> ConsumerMetadataResponse:
         """Ask for the coordinator of a group, whose name `payloads` is."""
         group = text(payloads)
-        found = self._connections.run(lambda cluster: requests.find_coordinator(cluster, group))
+        found = self._connections.run(lambda cluster: payload_requests.find_coordinator(cluster, group))
         return ConsumerMetadataResponse(found.error_code, found.node_id, found.host, found.port)
 
     def _get_coordinator_for_group(self, group: str) -> BrokerMetadata:
@@ -259,11 +261,11 @@ class SimpleClient(KnownMetadata, SendsOwnRequests):
             try:
                 by_leader[self._get_leader_for_partition(payload.topic, payload.partition).nodeId].append(payload)
             except KafkaUnavailableError as error:
-                answers |= requests.failed([payload], error)
+                answers |= payload_requests.failed([payload], error)
             except (LeaderNotAvailableError, UnknownTopicOrPartitionError) as error:
                 if fail_on_error:
                     raise
-                answers |= requests.failed([payload], error)
+                answers |= payload_requests.failed([payload], error)
         answers |= self._exchange(by_leader, api)
         if any(isinstance(answer, FailedPayloadsError) for answer in answers.values()):
             self.reset_all_metadata()
@@ -271,22 +273,22 @@ class SimpleClient(KnownMetadata, SendsOwnRequests):
         return [answer() if callable(answer) else answer for answer in found]
 
     def _exchange(self, by_leader: dict[int, list[Any]], api: Api) -> dict[tuple[str, int], Any]:
-        """Send payloads to their leaders; see `requests.ask_leaders`."""
+        """Send payloads to their leaders; see `payload_requests.ask_leaders`."""
         if len(by_leader) == 1:
-            exchange = requests.LeaderExchange(*next(iter(by_leader.items())), api)
+            exchange = payload_requests.LeaderExchange(*next(iter(by_leader.items())), api)
             try:
                 response = self._connections.exchange(exchange.start)
             except KafkaError as error:
                 return exchange.failed(error)
             if response is not None:
                 return exchange.answers(response)
-        return self._connections.run(partial(requests.ask_leaders, by_leader=by_leader, api=api))
+        return self._connections.run(partial(payload_requests.ask_leaders, by_leader=by_leader, api=api))
 
     def _ask_coordinator(self, group: str, payloads: list[Any], api: Api) -> list[Any]:
         """Send payloads to the coordinator of a group; gives the answers in the order of the payloads."""
         limit_s = _COORDINATOR_TIMEOUT_S if self.timeout is None else min(self.timeout, _COORDINATOR_TIMEOUT_S)
         answers = self._connections.run(
-            lambda cluster: requests.ask_coordinator(cluster, text(group), payloads, api, limit_s * 1000)
+            lambda cluster: payload_requests.ask_coordinator(cluster, text(group), payloads, api, limit_s * 1000)
         )
         return [answers[text(payload.topic), payload.partition] for payload in payloads]
 

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from kafka.errors import KafkaConnectionError, KafkaTimeoutError
-from kafka.net.old_brokers import _SECOND_SILENCE_S, _SILENCE_S
+from kafka.net.pre_0_10 import _SECOND_SILENCE_S, _SILENCE_S
 from kafka.net.versions import release_of
 from kafka.wire.api.metadata import MetadataResponse
 from unit.net.connections import connect, heartbeat

@@ -20,13 +20,13 @@ from kafka.coordinator.consumer_protocol import (
     encode_subscription,
 )
 from kafka.errors import AssertedStateError, KafkaConfigurationError, TopicAuthorizationFailedError
-from kafka.legacy.client_async.client import KafkaClient
 from kafka.legacy.client_async.cluster_metadata import ClusterMetadata
-from kafka.legacy.coordinator.base import BaseCoordinator
-from kafka.legacy.coordinator.consumer_protocol import ConsumerProtocol, Subscription
+from kafka.legacy.client_async.kafka_client import KafkaClient
+from kafka.legacy.coordinator.base_coordinator import BaseCoordinator
+from kafka.legacy.coordinator.coordinator_metrics import ConsumerCoordinatorMetrics
 from kafka.legacy.coordinator.joining import as_bytes
-from kafka.legacy.coordinator.metrics import ConsumerCoordinatorMetrics
-from kafka.legacy.coordinator.offset_calls import AutoCommitTask, OffsetCalls
+from kafka.legacy.coordinator.offset_commits import AutoCommitTask, OffsetCalls
+from kafka.legacy.coordinator.protocol_structs import ConsumerProtocol, Subscription
 from kafka.legacy.kafka_util import Timer, WeakMethod
 from kafka.legacy.subscription.state import SubscriptionState
 from kafka.structs import TopicPartition

@@ -198,7 +198,7 @@ async def test_a_limited_session_is_renewed_while_requests_wait(broker):
     connection = await connect(broker)
     await until(lambda: len(broker.requests("SaslAuthenticate")) == 2)
     held = [connection.post(heartbeat()) for _ in range(3)]
-    assert len(connection._outbox) == 3
+    assert len(connection._send_queue) == 3
     may_finish.set()
     assert await asyncio.gather(*held) == [HeartbeatResponse()] * 3
     assert broker.connections == 1
@@ -227,7 +227,7 @@ async def test_requests_go_on_while_a_token_for_the_renewal_is_waited_for(broker
     try:
         await until(lambda: len(asked) == 2)
         waiting = connection.post(heartbeat())
-        assert not connection._outbox
+        assert not connection._send_queue
         assert await waiting == HeartbeatResponse()
         accept_all(broker)
     finally:

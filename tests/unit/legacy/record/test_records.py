@@ -21,7 +21,7 @@ from kafka.record.legacy_records import LegacyRecord, LegacyRecordBatch, LegacyR
 from kafka.record.util import calc_crc32, calc_crc32c, decode_varint, encode_varint, size_of_varint
 
 ORIGINALS: dict[str, dict[str, Any]] = json.loads(
-    (Path(__file__).parents[2] / "data" / "legacy" / "batches.json").read_text()
+    (Path(__file__).parents[3] / "data" / "legacy" / "batches.json").read_text()
 )
 ROWS: list[tuple[int, bytes | None, bytes | None, list[tuple[str, bytes | None]]]] = [
     (1000, b"k1", b"v1", []),

@@ -27,7 +27,7 @@ class InnerName:
         return self if owner is None else self._read(owner)
 
 
-_HOMES = {"KafkaClient": "kafka.legacy.client_async.client"}
+_HOMES = {"KafkaClient": "kafka.legacy.client_async.kafka_client"}
 
 
 class HasPolledClient:

@@ -17,14 +17,14 @@ from kafka.errors import (
     KafkaTimeoutError,
     RebalanceInProgressError,
 )
-from kafka.legacy.client_async.client import KafkaClient
-from kafka.legacy.coordinator.base import BaseCoordinator
-from kafka.legacy.coordinator.member import Generation
-from kafka.legacy.coordinator.metrics import ConsumerCoordinatorMetrics
+from kafka.legacy.client_async.kafka_client import KafkaClient
+from kafka.legacy.coordinator.base_coordinator import BaseCoordinator
+from kafka.legacy.coordinator.coordinator_metrics import ConsumerCoordinatorMetrics
+from kafka.legacy.coordinator.group_member import Generation
 from kafka.legacy.future import Future
 from kafka.legacy.kafka_util import Timer
-from kafka.legacy.subscription.partition import Position
 from kafka.legacy.subscription.state import SubscriptionState
+from kafka.legacy.subscription.topic_partition_state import Position
 from kafka.structs import OffsetAndMetadata, TopicPartition
 
 log = logging.getLogger("kafka.coordinator.consumer")

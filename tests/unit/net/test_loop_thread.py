@@ -14,7 +14,7 @@ import pytest
 
 from kafka.errors import ForkedClientError, IllegalStateError, KafkaTimeoutError
 from kafka.net.fork import close_in_children
-from kafka.net.loop import LoopThread
+from kafka.net.loop_thread import LoopThread
 from unit.interrupt import LIBRARY, PACKAGE, interrupts
 from unit.sampling import EVERY
 
@@ -245,7 +245,7 @@ def test_a_task_that_does_not_end_with_its_failed_loop_holds_nobody_up(loop_thre
             with contextlib.suppress(asyncio.CancelledError):
                 await asyncio.sleep(3600)
 
-    monkeypatch.setattr("kafka.net.loop._TASKS_TIMEOUT_S", 0.01)
+    monkeypatch.setattr("kafka.net.loop_thread._TASKS_TIMEOUT_S", 0.01)
     stubborn = loop_thread.spawn(resist())
     loop_thread.run(value(None))
     break_loop(loop_thread, monkeypatch)
@@ -285,7 +285,7 @@ def test_keyboard_interrupt_ends_a_blocking_call_at_once():
     done = python(
         """
         import asyncio, signal, threading, time
-        from kafka.net.loop import LoopThread
+        from kafka.net.loop_thread import LoopThread
         signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell starts in the background ignores it
         thread = LoopThread.shared()
         cancelled = threading.Event()
@@ -309,7 +309,7 @@ def test_the_interpreter_exits_at_once_and_silently_whatever_still_runs():
     done = python(
         """
         import asyncio, sys, time
-        from kafka.net.loop import LoopThread
+        from kafka.net.loop_thread import LoopThread
         from kafka.net.helper_threads import run_blocking
         thread = LoopThread.shared()
         async def hang():
@@ -447,7 +447,7 @@ def test_what_runs_is_ended_when_the_interpreter_exits():
     done = python(
         """
         import asyncio
-        from kafka.net.loop import LoopThread
+        from kafka.net.loop_thread import LoopThread
         thread = LoopThread.shared()
         async def hang():
             try:

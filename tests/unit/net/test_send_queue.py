@@ -7,7 +7,7 @@ import pytest
 
 from kafka.net.deadlines import CheckTimer
 from kafka.net.inflight import InFlight, InFlightTable, Reply
-from kafka.net.outbox import Outbox, Outgoing
+from kafka.net.send_queue import Outgoing, SendQueue
 from kafka.wire.api.heartbeat import HeartbeatRequest
 from unit.virtual_loop import simulate
 
@@ -21,11 +21,11 @@ def in_virtual_time(scenario):
 
 
 class Wire:
-    """An outbox of two requests in flight, and what has left it."""
+    """A queue of two requests in flight, and what has left it."""
 
     def __init__(self, limit=2):
         self.sent, self.in_flight = [], 0
-        self.outbox = Outbox(asyncio.get_running_loop(), self._transmit, lambda: self.in_flight, limit)
+        self.send_queue = SendQueue(asyncio.get_running_loop(), self._transmit, lambda: self.in_flight, limit)
         self.replies = {}
 
     def _transmit(self, outgoing):
@@ -35,24 +35,24 @@ class Wire:
     def put(self, *numbers):
         for number in numbers:
             self.replies[number] = Reply(lambda *_: None)
-            self.outbox.put(Outgoing(number, [], self.replies[number], None, None))
+            self.send_queue.put(Outgoing(number, [], self.replies[number], None, None))
 
     def answered(self):
         self.in_flight -= 1
-        self.outbox.flush()
+        self.send_queue.flush()
 
 
 @in_virtual_time
 async def test_no_more_than_the_limit_are_in_flight_and_the_order_stays():
     wire = Wire()
     wire.put(1, 2, 3, 4)
-    assert (wire.sent, len(wire.outbox)) == ([1, 2], 2)
+    assert (wire.sent, len(wire.send_queue)) == ([1, 2], 2)
     wire.answered()
-    assert (wire.sent, len(wire.outbox)) == ([1, 2, 3], 1)
+    assert (wire.sent, len(wire.send_queue)) == ([1, 2, 3], 1)
     wire.in_flight = 0
     wire.put(5)
     assert wire.sent == [1, 2, 3]  # behind 4
-    wire.outbox.flush()
+    wire.send_queue.flush()
     assert wire.sent == [1, 2, 3, 4, 5]
 
 
@@ -68,20 +68,20 @@ async def test_what_nobody_waits_for_any_more_does_not_leave():
 @in_virtual_time
 async def test_what_is_held_leaves_when_it_is_let_go():
     wire = Wire()
-    wire.outbox.hold()
+    wire.send_queue.hold()
     wire.put(1)
-    wire.outbox.flush()
+    wire.send_queue.flush()
     assert wire.sent == []
-    wire.outbox.unhold()
+    wire.send_queue.unhold()
     assert wire.sent == [1]
 
 
 @in_virtual_time
 async def test_a_throttle_keeps_all_back_until_the_latest_of_its_ends():
     wire = Wire()
-    wire.outbox.throttle(2)
-    wire.outbox.throttle(5)
-    wire.outbox.throttle(1)
+    wire.send_queue.throttle(2)
+    wire.send_queue.throttle(5)
+    wire.send_queue.throttle(1)
     wire.put(1)
     await asyncio.sleep(4.9)
     assert wire.sent == []
@@ -94,10 +94,10 @@ async def test_a_throttle_keeps_all_back_until_the_latest_of_its_ends():
 @in_virtual_time
 async def test_closing_gives_who_still_waits_and_sends_nothing_later():
     wire = Wire()
-    wire.outbox.throttle(2)
+    wire.send_queue.throttle(2)
     wire.put(1, 2)
-    assert wire.outbox.close() == [wire.replies[1], wire.replies[2]]
-    assert len(wire.outbox) == 0
+    assert wire.send_queue.close() == [wire.replies[1], wire.replies[2]]
+    assert len(wire.send_queue) == 0
     await asyncio.sleep(3)
     assert wire.sent == []
 

@@ -28,7 +28,7 @@ from kafka.legacy.client_async.node_connections import Completions, NodeConnecti
 from kafka.legacy.connection.link import traffic_in
 from kafka.legacy.deprecation import warn_deprecated
 from kafka.legacy.future import Future
-from kafka.legacy.simple.client import SimpleClient
+from kafka.legacy.simple.simple_client import SimpleClient
 from kafka.net import ApiVersions, LoopThread
 from kafka.net.versions import release_of
 

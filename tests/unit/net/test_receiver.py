@@ -1,11 +1,12 @@
 """Reading answers: what is read beside the loop ends with an answer or an error, whatever comes in between."""
 
 import asyncio
+import threading
 
 import pytest
 
 from kafka.errors import Cancelled
-from kafka.net import receiver as module
+from kafka.net import receiver
 from kafka.net.buffers import BufferPool
 from kafka.net.inflight import InFlight
 from kafka.net.receiver import AnswerReader
@@ -63,7 +64,7 @@ async def test_a_large_one_that_cannot_be_read_is_told(world, monkeypatch):
     def broken(*args):
         raise ValueError("a fault")
 
-    monkeypatch.setattr(module, "decode_response", broken)
+    monkeypatch.setattr(receiver, "decode_response", broken)
     assert not world.read(10)
     assert world.read(20_000)
     await world.idle()
@@ -78,3 +79,6 @@ async def test_whoever_waits_is_told_when_the_loop_ends_meanwhile(world):
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
     assert isinstance(world.entry.future.exception(), Cancelled)
+    for thread in threading.enumerate():  # which pauses the collector as long as it decodes
+        if thread.name == "kafka-blocking":
+            thread.join(30)

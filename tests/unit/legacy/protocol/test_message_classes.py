@@ -29,7 +29,7 @@ from kafka.protocol.types import (
 pytestmark = pytest.mark.once
 
 ORIGINALS: dict[str, list[Any]] = json.loads(
-    (Path(__file__).parents[2] / "data" / "legacy" / "messages.json").read_text()
+    (Path(__file__).parents[3] / "data" / "legacy" / "messages.json").read_text()
 )
 
 

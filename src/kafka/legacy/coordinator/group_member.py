@@ -23,9 +23,9 @@ from kafka.errors import (
     UnknownMemberIdError,
     for_code,
 )
-from kafka.legacy.coordinator.link import CoordinatorLink
-from kafka.legacy.coordinator.metrics import GroupCoordinatorMetrics
-from kafka.legacy.coordinator.timing import Heartbeat
+from kafka.legacy.coordinator.coordinator_link import CoordinatorLink
+from kafka.legacy.coordinator.coordinator_metrics import GroupCoordinatorMetrics
+from kafka.legacy.coordinator.heartbeat_times import Heartbeat
 
 log = logging.getLogger("kafka.coordinator")
 

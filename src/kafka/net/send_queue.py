@@ -1,6 +1,6 @@
-"""The queue of requests that a connection may not send yet. They are sent in their order.
+"""The queue of requests that a connection may not send yet. They are sent in order.
 
-Nothing is sent while the connection authenticates again (`hold`), while the broker throttles this client (KIP-219), or
+Nothing is sent while the connection reauthenticates (`hold`), while the broker throttles this client (KIP-219), or
 while ``max_in_flight_requests_per_connection`` requests wait for their answers.
 """
 
@@ -14,7 +14,7 @@ from kafka.net.stream import Part
 
 
 class Outgoing:
-    """A request that is encoded. ``entry`` is None where it gets no answer (acks=0)."""
+    """An encoded request. ``entry`` is None if it gets no answer (acks=0)."""
 
     __slots__ = ("entry", "number", "parts", "reply", "written")
 
@@ -33,16 +33,16 @@ class Outgoing:
         self.written = written
 
 
-class Outbox:
+class SendQueue:
     """Sends the requests of one connection as soon as they may be sent.
 
     Arguments:
-        transmit: writes a request to the stream; its timeout begins then.
-        in_flight: tells how many requests wait for their answers.
-        limit: how many requests may wait for their answers at a time.
+        transmit: writes a request to the stream, and starts its timeout.
+        in_flight: returns the number of requests that wait for their answers.
+        limit: maximum number of requests that may wait for their answers.
 
     Attributes:
-        waiting: the requests that are kept back.
+        waiting: the queued requests.
     """
 
     __slots__ = (
@@ -76,30 +76,30 @@ class Outbox:
         return len(self.waiting)
 
     def put(self, outgoing: Outgoing) -> None:
-        """Send it, now or as soon as what is before it has left."""
+        """Send a request, now or after those queued before it."""
         if not self.waiting and not self._held and self._throttle_timer is None and self._in_flight() < self._limit:
             self._transmit(outgoing)
         else:
             self.waiting.append(outgoing)
 
     def flush(self) -> None:
-        """Send what may leave now: there has been an answer."""
+        """Send the requests that may be sent now, after an answer."""
         while self.waiting and not self._held and self._throttle_timer is None and self._in_flight() < self._limit:
             outgoing = self.waiting.popleft()
-            if not outgoing.reply.done():  # else the caller gave up before it left
+            if not outgoing.reply.done():  # else the caller gave up before it was sent
                 self._transmit(outgoing)
 
     def hold(self) -> None:
-        """Keep everything back until `unhold`."""
+        """Queue everything until `unhold`."""
         self._held = True
 
     def unhold(self) -> None:
-        """Send what `hold` kept back."""
+        """Send the requests queued since `hold`."""
         self._held = False
         self.flush()
 
     def throttle(self, seconds: float) -> None:
-        """Keep everything back for so long: the broker does not read from this connection meanwhile (KIP-219)."""
+        """Queue everything for this time: the broker does not read from this connection meanwhile (KIP-219)."""
         until = self._loop.time() + seconds
         if until <= self._throttled_until:
             return
@@ -113,7 +113,7 @@ class Outbox:
         self.flush()
 
     def close(self) -> list[Answered[Any]]:
-        """Send nothing more; gives who waits for what was not sent."""
+        """Stop sending; return the waiters of unsent requests."""
         if self._throttle_timer is not None:
             self._throttle_timer.cancel()
             self._throttle_timer = None

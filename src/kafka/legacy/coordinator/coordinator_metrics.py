@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kafka.legacy.coordinator.timing import Heartbeat
+from kafka.legacy.coordinator.heartbeat_times import Heartbeat
 from kafka.legacy.metrics.sampled_stat import Avg, Count, Max, Rate
 from kafka.metrics import AnonMeasurable, Metrics
 from kafka.metrics.sensor import Sensor

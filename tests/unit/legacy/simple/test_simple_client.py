@@ -31,9 +31,8 @@ from kafka.common import (
     UnknownTopicOrPartitionError,
 )
 from kafka.conn import get_ip_port_afi
-from kafka.legacy.simple import client as client_module
-from kafka.legacy.simple import requests
-from kafka.legacy.simple.requests import offsets_before
+from kafka.legacy.simple import payload_requests, simple_client
+from kafka.legacy.simple.payload_requests import offsets_before
 from kafka.net import Connection
 from kafka.protocol.commit import GroupCoordinatorRequest, OffsetCommitRequest
 from kafka.protocol.metadata import MetadataResponse
@@ -211,8 +210,8 @@ def test_a_coordinator_that_moves_is_asked_again(broker: EmbeddedBroker, client:
 @pytest.fixture
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Look again at once for a topic that is being created, as often as with pauses."""
-    monkeypatch.setattr(requests, "_CREATION_PAUSES_S", (0.0,) * len(requests._CREATION_PAUSES_S))
-    monkeypatch.setattr(client_module, "_CREATION_PAUSE_S", 0.0)
+    monkeypatch.setattr(payload_requests, "_CREATION_PAUSES_S", (0.0,) * len(payload_requests._CREATION_PAUSES_S))
+    monkeypatch.setattr(simple_client, "_CREATION_PAUSE_S", 0.0)
 
 
 @pytest.mark.usefixtures("no_pauses")

@@ -37,7 +37,7 @@ from kafka.protocol.offset import OffsetResponse
 from kafka.protocol.produce import ProduceResponse
 
 ORIGINALS: dict[str, dict[str, Any]] = json.loads(
-    (Path(__file__).parents[2] / "data" / "legacy" / "payloads.json").read_text()
+    (Path(__file__).parents[3] / "data" / "legacy" / "payloads.json").read_text()
 )
 OLD, NEW = ORIGINALS["0.9.5"], ORIGINALS["1.0.2"]
 MESSAGES = [create_message(b"v1", b"k1"), create_message(b"v2"), create_message(None, b"k3")]

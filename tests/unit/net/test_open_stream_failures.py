@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from kafka.config import parse_admin
-from kafka.net import dial as module
-from kafka.net.dial import DialError, HungUpOn, describe_failure, dial
+from kafka.net import open_stream as module
+from kafka.net.open_stream import DialError, HungUpOn, describe_failure, open_stream
 from kafka.net.stream import Stream
 from unit.virtual_loop import simulate
 
@@ -165,7 +165,7 @@ def connect(network: Network, tls: Any = None) -> tuple[Stream | None, DialError
     async def main() -> tuple[Stream | None, DialError | None, float]:
         network.install(asyncio.get_running_loop())
         try:
-            return await dial("b.test", 9092, OPTIONS, tls, FakeStream), None, network.now
+            return await open_stream("b.test", 9092, OPTIONS, tls, FakeStream), None, network.now
         except DialError as error:
             return None, error, network.now
 

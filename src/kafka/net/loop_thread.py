@@ -27,34 +27,34 @@ _TASKS_TIMEOUT_S = 0.5
 
 
 class _ClientLoop(asyncio.SelectorEventLoop):
-    """An event loop whose name look-ups do not hold up the interpreter's exit, see `kafka.net.helper_threads`."""
+    """An event loop whose name look-ups do not delay the interpreter's exit, see `kafka.net.helper_threads`."""
 
     def __init__(self) -> None:
         selector = selector_for_loop()
         super().__init__(selector)
         self.times = selector.times if isinstance(selector, TimedSelector) else None
-        """How it spends its time; None where that is not known."""
+        """How the loop spends its time; None if that is not measured."""
 
-    time = staticmethod(time.monotonic)  # asyncio's is the same, by way of a Python function
+    time = staticmethod(time.monotonic)  # the same as asyncio's, without its Python function
 
     async def getaddrinfo(self, host: Any, port: Any, **options: Any) -> Any:
         """As `socket.getaddrinfo`, awaited."""
         return await run_blocking(socket.getaddrinfo, host, port, **options)
 
     def watch_nothing(self) -> None:
-        """Forget the selector, which has failed, and all that it watched: what runs here can end then."""
+        """Replace the failed selector by an empty one, so that the remaining tasks can end."""
         self._selector = selector_for_loop()
 
 
 class LoopThread:
-    """An event loop in a daemon thread; `shared` gives the one that all synchronous clients use.
+    """An event loop in a daemon thread; `shared` returns the one that all synchronous clients use.
 
-    A child process made by fork has neither the thread nor the right to the loop's selector: there `shared` starts
-    afresh, and an object from before the fork raises `ForkedClientError`.
+    A forked child process does not have the thread, and must not use the loop's selector: there, `shared` starts a new
+    loop, and an object from before the fork raises `ForkedClientError`.
 
-    The loop belongs to all clients of the process, so it outlives what runs on it: a callback that raises SystemExit or
-    KeyboardInterrupt, or stops the loop, is logged, and the loop goes on. If the loop itself fails, everybody who waits
-    gets an error at once, see `on_death`, and `shared` gives a new one from then on.
+    The loop belongs to all clients of the process, so it survives its callbacks: one that raises SystemExit or
+    KeyboardInterrupt, or stops the loop, is logged, and the loop continues. If the loop itself fails, all waiters get
+    an error at once, see `on_death`, and `shared` returns a new loop from then on.
     """
 
     _shared: ClassVar["LoopThread | None"] = None
@@ -66,7 +66,7 @@ class LoopThread:
         self._forked = False
         self._stopped = False
         self._death: BaseException | None = None
-        # Re-entrant: a collection within it may run the finalizer of a client, which calls the loop.
+        # Re-entrant: a garbage collection may run the finalizer of a client, which calls the loop.
         self._lock_waiting = loop_lock()
         self._waiting: set[LoopResult[Any]] = set()
         self._owners: weakref.WeakKeyDictionary[Any, Callable[[Any, IllegalStateError], object]]
@@ -77,7 +77,7 @@ class LoopThread:
 
     @classmethod
     def shared(cls) -> "LoopThread":
-        """The process's loop thread, started when it is first asked for."""
+        """Return the loop thread of the process; the first call starts it."""
         thread = cls._shared
         if thread is None or thread._stopped:
             with cls._lock:
@@ -88,7 +88,7 @@ class LoopThread:
 
     @property
     def was_left_by_fork(self) -> bool:
-        """Whether this is a forked child, and the thread stayed in its parent."""
+        """Whether this is a forked child, whose parent has the thread."""
         return self._forked
 
     @property
@@ -99,8 +99,8 @@ class LoopThread:
     def run(self, coroutine: Coroutine[Any, Any, T], timeout_s: float | None = None) -> T:
         """Run ``coroutine`` on the loop and wait for its result.
 
-        After ``timeout_s`` seconds, and on KeyboardInterrupt, it is cancelled. Raises `KafkaTimeoutError` when the
-        time is up, `ForkedClientError`, `IllegalStateError` in the loop's own thread, and what the coroutine raises.
+        After ``timeout_s`` seconds, and on KeyboardInterrupt, it is cancelled. Raises `KafkaTimeoutError` after the
+        timeout, `ForkedClientError`, `IllegalStateError` in the loop's own thread, and what the coroutine raises.
         """
         if self.in_loop_thread and not self._forked:
             coroutine.close()
@@ -111,7 +111,7 @@ class LoopThread:
         return self._wait_for(self._call_of(coroutine), timeout_s)
 
     def exchange(self, start: Callable[[LoopExchange[T]], object]) -> T:
-        """Call ``start`` on the loop, which sends a request, and wait for the answer; as `run` for a coroutine."""
+        """Call ``start`` on the loop, which sends a request, and wait for the answer. Raises as `run` does."""
         self.check()
         if self.in_loop_thread:
             raise IllegalStateError("a blocking call was made in the client's own loop thread; make it in another one")
@@ -128,7 +128,7 @@ class LoopThread:
             del call  # no cycle with the error's traceback
 
     def spawn(self, coroutine: Coroutine[Any, Any, T]) -> LoopCall[T]:
-        """Run ``coroutine`` on the loop; what is returned has its result."""
+        """Run ``coroutine`` on the loop; the returned object has its result."""
         call = self._call_of(coroutine)
         try:
             self._begin(call)
@@ -149,7 +149,7 @@ class LoopThread:
         with self._lock_waiting:
             self._waiting.add(call)
         self.loop.call_soon_threadsafe(call.begin)
-        if self._death is not None:  # it died while this was added
+        if self._death is not None:  # the loop died while this call was added
             self._fail_waiting()
 
     def _cancel(self, call: LoopResult[Any]) -> None:
@@ -162,21 +162,21 @@ class LoopThread:
         return IllegalStateError("the client's loop was stopped before the call was done")
 
     def call(self, function: Callable[..., object], *args: object) -> None:
-        """Call ``function(*args)`` on the loop, soon; from any thread."""
+        """Call ``function(*args)`` on the loop soon. For any thread."""
         self.check()
         self.loop.call_soon_threadsafe(function, *args)
 
     def on_death(self, owner: Owner, tell: Callable[[Owner, IllegalStateError], object]) -> None:
-        """Call ``tell(owner, error)``, in the dying thread, if the loop fails and nothing will ever run on it again.
+        """Call ``tell(owner, error)``, in the dying thread, if the loop fails and never runs again.
 
-        What waits for the loop by other means than `run` and `spawn` has to be told so. ``owner`` is held weakly. An
-        orderly `stop` is no death.
+        Code that waits for the loop by other means than `run` and `spawn` needs this. ``owner`` is held weakly. An
+        orderly `stop` is not a death.
         """
         with self._lock_waiting:
             self._owners[owner] = tell
 
     def stop(self) -> None:
-        """Cancel what runs on the loop, and end the thread; does nothing the second time."""
+        """Cancel the tasks of the loop, and end the thread; a second call does nothing."""
         if self._stopped or self._forked:
             return
         self._stopped = True
@@ -185,7 +185,7 @@ class LoopThread:
             self._thread.join(_STOP_TIMEOUT_S)
 
     def check(self) -> None:
-        """Raise `ForkedClientError` or `IllegalStateError` where nothing can run on the loop any more."""
+        """Raise `ForkedClientError` or `IllegalStateError` if nothing can run on the loop any more."""
         if self._forked:
             raise forked_client_error("client")
         if self._death is not None:
@@ -201,7 +201,7 @@ class LoopThread:
         except BaseException as error:
             self._die(error)
         finally:
-            with contextlib.suppress(Exception):  # of a selector that is broken
+            with contextlib.suppress(Exception):  # the selector may be broken
                 self.loop.close()
 
     def _run_until_stopped(self) -> None:
@@ -219,7 +219,7 @@ class LoopThread:
                     log.error("the event loop shared by all clients of this process was stopped; it continues")
 
     def _die(self, error: BaseException) -> None:
-        """Nothing can run here any more: let go of everybody who waits."""
+        """The loop died: fail all waiters."""
         if self._stopped:
             log.warning("the clients' event loop failed while it was being stopped: %r", error)
         else:
@@ -235,7 +235,7 @@ class LoopThread:
                 log.exception("telling a client that its loop has failed")
         try:
             self.loop.watch_nothing()
-            self.loop.run_until_complete(asyncio.sleep(0))  # begins what was spawned: only then it can tell of this
+            self.loop.run_until_complete(asyncio.sleep(0))  # starts spawned coroutines: only then can they report this
             self._end_all()
         except BaseException as second:
             log.error("what ran on the failed event loop could not be ended: %r", second, exc_info=second)
@@ -243,15 +243,15 @@ class LoopThread:
         self._fail_waiting()
 
     def _end_all(self) -> None:
-        """End the tasks, and cut the connections."""
+        """Cancel the tasks, and close the connections."""
         self._cancel_tasks()
         self.loop.run_until_complete(self._abort_owners())
         self.loop.run_until_complete(self.loop.shutdown_asyncgens())
 
     def _drop_tasks(self) -> None:
         for task in asyncio.all_tasks(self.loop):
-            task._log_destroy_pending = False  # type: ignore[attr-defined]  # asyncio has no public name for it
-            with contextlib.suppress(Exception):  # what a task does at its end may need the loop
+            task._log_destroy_pending = False  # type: ignore[attr-defined]  # asyncio has no public name for this
+            with contextlib.suppress(Exception):  # the cleanup of a task may need the loop
                 task.get_coro().close()
 
     def _fail_waiting(self) -> None:
@@ -273,7 +273,7 @@ class LoopThread:
         return error
 
     async def _abort_owners(self) -> None:
-        """Cut the connections; a coroutine, because what they tell of it asks for the running loop."""
+        """Close the connections; a coroutine, because their callbacks need the running loop."""
         for owner in owners_on(self.loop):
             owner.abort(Cancelled("the process ends, and its connections with it"))
 

@@ -26,21 +26,21 @@ class HungUpOn(enum.Enum):
     TLS = enum.auto()
     """The handshake of TLS."""
     GREETING = enum.auto()
-    """The first request, which asks for versions."""
+    """The first request, ApiVersions."""
     REQUEST = enum.auto()
-    """The first request behind that."""
+    """The request after that."""
 
 
 _STAGGER_S = 0.25
-"""Head start of an address before the next one is tried beside it (RFC 8305)."""
+"""Head start of an address before the next one is tried in parallel (RFC 8305)."""
 
 _TLS_SHUTDOWN_S = 1.0
 _PEER_GONE = (errno.EBADF, errno.ENOTCONN, errno.ECONNRESET, errno.EPIPE)
-"""Errors of setsockopt() that are about the connection, where it has ended, and not about the option."""
+"""Errors of setsockopt() about a connection that has ended, not about the option."""
 
 
 def describe_failure(error: BaseException) -> str:
-    """Why an address did not answer, in words."""
+    """Return in words why an address did not answer."""
     if isinstance(error, ssl.SSLError):
         return describe_tls_failure(error)
     if isinstance(error, KafkaError):
@@ -55,14 +55,14 @@ def describe_failure(error: BaseException) -> str:
 
 
 class DialError(KafkaConnectionError):
-    """No address of a broker's name could be connected.
+    """No address of a broker's host name could be connected.
 
     Attributes:
-        host, port: what was asked for.
-        permanent: whether trying again cannot help: the peer is not trusted, or does not speak TLS.
-        refused: whether nobody listens there: every address refuses connections, or the name has none.
-        attempts: pairs of an address and why it failed; empty when the name could not be resolved.
-        hung_up_on: what the listener hung up on; None: it was not reached, or said more.
+        host, port: the broker.
+        permanent: whether a retry cannot help: the peer is not trusted, or does not speak TLS.
+        refused: whether nothing listens there: every address refuses connections, or the name has no address.
+        attempts: pairs of an address and its error; empty if the name could not be resolved.
+        hung_up_on: when the listener hung up; None if it was not reached, or gave a reason.
     """
 
     host: str = ""
@@ -74,7 +74,7 @@ class DialError(KafkaConnectionError):
 
     @classmethod
     def of(cls, host: str, port: int, attempts: list[tuple[str, str]], reason: str = "") -> "DialError":
-        """The error of these attempts; ``reason`` says what went wrong before there was any."""
+        """Return the error of these attempts; ``reason`` is the failure before the first one."""
         listed = "; ".join(f"{address}: {why}" for address, why in attempts)
         asked = format_address(host, port)
         if [address for address, _ in attempts] == [asked]:
@@ -101,7 +101,7 @@ async def _resolve(host: str, port: int) -> list[tuple[int, tuple[str, int]]]:
 
 
 class _Race:
-    """Connects to several addresses, each a little after the one before, and keeps the first that answers."""
+    """Connects to several addresses, each a little after the previous one, and keeps the first that answers."""
 
     def __init__(
         self,
@@ -127,7 +127,7 @@ class _Race:
                 self._factory,
                 **where,
                 ssl=self._tls,
-                # SNI needs the name, whether it is checked or not.
+                # SNI needs the name, whether or not it is checked.
                 server_hostname=self._host.rstrip(".") if uses_tls else None,
                 ssl_handshake_timeout=timeout_s if uses_tls else None,
                 ssl_shutdown_timeout=_TLS_SHUTDOWN_S if uses_tls else None,
@@ -161,7 +161,7 @@ class _Race:
         raise error from None if cause is None else in_brief(cause)
 
     def _tells(self, error: BaseException) -> int:
-        """How much it says of the listener: others of its addresses may not even have a way to them."""
+        """Rank an error by how much it says about the listener: some of its addresses may be unreachable from here."""
         return 2 if isinstance(error, ssl.SSLError) else int(self._closed_in_handshake(error))
 
     async def _first(self, waiting: list[tuple[int, tuple[str, int]]], timeout_s: float) -> Stream | None:
@@ -207,18 +207,18 @@ class _Race:
         tasks = list(self._running)
         for task in tasks:
             task.cancel()
-            task.add_done_callback(_end_late)  # whether it is waited for or not
+            task.add_done_callback(_end_late)  # whether or not it is awaited
         if tasks:
             await asyncio.wait(tasks)
 
 
 def _end_late(task: asyncio.Task[Stream]) -> None:
-    """Close what connected too late."""
+    """Close a stream that connected too late."""
     if not task.cancelled() and task.exception() is None:
         task.result().abort()
 
 
-async def dial(
+async def open_stream(
     host: str,
     port: int,
     options: ConnectionOptions,
@@ -226,19 +226,19 @@ async def dial(
     factory: Callable[[], Stream],
     proxy: ProxyAddress | None = None,
 ) -> Stream:
-    """Connect to the first address of ``host`` that answers, TLS handshake included.
+    """Connect to the first address of ``host`` that answers, including the TLS handshake.
 
     Arguments:
-        proxy: goes through it; None: directly.
+        proxy: the proxy to use; None to connect directly.
 
-    Raises `DialError`, which names each address tried and why it failed, and `KafkaConfigurationError`.
+    Raises `DialError` with each address tried and why it failed, and `KafkaConfigurationError`.
     """
     timeout_s = options.socket_connection_setup_timeout_ms / 1000
     loop = asyncio.get_running_loop()
     started = loop.time()
     try:
         async with asyncio.timeout(timeout_s):
-            # What the proxy is to look up may have no meaning here.
+            # A name that the proxy looks up may not resolve here.
             by_proxy = proxy is not None and proxy.scheme != "socks5"
             addresses = [(0, (host, port))] if by_proxy else await _resolve(host, port)
     except TimeoutError:
@@ -246,7 +246,7 @@ async def dial(
     stream = await _Race(host, port, tls, factory, proxy).run(addresses, timeout_s - (loop.time() - started))
     try:
         _set_socket_options(stream, options)
-    except OSError as error:  # of a socket that is gone: the peer took the connection and closed it
+    except OSError as error:  # the socket is gone: the peer accepted the connection and closed it
         stream.abort()
         why = f"it closed the connection at once ({describe_failure(error)})"
         raise DialError.of(host, port, [(format_address(host, port), why)]) from error
@@ -277,10 +277,10 @@ def _set_socket_options(stream: Stream, options: ConnectionOptions) -> None:
 
 
 def in_brief(error: E) -> E:
-    """The error as the cause of another one, which says all of it: where it was raised, in here, is left out.
+    """Return an error without its traceback, to be the cause of another error whose text says everything.
 
-    An error of another kind than the network's and Kafka's keeps its traceback, as it may be a fault of the code.
-    Errors that are raised again may be each other's contexts, in a circle.
+    Errors other than network errors and Kafka's keep their traceback, as they may be bugs. Errors that are raised again
+    may be each other's contexts, in a cycle.
     """
     each: BaseException | None = error
     seen: set[int] = set()

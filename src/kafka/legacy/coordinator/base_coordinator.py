@@ -22,13 +22,13 @@ from kafka.errors import (
     UnknownMemberIdError,
     UnsupportedVersionError,
 )
-from kafka.legacy.client_async.client import KafkaClient
+from kafka.legacy.client_async.kafka_client import KafkaClient
+from kafka.legacy.coordinator.coordinator_link import CoordinatorLink
+from kafka.legacy.coordinator.coordinator_metrics import GroupCoordinatorMetrics
+from kafka.legacy.coordinator.group_member import Generation, Member, MemberState
+from kafka.legacy.coordinator.heartbeat_times import Heartbeat
 from kafka.legacy.coordinator.joining import Joining, members_of
-from kafka.legacy.coordinator.link import CoordinatorLink
-from kafka.legacy.coordinator.member import Generation, Member, MemberState
-from kafka.legacy.coordinator.metrics import GroupCoordinatorMetrics
 from kafka.legacy.coordinator.status import MemberStatus
-from kafka.legacy.coordinator.timing import Heartbeat
 from kafka.legacy.future import Future
 from kafka.legacy.kafka_util import Timer
 

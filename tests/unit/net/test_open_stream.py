@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from kafka.net import dial as module
+from kafka.net import open_stream as module
 from kafka.net.stream import Stream
 
 ADDRESSES = [(2, ("10.0.0.1", 9092)), (2, ("10.0.0.2", 9092))]

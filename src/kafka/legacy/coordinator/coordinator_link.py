@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from kafka.errors import KafkaError
-from kafka.legacy.client_async.client import KafkaClient
+from kafka.legacy.client_async.kafka_client import KafkaClient
 from kafka.legacy.future import Future
 
 _CHANNEL = "coordinator"

@@ -9,7 +9,7 @@ from kafka.health import Failure
 _MOST = 256
 
 
-class _Trouble(NamedTuple):
+class _Recorded(NamedTuple):
     what: str
     error: str
     text: str
@@ -17,7 +17,7 @@ class _Trouble(NamedTuple):
     in_a_row: int
 
 
-class Troubles:
+class CurrentFailures:
     """See the module. Written and read in any thread, without a lock: each change is one step of a dict.
 
     Arguments:
@@ -34,19 +34,19 @@ class Troubles:
         self.client_id = client_id
         self._clock = clock
         self._keep_s = keep_s
-        self._present: dict[str, _Trouble] = {}
-        self._last: _Trouble | None = None
+        self._present: dict[str, _Recorded] = {}
+        self._last: _Recorded | None = None
 
     def failed(self, what: str, error: Exception, in_a_row: int) -> None:
         """Something has failed, and will be tried again."""
-        trouble = self._last = _trouble(what, error, self._clock(), in_a_row)
+        recorded = self._last = _recorded(what, error, self._clock(), in_a_row)
         if len(self._present) >= _MOST and what not in self._present:
             self._present.pop(next(iter(list(self._present))), None)
-        self._present[what] = trouble
+        self._present[what] = recorded
 
     def noted(self, what: str, error: Exception) -> None:
         """Something has failed for good, and whoever it concerns is told."""
-        self._last = _trouble(what, error, self._clock(), 1)
+        self._last = _recorded(what, error, self._clock(), 1)
 
     def over(self, what: str) -> None:
         """It works again, or is not tried any more."""
@@ -63,10 +63,10 @@ class Troubles:
         return None if last is None else _shown(last, self._clock())
 
 
-def _trouble(what: str, error: Exception, now: float, in_a_row: int) -> _Trouble:
+def _recorded(what: str, error: Exception, now: float, in_a_row: int) -> _Recorded:
     """Texts alone: the error itself would keep alive whoever was at it."""
-    return _Trouble(what, type(error).__name__, str(error), now, in_a_row)
+    return _Recorded(what, type(error).__name__, str(error), now, in_a_row)
 
 
-def _shown(trouble: _Trouble, now: float) -> Failure:
-    return Failure(trouble.what, trouble.error, trouble.text, max(0.0, now - trouble.at), trouble.in_a_row)
+def _shown(recorded: _Recorded, now: float) -> Failure:
+    return Failure(recorded.what, recorded.error, recorded.text, max(0.0, now - recorded.at), recorded.in_a_row)
