@@ -44,13 +44,13 @@ R = TypeVar("R", bound="Response")
 class ClusterClient:
     """Connections, metadata and routing for one client, on the event loop that `start` runs on.
 
-    `send` and its kin try once; `retry` repeats. What is slow here is bounded: connecting by
-    ``socket_connection_setup_timeout_ms``, an answer by ``request_timeout_ms``, `start` by ``bootstrap_timeout_ms``.
+    `send` and similar methods try once; `retry` repeats. All waits have limits: connecting
+    ``socket_connection_setup_timeout_ms``, an answer ``request_timeout_ms``, `start` ``bootstrap_timeout_ms``.
 
     Arguments:
-        rng: picks among brokers that are equally good.
-        traffic: counts what is exchanged with the brokers; None: nobody looks at that.
-        current_failures: shows what fails and is tried again; None: nobody looks at that.
+        rng: chooses among equally good brokers.
+        traffic: counts requests and bytes; None not to count them.
+        current_failures: records failures that are retried; None not to record them.
     """
 
     def __init__(
@@ -80,8 +80,8 @@ class ClusterClient:
         self._lookup = BrokerLookup(self, self._coordinators, self.any_connection, lookups)
         self._closed = False
         self.metadata: ClusterMetadata = self._updater.metadata
-        """The newest picture of the cluster; immutable, so any thread may read it. Kept here as well, as each request
-        looks at it several times."""
+        """The newest metadata; immutable, so any thread may read them. Kept here as well, because each request reads
+        them several times."""
         self._updater.on_change(self._take_metadata)
         warn_if_plain()
 
@@ -89,8 +89,8 @@ class ClusterClient:
         """Find the cluster and read its metadata.
 
         Arguments:
-            in_background: return at once, and look until the cluster is found. What is asked meanwhile looks too, and
-                fails as it does where all brokers are lost.
+            in_background: return at once, and search until the cluster is found. Calls made meanwhile search too, and
+                fail as they do when all brokers are lost.
 
         Raises `NoBrokersAvailable`, which names each bootstrap server and what it answered;
         `SaslAuthenticationFailedError`, `UnsupportedVersionError`, `KafkaConfigurationError`; `IllegalStateError` if
@@ -107,7 +107,7 @@ class ClusterClient:
         self._updater.refresher.fetched()
 
     async def close(self) -> None:
-        """Close all connections; what is under way fails. Does not raise."""
+        """Close all connections; pending operations fail. Does not raise."""
         self._closed = True
         await self._updater.close()
         await self._discovery.close()
@@ -116,26 +116,27 @@ class ClusterClient:
     # Metadata
 
     def watch_topics(self, topics: set[str] | None) -> None:
-        """From the next refresh on keep the metadata of these topics; None: of all.
+        """From the next refresh on, keep the metadata of these topics; None for all topics.
 
-        These are the topics that the program sends to or subscribes to: asking for them may create them, where
-        ``allow_auto_create_topics`` says so and the brokers do it. No other request for metadata creates a topic.
+        These are the topics that the program sends to or subscribes to: requesting their metadata may create them, if
+        ``allow_auto_create_topics`` and the brokers allow it. No other request for metadata creates a topic.
         """
         self._updater.watched = None if topics is None else set(topics)
 
     def on_metadata(self, callback: Callable[[ClusterMetadata], object]) -> Callable[[], None]:
-        """Call ``callback(metadata)`` on the loop after each change; calling what this returns ends that."""
+        """Call ``callback(metadata)`` on the loop after each change; call the returned function to stop that."""
         return self._updater.on_change(callback)
 
     async def refresh_metadata(self, topics: Iterable[str] | None = None) -> ClusterMetadata:
-        """Ask for metadata newer than what was there, and give them.
+        """Request newer metadata, and return them.
 
-        Calls at the same time share one request, and two requests are ``retry_backoff_ms`` apart.
+        Concurrent calls share one request, and two requests are at least ``retry_backoff_ms`` apart.
 
         Arguments:
-            topics: only these, beside what is known of others; None: all that is watched, forgetting others.
+            topics: the topics to refresh, keeping what is known about others; None for all watched topics, forgetting
+                others.
 
-        Raises `KafkaConnectionError` or `NoBrokersAvailable` when no broker answers.
+        Raises `KafkaConnectionError` or `NoBrokersAvailable` if no broker answers.
         """
         self._check_open()
         await self._updater.refresher.refresh(topics)
@@ -144,33 +145,34 @@ class ClusterClient:
     async def read_metadata(
         self, topics: "set[str] | set[str | UUID] | None", *, authorized_operations: bool = False
     ) -> "MetadataResponse":
-        """One broker's present answer about these topics, named or by id (None: all); none is created or remembered."""
+        """Return one broker's metadata of topics, by name or id (None: all); none is created or remembered."""
         return await read_metadata(await self.any_connection(), topics, authorized_operations)
 
     def request_refresh(self, topics: Iterable[str] | None = None) -> None:
-        """As `refresh_metadata`, without waiting: the present picture has proved wrong."""
+        """As `refresh_metadata`, without waiting: the present metadata have proved wrong."""
         self._check_open()
         self._updater.refresher.request(topics)
 
     def note_leader(self, tp: TopicPartition, leader: int, leader_epoch: int) -> None:
-        """A response named a newer leader of a partition than the metadata do (KIP-951)."""
+        """Record that a response named a newer leader of a partition than the metadata (KIP-951)."""
         self._updater.note_leader(tp, leader, leader_epoch)
 
     async def partition_leader(self, tp: TopicPartition, timeout_ms: float) -> int:
-        """The id of the broker that leads a partition, refreshing the metadata until there is one.
+        """Return the id of a partition's leader, refreshing the metadata until there is one.
 
-        Raises `KafkaTimeoutError` if there is none in time, `TopicAuthorizationFailedError` and `InvalidTopicError`.
+        Raises `KafkaTimeoutError` if there is none after ``timeout_ms``, `TopicAuthorizationFailedError` and
+        `InvalidTopicError`.
         """
         return await self._lookup.partition_leader(tp, timeout_ms)
 
     # Sending
 
     async def connection(self, node_id: int, channel: str = "") -> Connection:
-        """The open connection to a broker, for callers that send many requests or need its versions beforehand."""
+        """Return the open connection to a broker, for callers that send many requests or need its versions first."""
         return await self._pool.get(node_id, channel)
 
     def ready_connection(self, node_id: int, channel: str = "") -> Connection | None:
-        """As `connection`, but None instead of opening one."""
+        """As `connection`, but return None instead of opening one."""
         return self._pool.ready(node_id, channel)
 
     async def send(
@@ -183,15 +185,15 @@ class ClusterClient:
         max_version: int | None = None,
         channel: str = "",
     ) -> R:
-        """Send a request to one broker and await the response; one try.
+        """Send a request to one broker once, and await the response.
 
         Arguments:
-            timeout_ms: how long the answer may take; None: ``request_timeout_ms``.
-            min_version, max_version: versions that the request, as it is filled in, can be sent in.
-            channel: a connection of its own, so that a long poll does not hold up what comes after it.
+            timeout_ms: how long to wait for the answer; None for ``request_timeout_ms``.
+            min_version, max_version: the versions that support the fields that are set in the request.
+            channel: selects a separate connection, so that a long poll does not delay later requests.
 
         Raises `KafkaConnectionError`, `KafkaTimeoutError`, `StaleMetadata` for an id that the cluster does not have,
-        `UnsupportedVersionError`. Error codes inside the response are the caller's to look at.
+        `UnsupportedVersionError`. The caller checks error codes in the response.
         """
         connection = self._pool.ready(node_id, channel) or await self._pool.get(node_id, channel)
         return await self._send_on(connection, request, timeout_ms, min_version, max_version)
@@ -204,7 +206,7 @@ class ClusterClient:
         min_version: int = 0,
         max_version: int | None = None,
     ) -> R:
-        """As `send`, to the broker that has the least to do."""
+        """As `send`, to the least loaded broker."""
         connection = await self.any_connection()
         return await self._send_on(connection, request, timeout_ms, min_version, max_version)
 
@@ -225,23 +227,23 @@ class ClusterClient:
         )
 
     async def controller(self) -> int:
-        """The id of the broker to send to what only the controller can do, see `send_controller`.
+        """Return the id of the broker for requests to the controller, see `send_controller`.
 
-        Raises `NotControllerError` when there is none at the moment, `UnsupportedVersionError` before Kafka 0.10.
+        Raises `NotControllerError` if there is none at the moment, `UnsupportedVersionError` before Kafka 0.10.
         """
         return await self._lookup.controller()
 
     async def coordinator(self, kind: CoordinatorKind, key: str, timeout_ms: float | None = None) -> int:
-        """The id of the broker that coordinates a group or a transactional id, remembered until it is forgotten.
+        """Return the id of the coordinator of a group or a transactional id, remembered until `forget_coordinator`.
 
-        Raises `KafkaTimeoutError` if there is none in time (None: ``request_timeout_ms``), and at once what is not
-        retriable, such as `GroupAuthorizationFailedError`.
+        Raises `KafkaTimeoutError` if there is none after ``timeout_ms`` (None for ``request_timeout_ms``), and errors
+        that are not retriable, such as `GroupAuthorizationFailedError`, at once.
         """
         limit_ms = self._options.request_timeout_ms if timeout_ms is None else timeout_ms
         return await self._lookup.coordinator(kind, key, limit_ms)
 
     def forget_coordinator(self, kind: CoordinatorKind, key: str) -> None:
-        """Look the coordinator up again next time, after `NotCoordinatorError` and the like."""
+        """Look up the coordinator again next time, after errors such as `NotCoordinatorError`."""
         self._coordinators.forget(kind, key)
 
     async def send_coordinator(
@@ -255,7 +257,7 @@ class ClusterClient:
         max_version: int | None = None,
         channel: str = "coordinator",
     ) -> R:
-        """As `send`, to the coordinator of a group or transactional id; a broker that fails is looked up anew."""
+        """As `send`, to the coordinator of a group or transactional id; after a failure it is looked up again."""
         node_id = await self._lookup.coordinator(kind, key, self._options.request_timeout_ms)
         try:
             return await self.send(
@@ -271,43 +273,44 @@ class ClusterClient:
             raise
 
     def api_version(self, node_id: int, request: "type[Request[Any]]", max_version: int | None = None) -> int | None:
-        """The version that `send` would use; None: the broker was not connected yet, or has no fitting version."""
+        """Return the version that `send` would use; None if the broker was never connected, or has none."""
         versions = self._pool.api_versions(node_id)
         return None if versions is None else versions.pick(request, 0, max_version)
 
     def feature_level(self, feature: str) -> int:
-        """The level that a feature of the cluster is at (KIP-584), as far as a broker has told; 0: it is off there."""
+        """Return the level of a feature of the cluster (KIP-584), as last reported by a broker; 0 if it is off."""
         return self._pool.feature_level(feature)
 
     @property
     def release(self) -> tuple[int, ...] | None:
-        """``api_version`` as given, or the release of a broker that was connected; None: none was. In any thread."""
+        """``api_version`` if set, or the release of a connected broker; None if none was connected. For any thread."""
         return self._options.api_version or self._pool.release()
 
     @property
     def connected_brokers(self) -> tuple[int, ...]:
-        """The ids of the brokers that a connection is open to. In any thread."""
+        """The ids of the connected brokers. For any thread."""
         return self._pool.connected()
 
     @property
     def metadata_renewed_at(self) -> float:
-        """When the metadata were last read, in the loop's seconds; minus infinity: never. In any thread."""
+        """When the metadata were last read, in seconds of the loop; minus infinity if never. For any thread."""
         return self._updater.renewed_at
 
     async def retry(self, what: str, operation: Callable[[], Awaitable[T]], timeout_ms: float | None) -> T:
-        """Repeat ``operation`` with growing pauses, with fresh metadata where the error asks for it; None: for ever.
+        """Repeat ``operation`` with growing pauses, and with fresh metadata if the error requires that.
 
         Arguments:
-            what: names it in errors.
+            what: describes the operation in errors.
+            timeout_ms: how long to retry; None for no limit.
 
-        Raises as `RetryPolicy.run` does, and at once what is no error of Kafka's.
+        Raises as `RetryPolicy.run` does, and errors other than Kafka's at once.
         """
         return await self._retries.run(what, operation, timeout_ms)
 
     async def any_connection(self) -> Connection:
-        """A connection to the broker that has the least to do, or to the first that can be reached.
+        """Return a connection to the least loaded broker, or to the first one that can be reached.
 
-        When none can be reached, the bootstrap servers are asked again (KIP-899): all brokers may have moved.
+        If none can be reached, the bootstrap servers are asked again (KIP-899): all brokers may have moved.
         Raises `KafkaConnectionError` or `NoBrokersAvailable`.
         """
         self._check_open()

@@ -19,10 +19,10 @@ _BATCHED_SINCE = 4
 
 
 class Coordinators:
-    """Looks coordinators up and remembers them.
+    """Looks up coordinators, and remembers them.
 
     Arguments:
-        any_connection: gives an open connection to any broker.
+        any_connection: returns an open connection to any broker.
     """
 
     def __init__(self, any_connection: Callable[[], Awaitable[Connection]]) -> None:
@@ -31,25 +31,25 @@ class Coordinators:
         self.nodes: dict[int, BrokerMetadata] = {}
 
     def known(self, kind: CoordinatorKind, key: str) -> int | None:
-        """The coordinator that was found before; None: look it up."""
+        """Return the remembered coordinator, or None."""
         return self._known.get((kind, key))
 
     def forget(self, kind: CoordinatorKind, key: str) -> None:
-        """Look it up again next time: it has moved, or does not answer."""
+        """Look up a coordinator again next time: it has moved, or does not answer."""
         self._known.pop((kind, key), None)
 
     def forget_node(self, node_id: int) -> None:
-        """A broker does not answer: look all up again that it coordinates."""
+        """Forget all coordinators on a broker that does not answer."""
         for each in [each for each, node in self._known.items() if node == node_id]:
             del self._known[each]
 
     def clear(self) -> None:
-        """Forget everything: the cluster has been found anew."""
+        """Forget everything, after the cluster was found again."""
         self._known.clear()
         self.nodes.clear()
 
     async def find(self, kind: CoordinatorKind, key: str) -> int:
-        """Ask once. Raises the error that the broker answers, and what `Connection.send` raises."""
+        """Ask once. Raises the error in the broker's answer, and what `Connection.send` raises."""
         connection = await self._any_connection()
         version = connection.api_versions.version_for(FindCoordinatorRequest)
         response = await connection.send(_request(kind, key, version), version)
@@ -77,7 +77,7 @@ def _request(kind: CoordinatorKind, key: str, version: int) -> FindCoordinatorRe
 
 
 def _answer(response: FindCoordinatorResponse, version: int) -> tuple[Any, int, str | None]:
-    """The part of a response that has node, host and port, with its error code and message."""
+    """Return the part of a response with node, host and port, and its error code and message."""
     if version < _BATCHED_SINCE:
         return response, response.error_code, response.error_message
     found: Sequence[Any] = response.coordinators

@@ -1,4 +1,4 @@
-"""What of a client's work fails at present, and what failed last: `RetryPolicy` tells it, `health()` reads it."""
+"""The operations of a client that fail at present, and its last error, from `RetryPolicy` for `health()`."""
 
 import time
 from collections.abc import Callable
@@ -18,11 +18,11 @@ class _Recorded(NamedTuple):
 
 
 class CurrentFailures:
-    """See the module. Written and read in any thread, without a lock: each change is one step of a dict.
+    """The operations that fail at present. Thread-safe without a lock: each change is one atomic dict operation.
 
     Arguments:
         clock: the client's time in seconds.
-        keep_s: for how long what failed, and was not tried again, counts as failing.
+        keep_s: how long a failed operation that is not retried counts as failing, in seconds.
         client_id: the client's, for the log.
     """
 
@@ -38,33 +38,33 @@ class CurrentFailures:
         self._last: _Recorded | None = None
 
     def failed(self, what: str, error: Exception, in_a_row: int) -> None:
-        """Something has failed, and will be tried again."""
+        """Record that an operation failed, and will be retried."""
         recorded = self._last = _recorded(what, error, self._clock(), in_a_row)
         if len(self._present) >= _MOST and what not in self._present:
             self._present.pop(next(iter(list(self._present))), None)
         self._present[what] = recorded
 
     def noted(self, what: str, error: Exception) -> None:
-        """Something has failed for good, and whoever it concerns is told."""
+        """Record that an operation failed for good, and that its caller gets the error."""
         self._last = _recorded(what, error, self._clock(), 1)
 
     def over(self, what: str) -> None:
-        """It works again, or is not tried any more."""
+        """Record that an operation works again, or is no longer tried."""
         self._present.pop(what, None)
 
     def failing(self) -> tuple[Failure, ...]:
-        """What fails at present."""
+        """Return the operations that fail at present."""
         now = self._clock()
         return tuple(_shown(each, now) for each in list(self._present.values()) if now - each.at < self._keep_s)
 
     def last(self) -> Failure | None:
-        """The newest error."""
+        """Return the most recent error, or None."""
         last = self._last
         return None if last is None else _shown(last, self._clock())
 
 
 def _recorded(what: str, error: Exception, now: float, in_a_row: int) -> _Recorded:
-    """Texts alone: the error itself would keep alive whoever was at it."""
+    """Keep only text: the traceback of the error would keep objects alive."""
     return _Recorded(what, type(error).__name__, str(error), now, in_a_row)
 
 

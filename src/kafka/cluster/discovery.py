@@ -26,13 +26,13 @@ log = logging.getLogger(__name__)
 
 
 class Discovery:
-    """Asks the bootstrap servers, and hands what they answer to the parts of the client.
+    """Asks the bootstrap servers, and passes their answer to the parts of the client.
 
     Arguments:
-        bootstrap: asks them.
-        updater: is given the metadata.
-        pool: is given the connection.
-        coordinators: forgets what it knew of the cluster before.
+        bootstrap: asks the servers.
+        updater: receives the metadata.
+        pool: receives the connection.
+        coordinators: forgets what it knew about the cluster.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class Discovery:
             raise
 
     async def again(self) -> Connection:
-        """Find a cluster that was lost (KIP-899, KIP-1102), in one search for all who miss it.
+        """Find a cluster that was lost (KIP-899, KIP-1102); concurrent callers share one search.
 
         Raises as `Bootstrap.again` does.
         """
@@ -67,14 +67,14 @@ class Discovery:
         return await outcome_of(self._search)
 
     async def close(self) -> None:
-        """End what is under way, whose callers get `IllegalStateError`."""
+        """Cancel all searches, whose callers get `IllegalStateError`."""
         self._closed = True
         for task in self._running:
             task.cancel()
         await asyncio.gather(*self._running, return_exceptions=True)
 
     def _start_search(self, look: Callable[[set[str] | None], Awaitable[Found]]) -> "asyncio.Task[Connection]":
-        """Look for the cluster in a task of its own, which `close` ends."""
+        """Search for the cluster in a separate task, which `close` cancels."""
         if self._closed:
             raise IllegalStateError("the client is closed")
         task = asyncio.get_running_loop().create_task(self._look(look))
@@ -83,13 +83,13 @@ class Discovery:
         return task
 
     def _search_ended(self, search: "asyncio.Task[Connection]") -> None:
-        """Let the next caller search anew. Whoever wanted this one may have given up: its failure counts as seen."""
+        """Let the next caller start a new search. All callers may have given up: mark the failure as seen."""
         self._search = None
         if not search.cancelled() and search.exception() is None:
             log.info("found the cluster again through %s", search.result().described_as)
 
     async def _look(self, look: Callable[[set[str] | None], Awaitable[Found]]) -> Connection:
-        """Take in what a bootstrap server answered, and its connection for the broker it leads to."""
+        """Search; keep the metadata in the answer, and the connection for the broker it leads to."""
         connection, answer = await look(self._updater.watched)
         self._coordinators.clear()
         self._pool.try_all_again()
@@ -102,13 +102,13 @@ class Discovery:
 
 
 class BrokerLookup:
-    """Finds brokers by what they do. The methods are those of the same names in `ClusterClient`.
+    """Finds brokers by their role. The methods are those of the same names in `ClusterClient`.
 
     Arguments:
         cluster: has the metadata, and refreshes them.
-        coordinators: asks for coordinators, once at a time.
-        any_connection: gives a connection to any broker.
-        retries: repeats what finds nothing.
+        coordinators: looks up coordinators; each look-up is one try.
+        any_connection: returns a connection to any broker.
+        retries: repeats look-ups that find nothing.
     """
 
     def __init__(
@@ -158,7 +158,7 @@ class BrokerLookup:
 
 
 def _leader(metadata: ClusterMetadata, tp: TopicPartition) -> int:
-    """The leader that metadata name. Raises why there is none."""
+    """Return the leader in the metadata. Raises an error with the reason if there is none."""
     leader = metadata.leader_for_partition(tp)
     if leader is not None:
         return leader

@@ -1,4 +1,4 @@
-"""An immutable picture of the cluster: brokers, topics, partitions and their leaders."""
+"""An immutable snapshot of the cluster: brokers, topics, partitions and their leaders."""
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 _NO_ID = UUID(int=0)
 _FORGET_ON = (UnknownTopicOrPartitionError, InvalidTopicError, TopicAuthorizationFailedError)
-"""Errors after which what was known of a topic is wrong; after others it is still the best guess."""
+"""Errors after which the known metadata of a topic are wrong; after others they are still the best guess."""
 
 
 class TopicMetadata(NamedTuple):
-    """A topic; ``topic_id`` is None on brokers before 2.8, which have none."""
+    """A topic; ``topic_id`` is None on brokers before 2.8."""
 
     name: str
     topic_id: UUID | None
@@ -32,14 +32,14 @@ class TopicMetadata(NamedTuple):
 
 
 class ClusterMetadata:
-    """What was known of the cluster at one moment; each refresh makes a new object (`ClusterClient.metadata`).
+    """A snapshot of the cluster's metadata; each refresh makes a new object (`ClusterClient.metadata`).
 
     Attributes:
-        is_complete: whether it has all topics of the cluster that the client may see.
-        cluster_id: None on brokers before 0.10.1, which have none.
-        controller_id: the controller, or with KRaft any live broker; -1: not known.
-        topic_errors: topic to the class of the error that the cluster answered for it.
-        version: counts the refreshes; a greater one is newer.
+        is_complete: whether it contains all topics of the cluster that the client may see.
+        cluster_id: the id of the cluster; None on brokers before 0.10.1.
+        controller_id: the controller, or with KRaft any live broker; -1 if it is not known.
+        topic_errors: topic to the class of the error that the cluster returned for it.
+        version: the number of refreshes; a higher one is newer.
     """
 
     __slots__ = ("_by_id", "_nodes", "_topics", "cluster_id", "controller_id", "is_complete", "topic_errors", "version")
@@ -65,49 +65,49 @@ class ClusterMetadata:
         self.version = version
 
     def brokers(self) -> set[BrokerMetadata]:
-        """All brokers."""
+        """Return all brokers."""
         return set(self._nodes.values())
 
     def broker_metadata(self, broker_id: int) -> BrokerMetadata | None:
-        """A broker by its id; None: there is none."""
+        """Return a broker by its id, or None."""
         return self._nodes.get(broker_id)
 
     @property
     def controller(self) -> BrokerMetadata | None:
-        """The broker of `controller_id`; None: it is not known."""
+        """The broker of `controller_id`; None if it is not known."""
         return self._nodes.get(self.controller_id)
 
     def topics(self, exclude_internal_topics: bool = True) -> set[str]:
-        """The topics known, without internal ones such as ``__consumer_offsets`` unless asked for."""
+        """Return the known topics, by default without internal ones such as ``__consumer_offsets``."""
         return {name for name, topic in self._topics.items() if not (exclude_internal_topics and topic.is_internal)}
 
     def partitions_for_topic(self, topic: str) -> set[int] | None:
-        """The numbers of a topic's partitions; None: the topic is not known."""
+        """Return the numbers of a topic's partitions; None if the topic is not known."""
         found = self._topics.get(topic)
         return set(found.partitions) if found is not None else None
 
     def available_partitions_for_topic(self, topic: str) -> set[int]:
-        """The numbers of the partitions that have a leader."""
+        """Return the numbers of the topic's partitions that have a leader."""
         found = self._topics.get(topic)
         return {n for n, each in found.partitions.items() if each.leader >= 0} if found is not None else set()
 
     def partition_metadata(self, tp: TopicPartition) -> PartitionMetadata | None:
-        """All that is known of a partition; None: it is not known."""
+        """Return the metadata of a partition; None if it is not known."""
         found = self._topics.get(tp.topic)
         return found.partitions.get(tp.partition) if found is not None else None
 
     def leader_for_partition(self, partition: TopicPartition) -> int | None:
-        """The id of the leader; None: the partition is not known or has no leader."""
+        """Return the id of the leader; None if the partition is not known or has no leader."""
         found = self.partition_metadata(partition)
         return found.leader if found is not None and found.leader >= 0 else None
 
     def leader_epoch(self, tp: TopicPartition) -> int:
-        """The epoch of the leader (KIP-320), -1: not known."""
+        """Return the leader epoch (KIP-320); -1 if it is not known."""
         found = self.partition_metadata(tp)
         return found.leader_epoch if found is not None else -1
 
     def partitions_for_broker(self, broker_id: int) -> set[TopicPartition]:
-        """The partitions that a broker leads."""
+        """Return the partitions that a broker leads."""
         return {
             TopicPartition(name, number)
             for name, topic in self._topics.items()
@@ -116,30 +116,30 @@ class ClusterMetadata:
         }
 
     def topic_id(self, topic: str) -> UUID | None:
-        """The id of a topic (KIP-516); None: not known, or the brokers have no ids."""
+        """Return the id of a topic (KIP-516); None if it is not known, or the brokers do not support ids."""
         found = self._topics.get(topic)
         return found.topic_id if found is not None else None
 
     def topic_name(self, topic_id: UUID) -> str | None:
-        """The topic of an id; None: not known."""
+        """Return the name of the topic with this id; None if it is not known."""
         return self._by_id.get(topic_id)
 
     def is_internal(self, topic: str) -> bool:
-        """Whether the brokers use the topic themselves."""
+        """Return whether the topic is internal to the brokers."""
         found = self._topics.get(topic)
         return found is not None and found.is_internal
 
     def updated(
         self, response: "MetadataResponse", *, keep_others: bool, is_complete: bool = False
     ) -> "ClusterMetadata":
-        """A new picture with what a broker answered.
+        """Return a new snapshot with a broker's answer.
 
-        A partition keeps its leader where the answer has an older leader epoch: brokers learn of elections one after
-        the other, and going back would send requests to a leader that has been replaced (KIP-320).
+        A partition keeps its leader if the answer has an older leader epoch: brokers learn of elections at different
+        times, and going back would send requests to a leader that has been replaced (KIP-320).
 
         Arguments:
-            keep_others: whether topics that the answer does not name are still there.
-            is_complete: whether the answer names all topics.
+            keep_others: whether to keep topics that the answer does not contain.
+            is_complete: whether the answer contains all topics.
         """
         lists = _SharedLists()
         topics = dict(self._topics) if keep_others else {}
@@ -169,7 +169,7 @@ class ClusterMetadata:
         )
 
     def with_leader(self, tp: TopicPartition, leader: int, leader_epoch: int) -> "ClusterMetadata":
-        """A new picture in which a partition has moved, as newer responses to Fetch and Produce tell (KIP-951)."""
+        """Return a new snapshot with the new leader that a Fetch or Produce response reported (KIP-951)."""
         topic = self._topics.get(tp.topic)
         known = self.partition_metadata(tp)
         if topic is None or known is None or leader_epoch <= known.leader_epoch:
@@ -191,8 +191,8 @@ class ClusterMetadata:
 
 
 class _SharedLists(dict[tuple[int, ...], list[int]]):
-    """One list for all partitions with the same replicas: a large cluster has few such, and very many partitions, which
-    the cyclic collector has to go through."""
+    """One list for all partitions with the same replicas: a large cluster has few different lists, but very many
+    partitions, which the cyclic collector has to traverse."""
 
     def __missing__(self, brokers: tuple[int, ...]) -> list[int]:
         found = self[brokers] = list(brokers)
