@@ -1,4 +1,4 @@
-"""What sees, and may change, every record of a client (Java's interceptors, KIP-42). Layer 0.
+"""Interceptors, which see and may change every record of a client (as Java's, KIP-42). Layer 0.
 
 Programs derive from `ProducerInterceptor` and `ConsumerInterceptor` and name their classes, or objects, in the option
 `interceptor_classes`.

@@ -33,13 +33,13 @@ class ProducerRecord(NamedTuple):
 
 
 class ProducerInterceptor:
-    """Sees what a producer sends, and what becomes of it. What it raises is logged, and stops nothing.
+    """Sees the records that a producer sends, and their results. Exceptions that it raises are logged and ignored.
 
     With several, each is given what the one before it has returned. Rows of `send_arrow()` are not seen.
     """
 
     def configure(self, configs: Mapping[str, Any]) -> None:
-        """The options of the client, without secrets; called once, first.
+        """Receive the client's options without secrets; called once, first.
 
         Arguments:
             configs: by the names of the keyword arguments.
@@ -50,7 +50,7 @@ class ProducerInterceptor:
         return record
 
     def on_acknowledgement(self, metadata: Any, exception: Exception | None) -> None:
-        """A record was acknowledged, or has failed. Called in the thread of callbacks, before those of its future.
+        """Handle a record's acknowledgement or failure. Called in the callbacks' thread, before the future's callbacks.
 
         Arguments:
             metadata: the `RecordMetadata`; of one that has failed only topic and, if it was chosen, partition.
@@ -59,25 +59,25 @@ class ProducerInterceptor:
         """
 
     def close(self) -> None:
-        """The producer is closed."""
+        """Handle the closing of the producer."""
 
 
 class ConsumerInterceptor:
-    """Sees what a consumer is given, and what it commits. What it raises is logged, and stops nothing.
+    """Sees the records that a consumer returns, and its commits. Exceptions that it raises are logged and ignored.
 
     With several, each is given what the one before it has returned. All of it is called in the thread that polls, or
     commits, or closes. Columns and Arrow batches are not seen.
     """
 
     def configure(self, configs: Mapping[str, Any]) -> None:
-        """The options of the client, without secrets; called once, first.
+        """Receive the client's options without secrets; called once, first.
 
         Arguments:
             configs: by the names of the keyword arguments.
         """
 
     def on_consume(self, records: dict[TopicPartition, list[Any]]) -> dict[TopicPartition, list[Any]]:
-        """Return what the program is given in place of these records, by partition; may leave some out.
+        """Return the records that the program receives instead of these, by partition; may omit some.
 
         Positions move past all of them. While iterating, this is called with what is about to be gone through, again
         with what was not returned where the program turns to `poll()`.
@@ -85,21 +85,21 @@ class ConsumerInterceptor:
         return records
 
     def on_commit(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
-        """Offsets are committed, whether by a call or automatically.
+        """Handle a commit of offsets, by a call or automatic.
 
         Arguments:
             offsets: partition to what is committed, the offset of the next record.
         """
 
     def close(self) -> None:
-        """The consumer is closed."""
+        """Handle the closing of the consumer."""
 
 
 I = TypeVar("I", ProducerInterceptor, ConsumerInterceptor)  # noqa: E741  # the kind of interceptors in a chain
 
 
 class _Chain(Generic[I]):
-    """Calls each; whatever one raises is logged, at length the first time, and the others are called all the same.
+    """Calls all interceptors; exceptions are logged, with a traceback the first time, and do not affect the others.
 
     Arguments:
         given: classes, which are made without arguments, or objects.
@@ -115,7 +115,7 @@ class _Chain(Generic[I]):
                 configure(dict(configs))
 
     def close(self) -> None:
-        """Have all of them closed."""
+        """Close all interceptors."""
         self._tell("close", lambda each: each.close())
 
     def _tell(self, what: str, call: Callable[[I], object]) -> None:
@@ -126,7 +126,7 @@ class _Chain(Generic[I]):
                 self._failed(each, what, error)
 
     def _pass_on(self, what: str, value: T, call: Callable[[I, T], T], kind: type) -> T:
-        """Hand a value through all of them; what one makes of it that is not of its kind is as if it had raised."""
+        """Pass a value through all interceptors; a result that is not of type `kind` is handled like an exception."""
         for each in self._all:
             try:
                 changed = call(each, value)
@@ -148,24 +148,24 @@ class _Chain(Generic[I]):
 
 
 class ProducerInterceptors(_Chain[ProducerInterceptor]):
-    """Those of a producer."""
+    """The interceptors of a producer."""
 
     def on_send(self, record: ProducerRecord) -> ProducerRecord:
-        """The record to send."""
+        """Return the record to send."""
         return self._pass_on("on_send", record, lambda each, sent: each.on_send(sent), ProducerRecord)
 
     def on_acknowledgement(self, metadata: Any, exception: Exception | None) -> None:
-        """Tell what became of a record."""
+        """Notify the interceptors of a record's result."""
         self._tell("on_acknowledgement", lambda each: each.on_acknowledgement(metadata, exception))
 
 
 class ConsumerInterceptors(_Chain[ConsumerInterceptor]):
-    """Those of a consumer."""
+    """The interceptors of a consumer."""
 
     def on_consume(self, records: dict[TopicPartition, list[Any]]) -> dict[TopicPartition, list[Any]]:
-        """The records that the program is given."""
+        """Return the records that the program receives."""
         return self._pass_on("on_consume", records, lambda each, given: each.on_consume(given), dict)
 
     def on_commit(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
-        """Tell that offsets are committed."""
+        """Notify the interceptors of a commit."""
         self._tell("on_commit", lambda each: each.on_commit(offsets))

@@ -1,4 +1,4 @@
-"""The metrics of one client: what its parts have registered, read when somebody asks.
+"""The metrics of one client: registered by its parts, read on request.
 
 `snapshot` reads the parts themselves. The registry with kafka-python's classes is made when somebody wants that, or if
 there are reporters.
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from kafka.metrics.metrics_reporter import AbstractMetricsReporter
 
 Submit = Callable[[Callable[[], object]], object]
-"""Runs a function where the user's code may run, after those that were given before."""
+"""Runs a function where user code may run, after those submitted before."""
 
 _COUNT_GROUP, _COUNT = "kafka-metrics-count", "count"
 
 
 class Metric(NamedTuple):
-    """What a part of a client tells.
+    """One metric of a part of a client.
 
     Arguments:
         name: as kafka-python or Java have it.
@@ -55,7 +55,7 @@ class Point(NamedTuple):
 
 
 def parted(group: str) -> tuple[str, dict[str, str]]:
-    """A group without what it is about, and that: ``node``, such as "node-1", or ``topic``."""
+    """Split a group into its name and its subject as a tag: ``node``, such as "node-1", or ``topic``."""
     name, _, about = group.partition(".")
     if not about:
         return name, {}
@@ -78,17 +78,17 @@ def largest_of(field: str) -> Callable[[windows.Counts, float], float]:
 
 
 def rate_of(field: str) -> Callable[[windows.Counts, float], float]:
-    """Reads a sum a second, see `windows.rate`."""
+    """Reads a rate per second, see `windows.rate`."""
     return lambda counts, now: windows.rate(counts, field, now)
 
 
 def mean_value_of(name: str) -> Callable[[Any, float], float]:
-    """Reads the average of the `SampledValues` that a part has under this name."""
+    """Reads the average of a part's `SampledValues` attribute."""
     return lambda part, now: windows.mean((getattr(part, name),), "total", "count", now)
 
 
 def largest_value_of(name: str) -> Callable[[Any, float], float]:
-    """Reads the maximum of the `SampledValues` that a part has under this name."""
+    """Reads the maximum of a part's `SampledValues` attribute."""
     return lambda part, now: windows.largest((getattr(part, name),), "largest", now)
 
 
@@ -97,7 +97,7 @@ def _any(group: str, name: str) -> bool:
 
 
 class _Group(NamedTuple):
-    """What was registered together."""
+    """Metrics that were registered together."""
 
     name: str
     metrics: Sequence[Metric]
@@ -141,7 +141,7 @@ class ClientMetrics:
 
     @property
     def has_reporters(self) -> bool:
-        """Whether somebody is told of metrics."""
+        """Whether there are reporters."""
         return self._registry is not None and self._registry.has_reporters
 
     def call_reporters_by(self, submit: Submit) -> None:
@@ -164,7 +164,7 @@ class ClientMetrics:
 
     @property
     def is_listed(self) -> bool:
-        """Whether the metrics have to be registered at once: somebody has them by name, or is told of them."""
+        """Whether metrics must be registered immediately, because the registry exists or there are reporters."""
         return self._registry is not None
 
     def before_listing(self, register: Callable[[], object]) -> None:
@@ -176,13 +176,13 @@ class ClientMetrics:
         self._late.append(register)
 
     def remove(self, group: str, metrics: Sequence[Metric], tags: Mapping[str, str]) -> None:
-        """Take out what `add` was given."""
+        """Remove metrics that were registered with `add`."""
         removed = _Group(group, metrics, None, dict(tags))
         if self._groups.pop(_key(removed), None) is not None and self._registry is not None:
             self._submit(partial(self._unregister, self._registry, removed))
 
     def snapshot(self) -> dict[str, dict[str, float]]:
-        """The values of now by group and name; nothing if metrics are disabled."""
+        """Return the current values by group and name; empty if metrics are disabled."""
         if not self._enabled:
             return {}
         self._add_late()
@@ -198,7 +198,7 @@ class ClientMetrics:
         return shown
 
     def points(self, wanted: Callable[[str, str], bool] = _any) -> list[Point]:
-        """The values of now, those of the whole client first; nothing if metrics are disabled. In any thread.
+        """Return the current values, those of the whole client first; empty if metrics are disabled. In any thread.
 
         Arguments:
             wanted: tells by group and name whether a value is wanted; what is not is not read.
@@ -216,12 +216,12 @@ class ClientMetrics:
         return sorted(found, key=lambda point: bool(point.tags))
 
     def count(self) -> int:
-        """How many values there are."""
+        """Return the number of values."""
         self._add_late()
         return sum(len(group.metrics) for group in list(self._groups.values()))
 
     def registered(self) -> dict[MetricName, KafkaMetric]:
-        """The metrics of now as kafka-python has them; nothing if metrics are disabled."""
+        """Return the current metrics as kafka-python's objects; empty if metrics are disabled."""
         if not self._enabled:
             return {}
         self._add_late()
@@ -233,7 +233,7 @@ class ClientMetrics:
             return dict(self._registry.metrics)
 
     def close(self) -> None:
-        """Have the reporters closed."""
+        """Close the reporters."""
         if self._is_ours and self._registry is not None:
             self._submit(self._registry.close)
 

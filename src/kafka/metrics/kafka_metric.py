@@ -124,7 +124,7 @@ class Quota:
 
 
 class MetricConfig:
-    """How a metric is worked out. Values are gathered in samples, of which the last few count.
+    """How a metric is computed. Values are collected in samples, of which the last few count.
 
     Arguments:
         quota: a bound that recording may not lead past.
@@ -165,7 +165,7 @@ class MetricConfig:
 
 
 class AbstractMeasurable(ABC):
-    """A quantity that a `KafkaMetric` shows."""
+    """A quantity that a `KafkaMetric` reads."""
 
     @abstractmethod
     def measure(self, config: MetricConfig, now: float) -> float:
@@ -178,7 +178,7 @@ class AbstractMeasurable(ABC):
 
 
 class AnonMeasurable(AbstractMeasurable):
-    """A quantity that a function tells.
+    """A quantity that a function returns.
 
     Arguments:
         measure_fn: called with the arguments of `measure`.
@@ -188,7 +188,7 @@ class AnonMeasurable(AbstractMeasurable):
         self._measure_fn = measure_fn
 
     def measure(self, config: MetricConfig, now: float) -> float:
-        """What the function tells.
+        """Return the function's result.
 
         Arguments:
             config: how the metric is sampled.
@@ -198,7 +198,7 @@ class AnonMeasurable(AbstractMeasurable):
 
 
 class KafkaMetric:
-    """A quantity under a name. Its value may be asked for in any thread.
+    """A named quantity. Any thread may read its value.
 
     Arguments:
         metric_name: the name.
@@ -231,7 +231,7 @@ class KafkaMetric:
 
     @property
     def config(self) -> MetricConfig:
-        """How it is worked out; may be replaced."""
+        """How the metric is computed; may be replaced."""
         return self._config
 
     @config.setter

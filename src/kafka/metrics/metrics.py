@@ -54,23 +54,23 @@ class Metrics:
 
     @property
     def config(self) -> MetricConfig:
-        """The default config."""
+        """The default configuration."""
         return self._config
 
     @property
     def has_reporters(self) -> bool:
-        """Whether somebody is told of metrics."""
+        """Whether there are reporters."""
         return bool(self._reporters)
 
     @property
     def metrics(self) -> dict[MetricName, KafkaMetric]:
-        """The metrics that there are now."""
+        """The registered metrics."""
         return self._metrics
 
     def metric_name(
         self, name: str, group: str, description: str | None = "", tags: dict[str, str] | None = None
     ) -> MetricName:
-        """A name with the tags of the default config, and with these, which come first where both have a tag.
+        """Create a name with the tags of the default configuration, overridden by the given ones.
 
         Arguments:
             name: the metric's own, such as "record-send-rate".
@@ -81,7 +81,7 @@ class Metrics:
         return MetricName(name, group, description, {**self._config.tags, **(tags or {})})
 
     def get_sensor(self, name: str) -> Sensor | None:
-        """A sensor, None if there is none of that name. Raises `ValueError` for an empty one."""
+        """Return a sensor by name, or None. Raises `ValueError` for an empty name."""
         if not name:
             raise ValueError("a sensor needs a name")
         return self._sensors.get(name)
@@ -93,7 +93,7 @@ class Metrics:
         inactive_sensor_expiration_time_seconds: float = sys.maxsize,
         parents: Sequence[Sensor] | None = None,
     ) -> Sensor:
-        """A sensor, made if there is none of that name.
+        """Return the sensor of that name, creating it if needed.
 
         Arguments:
             config: for its metrics that have none; None: the default config.
@@ -114,7 +114,7 @@ class Metrics:
         return sensor
 
     def remove_sensor(self, name: str) -> None:
-        """Remove a sensor, if there is one of that name, with its metrics and all sensors that feed it."""
+        """Remove a sensor by name, if it exists, with its metrics and all sensors that feed it."""
         with self._lock:
             sensor = self._sensors.pop(name, None)
             if sensor is None:
@@ -129,7 +129,7 @@ class Metrics:
     def add_metric(
         self, metric_name: MetricName, measurable: AbstractMeasurable, config: MetricConfig | None = None
     ) -> None:
-        """Register a quantity that no sensor feeds. Raises `ValueError` if the name is taken.
+        """Register a quantity without a sensor. Raises `ValueError` if the name is taken.
 
         Arguments:
             metric_name: as `metric_name` makes it.
@@ -139,7 +139,7 @@ class Metrics:
         self.register_metric(KafkaMetric(metric_name, measurable, config or self._config))
 
     def remove_metric(self, metric_name: MetricName) -> KafkaMetric | None:
-        """Take a metric out, and tell the reporters; None if there is none of that name.
+        """Remove a metric and notify the reporters; returns it, or None if it does not exist.
 
         Arguments:
             metric_name: as it was added.
@@ -151,7 +151,7 @@ class Metrics:
             return metric
 
     def add_reporter(self, reporter: AbstractMetricsReporter) -> None:
-        """Tell somebody else, too; of the metrics that there are, at once.
+        """Add a reporter, and notify it of the existing metrics.
 
         Arguments:
             reporter: who is told of each metric that is added, changed or removed.
@@ -161,7 +161,7 @@ class Metrics:
             self._reporters.append(reporter)
 
     def register_metric(self, metric: KafkaMetric) -> None:
-        """Take a metric in, and tell the reporters. Raises `ValueError` if its name is taken."""
+        """Register a metric and notify the reporters. Raises `ValueError` if its name is taken."""
         with self._lock:
             if metric.metric_name in self._metrics:
                 raise ValueError(f"there is a metric of the name {metric.metric_name} already")
@@ -169,23 +169,23 @@ class Metrics:
             self._tell(lambda reporter: reporter.metric_change(metric))
 
     class ExpireSensorTask:
-        """What the thread of ``enable_expiration`` does from time to time."""
+        """The periodic task of the thread of ``enable_expiration``."""
 
         @staticmethod
         def run(metrics: Metrics) -> None:
-            """Remove the sensors to which nothing was recorded for their time."""
+            """Remove expired sensors."""
             for name, sensor in list(metrics._sensors.items()):
                 if sensor.has_expired():
                     metrics.remove_sensor(name)
 
     def close(self) -> None:
-        """Close the reporters, and forget the metrics."""
+        """Close the reporters, and remove all metrics."""
         self._closing.set()
         self._tell(lambda reporter: reporter.close())
         self._metrics.clear()
 
     def _tell(self, what: Callable[[AbstractMetricsReporter], object]) -> None:
-        """Call each reporter; one that fails keeps neither the others nor the client from their work."""
+        """Call each reporter; a failing one affects neither the others nor the client."""
         for reporter in self._reporters:
             kind = type(reporter)
             try:

@@ -14,31 +14,31 @@ if TYPE_CHECKING:
 
 
 class AbstractMetricsReporter(ABC):
-    """Is told which metrics there are, and reads their values when it likes."""
+    """Is notified of metrics, and may read their values at any time."""
 
     @abstractmethod
     def init(self, metrics: Sequence[KafkaMetric]) -> None:
-        """These metrics are there already; called once, first."""
+        """Receive the existing metrics; called once, first."""
 
     @abstractmethod
     def metric_change(self, metric: KafkaMetric) -> None:
-        """A metric has been registered."""
+        """Handle a new metric."""
 
     @abstractmethod
     def metric_removal(self, metric: KafkaMetric) -> None:
-        """A metric is gone."""
+        """Handle the removal of a metric."""
 
     @abstractmethod
     def configure(self, configs: Mapping[str, Any]) -> None:
-        """The options of the client, without secrets; called before `init`."""
+        """Receive the client's options without secrets; called before `init`."""
 
     @abstractmethod
     def close(self) -> None:
-        """The registry is closed."""
+        """Handle the closing of the registry."""
 
 
 class DictReporter(AbstractMetricsReporter):
-    """Keeps all metrics by category and name.
+    """Keeps all metrics in a dict by category and name.
 
     Arguments:
         prefix: what categories begin with.
@@ -50,7 +50,7 @@ class DictReporter(AbstractMetricsReporter):
         self._store: dict[str, dict[str, KafkaMetric]] = {}
 
     def snapshot(self) -> dict[str, dict[str, float]]:
-        """The values of now, by category and name."""
+        """Return the current values by category and name."""
         with self._lock:
             kept = {category: dict(metrics) for category, metrics in self._store.items()}
         return {category: {name: each.value() for name, each in metrics.items()} for category, metrics in kept.items()}
@@ -85,11 +85,11 @@ class DictReporter(AbstractMetricsReporter):
         return ".".join(part for part in (self._prefix, metric.metric_name.group, tags) if part)
 
     def configure(self, configs: Mapping[str, Any]) -> None:
-        """There is nothing to configure.
+        """Do nothing: there are no options.
 
         Arguments:
             configs: no effect.
         """
 
     def close(self) -> None:
-        """What is kept stays."""
+        """Do nothing: the metrics are kept."""

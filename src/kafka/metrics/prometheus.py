@@ -19,18 +19,18 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 LABELS = ("client_id", "topic", "partition", "node")
-"""What each value is labelled with; "" where it is not about such a thing."""
+"""The labels of each value; "" if a label does not apply."""
 
 
 class HasMetrics(Protocol):
-    """A client, of whichever kind."""
+    """Any client with metrics."""
 
     def metrics(self, raw: bool = False) -> dict[Any, Any]:
         """`KafkaMetric` objects by name, if ``raw``."""
 
 
 class KafkaCollector(Collector):
-    """Shows all metrics of clients as gauges named ``kafka_<group>_<name>``, with `LABELS`.
+    """Exports all metrics of clients as gauges named ``kafka_<group>_<name>``, with `LABELS`.
 
     Averages and maxima of nothing are left out. Safe to use from any thread; a client's `metrics` has to be callable,
     so add asyncio clients once they are started.
@@ -43,19 +43,19 @@ class KafkaCollector(Collector):
         self._clients: tuple[HasMetrics, ...] = clients
 
     def add(self, client: HasMetrics) -> None:
-        """Show the metrics of one more client."""
+        """Export the metrics of another client."""
         self._clients = (*self._clients, client)
 
     def remove(self, client: HasMetrics) -> None:
-        """Show those of a client no more, for example as it is closed."""
+        """Stop exporting the metrics of a client, for example because it is closed."""
         self._clients = tuple(each for each in self._clients if each is not client)
 
     def describe(self) -> list[GaugeMetricFamily]:
-        """Nothing: names are known when the metrics are read."""
+        """Return nothing: names are known only when the metrics are read."""
         return []
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """The values of now."""
+        """Return the current values."""
         families: dict[str, GaugeMetricFamily] = {}
         for client in self._clients:
             for name, metric in client.metrics(raw=True).items():
@@ -72,7 +72,7 @@ class KafkaCollector(Collector):
 
 
 def _labels(group: str, tags: dict[str, str]) -> tuple[str, list[str]]:
-    """A group without what it is about, which kafka-python has behind a dot, and the values of `LABELS`."""
+    """Split kafka-python's group, which ends in a dot and its subject; returns the name and the values of `LABELS`."""
     group, _, about = group.partition(".")
     found = {name.replace("-", "_"): value for name, value in tags.items()}
     if group.endswith("-node-metrics"):

@@ -1,4 +1,4 @@
-"""`Sensor`: takes values, and feeds them to the metrics that hang on it."""
+"""`Sensor`: receives values and passes them to its metrics."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Registry(Protocol):
 
 
 class Sensor:
-    """Takes values one after the other, in any thread; `Metrics.sensor` makes them.
+    """Receives values, in any thread; `Metrics.sensor` creates sensors.
 
     Arguments:
         registry: takes the metrics.
@@ -66,7 +66,7 @@ class Sensor:
         self._check_forest(set())
 
     def _check_forest(self, seen: set[Sensor]) -> None:
-        """No value may come to a sensor twice."""
+        """Raise `ValueError` if a sensor would receive a value twice."""
         if self in seen:
             raise ValueError(
                 f"sensor {self.name!r} would be given values twice: it is its own parent, or twice a parent"
@@ -77,16 +77,16 @@ class Sensor:
 
     @property
     def name(self) -> str:
-        """The name, by which the registry knows it."""
+        """The sensor's name in the registry."""
         return self._name
 
     @property
     def metrics(self) -> tuple[KafkaMetric, ...]:
-        """The metrics that it feeds."""
+        """The sensor's metrics."""
         return tuple(self._metrics)
 
     def record(self, value: float = 1.0, time_ms: float | None = None) -> None:
-        """Take a value in.
+        """Record a value.
 
         Arguments:
             time_ms: when it was seen, in milliseconds since the epoch; None: now.
@@ -114,7 +114,7 @@ class Sensor:
                 raise QuotaViolationError(f"{metric.metric_name} is {value:g}, {side} its quota of {quota.bound:g}")
 
     def add_compound(self, compound_stat: AbstractCompoundStat, config: MetricConfig | None = None) -> None:
-        """Feed a quantity with several metrics, and register them.
+        """Add a statistic with several metrics, and register them.
 
         Arguments:
             config: for these metrics; None: that of the sensor.
@@ -129,7 +129,7 @@ class Sensor:
                 self._register(KafkaMetric(each.name, each.stat, config or self._config))
 
     def add(self, metric_name: MetricName, stat: AbstractMeasurableStat, config: MetricConfig | None = None) -> None:
-        """Feed a quantity, and register it as a metric.
+        """Add a statistic, and register it as a metric.
 
         Arguments:
             config: for this metric; None: that of the sensor.
@@ -145,5 +145,5 @@ class Sensor:
         self._metrics.append(metric)
 
     def has_expired(self) -> bool:
-        """Whether it is too long ago that a value came."""
+        """Return whether the last value is older than the expiration time."""
         return time.time() * 1000 - self._last_record_time > self._inactive_sensor_expiration_time_ms

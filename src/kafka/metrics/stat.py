@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 
 class AbstractStat(ABC):
-    """A quantity that is worked out of the values that a `Sensor` records."""
+    """A quantity that is computed from the values of a `Sensor`."""
 
     @abstractmethod
     def record(self, config: MetricConfig, value: float, time_ms: float) -> None:
-        """Take in a value that was seen at a time."""
+        """Record a value that was observed at a time."""
 
 
 class AbstractMeasurableStat(AbstractStat, AbstractMeasurable, ABC):
@@ -24,11 +24,11 @@ class AbstractMeasurableStat(AbstractStat, AbstractMeasurable, ABC):
 
 
 class AbstractCompoundStat(AbstractStat, ABC):
-    """A quantity of which several metrics are worked out."""
+    """A quantity from which several metrics are computed."""
 
     @abstractmethod
     def stats(self) -> list[NamedMeasurable]:
-        """The metrics, each with its name."""
+        """Return the metrics with their names."""
 
 
 class NamedMeasurable:
@@ -57,7 +57,7 @@ class NamedMeasurable:
 
 
 class Total(AbstractMeasurableStat):
-    """The sum of all values from the beginning on.
+    """The sum of all values since the start.
 
     Arguments:
         value: what it begins with.

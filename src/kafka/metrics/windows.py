@@ -13,7 +13,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 
 class WindowOptions(NamedTuple):
-    """How long is counted.
+    """How many windows are kept, and how long each lasts.
 
     Arguments:
         samples: how many windows count.
@@ -25,7 +25,7 @@ class WindowOptions(NamedTuple):
 
 
 class Window:
-    """The sums of one stretch of time, which begins with the first thing that is counted. Subclasses have the fields.
+    """The sums of one period, which starts with the first event counted. Subclasses have the fields.
 
     Arguments:
         begin: when it begins, in the client's seconds.
@@ -41,7 +41,7 @@ W = TypeVar("W", bound=Window)
 
 
 class Windows(Generic[W]):
-    """The window of now, and those before it that still count.
+    """The current window, and the earlier ones that still count.
 
     Arguments:
         make: makes a window that begins at a time.
@@ -58,7 +58,7 @@ class Windows(Generic[W]):
         self._until = -math.inf
 
     def at(self, now: float) -> W:
-        """The window to count in; called in the thread that counts."""
+        """Return the window to count in; called in the counting thread."""
         present = self._present
         return present if present is not None and now < self._until else self._turn(now)
 
@@ -73,12 +73,12 @@ class Windows(Generic[W]):
         return self._past if self._present is None else (*self._past, self._present)
 
     def live(self, now: float) -> list[W]:
-        """The windows that count, the oldest first."""
+        """Return the windows that still count, oldest first."""
         samples, window_s = self._options
         return [window for window in self._all() if now - window.begin < samples * window_s]
 
     def rate(self, field: str, now: float) -> float:
-        """A sum by the seconds that it was gathered in."""
+        """Return the sum of a field per second."""
         samples, window_s = self._options
         live: list[Any] = self.live(now)
         elapsed_s = now - live[0].begin if live else 0.0
@@ -88,33 +88,33 @@ class Windows(Generic[W]):
 
 
 Counts = Iterable[Windows[Any]]
-"""What belongs together, such as the counts of all brokers."""
+"""Counts that belong together, such as those of all brokers."""
 
 
 def total(counts: Counts, field: str, now: float) -> float:
-    """The sum of a field."""
+    """Return the sum of a field."""
     return float(sum(getattr(window, field) for each in list(counts) for window in each.live(now)))
 
 
 def mean(counts: Counts, field: str, by: str, now: float) -> float:
-    """The sum of a field by that of another; 0 if that is none."""
+    """Return the sum of one field divided by the sum of another; 0 if the divisor is 0."""
     divisor = total(counts, by, now)
     return total(counts, field, now) / divisor if divisor else 0.0
 
 
 def largest(counts: Counts, field: str, now: float) -> float:
-    """The largest value that a field has; minus infinity where nothing was counted."""
+    """Return the largest value of a field; minus infinity if nothing was counted."""
     values = (getattr(window, field) for each in list(counts) for window in each.live(now))
     return max(values, default=-math.inf)
 
 
 def rate(counts: Counts, field: str, now: float) -> float:
-    """The sum of a field a second."""
+    """Return the sum of a field per second."""
     return sum(each.rate(field, now) for each in list(counts))
 
 
 class Values(Window):
-    """Values of one kind, such as the times that requests took."""
+    """Values of one kind, such as durations of requests."""
 
     __slots__ = ("count", "largest", "total")
 
@@ -138,7 +138,7 @@ class SampledValues(Windows[Values]):
         super().__init__(Values, options)
 
     def record(self, value: float, now: float) -> None:
-        """Take a value in."""
+        """Record a value."""
         window = self.at(now)
         window.count += 1
         window.total += value

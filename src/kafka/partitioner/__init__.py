@@ -1,4 +1,4 @@
-"""Which partition a record goes to. Layer 0.
+"""Partitioners, which choose the partition of a record. Layer 0.
 
 `DefaultPartitioner` is Kafka's own rule: murmur2 of the key, as in the Java client, so that clients of all languages
 put a key into the same partition.

@@ -7,17 +7,17 @@ from typing import Any, Protocol
 
 
 class KnownPartitions(Protocol):
-    """What a partitioner may ask about the cluster."""
+    """What a partitioner may read about the cluster."""
 
     def partitions_for_topic(self, topic: str) -> set[int] | None:
-        """All partitions of a topic; None where the topic is not known."""
+        """Return all partitions of a topic; None if the topic is unknown."""
 
     def available_partitions_for_topic(self, topic: str) -> set[int] | None:
-        """The partitions of a topic that have a leader at the moment; None where the topic is not known."""
+        """Return the partitions of a topic that currently have a leader; None if the topic is unknown."""
 
 
 class Partitioner(abc.ABC):
-    """Picks a partition from all that is known of a record (Java's `Partitioner`)."""
+    """Chooses a partition based on the whole record (Java's `Partitioner`)."""
 
     @abc.abstractmethod
     def partition(

@@ -11,7 +11,7 @@ from kafka.partitioner.murmur2 import murmur2
 
 
 class DefaultPartitioner(Partitioner):
-    """Equal to the Java client's for records with a key.
+    """Chooses the same partitions as the Java client for records with a key.
 
     Works both as a callable, ``(key_bytes, all_partitions, available)``, and through `partition`. The producer knows it
     and, for records without a key, stays on one partition until a batch is full (KIP-480, KIP-794).
@@ -49,7 +49,7 @@ class DefaultPartitioner(Partitioner):
 
 
 class StickyPartitioner(DefaultPartitioner):
-    """Keys as `DefaultPartitioner`; without a key, the topic's present partition until a new batch is begun."""
+    """As `DefaultPartitioner` with a key; without one, the topic's current partition until a new batch is created."""
 
     def __init__(self) -> None:
         self._present: dict[str, int] = {}
@@ -63,7 +63,7 @@ class StickyPartitioner(DefaultPartitioner):
         serialized_value: bytes | None,
         cluster: KnownPartitions,
     ) -> int:
-        """Pick a partition by the serialized key, or the present one of the topic.
+        """Choose a partition by the serialized key, or the current one of the topic.
 
         Raises `ValueError` if the cluster has no such topic.
         """
@@ -86,7 +86,7 @@ class StickyPartitioner(DefaultPartitioner):
 
 
 def _choices(topic: str, cluster: KnownPartitions) -> Collection[int]:
-    """The partitions with a leader, or all where none has one. Raises `ValueError` if there is no such topic."""
+    """Return the partitions with a leader, or all if none has one. Raises `ValueError` if the topic is unknown."""
     choices = cluster.available_partitions_for_topic(topic) or cluster.partitions_for_topic(topic)
     if not choices:
         raise ValueError(f"Topic {topic} not found in ClusterMetadata: it is there once the client has asked for it")
@@ -94,7 +94,7 @@ def _choices(topic: str, cluster: KnownPartitions) -> Collection[int]:
 
 
 class RoundRobinPartitioner:
-    """Goes over the available partitions in turn, in the order in which they are given, whatever the key.
+    """Cycles through the available partitions in the given order, regardless of the key.
 
     Works as a callable, ``(key_bytes, all_partitions, available)``, and through `partition`, as in kafka-python 0.9 to
     1.4. Where the partitions change, it goes on at the same place of the new ones.
@@ -129,5 +129,5 @@ class RoundRobinPartitioner:
         *,
         partitions: Sequence[int] | None = None,
     ) -> int:
-        """The same as calling the object; `partitions` is the name that 0.9 and 1.0 have for all of them."""
+        """As calling the object; `partitions` is the name of `all_partitions` in 0.9 and 1.0."""
         return self(key, all_partitions or partitions, available_partitions)

@@ -1,4 +1,4 @@
-"""Gives partitioners of all of kafka-python's generations one signature."""
+"""Adapts partitioners of all of kafka-python's generations to one signature."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Pick = Callable[[str, Any, bytes | None, Any, bytes | None, KnownPartitions], in
 
 
 def adapt_partitioner(given: Any) -> Pick | None:
-    """Give a partitioner the shape of `Partitioner.partition`; None for the default rule, which the producer knows.
+    """Adapt a partitioner to the signature of `Partitioner.partition`; None for the built-in default.
 
     Arguments:
         given: None, a `Partitioner` or an object with such a `partition` method, or a callable
@@ -39,13 +39,13 @@ def adapt_partitioner(given: Any) -> Pick | None:
 
 
 def partitioner_name(given: Any) -> str:
-    """What a program calls a partitioner, for texts: the function or class with its module."""
+    """Return a partitioner's name for messages: the function or class with its module."""
     named = given if hasattr(given, "__qualname__") else type(given)
     return f"{named.__module__}.{named.__qualname__}"
 
 
 def _sees_the_record(method: Callable[..., Any]) -> bool:
-    """Whether a `partition` method takes six arguments: topic, key, its bytes, value, its bytes, cluster."""
+    """Return whether a `partition` method takes six arguments: topic, key, its bytes, value, its bytes, cluster."""
     try:
         parameters = inspect.signature(method).parameters.values()
     except (TypeError, ValueError):
@@ -55,7 +55,7 @@ def _sees_the_record(method: Callable[..., Any]) -> bool:
 
 
 def _by_key(function: Callable[..., Any]) -> Pick:
-    """Wrap a callable that sees the key's bytes and the partitions only."""
+    """Wrap a callable that takes only the key's bytes and the partitions."""
 
     def pick(
         topic: str, key: Any, key_bytes: bytes | None, value: Any, value_bytes: bytes | None, c: KnownPartitions

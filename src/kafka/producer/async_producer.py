@@ -1,4 +1,4 @@
-"""The asyncio producer: the same core on the caller's own loop, without a thread."""
+"""The asyncio producer: the core runs on the caller's event loop, without a thread."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Function = TypeVar("Function", bound=Callable[..., object])
 
 
 def _documented_as(other: Callable[..., object]) -> Callable[[Function], Function]:
-    """Give a method the text of its synchronous counterpart, so that it stands in the source once."""
+    """Copy the docstring of the synchronous counterpart, so that it is written once."""
 
     def decorate(function: Function) -> Function:
         function.__doc__ = other.__doc__
@@ -39,7 +39,7 @@ def _documented_as(other: Callable[..., object]) -> Callable[[Function], Functio
 
 @with_options("producer")
 class AsyncKafkaProducer(BaseProducer, AsyncProducerCalls, Generic[Key, Value]):
-    """Sends records to a cluster, on the event loop that `start` runs on; promises what `KafkaProducer` does.
+    """Sends records to a cluster, on the event loop that `start` runs on; gives the same guarantees as `KafkaProducer`.
 
     Use it as ``async with AsyncKafkaProducer(...) as producer``, or call `start` and `stop`.
 
@@ -55,7 +55,7 @@ class AsyncKafkaProducer(BaseProducer, AsyncProducerCalls, Generic[Key, Value]):
         self._core: ProducerCore | None = None
 
     async def start(self) -> None:
-        """Find the cluster; raises `NoBrokersAvailable` if no server answers within `bootstrap_timeout_ms`."""
+        """Connect to the cluster; raises `NoBrokersAvailable` if no server responds within `bootstrap_timeout_ms`."""
         if self._core is not None:
             raise IllegalStateError("the producer was started before")
         self._runner = LoopRunner()
@@ -72,12 +72,12 @@ class AsyncKafkaProducer(BaseProducer, AsyncProducerCalls, Generic[Key, Value]):
         """Send what is buffered, wait for it, and close the connections; as `close`.
 
         Arguments:
-            timeout: longest wait for deliveries in seconds; None: for as long as it takes.
+            timeout: maximum wait for deliveries in seconds; None waits without limit.
         """
         await self.close(timeout)
 
     def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
-        if is_finalizing():  # modules may be gone by now; the end of the process has closed everything
+        if is_finalizing():  # modules may already be gone; the exit handler has closed everything
             return
         core = getattr(self, "_core", None)
         if core is not None:
@@ -93,7 +93,7 @@ class AsyncKafkaProducer(BaseProducer, AsyncProducerCalls, Generic[Key, Value]):
         partition: int | None = None,
         timestamp_ms: int | None = None,
     ) -> FutureRecordMetadata:
-        """As `KafkaProducer.send`, whose text this gets; awaits where that blocks."""
+        """As `KafkaProducer.send`, whose docstring this gets; awaits instead of blocking."""
         core = self._started()
         if core.interceptors is not None:
             return await self._send_intercepted(topic, value, key, headers, partition, timestamp_ms)
@@ -116,12 +116,14 @@ class AsyncKafkaProducer(BaseProducer, AsyncProducerCalls, Generic[Key, Value]):
         """Send a record and wait until it is acknowledged.
 
         Arguments:
-            topic: where it goes.
-            value: the value, for ``value_serializer``; None is a tombstone.
-            key: the key, for ``key_serializer``; it chooses the partition if ``partition`` is None.
+            topic: name of the topic.
+            value: the value, passed to ``value_serializer``; None is a tombstone.
+            key: the key, passed to ``key_serializer``; it determines the partition if ``partition`` is None.
             headers: pairs of a name and bytes or None.
-            partition: the partition; None: the partitioner chooses.
-            timestamp_ms: milliseconds since 1970; None: now.
+            partition: partition number; None lets the partitioner choose.
+            timestamp_ms: milliseconds since 1970-01-01 UTC; None means now.
+
+        Returns the record's metadata; raises as `send`, and the error if the record is not delivered.
         """
         future = await self.send(topic, value, key, headers, partition, timestamp_ms)
         self._started().send_now()

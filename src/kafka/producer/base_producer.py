@@ -1,4 +1,4 @@
-"""What the synchronous and the asyncio producer have in common: their options, and the end of a ``with`` block."""
+"""What the synchronous and the asyncio producer share: their options, and the end of a ``with`` block."""
 
 from __future__ import annotations
 
@@ -24,31 +24,31 @@ _numbers = itertools.count(1)
 
 
 class BaseProducer:
-    """The options of a producer: as they were given, parsed, and in effect."""
+    """The options of a producer: as given, as parsed, and in effect."""
 
     DEFAULT_CONFIG: ClassVar[dict[str, Any]] = {
         name: row.default for name, row in option_table().items() if "producer" in row.clients
-    } | {"client_id": None}  # each producer has a name of its own
+    } | {"client_id": None}  # each producer gets its own client_id
     DEPRECATED_CONFIGS: ClassVar[tuple[str, ...]] = ()
-    """Options that are taken with a warning and go with the next release, as in kafka-python 3: none."""
+    """Options that are accepted with a warning and removed in the next release, as in kafka-python 3: none."""
     _closed = InnerName(lambda producer: producer._core is not None and producer._core.is_closed)
-    """Whether it is closed, for programs that ask kafka-python's producer."""
+    """Whether the producer is closed, for programs that read this attribute of kafka-python's producer."""
     _parsed: ProducerConfig
     _servers_given: Any
     _core: ProducerCore | None
 
     def _parse(self, configs: Mapping[str, Any]) -> None:
-        """Take the options in; raises `KafkaConfigurationError`."""
+        """Parse and keep the options; raises `KafkaConfigurationError`."""
         configs = with_class_defaults(self.DEFAULT_CONFIG, configs)
         self._parsed = parse_producer(client_configs(configs))
         self._servers_given = configs.get("bootstrap_servers", self.DEFAULT_CONFIG["bootstrap_servers"])
 
     def health(self) -> Health:
-        """How the producer is, see `Health`. Any thread may call this, at any time; it neither waits nor raises."""
+        """Return the producer's health. Any thread may call this at any time; it neither waits nor raises."""
         return not_started(self._parsed.connection.client_id) if self._core is None else self._core.health()
 
     def _repr_html_(self) -> str:
-        """What a notebook shows of the producer: its health. In any thread; asks no broker."""
+        """Return the HTML that notebooks display: the producer's health. For any thread; sends no request."""
         return self._shown_as(type(self).__name__)
 
     def _shown_as(self, kind: str) -> str:
@@ -57,10 +57,11 @@ class BaseProducer:
 
     @property
     def config(self) -> dict[str, Any]:
-        """The options in effect, by name, without those of `kafka.config.SecurityOptions`.
+        """The options in effect by name, without those of `kafka.config.SecurityOptions`.
 
-        ``bootstrap_servers`` is as it was given; ``api_version`` is that of the brokers once one is connected;
-        ``enable_idempotence`` is whether batches are numbered, which the brokers decide where it was not given.
+        ``bootstrap_servers`` is as given; ``api_version`` is the version of the brokers once one is connected;
+        ``enable_idempotence`` is whether batches have sequence numbers, which depends on the brokers if the option was
+        not given.
         """
         connection, producer = self._parsed.connection, self._parsed.producer
         core = self._core
@@ -73,7 +74,7 @@ class BaseProducer:
 
 
 def client_configs(configs: Mapping[str, Any]) -> dict[str, Any]:
-    """Give a producer without a name one of its own, by which brokers can tell it in their logs."""
+    """Return the options with a unique ``client_id`` if none was given, so that brokers' logs identify the producer."""
     named = dict(configs)
     if named.get("client_id") is None:
         named["client_id"] = f"kafka-python-producer-{next(_numbers)}"
@@ -81,14 +82,14 @@ def client_configs(configs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class ContextExit:
-    """A context manager around the `close()` that ends a producer's block.
+    """A context manager around the `close()` at the end of a producer's ``with`` block.
 
-    A block that ended well has what `flush` would have raised raised after the closing, so that no record is lost in
-    silence. The error of one that failed goes on: what the closing raises is logged then, unless it is an interrupt.
+    If the block succeeded, raises after closing what `flush` would have raised, so that no record is lost silently. If
+    the block failed, its error propagates, and errors of closing are logged, except interrupts.
 
     Arguments:
-        core: the producer; None: it was never started.
-        error: what the block raised.
+        core: the producer's core; None if it was never started.
+        error: the exception that the block raised, or None.
     """
 
     def __init__(self, core: ProducerCore | None, error: BaseException | None) -> None:
@@ -107,7 +108,7 @@ class ContextExit:
                 self._core.raise_failures()
             return False
         if self._core is not None:
-            self._core.keep_failures = False  # the closing may go on, and logs them then
+            self._core.keep_failures = False  # closing may continue in the background, and then logs them
         if self._block_failed and isinstance(error, Exception):
             log.warning("closing a producer whose block has failed: %s", error)
             return True

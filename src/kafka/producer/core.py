@@ -1,4 +1,4 @@
-"""The producer on its event loop: what the synchronous and the asyncio face have in common."""
+"""The producer on its event loop: what `KafkaProducer` and `AsyncKafkaProducer` share."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ log = logging.getLogger(__name__)
 
 
 class ProducerCore:
-    """One producer. Made in any thread; `start` and the other coroutines run on the loop.
+    """One producer. Any thread may create it; `start` and the other coroutines run on the loop.
 
     Arguments:
         config: all options.
         loop: the event loop that everything runs on.
-        callbacks: runs the user's callbacks; None: they run on the loop.
-        cluster: None: connect as the options say.
+        callbacks: runs the user's callbacks; None runs them on the loop.
+        cluster: the connections to brokers; None creates them from the options.
         now_ns: the wall clock in nanoseconds, for timestamps of records.
         rng: chooses partitions for records without a key.
 
@@ -116,7 +116,7 @@ class ProducerCore:
         self.default_choice = PartitionChoice(
             None, options.partitioner_ignore_keys, lambda: self.cluster.metadata, self._rng
         )
-        """For rows, whose partitions no partitioner of the user's chooses."""
+        """For rows of Arrow data, to which the user's partitioner does not apply."""
         self.appender = RecordAppender(
             self.buffer,
             *self._serializers,
@@ -135,7 +135,7 @@ class ProducerCore:
         )
         self._statistics = ProducerStatistics(self.metrics)
         add_gauges(self.metrics, self.buffer, self._in_flight, self._metadata_age_s)
-        self.metrics.call_reporters_by(self.callbacks.submit)  # here reporters were told in the thread that makes it
+        self.metrics.call_reporters_by(self.callbacks.submit)  # so far, reporters were called in the creating thread
         self._idempotence: Idempotence | None = None
         self._sender: Sender | None = None
         self._outcomes: BatchResults | None = None
@@ -143,18 +143,18 @@ class ProducerCore:
         self._closing: asyncio.Task[None] | None = None
         self._callbacks_are_late = False
         self.keep_failures = False
-        """Whether `raise_failures` comes after `close`, which otherwise logs the failures that nobody has looked at."""
+        """Whether `raise_failures` follows `close`; otherwise `close` logs the failures that were never checked."""
         self._failed = False
         self._end_with_loop: dict[EndsWithLoop, None] = {}
 
     async def start(self, *, in_background: bool = False) -> None:
-        """Find the cluster, and begin to send what comes.
+        """Find the cluster and start sending.
 
-        Raises `NoBrokersAvailable` and the like, but not ``in_background``, see `ClusterClient.start`.
+        Raises `NoBrokersAvailable` and similar errors unless ``in_background`` is set, see `ClusterClient.start`.
         """
         await self._client_core.start(in_background=in_background)
         connection, options = self.config.connection, self.config.producer
-        if not in_background:  # else it is made older when it is sent, if it has to be
+        if not in_background:  # otherwise batches are converted to an older format when they are sent, if necessary
             self.buffer.magic = await self._usable_magic()
         idempotence = self._idempotence = Idempotence(
             self.cluster,
@@ -208,16 +208,16 @@ class ProducerCore:
         idempotence.ask()
 
     async def find_topic(self, topic: str, partition: int | None = None) -> int:
-        """Wait until a topic is known, and a partition of it if one is named, see `TopicLookup.find`."""
+        """Wait until a topic, and `partition` if given, is known; see `TopicLookup.find`."""
         began = self._loop.time()
         count = await self._topics.find(topic, partition)
         self._statistics.called("metadata-wait", self._loop.time() - began)
         return count
 
     def check_may_wait_for(self, topic: str) -> None:
-        """Raise `KafkaTimeoutError` where `max_block_ms` is 0, and have the topic looked for meanwhile. In any thread.
+        """Raise `KafkaTimeoutError` if `max_block_ms` is 0, and look up the topic in the background. In any thread.
 
-        What the cluster has said against the topic before is raised instead.
+        If the cluster has already refused the topic, raises that error instead.
         """
         if self.config.producer.max_block_ms:
             return
@@ -231,7 +231,7 @@ class ProducerCore:
         )
 
     def loop_failed(self, error: KafkaError) -> None:
-        """Nothing runs on the loop any more: fail all records, and take no more. In whichever thread tells of it."""
+        """The loop died: fail all records and accept no more. In any thread."""
         self._failed = True
         self._client_core.health.loop_failed(error)
         self.buffer.refuse(error)
@@ -241,17 +241,17 @@ class ProducerCore:
             result.loop_failed()
 
     def end_with_loop(self, result: EndsWithLoop) -> None:
-        """Have somebody told when the loop fails, until `ended`. In any thread."""
+        """Notify `result` if the loop fails, until `ended` is called. In any thread."""
         self._end_with_loop[result] = None
         if self._failed:
             result.loop_failed()
 
     def ended(self, result: EndsWithLoop) -> None:
-        """What somebody waited for on the loop has come."""
+        """Stop notifying `result`: what it waited for has arrived."""
         self._end_with_loop.pop(result, None)
 
     def health(self) -> Health:
-        """How the producer is. In any thread."""
+        """Return the producer's health. In any thread."""
         seen = observe(
             self.config.producer,
             self.buffer,
@@ -263,31 +263,31 @@ class ProducerCore:
         return self._client_core.health.report(seen, self._closing is not None)
 
     async def settle(self, batches: Sequence[ProducerBatch], then: Callable[[], object]) -> None:
-        """Wait until all of these batches are delivered or have failed, and call `then` in that moment."""
+        """Wait until all of these batches are delivered or have failed; call `then` at that moment."""
         await self._running().settled(batches, then)
 
     def send_now(self) -> None:
-        """Send what has come without waiting for the loop's next turn, as somebody is about to wait for it."""
+        """Send new records now instead of in the loop's next iteration, because the caller is about to wait for one."""
         if not self.config.producer.linger_ms:
             self.buffer.on_dirty()
 
     def now_ms(self) -> int:
-        """The wall clock, for records that come without a timestamp."""
+        """Return the current time in milliseconds, for records without a timestamp."""
         return self._now_ns() // 1_000_000
 
     def random_partition(self, topic: str) -> int:
-        """Any partition of a topic that is known."""
+        """Return a random partition of a known topic."""
         return self._rng.randrange(self.buffer.partition_count(topic))
 
     async def flush(self, timeout_s: float | None = None, in_callback: bool = False) -> None:
-        """Send all there is, and wait until it is delivered or has failed and its callbacks have run.
+        """Send all buffered records; wait until they are delivered or have failed, and their callbacks have run.
 
         Arguments:
-            timeout_s: longest wait; None: as long as deliveries take, and `delivery_timeout_ms` for the callbacks.
-            in_callback: whether a callback calls, which cannot wait for itself: no callback is waited for.
+            timeout_s: maximum wait; None waits for all deliveries, and up to `delivery_timeout_ms` for the callbacks.
+            in_callback: whether the caller is a callback, which cannot wait for itself; then no callbacks are awaited.
 
-        Raises `KafkaTimeoutError` when the time is up, and else the first failure since the last flush of a batch whose
-        futures nobody holds or has looked at, with the number of all.
+        Raises `KafkaTimeoutError` when the time is up; otherwise the first failure since the last flush of a batch
+        whose futures are gone and were never checked, with the number of such failures.
         """
         outcomes, began = self._running(), self._loop.time()
         self.buffer.close_open_batches()
@@ -303,7 +303,7 @@ class ProducerCore:
                 f"flush: {left} record(s) not acknowledged within {timeout_s:g} seconds; they are still on their way"
                 + ("" if why is None else f": {why}")
             ) from why
-        waiting.clear()  # whoever holds a batch is taken for somebody who looks at its outcome
+        waiting.clear()  # a batch that is referenced counts as one whose futures may still be checked
         if not in_callback and not await self._callbacks_have_run(deadline):
             raise KafkaTimeoutError(
                 "flush: every record is acknowledged or has failed, but callbacks are still running"
@@ -313,20 +313,20 @@ class ProducerCore:
         outcomes.failures.raise_unseen()
 
     async def purge(self, in_queue: bool, in_flight: bool) -> int:
-        """Fail what is not acknowledged, see `KafkaProducer.purge`; returns the number of records."""
+        """Fail unacknowledged records, see `KafkaProducer.purge`; returns their number."""
         return purge(self.buffer, self._running(), in_queue, in_flight)
 
     async def close(
         self, timeout_s: float | None = None, in_callback: bool = False, reason: str = "the producer is closed"
     ) -> None:
-        """Send what there is, for as long as `timeout_s` allows (None: as long as it takes), and end everything.
+        """Send what is buffered, for up to `timeout_s` (None: without limit), and release everything.
 
         Arguments:
             in_callback: as of `flush`.
-            reason: what those are told who send more.
+            reason: text of the error that later calls of `send` raise.
 
-        What was not delivered by then fails with `KafkaTimeoutError`. Callbacks that have not run by then run later.
-        Does nothing the second time but wait.
+        Records that are not delivered in time fail with `KafkaTimeoutError`; their callbacks may run later. A second
+        call only waits for the first one.
         """
         deadline = None if timeout_s is None else self._loop.time() + timeout_s
         if self._closing is None:
@@ -337,9 +337,9 @@ class ProducerCore:
             log.warning("the producer is closed, but callbacks are still running")
 
     def raise_failures(self) -> None:
-        """Raise what `flush` would have raised before `close`, which has ended by now. In any thread.
+        """Raise what `flush` would have raised before `close`, which has finished. In any thread.
 
-        Does nothing where the producer is not closed: in a forked child, where it is the parent's.
+        Does nothing if the producer is not closed: in a forked child, it belongs to the parent.
         """
         if self._closing is None or self._outcomes is None:
             return
@@ -354,14 +354,14 @@ class ProducerCore:
             )
 
     async def _callbacks_have_run(self, deadline: float | None) -> bool:
-        """Wait for the callbacks of all that is delivered or has failed; False if the time is up first."""
+        """Wait for the callbacks of all completed records; False if the time is up first."""
         if deadline is None:
             deadline = self._loop.time() + self.config.producer.delivery_timeout_ms / 1000
         try:
             async with asyncio.timeout_at(deadline):
                 await self.callbacks.idle()
         except TimeoutError:
-            return self.callbacks.is_idle  # where there was no time to wait, nothing may be left all the same
+            return self.callbacks.is_idle  # with no time to wait, they may all have run anyway
         return True
 
     async def _close(self, timeout_s: float | None, reason: str) -> None:
@@ -388,7 +388,7 @@ class ProducerCore:
                 outcomes.failures.log_unseen()
         for serializer in self._serializers:
             if serializer is not None and serializer.has_close:
-                self.callbacks.submit(serializer.close)  # the user's code: it may sleep, and may raise anything
+                self.callbacks.submit(serializer.close)  # user code: it may block, and raise anything
         if self.interceptors is not None:
             self.callbacks.submit(self.interceptors.close)
         await self._client_core.close(None if deadline is None else deadline - self._loop.time())
@@ -397,23 +397,23 @@ class ProducerCore:
 
     @property
     def is_idempotent(self) -> bool:
-        """Whether batches are numbered; False once the cluster has turned out not to allow it."""
+        """Whether batches have sequence numbers; False once the cluster has refused idempotence."""
         if self._idempotence is None:
             return is_idempotent(self.config.connection, self.config.producer)
         return self._idempotence.state is not IdempotenceState.OFF
 
     @property
     def is_closed(self) -> bool:
-        """Whether it is closed, or being closed."""
+        """Whether the producer is closed or closing."""
         return self._closing is not None
 
     @property
     def loop_is_closed(self) -> bool:
-        """Whether nothing can be sent any more, as the event loop is closed."""
+        """Whether the event loop is closed, so that nothing can be sent."""
         return self._loop.is_closed()
 
     def unsent(self) -> int:
-        """The number of records that are neither delivered nor have failed."""
+        """Return the number of records that are neither delivered nor failed."""
         return sum(batch.count for batch in list(self.buffer.incomplete))
 
     def _in_flight(self) -> int:
@@ -424,9 +424,9 @@ class ProducerCore:
 
     @property
     def transactions(self) -> TransactionManager:
-        """The producer's transactions; raises `IllegalStateError` if it has none."""
+        """The transaction manager; raises `IllegalStateError` without `transactional_id`."""
         if self._transactions is None:
-            raise IllegalStateError("transactions need the option 'transactional_id', which this producer has not")
+            raise IllegalStateError("transactions need the option 'transactional_id', which this producer does not set")
         return self._transactions
 
     def _running(self) -> BatchResults:
@@ -439,20 +439,20 @@ class ProducerCore:
             self._sender.reconsider()
 
     async def _usable_magic(self) -> int:
-        """The newest format of batches that the cluster takes, as far as one of its brokers tells."""
+        """Return the newest format of batches that the cluster accepts, according to one of its brokers."""
         try:
             connection = await self.cluster.any_connection()
-        except KafkaError:  # it was there a moment ago; what is sent is made older later, if it has to be
+        except KafkaError:  # it was reachable a moment ago; batches are converted later, if necessary
             return 2
         version = connection.api_versions.pick(ProduceRequest, 0, None)
         return 2 if version is None else magic_for(version)
 
 
 def _closed_before(why: Exception | None) -> KafkaTimeoutError:
-    """The error of a record for which `close` has no more time.
+    """Return the error of a record that was not acknowledged before `close` timed out.
 
     Arguments:
-        why: what kept it from being acknowledged.
+        why: what prevented the acknowledgement; None if unknown.
     """
     error = KafkaTimeoutError(
         "the producer was closed before the record was acknowledged" + ("" if why is None else f": {why}")

@@ -2,9 +2,9 @@
 
 With transactions, id and epoch are the transaction coordinator's, and the same for all partitions
 (`kafka.producer.transactions`). Without, the id comes from the cluster, and epoch and sequence belong to a partition:
-when its broker has lost track, that partition alone begins a new epoch, numbered from 0, once nothing of it is in the
-network. Whatever was in doubt by then cannot be in the log: the broker would have accepted the first of the batches, or
-called it a duplicate.
+if its broker has lost the producer's state, that partition alone starts a new epoch, numbered from 0, once none of its
+batches are in flight. Batches whose fate was unknown cannot be in the log then: the broker would have accepted the
+first of them, or rejected it as a duplicate.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _NO_TIMEOUT_MS = 2**31 - 1
 
 
 def is_idempotent(connection: ConnectionOptions, options: ProducerOptions) -> bool:
-    """Whether batches get sequence numbers: wherever nothing that was asked for speaks against it."""
+    """Return whether batches get sequence numbers: by default, unless another option prevents it."""
     if options.enable_idempotence is not None:
         return options.enable_idempotence
     if connection.api_version is not None and connection.api_version < FIRST_WITH_IDEMPOTENCE:
@@ -47,21 +47,21 @@ class IdempotenceState(enum.Enum):
     """Whether batches may be sent, and how."""
 
     OFF = "batches are sent without an id"
-    WANTED = "an id is being asked for; nothing is sent until it is there"
+    WANTED = "an id is being requested; nothing is sent until it arrives"
     READY = "there is an id"
-    REFUSED = "there will be no id, and the user wants none but idempotent sending"
+    REFUSED = "the cluster refused an id, and the user requires idempotence"
 
 
 class Idempotence:
     """The id of one producer.
 
     Arguments:
-        cluster: who gives ids.
+        cluster: where ids are requested.
         enabled: whether batches are sent with an id at all.
-        required: whether the user has asked for it; if not, the producer goes on without where it gets none.
-        transactional: whether id and epoch are given by `grant` instead of being asked for.
+        required: whether the user has requested it; if not, the producer continues without an id if it gets none.
+        transactional: whether `grant` provides id and epoch, instead of requests made here.
         backoff: pauses between attempts to get an id.
-        on_change: called, on the loop, when batches may be sent again, or never will be.
+        on_change: called on the loop when batches may be sent again, or when they never may be.
     """
 
     def __init__(
@@ -79,9 +79,9 @@ class Idempotence:
         self.transactional = transactional
         self.producer_id = -1
         self.producer_epoch = -1
-        """Of all partitions, with transactions; else each has its own."""
+        """The epoch of all partitions with transactions; otherwise each has its own."""
         self.may_write: Callable[[TopicPartition], bool] = _any
-        """Whether a partition may be written to now; asked when it has something to send."""
+        """Tells whether a partition may be written to now; called when it has something to send."""
         self.error: KafkaError | None = None
         self._cluster = cluster
         self._retries = RetryPolicy(backoff, log, quiet=2)
@@ -90,46 +90,46 @@ class Idempotence:
 
     @property
     def may_send(self) -> bool:
-        """Whether batches may be sent at the moment."""
+        """Whether batches may be sent now."""
         return self.state in (IdempotenceState.READY, IdempotenceState.OFF)
 
     def ask(self) -> None:
-        """Begin to ask for an id, if one is wanted and nobody asks yet. On the loop."""
+        """Start requesting an id if one is needed and no request is under way. On the loop."""
         if self.transactional:
             return
         if self.state is IdempotenceState.WANTED and (self._asking is None or self._asking.done()):
             self._asking = asyncio.get_running_loop().create_task(self._ask())
 
     def stop(self) -> None:
-        """Ask no more."""
+        """Stop requesting an id."""
         if self._asking is not None:
             self._asking.cancel()
 
     def number(self, queue: PartitionQueue, batch: ProducerBatch) -> None:
-        """Give a batch that is sent for the first time its place in the order, and its sequence numbers."""
+        """Assign a batch that is sent for the first time its order and its sequence numbers."""
         batch.order = (queue.next_order,)
         queue.next_order += 1
         if self.transactional:
             if (queue.producer_id, queue.producer_epoch) != (self.producer_id, self.producer_epoch):
-                self._begin(queue, self.producer_epoch)  # nothing of an earlier transaction is left
+                self._begin(queue, self.producer_epoch)  # no batch of an earlier transaction is left
         elif queue.producer_id != self.producer_id and not queue.retries and not queue.in_network:
             self._begin(queue, 0)
         if queue.producer_id >= 0:
             self._sequence(queue, batch)
 
     def grant(self, producer_id: int, producer_epoch: int) -> None:
-        """The transaction coordinator has given an id and an epoch."""
+        """Use the id and epoch that the transaction coordinator returned."""
         self.producer_id, self.producer_epoch = producer_id, producer_epoch
         self.state = IdempotenceState.READY
 
     def refuse(self, error: KafkaError) -> None:
-        """Nothing may be sent any more."""
+        """Stop all sending because of an error."""
         self.state, self.error = IdempotenceState.REFUSED, error
 
     def renumber(self, queue: PartitionQueue) -> bool:
-        """Begin a new epoch for a partition and renumber what it has to send again; nothing may be in the network.
+        """Start a new epoch for a partition and renumber its retries; none of its batches may be in flight.
 
-        False if that has to wait for another id.
+        Returns False if that has to wait for another id.
         """
         if self.state is IdempotenceState.OFF:
             self._begin(queue, -1)
@@ -148,20 +148,20 @@ class Idempotence:
             else:
                 batch.producer_id = batch.producer_epoch = batch.base_sequence = -1
             if batch.data is not None and magic_of(batch.data) == 2:
-                batch.data = bytearray(batch.data)  # what was sent before may still lie in a connection
+                batch.data = bytearray(batch.data)  # a connection may still be sending the old bytes
                 set_producer_state(batch.data, batch.producer_id, batch.producer_epoch, batch.base_sequence)
         return True
 
     def start_over(self, queue: PartitionQueue, batches: Sequence[ProducerBatch]) -> None:
-        """A partition belongs to another topic now, which has nothing of this producer.
+        """Renumber a partition whose topic was recreated: the new topic has no state of this producer.
 
-        No pair of epoch and sequence number is used twice, as brokers may disagree for a while on which topic it is. So
-        the partition begins a new epoch. With transactions the epoch is the coordinator's, and the numbers go on: the
-        first one that a broker sees of a producer counts as its beginning.
+        No pair of epoch and sequence number is used twice, because brokers may disagree for a while on which topic it
+        is. So the partition starts a new epoch. With transactions the coordinator sets the epoch, and the numbers
+        continue: a broker accepts any first number of a producer.
 
         Arguments:
-            queue: of the partition; nothing of it is in the network.
-            batches: what was sent and is not in the new topic. It is numbered anew when it is sent.
+            queue: the queue of the partition; none of its batches are in flight.
+            batches: batches that were sent and are not in the new topic. They are renumbered when they are sent.
         """
         numbers = [batch.base_sequence for batch in batches if batch.base_sequence >= 0]
         self.take_numbers(batches)
@@ -176,26 +176,26 @@ class Idempotence:
 
     @staticmethod
     def take_numbers(batches: Iterable[ProducerBatch]) -> None:
-        """Have batches that were sent be numbered anew when they are sent again, behind what is sent before them."""
+        """Reset the numbers of batches that were sent, so that they are renumbered when they are sent again."""
         for batch in batches:
             batch.order = ()
             batch.attempts = 0
             batch.doubts = frozenset()
             batch.producer_id = batch.producer_epoch = batch.base_sequence = -1
             if batch.data is not None and magic_of(batch.data) == 2:
-                batch.data = bytearray(batch.data)  # what was sent before may still lie in a connection
+                batch.data = bytearray(batch.data)  # a connection may still be sending the old bytes
                 set_producer_state(batch.data, -1, -1, -1)
 
     def renew(self, old: int) -> None:
-        """Get another id in place of one that is no longer good."""
+        """Request a new id to replace one that is no longer valid."""
         if self.state is IdempotenceState.READY and self.producer_id == old:
-            log.warning("producer id %d is no longer good; asking for another one", old)
+            log.warning("producer id %d is no longer valid; requesting a new one", old)
             self.state = IdempotenceState.WANTED
             self.producer_id = -1
             self.ask()
 
     def step_down(self, error: KafkaError) -> None:
-        """Go on without an id, with one warning; or give up if the user asked for idempotence."""
+        """Continue without an id, with one warning; or give up if the user requires idempotence."""
         if self.state in (IdempotenceState.OFF, IdempotenceState.REFUSED):
             return
         self.producer_id = -1
@@ -205,8 +205,8 @@ class Idempotence:
         else:
             self.state = IdempotenceState.OFF
             log.warning(
-                "sending without idempotence, so that a retry may write a record twice: the cluster gives no producer "
-                "id (%s); enable_idempotence=False says that this is wanted",
+                "sending without idempotence, so that a retry may write a record twice: the cluster refused a producer "
+                "id (%s); set enable_idempotence=False to accept this",
                 error,
             )
 
@@ -250,5 +250,5 @@ class Idempotence:
 
 
 def _any(partition: TopicPartition) -> bool:
-    """Without transactions every partition may be written to."""
+    """Allow writing to any partition, without transactions."""
     return True

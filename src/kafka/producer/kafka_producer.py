@@ -32,27 +32,27 @@ _HOMES = {"Future": "kafka.legacy.future"}
 
 @with_options("producer")
 class KafkaProducer(BaseProducer, ProducerCalls, RecordSender, Generic[Key, Value]):
-    """Sends records to a cluster. Thread-safe: one producer for many threads is better than many.
+    """Sends records to a cluster. Thread-safe: share one producer between threads.
 
     Every option is a keyword argument; `kafka.config` lists them with defaults and units. By default a record is
-    acknowledged by every in-sync replica (``acks='all'``), is never written twice (idempotence, KIP-98), and is tried
-    until `delivery_timeout_ms` is over. Records of a partition stay in the order in which they were sent.
+    acknowledged by every in-sync replica (``acks='all'``), is never written twice (idempotence, KIP-98), and is retried
+    until `delivery_timeout_ms` expires. Records of a partition keep the order in which they were sent.
 
-    `send` only buffers. A record that cannot be delivered fails its future; if nobody looks at that, it is logged, and
-    `flush` raises it. So does the end of a ``with`` block that raised nothing, once the producer is closed; `close`
-    does not.
+    `send` only buffers. If a record cannot be delivered, its future fails; if the future is never checked, the error is
+    logged, and `flush` raises it. The end of a ``with`` block also raises it after closing the producer, unless the
+    block itself raised; `close` does not.
 
     Arguments:
         configs: options, see `kafka.config.ProducerOptions`, `ConnectionOptions` and `SecurityOptions`.
 
-    Raises `KafkaConfigurationError` for options that are unknown or do not go together, `NoBrokersAvailable` if no
-    bootstrap server answers within `bootstrap_timeout_ms`. With `api_version` it waits for no server, and connects in
-    the background: `send` waits for the cluster then, up to `max_block_ms`.
+    Raises `KafkaConfigurationError` for unknown or conflicting options, and `NoBrokersAvailable` if no bootstrap server
+    responds within `bootstrap_timeout_ms`. If `api_version` is set, connects in the background instead; then `send`
+    waits for the cluster, up to `max_block_ms`.
     """
 
     _core: ProducerCore
 
-    if TYPE_CHECKING:  # the method of `RecordSender`, which is compiled, and knows no types of keys and values
+    if TYPE_CHECKING:  # `RecordSender` has the method; it is compiled, without the types of keys and values
 
         def send(
             self,
@@ -84,7 +84,7 @@ class KafkaProducer(BaseProducer, ProducerCalls, RecordSender, Generic[Key, Valu
 
     @property
     def _metadata(self) -> RefreshableMetadata:
-        """Under the name that packages which trace producers read the cluster's address by."""
+        """The attribute from which tracing packages read the addresses of the cluster."""
         return RefreshableMetadata(self._core, self._runner.thread)
 
     def __enter__(self) -> KafkaProducer:
@@ -97,7 +97,7 @@ class KafkaProducer(BaseProducer, ProducerCalls, RecordSender, Generic[Key, Valu
             self.close()
 
     def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
-        if is_finalizing():  # modules may be gone by now; the end of the process has closed everything
+        if is_finalizing():  # modules may already be gone; the exit handler has closed everything
             return
         core = getattr(self, "_core", None)
         if core is not None:
@@ -105,23 +105,23 @@ class KafkaProducer(BaseProducer, ProducerCalls, RecordSender, Generic[Key, Valu
 
 
 class RefreshableMetadata:
-    """The newest `ClusterMetadata` of a producer, as attributes; any thread may use it.
+    """The attributes of a producer's newest `ClusterMetadata`, and kafka-python's `request_update`. For any thread.
 
     Arguments:
-        core: the producer's.
-        thread: that of the producer's loop.
+        core: the producer's core.
+        thread: the thread of its loop.
     """
 
     def __init__(self, core: ProducerCore, thread: LoopThread) -> None:
         self._core, self._thread = core, thread
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):  # such as what copying asks for
+        if name.startswith("_"):  # such as the hooks that `copy` looks up
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return getattr(self._core.cluster.metadata, name)
 
     def request_update(self) -> Any:
-        """Have the metadata refreshed; gives the `kafka.future.Future` of the new ones. Does not wait."""
+        """Request a refresh of the metadata; returns a `kafka.future.Future` of the new metadata without waiting."""
         future = _old_names.of_a_package(__name__, "Future", _HOMES)()
         core = self._core
         if core.is_closed:

@@ -1,4 +1,4 @@
-"""What happens to producers that were never closed: when they are dropped, at exit, and after a fork."""
+"""Handles producers that were never closed: when they are garbage-collected, at exit, and after a fork."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kafka.producer.core import ProducerCore
 log = logging.getLogger(__name__)
 
 EXIT_TIMEOUT_S = 5.0
-"""How long the interpreter's exit waits for records that are not sent yet."""
+"""How long the exit of the interpreter waits for unsent records."""
 
 _NEVER_STOPPED = "an AsyncKafkaProducer was never stopped: await stop(), or use it as 'async with'"
 
@@ -27,23 +27,23 @@ _live: dict[ProducerCore, LoopThread] = {}
 
 
 def register(core: ProducerCore, thread: LoopThread) -> None:
-    """Look after a producer that is started."""
+    """Register a started producer, to be closed if the program does not close it."""
     _live[core] = thread
 
 
 def unregister(core: ProducerCore) -> None:
-    """The producer is closed."""
+    """Forget a closed producer."""
     _live.pop(core, None)
 
 
 def close_dropped(core: ProducerCore) -> None:
-    """Nobody has the producer any more: send what it has, and close it, without waiting for that."""
+    """Send the records of a garbage-collected producer and close it, without waiting."""
     thread = _live.get(core)
     if thread is None:
         return
     try:
         thread.spawn(_close(core))
-    except KafkaError:  # the loop is gone, and everything with it
+    except KafkaError:  # the loop has stopped, so nothing can be sent
         unregister(core)
 
 
@@ -55,10 +55,10 @@ async def _close(core: ProducerCore) -> None:
 
 
 async def close_when_dropped(core: ProducerCore) -> AsyncGenerator[None]:
-    """Close an asyncio producer that nobody stops, when it is dropped and when `asyncio.run` ends.
+    """Close an asyncio producer that was not stopped, when it is garbage-collected or `asyncio.run` ends.
 
-    An event loop closes the asynchronous generators that are left on it: by then it runs no other task of the
-    program's, but still sends and receives. Keep what this returns with the producer, and nowhere else.
+    An event loop closes the asynchronous generators that are left on it: by then it runs no other task of the program,
+    but still sends and receives. Only the producer may reference the generator that this returns.
     """
     _started.add(core)
     try:
@@ -75,7 +75,7 @@ async def close_when_dropped(core: ProducerCore) -> AsyncGenerator[None]:
 
 
 def warn_if_lost(core: ProducerCore) -> None:
-    """Say what is lost with an asyncio producer that was never stopped, and whose loop is closed."""
+    """Log what is lost if an asyncio producer was never stopped and its loop is closed."""
     if not core.is_closed and core.loop_is_closed and core in _started:
         _started.discard(core)
         unsent = core.unsent()
@@ -85,7 +85,7 @@ def warn_if_lost(core: ProducerCore) -> None:
 
 
 def _at_exit() -> None:
-    """Send what is left, for at most `EXIT_TIMEOUT_S` seconds for all producers together."""
+    """Send what is left, for at most `EXIT_TIMEOUT_S` seconds in total."""
     for left in list(_started):
         warn_if_lost(left)
     by_thread: dict[LoopThread, list[ProducerCore]] = {}
@@ -105,7 +105,7 @@ async def _close_all(cores: list[ProducerCore]) -> None:
 
 
 def _in_child() -> None:
-    """The parent's producers are of no use here: every call says so, and none waits."""
+    """Make every call of the parent's producers raise in a forked child instead of waiting."""
     for core in [*_live, *_started]:
         core.buffer.after_fork(forked_client_error("producer"))
         core.appender.rebind()

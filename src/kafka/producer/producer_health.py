@@ -1,4 +1,4 @@
-"""What a producer adds to its health: whether acknowledgements come."""
+"""The producer's part of `Health`: whether acknowledgements arrive."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kafka.producer.transactions.transaction_manager import TransactionManager
 
 _OVERDUE = 0.5
-"""A batch that has used up so much of ``delivery_timeout_ms`` is late."""
+"""The fraction of ``delivery_timeout_ms`` after which a batch is late."""
 
 
 def observe(
@@ -26,10 +26,10 @@ def observe(
     idempotence: Idempotence | None,
     now: float,
 ) -> Observed:
-    """What is to be seen of a producer. In any thread.
+    """Return the observable state of a producer. In any thread.
 
     Arguments:
-        acknowledged_at: when a batch was last acknowledged, in the loop's seconds; minus infinity: never.
+        acknowledged_at: time of the last acknowledgement on the loop's clock, in seconds; minus infinity if none.
     """
     batches = list(buffer.incomplete)
     oldest = min((batch.created for batch in batches), default=math.inf)

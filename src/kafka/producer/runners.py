@@ -19,44 +19,44 @@ T = TypeVar("T")
 
 
 class LoopRunner(OwnLoop):
-    """Runs everything on the loop of the caller. `ThreadRunner` is the same for programs without one."""
+    """Runs everything on the caller's event loop; `ThreadRunner` is its counterpart for programs without one."""
 
     def in_callback(self) -> bool:
-        """Whether a callback calls; one on a loop waits for nothing."""
+        """Return False: callbacks on a loop do not wait for anything."""
         return False
 
     async def run(self, core: ProducerCore, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Wait for what a core does. Raises as `check`."""
+        """Await a coroutine of the core. Raises as `check`."""
         return await self.checked(coroutine)
 
     async def work(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run what takes long: in another thread, so that the loop goes on meanwhile."""
+        """Run a slow function in another thread, so that the loop is not blocked."""
         return await run_blocking(function, *args, **kwargs)
 
     async def acquire(self, core: ProducerCore, amount: int, reserved: Reservation) -> None:
-        """Wait for memory, and reserve it."""
+        """Wait for memory and reserve it."""
         await core.reservations.acquire(amount, reserved)
 
     async def close(self, core: ProducerCore, timeout_s: float | None) -> None:
-        """Close a producer. In a forked child it is the parent's to close."""
+        """Close a producer. Does nothing in a forked child, where it belongs to the parent."""
         if not self.was_left_by_fork:
             self.check()
             await core.close(timeout_s)
 
 
 class ThreadRunner:
-    """Runs what a core does on the shared loop, and blocks the caller's thread meanwhile."""
+    """Runs coroutines of a core on the shared loop, blocking the caller's thread until they finish."""
 
     def __init__(self) -> None:
         self.thread = LoopThread.shared()
         self.loop = self.thread.loop
 
     def in_callback(self) -> bool:
-        """Whether a callback calls, which must not wait for callbacks."""
+        """Return whether the caller is a callback, which must not wait for callbacks."""
         return WorkerThread.is_current()
 
     def run(self, core: ProducerCore, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Wait for what a core does."""
+        """Run a coroutine of the core and wait for its result."""
         try:
             core.buffer.check_may_wait()
         except BaseException:
@@ -65,11 +65,11 @@ class ThreadRunner:
         return self.thread.run(coroutine)
 
     def work(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run what takes long."""
+        """Run a slow function in the caller's thread."""
         return function(*args, **kwargs)
 
     def acquire(self, core: ProducerCore, amount: int, reserved: Reservation) -> None:
-        """Wait for memory, and reserve it; raises `IllegalStateError` where nothing would be given back meanwhile."""
+        """Wait for memory and reserve it; raises `IllegalStateError` if waiting would prevent its release."""
         core.buffer.check_may_wait()
         if self.thread.in_loop_thread:  # a finalizer
             raise IllegalStateError(
@@ -79,14 +79,14 @@ class ThreadRunner:
         core.reservations.acquire_blocking(amount, reserved)
 
     def close(self, core: ProducerCore, timeout_s: float | None) -> None:
-        """Close a producer and look after it no longer; raises `IllegalStateError` where waiting would not end.
+        """Close and unregister a producer; raises `IllegalStateError` if waiting would never end.
 
-        In a forked child it is the parent's to close.
+        Does nothing in a forked child, where the producer belongs to the parent.
         """
         if self.thread.was_left_by_fork:
             return
         try:
             self.run(core, core.close(timeout_s, self.in_callback()))
         finally:
-            if core.is_closed or core.loop_is_closed:  # else it was called where it cannot wait, and nothing is closed
+            if core.is_closed or core.loop_is_closed:  # otherwise the caller cannot wait, and nothing was closed
                 lifetime.unregister(core)

@@ -67,11 +67,11 @@ _OLD_NAMES = {
     "MemoryRecords": "kafka.record.memory_records",
     "MemoryRecordsBuilder": "kafka.record.memory_records",
 }
-"""What kafka-python had here."""
+"""Names that kafka-python had here."""
 
 
 def __getattr__(name: str) -> Any:
-    """Load what needs pyarrow, or is of an old generation, when it is first asked for (PEP 562)."""
+    """Load names that need pyarrow, or belong to an old generation, on first use (PEP 562)."""
     if name in _NEED_ARROW:
         return getattr(importlib.import_module(_NEED_ARROW[name]), name)
     return _old_names.of_a_package(__name__, name, _OLD_NAMES)

@@ -10,7 +10,7 @@ from kafka.record.records import ConsumerRecord
 
 
 class ABCRecord(abc.ABC):
-    """What every record has; `ConsumerRecord` counts as one."""
+    """The interface of records; `ConsumerRecord` is registered as a subclass."""
 
     __slots__ = ()
 
@@ -51,7 +51,7 @@ class ABCRecord(abc.ABC):
 
     @abc.abstractmethod
     def validate_crc(self) -> bool:
-        """Whether the checksum, if it has one, is its own."""
+        """Return whether the checksum, if there is one, is correct."""
 
     @property
     @abc.abstractmethod
@@ -84,7 +84,7 @@ class ABCRecordBatch(abc.ABC):
 
     @abc.abstractmethod
     def __iter__(self) -> Iterator[Any]:
-        """Go through the records."""
+        """Iterate over the records."""
 
     @property
     @abc.abstractmethod
@@ -103,7 +103,7 @@ class ABCRecordBatch(abc.ABC):
 
 
 class ABCRecords(abc.ABC):
-    """Batches one after the other."""
+    """Iterates over batches."""
 
     __slots__ = ()
 
@@ -113,11 +113,11 @@ class ABCRecords(abc.ABC):
 
     @abc.abstractmethod
     def size_in_bytes(self) -> int:
-        """How many bytes there are."""
+        """Return the number of bytes."""
 
     @abc.abstractmethod
     def next_batch(self) -> Any:
-        """Return the next batch, None behind the last."""
+        """Return the next batch, None after the last."""
 
     @abc.abstractmethod
     def has_next(self) -> bool:

@@ -36,20 +36,20 @@ _KNOWN = ("key", "value", "headers", "partition", "timestamp", "topic")
 
 @dataclass(frozen=True, slots=True)
 class EncodedBatch:
-    """A batch made of rows."""
+    """A batch of encoded rows."""
 
     data: Buffer
     """Ready to be sent; `set_producer_state` gives it the sequence of an idempotent producer, if its magic is 2."""
     count: int
-    """How many records it has."""
+    """Number of records."""
     first: int
     """Which of the row numbers given to `encode` is its first record; the others follow."""
     max_timestamp: int
     """The latest timestamp, in milliseconds."""
     raw_size: int
-    """How many bytes it has before compression."""
+    """Uncompressed size in bytes."""
     largest_record: int
-    """How many of them its largest record has."""
+    """Uncompressed size of the largest record in bytes."""
 
 
 class ArrowRows:
@@ -107,11 +107,11 @@ class ArrowRows:
 
     @property
     def nbytes(self) -> int:
-        """How many bytes the keys and values have, roughly."""
+        """Return the approximate size of the keys and values in bytes."""
         return int(self._key_array.nbytes + self._value_array.nbytes)
 
     def all_rows(self) -> memoryview:
-        """All row numbers, int32."""
+        """Return all row numbers as int32."""
         return row_numbers(self._count)
 
     def topics(self) -> dict[str, memoryview]:

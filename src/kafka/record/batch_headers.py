@@ -56,7 +56,7 @@ class CorruptMessageSet(CorruptRecordException):
 
 @dataclass(frozen=True, slots=True)
 class BatchHeader:
-    """What a batch says about itself; -1 where its magic has no such field.
+    """The header of a batch; -1 for fields that its magic does not have.
 
     Args:
         base_offset: of its first record.
@@ -74,7 +74,7 @@ class BatchHeader:
     position: int
     """Of its first byte, in bytes from the start of the data."""
     size: int
-    """In bytes, all included."""
+    """Total size in bytes."""
     base_offset: int
     last_offset: int
     magic: int
@@ -156,7 +156,7 @@ def _v2_header(view: memoryview, position: int, size: int) -> BatchHeader:
 
 
 def _codec(attributes: int, position: int) -> Compression:
-    """The codec that attributes name."""
+    """Return the codec in a batch's attributes."""
     codec = attributes & CODEC_MASK
     if codec > _LAST_CODEC:
         raise CorruptRecordException(

@@ -42,14 +42,14 @@ class BatchRun(NamedTuple):
     """Neighbouring batches of magic 2 that can be read together."""
 
     end: int
-    """Behind the last of them, in bytes."""
+    """End of the last batch in bytes."""
     size: int
-    """How many bytes their records have."""
+    """Size of their records in bytes."""
     records: int
-    """How many records they have."""
+    """Number of their records."""
     last_offset: int
     leader_epoch: int
-    """Of each of them."""
+    """The leader epoch of every batch in the run."""
     fixed_timestamp: bool
     """Whether the records of each of them have its log append time."""
     decompressed: int = 0

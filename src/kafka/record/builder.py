@@ -110,17 +110,17 @@ class BatchBuilder:
 
     @property
     def count(self) -> int:
-        """How many records have been appended."""
+        """Return the number of appended records."""
         return self._count
 
     @property
     def size_in_bytes(self) -> int:
-        """How large the batch is before compression."""
+        """Return the uncompressed size of the batch in bytes."""
         return self._size if self._magic == 2 else self._size - HEADER_SIZE
 
     @property
     def largest_record(self) -> int:
-        """How many bytes the largest record takes before compression, 0 without records."""
+        """Return the uncompressed size of the largest record in bytes, 0 without records."""
         return self._largest
 
     @property
@@ -135,14 +135,14 @@ class BatchBuilder:
 
     @cython.cfunc
     def _reserve(self, needed: cython.Py_ssize_t) -> cython.bint:
-        """See that there is room for `needed` bytes in all."""
+        """Ensure room for `needed` bytes in total."""
         if needed > self._capacity:
             self._grow(needed)
         return True
 
     @cython.cfunc
     def _grow(self, needed: cython.Py_ssize_t) -> cython.bint:
-        """Make room for `needed` bytes in all, at least double of what there is."""
+        """Make room for `needed` bytes in total, at least doubling the capacity."""
         if needed > _MAX_BATCH_SIZE:
             raise ValueError(f"Expected a batch of less than 2 GiB, got one of {needed} bytes")
         capacity: cython.Py_ssize_t = min(max(needed, 2 * self._capacity), _MAX_BATCH_SIZE)
@@ -377,7 +377,7 @@ class BatchBuilder:
 
     @property
     def can_compress(self) -> bool:
-        """Whether `compress` would do something."""
+        """Whether `compress` would have an effect."""
         return self._magic == 2 and self._compression != Compression.NONE and self._compressed_size != self._size
 
     def compress(self) -> None:

@@ -90,17 +90,17 @@ class BinaryStorage:
         self.data = data
 
     def finish(self, rows: int, size: int, nulls: int) -> BinaryColumn:
-        """Give away the column, without the memory it did not need."""
+        """Return the column, and release unused memory."""
         ends = cut(self.ends.cast("B"), (rows + 1) * 4).cast("i")
         return BinaryColumn(ends, cut(self.data, size), self.valid if nulls else None)
 
 
 _NO_HEADERS = BinaryStorage(0, 0)
-"""Stands in until there is a header; nothing is written to it."""
+"""Placeholder until there is a header; nothing is written to it."""
 
 
 class ColumnStorage:
-    """The columns that one decoding fills.
+    """The columns that decoding fills.
 
     Made for `capacity` records with `data_capacity` bytes of values. Room for all records of a batch is there before
     the batch is read, so no record needs a check of it. Keys, mostly much smaller than values, begin without room for

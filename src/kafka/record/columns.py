@@ -75,7 +75,7 @@ class Columns:
         return f"<Columns of {len(self)} records of {self.topic}-{self.partition}, next offset {self.next_offset}>"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the first records, one a row."""
+        """Return the HTML that notebooks display: the first records, one per row."""
         from kafka.display.html_tables import MOST_ROWS, many_records
 
         first = self.slice(0, MOST_ROWS).to_records()
@@ -128,15 +128,15 @@ class Columns:
         return TimestampType(next(run.timestamp_type for run in reversed(self._runs) if run.first_row <= row))
 
     def key(self, index: int) -> bytes | None:
-        """The key of a record, None for null."""
+        """Return the key of a record, None for null."""
         return self._maker.key(self._row(index))
 
     def value(self, index: int) -> bytes | None:
-        """The value of a record, None for null."""
+        """Return the value of a record, None for null."""
         return self._maker.value(self._row(index))
 
     def headers(self, index: int) -> list[tuple[str, bytes | None]]:
-        """The headers of a record."""
+        """Return the headers of a record."""
         return self._maker.headers(self._row(index))
 
     def slice(self, start: int, stop: int) -> Columns:

@@ -40,7 +40,7 @@ from kafka.record.types import Buffer
 
 
 class AbortedTransactions:
-    """Follows the batches of a partition in their order, as a fetch response with its list of aborted ones tells.
+    """Tracks aborted transactions over a partition's batches in order, from the list in a fetch response (KIP-98).
 
     Args:
         listed: `(producer_id, first_offset)` of the transactions that the response lists as aborted.
@@ -52,20 +52,20 @@ class AbortedTransactions:
 
     @property
     def any(self) -> bool:
-        """Whether the response lists any."""
+        """Whether the response lists any aborted transactions."""
         return bool(self._ahead or self._open)
 
     def reach(self, last_offset: int) -> None:
-        """Take note of the transactions that have begun by the last offset of a batch."""
+        """Process the transactions that started up to the last offset of a batch."""
         while self._ahead and self._ahead[-1][1] <= last_offset:
             self._open.add(self._ahead.pop()[0])
 
     def has(self, producer_id: int) -> bool:
-        """Whether what a producer has written at this place is aborted."""
+        """Return whether a producer's records at this position are aborted."""
         return producer_id in self._open
 
     def end(self, producer_id: int) -> None:
-        """Take note of a marker that ends an aborted transaction."""
+        """Process a marker that ends an aborted transaction."""
         self._open.discard(producer_id)
 
 
@@ -168,7 +168,7 @@ class BatchDecoder:
 
     @property
     def next_offset(self) -> int:
-        """The offset behind the last batch decoded."""
+        """The offset after the last decoded batch."""
         return self._cursor.next_offset
 
     @property
@@ -318,7 +318,7 @@ class BatchDecoder:
     def _is_committed(
         self, aborted: AbortedTransactions, position: int, size: int, attributes: int, producer: int, last_offset: int
     ) -> bool:
-        """Whether a batch holds records that belong to no aborted transaction; follows the markers."""
+        """Return whether a batch has records of no aborted transaction; processes the markers."""
         aborted.reach(last_offset)
         if attributes & CONTROL:
             if aborted.has(producer) and self._is_abort_marker(position, size, attributes):

@@ -49,13 +49,13 @@ class Cursor:
         self.singly_until = 0
 
     def advance(self, end: int, last_offset: int) -> None:
-        """Move behind a batch."""
+        """Move past a batch."""
         self.position = end
         self.next_offset = max(self.next_offset, min(last_offset + 1, self.stop_offset))
         self.finished = last_offset + 1 >= self.stop_offset
 
     def corrupt(self, what: str, offset: int | None = None) -> CorruptRecordException:
-        """An error that says where the damage is."""
+        """Return an error that says where the damage is."""
         return CorruptRecordException(
             f"{self._failure(what, self._offset(offset))}. Fetching it again helps if it was damaged on the way; "
             "seek past it if not."
@@ -101,7 +101,7 @@ class Cursor:
             raise self._from_codec(error) from error
 
     def _from_codec(self, error: CodecError) -> CorruptRecordException:
-        """What a codec says, with the place."""
+        """Convert a codec's error to one that names the place."""
         if not isinstance(error, SizeLimitError):
             return self.corrupt(f"it cannot be decompressed ({error})")
         offset = self._offset()
@@ -141,20 +141,20 @@ class Collector:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there was no batch yet."""
+        """Whether no batch was added yet."""
         return self._reader is None
 
     @property
     def room(self) -> int:
-        """About how many bytes more it takes."""
+        """Return about how many more bytes fit."""
         return min(self._max_bytes - self._cost, self._max_column - self._size)
 
     def has_room(self, size: int, rows: int) -> bool:
-        """Whether it takes a batch with so many bytes and rows; the first one always."""
+        """Return whether a batch of this size and number of rows is accepted; the first one always is."""
         return self._reader is None or self.is_within(size, rows)
 
     def is_within(self, size: int, rows: int) -> bool:
-        """Whether so many bytes and rows more are within the bounds."""
+        """Return whether that many more bytes and rows are within the bounds."""
         return self._size + size <= self._max_column and self._cost + size + ROW_BYTES * rows <= self._max_bytes
 
     def reserve(self, size: int, rows: int) -> None:

@@ -9,7 +9,7 @@ from kafka.record.types import Buffer
 
 
 def varint_size(value: int) -> int:
-    """How many bytes a zigzag number takes."""
+    """Return the size of a zigzag varint in bytes."""
     return max(((value << 1) ^ (value >> 63)).bit_length() + 6, 7) // 7
 
 

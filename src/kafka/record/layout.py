@@ -65,7 +65,7 @@ MAX_OFFSET = (1 << 62) - 1
 
 
 def smallest_size(magic: int) -> int:
-    """How many bytes the smallest batch of a magic has, all included."""
+    """Return the total size of the smallest batch of a magic in bytes."""
     return HEADER_SIZE if magic == 2 else MIN_MESSAGE_SIZE + 8 * magic
 
 
@@ -96,4 +96,4 @@ def _found() -> Callable[..., int]:
 
 
 crc32c = _found()
-"""The checksum of bytes; a second argument is the checksum of what stands before them."""
+"""Return the checksum of bytes; the optional second argument is the checksum of the preceding bytes."""

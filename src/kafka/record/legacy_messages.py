@@ -28,7 +28,7 @@ from kafka.record.read_status import STATUS_TEXT
 from kafka.record.types import Buffer, Compression
 
 _MAX_RUN = 4 * 1024 * 1024
-"""How many bytes of messages are read together at the most."""
+"""Maximum number of bytes of messages that are read together."""
 
 
 _OFFSET = struct.Struct(">q")
@@ -102,7 +102,7 @@ def _size_of_next(view: memoryview, at: int, magic: int, attributes: int) -> int
 
 
 def _is_sound(view: memoryview, position: int, size: int) -> bool:
-    """Whether the checksum of a message is that of its bytes."""
+    """Return whether the checksum of a message is correct."""
     stored = view[position + MESSAGE_CRC_AT : position + MESSAGE_CHECKED_FROM]
     return zlib.crc32(view[position + MESSAGE_CHECKED_FROM : position + size]) == int.from_bytes(stored)
 

@@ -165,7 +165,7 @@ class ColumnReader:
 
     @property
     def rows(self) -> int:
-        """How many records have been stored."""
+        """Return the number of stored records."""
         return self._rows
 
     def source(self, data: Any) -> None:
@@ -323,7 +323,7 @@ class ColumnReader:
         return read_status.OK
 
     def filled(self) -> tuple[int, ...]:
-        """How far the columns are filled."""
+        """Return how far the columns are filled."""
         return (
             self._rows,
             self._keys_size,
@@ -337,7 +337,7 @@ class ColumnReader:
         )
 
     def restore(self, before: tuple[int, ...]) -> None:
-        """Forget what has been stored since `before`."""
+        """Discard what was stored since `before`."""
         self._rows, self._keys_size, self._values_size, self._null_keys, self._null_values = before[:5]
         self._header_rows, self._header_keys_size, self._header_values_size, self._null_header_values = before[5:]
 

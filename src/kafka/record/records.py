@@ -103,7 +103,7 @@ class ConsumerRecord(_Fields[Key, Value]):
         return hash((*self[:_HEADERS], *(self.headers or ()), *self[_HEADERS + 1 :]))
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the fields, of which long ones are shortened."""
+        """Return the HTML that notebooks display: the fields, long ones shortened."""
         from kafka.display.html_tables import one_record
 
         return one_record(self)

@@ -44,7 +44,7 @@ def lines(
 def _joined(
     buffers: ColumnBuffers, first: int, stop: int, delimiter: bytes, separator: bytes | None, null: bytes
 ) -> bytes:
-    """The same in plain Python."""
+    """The version in plain Python."""
     parts: list[bytes | memoryview] = []
     for row in range(first, stop):
         if separator is not None:
@@ -102,7 +102,7 @@ class _Column:
     def copy(
         self, row: cython.Py_ssize_t, to: cython.p_char, null: cython.p_char, null_size: cython.Py_ssize_t
     ) -> cython.p_char:
-        """Write a row; gives where to go on."""
+        """Write a row; returns the position after it."""
         size: cython.Py_ssize_t
         if self.is_null(row):
             memcpy(to, null, null_size)
@@ -124,7 +124,7 @@ def _copied(
     separator: bytes,
     null: bytes,
 ) -> bytes:
-    """The same in C: the size first, then one memory for all."""
+    """The compiled version: computes the size first, then allocates once."""
     key_column: _Column = _Column(keys)  # type: ignore[arg-type]
     value_column: _Column = _Column(values)  # type: ignore[arg-type]
     row: cython.Py_ssize_t

@@ -10,7 +10,7 @@ from kafka._compression import Compression as Compression
 Buffer: TypeAlias = bytes | bytearray | memoryview
 """Bytes in memory."""
 ROW_BYTES = 24
-"""What a row takes in columns beside its key and value: offset, timestamp, and where key and value end."""
+"""Bytes of a row in columns besides key and value: offset, timestamp, and end positions of key and value."""
 
 
 class TimestampType(IntEnum):

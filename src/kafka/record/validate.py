@@ -88,7 +88,7 @@ def _first_gap(offsets: memoryview, base: cython.longlong) -> cython.Py_ssize_t:
 
 
 def _latest(timestamps: memoryview) -> cython.longlong:
-    """The largest of some timestamps; there is at least one."""
+    """Return the largest of at least one timestamp."""
     view: cython.const[cython.longlong][::1] = timestamps  # type: ignore[valid-type]
     count: cython.Py_ssize_t = len(timestamps)
     latest: cython.longlong = view[0]

@@ -1,4 +1,4 @@
-"""Turning keys and values into bytes and back. Layer 0: imports nothing of the package but `errors`.
+"""Converts keys and values to bytes and back. Layer 0: imports only `errors` from the package.
 
 A serializer is a callable of one argument, or an object with `serialize`, of either of kafka-python's generations:
 ``serialize(topic, value)`` or ``serialize(topic, headers, data)``. `adapt_serializer` and `adapt_deserializer` give all

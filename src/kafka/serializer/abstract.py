@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Serializer(abc.ABC):
-    """Turns keys or values into bytes. A subclass may also take ``serialize(topic, headers, data)``."""
+    """Converts keys or values to bytes. A subclass may also define ``serialize(topic, headers, data)``."""
 
     def __init__(self, **config: Any) -> None:
         """Accept any settings; a subclass keeps what it wants.
@@ -27,7 +27,7 @@ class Serializer(abc.ABC):
 
 
 class Deserializer(abc.ABC):
-    """Turns bytes into keys or values. A subclass may also take ``deserialize(topic, headers, data)``."""
+    """Converts bytes to keys or values. A subclass may also define ``deserialize(topic, headers, data)``."""
 
     def __init__(self, **config: Any) -> None:
         """Accept any settings; a subclass keeps what it wants.

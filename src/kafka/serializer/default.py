@@ -23,7 +23,7 @@ class DefaultSerializer(Serializer, Deserializer):
         self.encoding = encoding
 
     def serialize(self, topic: str, headers: Headers, data: Any) -> bytes | None:  # type: ignore[override]
-        """Encode text, and numbers as text; raises `TypeError` for what is neither, nor bytes of any kind, nor None.
+        """Encode text, and numbers as text; bytes and None pass through. Raises `TypeError` for anything else.
 
         Arguments:
             topic: no effect.
@@ -57,7 +57,7 @@ class JsonSerializer(DefaultSerializer):
     """
 
     def serialize(self, topic: str, headers: Headers, data: Any) -> bytes | None:  # type: ignore[override]
-        """Encode a value; raises `TypeError` or `ValueError` for what JSON cannot say.
+        """Encode a value; raises `TypeError` or `ValueError` if JSON cannot represent it.
 
         Arguments:
             topic: no effect.
@@ -67,7 +67,7 @@ class JsonSerializer(DefaultSerializer):
         return None if data is None else json.dumps(data).encode(self.encoding)
 
     def deserialize(self, topic: str, headers: Headers, data: bytes | None) -> Any:  # type: ignore[override]
-        """Decode JSON text; None stays None. Raises `ValueError` for what is not JSON.
+        """Decode JSON text; None stays None. Raises `ValueError` if it is not JSON.
 
         Arguments:
             topic: no effect.
@@ -78,7 +78,7 @@ class JsonSerializer(DefaultSerializer):
 
 
 class SerializeWrapper(Serializer):
-    """Calls a function with each value; None: values are bytes already.
+    """Calls a function with each value; with None, values must be bytes already.
 
     Arguments:
         fn: called with the value; gives its bytes, or None for a null key or a tombstone.
@@ -89,7 +89,7 @@ class SerializeWrapper(Serializer):
         self.fn = fn
 
     def serialize(self, topic: str, headers: Headers, data: Any) -> Any:  # type: ignore[override]
-        """Return what the function makes of a value.
+        """Return the function's result for a value.
 
         Arguments:
             topic: no effect.
@@ -100,7 +100,7 @@ class SerializeWrapper(Serializer):
 
 
 class DeserializeWrapper(Deserializer):
-    """Calls a function with the bytes of each value; None: they are left as they are.
+    """Calls a function with the bytes of each value; with None, returns the bytes unchanged.
 
     Arguments:
         fn: called with the bytes, or with None for a null key or a tombstone.
@@ -111,7 +111,7 @@ class DeserializeWrapper(Deserializer):
         self.fn = fn
 
     def deserialize(self, topic: str, headers: Headers, data: bytes | None) -> Any:  # type: ignore[override]
-        """Return what the function makes of bytes.
+        """Return the function's result for the bytes.
 
         Arguments:
             topic: no effect.

@@ -1,4 +1,4 @@
-"""Gives callables, and serializer objects of all of kafka-python's generations, one signature.
+"""Adapts callables, and serializer objects of all of kafka-python's generations, to one signature.
 
 The generation of an object is read from its signature once, when the client starts: three required arguments are
 ``(topic, headers, data)``, two are ``(topic, value)``.
@@ -17,7 +17,7 @@ _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_O
 
 
 def _takes_headers(method: Callable[..., Any], role: str) -> bool:
-    """Whether the method has the form with headers; one whose signature cannot be read has the form without."""
+    """Return whether the method takes headers; False if its signature cannot be read."""
     try:
         parameters = list(inspect.signature(method).parameters.values())
     except (TypeError, ValueError):
@@ -39,7 +39,7 @@ class _Adapted:
     __slots__ = ("_call", "_close", "_with_headers", "direct")
 
     direct: Callable[[Any], Any] | None
-    """The user's callable of one argument, for paths that must be quick; None for an object."""
+    """The user's callable of one argument, for fast paths; None for an object."""
 
     def __init__(self, given: Any, method: str, role: str, field: str) -> None:
         if hasattr(type(given), "for_message_field"):  # not merely a mock's, which has every attribute
@@ -59,7 +59,7 @@ class _Adapted:
             )
 
     def __call__(self, topic: str, data: Any, headers: Headers = ()) -> Any:
-        """Convert one key or value of `topic`; what the user's code raises is raised as it is."""
+        """Convert one key or value of `topic`; exceptions of user code propagate unchanged."""
         if self.direct is not None:
             return self.direct(data)
         if self._with_headers:
@@ -68,11 +68,11 @@ class _Adapted:
 
     @property
     def has_close(self) -> bool:
-        """Whether it is an object of the user's that can be closed."""
+        """Whether it is a user's object with a `close` method."""
         return self._close is not None and self.direct is None
 
     def close(self) -> None:
-        """Close the user's object, if it has a `close`."""
+        """Close the user's object, if it has a `close` method."""
         if self._close is not None and self.direct is None:
             self._close()
 
@@ -106,7 +106,7 @@ class AdaptedDeserializer(_Adapted):
 
 
 def adapt_serializer(given: Any, field: str = "value") -> AdaptedSerializer | None:
-    """Give a serializer of any kind one shape; None (keys or values are bytes already) stays None.
+    """Adapt a serializer of any kind; None (keys or values are bytes already) stays None.
 
     Arguments:
         given: as of `AdaptedSerializer`; None.
@@ -118,7 +118,7 @@ def adapt_serializer(given: Any, field: str = "value") -> AdaptedSerializer | No
 
 
 def adapt_deserializer(given: Any, field: str = "value") -> AdaptedDeserializer | None:
-    """Give a deserializer of any kind one shape; None (records keep their bytes) stays None.
+    """Adapt a deserializer of any kind; None (records keep their bytes) stays None.
 
     Arguments:
         given: as of `AdaptedDeserializer`; None.

@@ -54,21 +54,21 @@ Append = Callable[..., FutureRecordMetadata]
 """`RecordAppender.append`, which has no type where Cython declares it."""
 _MAX_TIMESTAMP = cython.declare(cython.longlong, MAX_TIMESTAMP)
 RECORD_OVERHEAD = 61 + 21
-"""Bytes at most that a batch of one record adds to its key, value and headers."""
+"""Maximum number of bytes that a batch of one record adds to its key, value and headers."""
 
 
 @cython.cclass
 class RecordAppender:
-    """Serializes records, chooses their partitions and puts them into the open batches of a buffer.
+    """Serializes records, chooses their partitions, and appends them to the open batches of a buffer.
 
     Arguments:
         buffer: the unsent records.
-        key_serializer, value_serializer: None where keys or values are bytes already.
-        pick: the user's partitioner; None for the default rule.
-        cluster: gives the metadata that the user's partitioner may ask.
-        max_record_size: bytes that a batch of one record may have at most (`max_request_size`).
+        key_serializer, value_serializer: None if keys or values are bytes already.
+        pick: the user's partitioner; None for the default partitioner.
+        cluster: returns the metadata for the user's partitioner.
+        max_record_size: maximum size of a batch of one record in bytes (`max_request_size`).
         now_ns: the wall clock in nanoseconds, for timestamps.
-        ignore_keys: whether the default rule takes no notice of keys.
+        ignore_keys: whether the default partitioner ignores keys.
     """
 
     _buffer: Any
@@ -106,7 +106,7 @@ class RecordAppender:
         self.rebind()
 
     def rebind(self) -> None:
-        """Take over the buffer's lock and topics, which are new ones after a fork and when the producer is closed."""
+        """Use the buffer's current lock and topics, which are replaced after a fork and when the producer is closed."""
         self._topics = self._buffer.topics
         self._lock = self._buffer.lock
 
@@ -120,21 +120,21 @@ class RecordAppender:
         partition: Any = None,
         timestamp_ms: Any = None,
     ) -> FutureRecordMetadata:
-        """Take one record.
+        """Append one record.
 
         Arguments:
             topic: name of the topic.
-            value, key: what the serializers take; bytes or None where there are none.
+            value, key: input of the serializers; bytes or None without serializers.
             headers: pairs of text and bytes.
             partition: None lets the partitioner choose.
             timestamp_ms: milliseconds since 1970-01-01 UTC; None: now.
 
-        Raises `Blocked` if the record has to wait, `IllegalArgumentError` or `TypeError` if it can never be taken, and
-        what the serializers and the partitioner raise.
+        Raises `Blocked` if the record has to wait, `IllegalArgumentError` or `TypeError` if it is invalid, and what the
+        serializers and the partitioner raise.
         """
         try:
             found: Any = self._topics.get(topic)
-        except TypeError:  # it has no hash, and is no name
+        except TypeError:  # not hashable, so not a name
             found = None
         if found is None:
             raise self._unknown(topic, partition)
@@ -178,13 +178,13 @@ class RecordAppender:
             if timestamp < -1 or timestamp > _MAX_TIMESTAMP:
                 checked_timestamp(topic, timestamp_ms)
         named: cython.bint = partition is not None
-        generation: cython.Py_ssize_t = found.generation  # before it is chosen: the topic may be made again meanwhile
+        generation: cython.Py_ssize_t = found.generation  # read before choosing: the topic may be recreated meanwhile
         number = self._partition(found, partition, key, key_bytes, value, value_bytes, size)
         future: FutureRecordMetadata | None = None
         if size > self._max_record_size:
             record = PreparedRecord(topic, number, timestamp, key_bytes, value_bytes, headers, header_size, size)
             return self._buffer.refuse_record(record, self._too_large(topic, size))
-        if cython.compiled:  # nothing since the choice has let another thread run
+        if cython.compiled:  # no other thread can have run since the choice
             future = append_unlocked(
                 found.queues, number, timestamp, key_bytes, value_bytes, headers, header_size, named
             )
@@ -204,7 +204,7 @@ class RecordAppender:
             future = self._buffer.open_batch(queue, record, batch)
             self._buffer.wake()
         except BaseException:
-            self._buffer.wake()  # an interrupt may have come before the sender was told of the batch
+            self._buffer.wake()  # an interrupt may have prevented the sender from being notified
             raise
         return future
 
@@ -219,7 +219,7 @@ class RecordAppender:
         value_bytes: bytes | None,
         size: int,
     ) -> int:
-        """The partition that the caller, the user's partitioner or the default rule chooses."""
+        """Return the partition chosen by the caller, the user's partitioner or the default partitioner."""
         if partition is not None:
             if type(partition) is not int:
                 partition = checked_number(found.topic, partition, "partition")
@@ -239,7 +239,7 @@ class RecordAppender:
         return (hashed & 0x7FFFFFFF) % count
 
     def _unknown(self, topic: Any, partition: Any) -> Exception:
-        """Why a record for a topic that is not known cannot be taken (now)."""
+        """Return why a record for an unknown topic cannot be accepted now, or ever."""
         refusal: Exception | None = self._buffer.refusal
         if refusal is not None:
             return refusal
@@ -248,7 +248,7 @@ class RecordAppender:
 
     def _nothing(self, topic: str) -> AssertedArgumentError:
         return AssertedArgumentError(
-            f"a record for topic {topic!r} needs a key or value: a value of None deletes what a key has said before"
+            f"a record for topic {topic!r} needs a key or value: a value of None deletes the earlier values of its key"
         )
 
     def _too_large(self, topic: str, size: int) -> MessageSizeTooLargeError:
@@ -259,20 +259,20 @@ class RecordAppender:
 
 
 class WaitingProducer(Protocol):
-    """What a `RecordSender` is a part of."""
+    """The class that inherits from `RecordSender`."""
 
     def _send_when_possible(self, reason: Blocked, *record: Any) -> FutureRecordMetadata:
-        """Wait for what a record needs that was not taken, and send it."""
+        """Wait until a blocked record can be sent, and send it."""
 
     def _send_intercepted(self, *record: Any) -> FutureRecordMetadata:
-        """Send what interceptors make of a record."""
+        """Send a record after passing it through the interceptors."""
 
 
 @cython.cclass
 class RecordSender:
-    """`send()` of a producer, beside its appender: compiled, neither a frame nor a second look at the arguments.
+    """The `send()` of a producer, compiled with its appender to avoid a Python frame and repeated argument parsing.
 
-    What it is a part of has to be a `WaitingProducer`.
+    The subclass has to be a `WaitingProducer`.
     """
 
     _appender = cython.declare(RecordAppender, visibility="public")
@@ -292,14 +292,14 @@ class RecordSender:
 
         Arguments:
             topic: where the record goes.
-            value: bytes, or what the value serializer takes; None with a key is a tombstone.
-            key: bytes, or what the key serializer takes; records of one key go to one partition.
+            value: bytes, or input of the value serializer; None with a key is a tombstone.
+            key: bytes, or input of the key serializer; records with the same key go to the same partition.
             headers: pairs of text and bytes.
             partition: overrides the partitioner.
-            timestamp_ms: milliseconds since 1970-01-01 UTC; None: now.
+            timestamp_ms: milliseconds since 1970-01-01 UTC; None means now.
 
         Waits only if the topic is not known yet or `buffer_memory` is used up: raises `KafkaTimeoutError` if that takes
-        longer than `max_block_ms`. Raises `IllegalArgumentError` or `TypeError` for what is no record,
+        longer than `max_block_ms`. Raises `IllegalArgumentError` or `TypeError` for an invalid record,
         `TopicAuthorizationFailedError`, `IllegalStateError` once the producer is closed, and what the serializers
         raise. The future of a record above `max_request_size` fails with `MessageSizeTooLargeError`.
         """

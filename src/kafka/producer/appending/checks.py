@@ -16,11 +16,11 @@ Header = tuple[str, bytes | None]
 
 
 class PreparedRecord(NamedTuple):
-    """A record that is serialized and has its partition.
+    """A serialized record with its partition.
 
     Attributes:
-        named: whether the caller named the partition.
-        generation: of the topic whose partition it is, see `TopicQueues`.
+        named: whether the caller chose the partition.
+        generation: the generation of the topic, see `TopicQueues`.
     """
 
     topic: str
@@ -38,18 +38,18 @@ class PreparedRecord(NamedTuple):
 def serialized(
     serializer: AdaptedSerializer, what: str, topic: str, given: Any, headers: Sequence[Header] | None
 ) -> Any:
-    """Run a serializer; what it raises gets a note that says for which part of which topic's record it ran."""
+    """Run a serializer; adds a note with the topic and the part of the record to what it raises."""
     try:
-        return serializer(topic, given, () if headers is None else headers)  # to which it may add some
+        return serializer(topic, given, () if headers is None else headers)  # the serializer may add headers
     except Exception as error:
         error.add_note(f"raised by the {what} serializer, for a {type(given).__name__} that goes to topic {topic!r}")
         raise
 
 
 def checked_bytes(what: str, topic: str, given: Any, serializer: AdaptedSerializer | None) -> bytes:
-    """Turn other kinds of buffers into bytes; raises `TypeError` for what holds no bytes."""
+    """Convert other buffers to bytes; raises `TypeError` for anything else."""
     if isinstance(given, bytes):
-        return bytes(memoryview(given))  # a subclass may say otherwise what its bytes are
+        return bytes(memoryview(given))  # a subclass may override `__bytes__`
     if isinstance(given, (bytearray, memoryview)):
         return bytes(given)
     if serializer is None:
@@ -62,7 +62,7 @@ def checked_bytes(what: str, topic: str, given: Any, serializer: AdaptedSerializ
 
 
 def encoded_headers(topic: str, given: Any) -> tuple[bytes, int]:
-    """Headers as a record has them, and how many bytes their keys and values have; raises `TypeError`."""
+    """Return the encoded headers, and the total size of their keys and values; raises `TypeError`."""
     try:
         return encode_headers(given)
     except TypeError:
@@ -73,7 +73,7 @@ def encoded_headers(topic: str, given: Any) -> tuple[bytes, int]:
 
 
 def refuse_headers(topic: str, given: Any) -> None:
-    """Say which headers are not pairs of text and of bytes or None: raises `TypeError`."""
+    """Raise the `TypeError` for headers that are not pairs of text and bytes or None."""
     if not isinstance(given, (list, tuple)):
         raise AssertedTypeError(
             f"headers for topic {topic!r} must be a list of (str, bytes), not {type(given).__name__}"
@@ -87,7 +87,7 @@ def refuse_headers(topic: str, given: Any) -> None:
 
 
 def checked_timestamp(topic: str, given: Any) -> int:
-    """Check a timestamp in milliseconds; raises `TypeError` for what is no whole number, else `ValueError`."""
+    """Check a timestamp in milliseconds; raises `TypeError` if it is not an integer, `ValueError` if out of range."""
     if not hasattr(type(given), "__index__"):
         raise AssertedTypeError(
             f"timestamp_ms for topic {topic!r} must be an int, milliseconds since 1970-01-01 UTC, not "
@@ -103,16 +103,16 @@ def checked_timestamp(topic: str, given: Any) -> int:
 
 
 def checked_timeout_ms(given: Any) -> float | None:
-    """As `checked_timeout_s`, of a time in milliseconds."""
+    """As `checked_timeout_s`, for milliseconds."""
     return checked_timeout_s(given, "milliseconds")
 
 
 def checked_timeout_s(given: Any, unit: str = "seconds") -> float | None:
-    """Check a time to wait in seconds, None for as long as it takes; raises `IllegalArgumentError` or `TypeError`."""
+    """Check a timeout in seconds, None for no limit; raises `IllegalArgumentError` or `TypeError`."""
     if given is None:
         return None
     try:
-        timeout = math.fabs(given)  # takes what float() takes, but no text
+        timeout = math.fabs(given)  # accepts what float() accepts, except text
     except (TypeError, ValueError):
         raise AssertedTypeError(f"a timeout is a number of {unit}, or None, not {given!r}") from None
     if not math.isnan(timeout) and given >= 0:
@@ -121,7 +121,7 @@ def checked_timeout_s(given: Any, unit: str = "seconds") -> float | None:
 
 
 def checked_number(topic: str, given: Any, source: str) -> int:
-    """A partition number as an int, of whatever type that stands for one; raises `TypeError` for what is none."""
+    """Convert a partition number of any integer type to int; raises `TypeError` for anything else."""
     if isinstance(given, bool) or not hasattr(type(given), "__index__"):
         raise AssertedTypeError(f"{source} for topic {topic!r} must be an int, not {type(given).__name__}")
     return operator.index(given)
@@ -130,7 +130,7 @@ def checked_number(topic: str, given: Any, source: str) -> int:
 def checked_partition(topic: str, given: Any, partitions: int, source: str) -> int:
     """Check a partition number against the topic's number of partitions.
 
-    Raises `TypeError` for what is no number and `IllegalArgumentError` for one that the topic does not have.
+    Raises `TypeError` if it is not an integer, and `IllegalArgumentError` if the topic does not have it.
     """
     partition = checked_number(topic, given, source)
     if not 0 <= partition < partitions:
@@ -158,7 +158,7 @@ class Blocked(Exception):  # not an error: it never leaves the producer
 
 
 class NeedsTopic(Blocked):
-    """The topic is not known yet, or not the partition that was asked for."""
+    """The topic, or the requested partition, is not known yet."""
 
     def __init__(self, topic: str, partition: int | None) -> None:
         self.topic = topic
@@ -166,14 +166,14 @@ class NeedsTopic(Blocked):
 
 
 class PartitionGone(Blocked):
-    """The topic was made again since the partition was chosen: the choice has to be made again too."""
+    """The topic was recreated after the partition was chosen, so the partition must be chosen again."""
 
 
 class NeedsMemory(Blocked):
     """All of `buffer_memory` is taken.
 
     Arguments:
-        amount: bytes that have to be free.
+        amount: number of bytes that must be free.
         record: the record that waits.
     """
 

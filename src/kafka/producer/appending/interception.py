@@ -1,4 +1,4 @@
-"""Interceptors of a producer: what they make of records, and how they are told what becomes of those."""
+"""Calls the interceptors of a producer for each record, and for its acknowledgement or failure."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ _UNKNOWN = -1
 
 
 class Interception:
-    """The interceptors of a producer. In any thread; acknowledgements come in that of callbacks."""
+    """The interceptors of a producer. For any thread; acknowledgements are delivered in the callbacks' thread."""
 
     def __init__(self, interceptors: ProducerInterceptors) -> None:
         self._interceptors = interceptors
 
     def on_send(self, record: tuple[Any, ...]) -> ProducerRecord:
-        """The record to send in place of this one."""
+        """Return the record to send instead of this one."""
         return self._interceptors.on_send(ProducerRecord(*record))
 
     def watch(self, future: FutureRecordMetadata) -> None:
-        """Tell of what becomes of a record that was taken."""
+        """Notify the interceptors when an accepted record is acknowledged or fails."""
         future.observe(partial(self._settled, future.place()[0].topic_partition))
 
     def not_taken(self, record: ProducerRecord, error: Exception) -> None:
-        """Tell that `send()` raises."""
+        """Notify the interceptors that `send()` raises."""
         partition = record.partition if isinstance(record.partition, int) else _UNKNOWN
         self._interceptors.on_acknowledgement(_placed(TopicPartition(record.topic, partition)), error)
 
     def close(self) -> None:
-        """Have the interceptors closed."""
+        """Close the interceptors."""
         self._interceptors.close()
 
     def _settled(self, place: TopicPartition, outcome: Any) -> None:
@@ -46,10 +46,10 @@ class Interception:
 
 
 def intercepted(given: Sequence[Any], configs: Mapping[str, Any]) -> Interception | None:
-    """The interceptors of the option `interceptor_classes`, which are configured; None if there are none."""
+    """Create and configure the interceptors of the option `interceptor_classes`; None if there are none."""
     return Interception(ProducerInterceptors(given, configs)) if given else None
 
 
 def _placed(place: TopicPartition) -> RecordMetadata:
-    """What is known of a record that is in no log."""
+    """Return the metadata of a record that was not written."""
     return RecordMetadata(place.topic, place.partition, place, offset=_UNKNOWN, timestamp=_UNKNOWN)

@@ -27,13 +27,14 @@ class RecordBuffer(SharedQueues):
         full: ProducerBatch | None,
         granted: Reservation | None = None,
     ) -> FutureRecordMetadata:
-        """Put a record into a new batch, which is made without the lock. Call `wake` afterwards, whatever is raised.
+        """Append a record to a new batch, which is created without the lock. Call `wake` afterwards, even on errors.
 
         Arguments:
-            full: the batch of the queue that has no room for it.
-            granted: what was reserved for this record before; None: it is reserved now.
+            full: the batch of the queue that has no room for the record, or None.
+            granted: memory that was already reserved for this record; None reserves it now.
 
-        Raises `NeedsMemory` if there is not enough, `PartitionGone`, and why the producer takes no more records.
+        Raises `NeedsMemory` if there is not enough memory, `PartitionGone`, and the reason why the producer accepts no
+        more records.
         """
         amount = max(self.options.batch_size, record.size)
         if self.refusal is not None:
@@ -49,7 +50,7 @@ class RecordBuffer(SharedQueues):
             while True:
                 if self._enqueue(queue, batch, reserved, full, record.generation):
                     break
-                full, found = self._append_to_open(queue, record)  # another thread has opened one meanwhile
+                full, found = self._append_to_open(queue, record)  # another thread has opened a batch meanwhile
                 if found is not None:
                     return found
             return future
@@ -75,12 +76,13 @@ class RecordBuffer(SharedQueues):
         full: ProducerBatch | None,
         generation: int,
     ) -> bool:
-        """Close the open batch of a queue, and put another one behind it, which takes over the memory.
+        """Close the open batch of a queue, and add another one, which takes over the reserved memory.
 
         Arguments:
-            batch: takes records from now on, or comes with its bytes.
-            full: the open batch may be this one; False, and nothing else, if it is another that `batch` may go into.
-            generation: of the topic when the partition was chosen; raises `PartitionGone` if it was made again since.
+            batch: the new open batch, or one that is already encoded.
+            full: the batch that may be closed. If another one is open, does nothing and returns False.
+            generation: the topic's generation when the partition was chosen; raises `PartitionGone` if the topic was
+                recreated since.
         """
         known, created, takes_records, only = (
             self._known[queue.topic_partition.topic],
@@ -89,8 +91,8 @@ class RecordBuffer(SharedQueues):
             {batch},
         )
         with self.lock:
-            # No calls: after one Python looks for signals, whose handlers may send, or wait for the loop, which needs
-            # the lock.
+            # No calls: after a call Python runs signal handlers, which may send, or wait for the loop, which needs the
+            # lock.
             if self.refusal is not None:
                 raise self.refusal
             if queue.is_gone or known.generation != generation:
@@ -100,13 +102,13 @@ class RecordBuffer(SharedQueues):
                 queue.dirty = True
                 self._dirty += (queue,)
             self._wake_wanted = True
-            while True:  # again only if a collection has let somebody send meanwhile
+            while True:  # repeats only if a garbage collection has let another thread send meanwhile
                 before = queue.open
                 if before is None:
                     break
                 if before is not full and takes_records is not None:
                     return False
-                queue.open = None  # first of all: `append_unlocked` asks for nothing else
+                queue.open = None  # first, because `append_unlocked` checks nothing else
                 before.stage = CLOSED
                 queue.closed += (before,)
             reserved.held = 0
@@ -120,7 +122,7 @@ class RecordBuffer(SharedQueues):
         return True
 
     def refuse_record(self, record: PreparedRecord, reason: KafkaError) -> FutureRecordMetadata:
-        """The future of a record that cannot be sent at all, which has failed."""
+        """Return a failed future for a record that can never be sent."""
         place = TopicPartition(record.topic, record.partition)
         batch = ProducerBatch.encoded(self, place, self._loop.time(), b"", 1, 0)
         future = future_of(batch, 0, record.timestamp_ms, record.key, record.value, record.header_size)
@@ -130,10 +132,9 @@ class RecordBuffer(SharedQueues):
         return future
 
     def append(self, record: PreparedRecord, granted: Reservation | None = None) -> FutureRecordMetadata:
-        """Take a record that is serialized and has its partition; see `open_batch`.
+        """Append a record that is serialized and has its partition; raises as `open_batch`.
 
-        The record may have waited for memory for so long that its topic was forgotten meanwhile, or made again: raises
-        `PartitionGone`.
+        If the record waited for memory for so long that its topic was forgotten or recreated, raises `PartitionGone`.
         """
         if self.refusal is not None:
             raise self.refusal
@@ -144,7 +145,7 @@ class RecordBuffer(SharedQueues):
                 future = self.open_batch(queue, record, batch, granted)
             self.wake()
         except BaseException:
-            self.wake()  # an interrupt may have come before the sender was told
+            self.wake()  # an interrupt may have prevented the sender from being notified
             raise
         return future
 
@@ -159,11 +160,12 @@ class RecordBuffer(SharedQueues):
         generation: int = 0,
         named: list[int] | None = None,
     ) -> ProducerBatch:
-        """Take a batch that comes with its bytes, and with the memory that is reserved for it.
+        """Add an encoded batch, for which memory is reserved.
 
         Arguments:
             sizes: see `ProducerBatch.encoded`.
-            generation: of the topic when the partition was chosen; raises `PartitionGone` if it was made again since.
+            generation: the topic's generation when the partition was chosen; raises `PartitionGone` if the topic was
+                recreated since.
             named: see `BatchFields`.
         """
         if self.refusal is not None:
@@ -181,9 +183,9 @@ class RecordBuffer(SharedQueues):
     def _append_to_open(
         self, queue: PartitionQueue, record: PreparedRecord
     ) -> tuple[ProducerBatch | None, FutureRecordMetadata | None]:
-        """Put a record into the open batch of a queue.
+        """Append a record to the open batch of a queue.
 
-        Returns that batch, if there is one, and the record's future, if it has room. Raises `PartitionGone`.
+        Returns that batch, if there is one, and the record's future, if the record fits. Raises `PartitionGone`.
         """
         known = self._known[record.topic]
         with self.lock:
@@ -200,11 +202,11 @@ class RecordBuffer(SharedQueues):
 
 
 class Reservations:
-    """Reserves memory of a buffer for what is sent, as soon as there is enough.
+    """Waits until enough memory of a buffer is free, and reserves it.
 
     Arguments:
         buffer: the unsent records.
-        max_block_s: longest wait, in seconds.
+        max_block_s: maximum wait in seconds.
     """
 
     def __init__(self, buffer: RecordBuffer, max_block_s: float) -> None:
@@ -212,9 +214,9 @@ class Reservations:
         self._max_block_s = max_block_s
 
     async def acquire(self, amount: int, reserved: Reservation) -> None:
-        """Wait for so many bytes, on the loop, and reserve them.
+        """Wait on the loop until `amount` bytes are free, and reserve them.
 
-        Raises `KafkaTimeoutError` after `max_block_ms`, and why the producer takes no more records.
+        Raises `KafkaTimeoutError` after `max_block_ms`, and the reason why the producer accepts no more records.
         """
         buffer, memory = self._buffer, self._buffer.memory
         if buffer.refusal is None and memory.reserve(amount, into=reserved):
@@ -229,12 +231,12 @@ class Reservations:
                 raise self._time_is_up(amount) from None
             finally:
                 if not reserved.held:
-                    memory.wake()  # those behind may need less
+                    memory.wake()  # later waiters may need less
         if buffer.refusal is not None:
             raise buffer.refusal
 
     def acquire_blocking(self, amount: int, reserved: Reservation) -> None:
-        """Wait for so many bytes, in a thread that may block, and reserve them. Raises as `acquire`."""
+        """Wait until `amount` bytes are free, in a thread that may block, and reserve them. Raises as `acquire`."""
         self._buffer.end_lingering()
         self._buffer.wake()
         in_callback = WorkerThread.is_current()
@@ -242,7 +244,7 @@ class Reservations:
             raise self._buffer.refusal or self._time_is_up(amount)
 
     def _refuses(self) -> bool:
-        """Whether the producer takes no more records."""
+        """Return whether the producer accepts no more records."""
         return self._buffer.refusal is not None
 
     def _time_is_up(self, amount: int) -> KafkaTimeoutError:

@@ -21,13 +21,13 @@ from kafka.structs import is_another_topic
 log = logging.getLogger(__name__)
 
 _USUAL_TRIES = 3
-"""So many failed look-ups a topic takes that brokers create when they are asked for it: no reason to warn."""
+"""Failed lookups that are normal for a topic that brokers create on request; more are logged as a warning."""
 _STALE_S = 5.0
-"""For how long brokers that lag behind may answer with a topic as it was before."""
+"""How long brokers with old metadata may still return a topic as it was before."""
 
 
 class _Doubt(NamedTuple):
-    """What brokers say of a topic, which may be what it was before; and since when all have said so."""
+    """Metadata of a topic that may be outdated, and the time since when all responses have been the same."""
 
     topic_id: UUID | None
     partitions: int
@@ -35,13 +35,13 @@ class _Doubt(NamedTuple):
 
 
 class TopicLookup:
-    """Keeps the buffer's topics like those of the cluster. On the loop.
+    """Keeps the buffer's topics up to date with the cluster's metadata. On the loop.
 
     Arguments:
-        buffer: has the queues of the topics that are known.
+        buffer: has the queues of the known topics.
         cluster: has the metadata.
-        max_block_s: longest wait for a topic, in seconds.
-        max_idle_s: a topic that nothing was sent to for so long is asked about no more.
+        max_block_s: maximum wait for a topic in seconds.
+        max_idle_s: seconds after which metadata of an unused topic is no longer requested.
         backoff: pauses between two attempts.
     """
 
@@ -54,17 +54,17 @@ class TopicLookup:
         self._max_idle_s = max_idle_s
         self._retries = RetryPolicy(backoff, log, quiet=_USUAL_TRIES, fatal=anything_unexpected)
         self._watched: dict[str, float] = {}
-        """Topics that are asked about, and when somebody last looked for one, in the loop's time."""
+        """Topics whose metadata is requested, and when each was last looked up, on the loop's clock."""
         self._awaited: set[str] = set()
-        """Topics that nobody waits for, and that are taken over as soon as they are known."""
+        """Topics that are added to the buffer when they become known, without a waiting caller."""
         self._misnumbered: set[str] = set()
         self._doubts: dict[str, _Doubt] = {}
 
     async def find(self, topic: str, partition: int | None = None) -> int:
-        """Wait until a topic is known, and a partition of it if one is named; returns the number of partitions.
+        """Wait until a topic, and `partition` if given, is known; returns the number of partitions.
 
         Raises `KafkaTimeoutError` after `max_block_ms`, `IllegalArgumentError` for a partition that the topic does not
-        have, and what the cluster says against the topic: `TopicAuthorizationFailedError`, `InvalidTopicError`.
+        have, and the cluster's error for the topic: `TopicAuthorizationFailedError`, `InvalidTopicError`.
         """
         checked_topic(topic)
         self._buffer.check_open()
@@ -80,12 +80,12 @@ class TopicLookup:
             ) from last
 
     def find_later(self, topic: str) -> None:
-        """Have a topic known some time, without waiting for it."""
+        """Look up a topic in the background."""
         if not self._buffer.is_refused_for_good:
             self._awaited.add(topic)
             self._watch(topic)
             self._learn(topic)
-            self._cluster.request_refresh([topic])  # also where a partition is missing that it may have by now
+            self._cluster.request_refresh([topic])  # also if a partition was missing that the topic may have by now
 
     def _watch(self, topic: str) -> None:
         is_new = topic not in self._watched
@@ -94,7 +94,7 @@ class TopicLookup:
             self._cluster.watch_topics(set(self._watched))
 
     def refresh(self, now: float) -> None:
-        """Take over new metadata, and give up the topics that nothing was sent to, or looked for, for a while."""
+        """Apply new metadata, and forget topics that were not used or looked up for `max_idle_s`."""
         idle = self._buffer.forget_idle(now - self._max_idle_s)
         known = set(self._buffer.current_topics())
         idle |= {each for each, at in self._watched.items() if at < now - self._max_idle_s and each not in known}
@@ -110,7 +110,7 @@ class TopicLookup:
             self._learn(topic)
 
     async def _look_up(self, topic: str, partition: int | None) -> int:
-        """The number of a topic's partitions, of fresh metadata if need be; raises why it is not known."""
+        """Return the number of a topic's partitions, refreshing the metadata if needed; raises why it is unknown."""
         self._watch(topic)
         count = self._learn(topic)
         if count is not None and (partition is None or partition < count):
@@ -127,7 +127,7 @@ class TopicLookup:
         return count
 
     def _learn(self, topic: str) -> int | None:
-        """Take over what the metadata say of a topic; returns the number of partitions, None if they do not know it."""
+        """Apply the metadata of a topic; returns its number of partitions, None if the topic is unknown."""
         metadata = self._cluster.metadata
         count, available = self._partitions(metadata, topic)
         if not count:
@@ -151,9 +151,10 @@ class TopicLookup:
         return count
 
     def _is_another(self, known: TopicQueues, topic_id: UUID | None, partitions: int) -> bool:
-        """Whether the metadata speak of another topic of the same name than the one that is known.
+        """Return whether the metadata describes a different topic of the same name than the known one.
 
-        Its id tells (KIP-516). Brokers before 2.8 have no ids: a topic that has lost partitions is another one there.
+        The topic's id shows it (KIP-516). Brokers before 2.8 have no ids; there, a topic that has fewer partitions than
+        before was recreated.
         """
         is_another = is_another_topic(known.topic_id, topic_id)
         if topic_id is None and known.topic_id is None:
@@ -163,7 +164,7 @@ class TopicLookup:
         return is_another
 
     def _is_certain(self, known: TopicQueues, topic_id: UUID | None, partitions: int) -> bool:
-        """Whether it is the newer topic: brokers that lag behind answer with an older one, but not for long."""
+        """Return whether this is the newer topic: for a while, brokers with old metadata may return the older one."""
         if topic_id is not None and topic_id not in known.replaced_ids:
             certain = True
         else:
@@ -177,10 +178,10 @@ class TopicLookup:
         return certain
 
     def _partitions(self, metadata: ClusterMetadata, topic: str) -> tuple[int, list[int]]:
-        """The number of a topic's partitions, and those that have a leader.
+        """Return the number of a topic's partitions, and the partitions that have a leader.
 
-        Partitions are numbered from 0 without a gap. Other numbers are no partitions that can be sent to, and their
-        size must not decide how much memory is taken.
+        Partitions are numbered from 0 without a gap. Other numbers cannot be sent to, and must not determine how much
+        memory is allocated.
         """
         listed = metadata.partitions_for_topic(topic) or set()
         count = sum(1 for number in listed if number >= 0)

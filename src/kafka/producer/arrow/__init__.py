@@ -1,1 +1,1 @@
-"""Arrow tables as records: their rows encoded into batches, and one future for all of them."""
+"""Sends Arrow tables as records: rows are encoded into batches, with one future for all of them."""

@@ -1,4 +1,4 @@
-"""Rows to batches: encoded without an object per row, into the same queues that `send()` fills.
+"""Encodes rows as batches, without an object per row, into the same queues that `send()` fills.
 
 With slow compression, other threads encode the next rows meanwhile, where there are processors for them.
 """
@@ -23,7 +23,7 @@ from kafka.record.codecs import CODECS
 from kafka.structs import TopicPartition
 
 _BATCH_BYTES = 256 * 1024
-"""Batches of rows are filled up to this size, or `batch_size` if that is more: nobody lingers for a row."""
+"""Size of batches of rows in bytes, or `batch_size` if larger; linger_ms does not apply to rows."""
 _CHUNK_BYTES = 8 * 1024 * 1024
 _WORTH_BYTES = 2 * 1024 * 1024
 """A thread pays for so much, where it is to be compressed; for less, batches would also be filled less."""
@@ -51,7 +51,7 @@ class EncodedRows(NamedTuple):
 
 
 class ArrowEncoder:
-    """Makes batches of the rows of one table or batch, chunk by chunk, and puts them into the producer's queues.
+    """Encodes the rows of one table or batch as batches, chunk by chunk, and adds them to the producer's queues.
 
     Arguments:
         core: the producer.
@@ -66,7 +66,7 @@ class ArrowEncoder:
         self.rows: int = self._data.num_rows
         self._timestamp_ms = core.now_ms()
         self.batches: list[ProducerBatch] = []
-        """All that were put into a queue."""
+        """All batches that were added to a queue."""
         self._first_partition = core.random_partition(topic)
         codec = CODECS.get(core.buffer.options.compression)
         # Fast codecs take less time than the broker needs to write: more threads would only compete with it.
@@ -74,15 +74,15 @@ class ArrowEncoder:
         self._helpers = min(helper_threads.processors() - 1, _MOST_HELPERS) if is_slow else 0
 
     def chunks(self) -> Iterator[list[EncodedRows]]:
-        """The batches of one chunk after the other; encoding is done when it is asked for."""
+        """Iterate over the chunks' batches, encoding each chunk when it is requested."""
         return helper_threads.results_in_order(self._chunks(), self._helpers)
 
     def progress(self) -> _Progress:
-        """Has a `KafkaTimeoutError` inside say how many rows had been taken by then."""
+        """Add the number of accepted rows to a `KafkaTimeoutError` raised inside the block."""
         return _Progress(self.batches, self.rows)
 
     def encode(self, start: int, stop: int) -> list[EncodedRows]:
-        """Make batches of some rows, of each partition in turn."""
+        """Encode some rows as batches, partition by partition."""
         rows = ArrowRows(self._data.slice(start, stop - start))
         options = self._core.buffer.options
         limit = self._core.config.producer.max_request_size
@@ -128,7 +128,7 @@ class ArrowEncoder:
             yield partial(self.encode, start, min(start + step, rows))
 
     def enqueue(self, rows: EncodedRows, reserved: Reservation) -> None:
-        """Put a batch into its queue; as much memory as it has bytes is `reserved` for it.
+        """Add a batch to its queue, using the memory in `reserved`, which equals its size.
 
         Raises `IllegalArgumentError` where the topic was made again without a partition that a row names.
         """
@@ -144,7 +144,7 @@ class ArrowEncoder:
             self.batches.append(batch)
 
     def _partition_anew(self, place: TopicPartition, rows: EncodedRows) -> list[EncodedRows]:
-        """The same rows in batches for the partitions that the topic has now, as it was made again."""
+        """Encode the same rows for the partitions of the recreated topic."""
         count, generation = self._core.buffer.count_and_generation(self._topic)
         columns = decode_batches(rows.data, check_crcs=False)
         named = are_named(rows.named, len(columns))
@@ -163,7 +163,7 @@ class ArrowEncoder:
 
 
 class _Progress:
-    """Says in an error how many rows had been taken by then."""
+    """Adds the number of accepted rows to an error."""
 
     def __init__(self, batches: list[ProducerBatch], rows: int) -> None:
         self.batches = batches

@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 
 class ArrowStream(Protocol):
-    """A table or a stream, of pyarrow, polars, pandas, DuckDB, arro3 and others."""
+    """A table or stream of pyarrow, polars, pandas, DuckDB, arro3 and others."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """A capsule of an ``ArrowArrayStream``."""
@@ -37,21 +37,21 @@ ArrowData = ArrowStream | ArrowArray | Mapping[str, Any]
 
 
 class OffsetRange(NamedTuple):
-    """Records that lie one after the other in a partition's log; `first` is -1 where the broker did not tell."""
+    """Consecutive records in a partition's log; `first` is -1 if the broker did not return the offset."""
 
     first: int
     records: int
 
 
 class ArrowResult(NamedTuple):
-    """What became of the rows of one `send_arrow`: their number, and where they are, by partition in sending order."""
+    """The result of one `send_arrow`: the number of rows, and their offsets by partition in sending order."""
 
     rows: int
     offsets: dict[TopicPartition, list[OffsetRange]]
 
 
 class FutureArrowResult:
-    """What becomes of all rows of one `send_arrow`: an `ArrowResult`, or the first failure.
+    """The future of all rows of one `send_arrow`: an `ArrowResult`, or the first failure.
 
     Arguments:
         core: the producer.
@@ -63,7 +63,7 @@ class FutureArrowResult:
         self._batches = batches
         self._settled = False
         self._callbacks: dict[Callable[[], object], None] = {}
-        """Those that wait, in their order; without a lock, which a signal's handler could need within itself."""
+        """The waiters in order; without a lock, which a signal handler could request while its thread holds it."""
         self._ended = Latch()
         """All batches are delivered or have failed, or the loop was stopped before that."""
         self._watch: asyncio.Task[None] | None = None
@@ -78,7 +78,7 @@ class FutureArrowResult:
 
     @property
     def value(self) -> ArrowResult | None:
-        """Where the rows are, or None if they are not all delivered (yet)."""
+        """The result, or None if not all rows are delivered (yet)."""
         return self._result() if self.is_done and self._error() is None else None
 
     @property
@@ -125,7 +125,7 @@ class FutureArrowResult:
         return self._add(partial(f, *args, **kwargs), None)
 
     def add_errback(self, f: Callable[..., object], *args: Any, **kwargs: Any) -> FutureArrowResult:
-        """Call ``f(*args, error, **kwargs)`` when rows have failed and none is on its way; returns this future."""
+        """Call ``f(*args, error, **kwargs)`` when rows have failed and none is in flight; returns this future."""
         return self._add(None, partial(f, *args, **kwargs))
 
     def add_both(self, f: Callable[..., object], *args: Any, **kwargs: Any) -> FutureArrowResult:
@@ -165,7 +165,7 @@ class FutureArrowResult:
         return self
 
     def _begin_watch(self) -> None:
-        """On the loop: wait for all batches."""
+        """Wait for all batches, on the loop."""
         self._watch = asyncio.get_running_loop().create_task(self._core.settle(self._batches, self._on_settled))
         self._watch.add_done_callback(self._end_watch)
 
@@ -181,7 +181,7 @@ class FutureArrowResult:
                 self._core.callbacks.submit(call)
 
     def loop_failed(self) -> None:
-        """The loop has died, and no task on it ends any more; all batches have failed. In any thread."""
+        """Handle the death of the loop: no task finishes, and all batches have failed. In any thread."""
         self._on_settled()
         self._ended.set()
 
@@ -191,7 +191,7 @@ class FutureArrowResult:
         )
 
     def _all_done(self) -> bool:
-        """Whether no batch is on its way; also in a forked child, where nothing tells of the end of all."""
+        """Return whether no batch is in flight; also works in a forked child, where nothing is notified."""
         return all(batch.done for batch in self._leaves())
 
     def _look(self) -> None:
@@ -199,7 +199,7 @@ class FutureArrowResult:
             batch.look()
 
     def _leaves(self) -> Iterator[ProducerBatch]:
-        """The batches that the rows are in now, after any splits."""
+        """Return the batches that contain the rows now, after any splits."""
         for batch in self._batches:
             yield from batch.leaves()
 

@@ -13,27 +13,27 @@ from kafka.formats.column_io import ColumnWriter, writer_of
 Rows = TypeVar("Rows", pa.Table, pa.RecordBatch, pa.Table | pa.RecordBatch)
 
 NOT_SENT = ("topic", "offset", "timestamp_type", "timestampType", "leader_epoch")
-"""Columns of `KafkaConsumer.poll_arrow()` and of Spark's source that say where a record was, not what it is."""
+"""Columns of `KafkaConsumer.poll_arrow()` and Spark's source that describe a record's origin, not its content."""
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 
 
 _OWN = ("key", "value", "headers", "partition", "timestamp")
-"""Columns that are a record's, and no fields of its value."""
+"""Columns for parts of a record other than fields of its value."""
 
 
 def as_rows(data: Any) -> pa.Table | pa.RecordBatch:
-    """Arrow data with the columns that `send_arrow` sends; see `as_arrow`."""
+    """Return Arrow data with only the columns that `send_arrow` sends; see `as_arrow`."""
     return sent_columns(as_arrow(data))
 
 
 def sent_columns(rows: Rows) -> Rows:
-    """The rows without columns that say where a record was, not what it is."""
+    """Return the rows without columns that describe a record's origin."""
     sent = [name for name in rows.schema.names if name not in NOT_SENT and not _PANDAS_INDEX.fullmatch(name)]
     return rows if len(sent) == rows.num_columns else rows.select(sent)
 
 
 def as_arrow(data: Any) -> pa.Table | pa.RecordBatch:
-    """Arrow data, of types that can be encoded.
+    """Convert data to Arrow data of types that can be encoded.
 
     Arguments:
         data: a `pyarrow.Table` or `RecordBatch`, an object with ``__arrow_c_stream__`` (a polars or pandas DataFrame, a
@@ -67,7 +67,7 @@ def _made(data: Any) -> pa.Table | pa.RecordBatch:
 
 
 def _plain(rows: pa.Table | pa.RecordBatch) -> pa.Table | pa.RecordBatch:
-    """The same rows without views of text and bytes, as polars and DuckDB have, and without dictionaries."""
+    """Return the rows without dictionaries and without view types of text and bytes, which polars and DuckDB use."""
     schema = pa.schema([each.with_type(_plain_type(each.type)) for each in rows.schema])
     return rows if schema.equals(rows.schema) else rows.cast(schema)
 
@@ -90,7 +90,7 @@ def _plain_type(kind: pa.DataType) -> pa.DataType:
 
 
 def typed_rows(data: Any, key: Any, value: Any) -> pa.Table:
-    """Rows with keys and values as bytes.
+    """Encode typed keys and values of rows as bytes.
 
     Arguments:
         data: see `as_arrow`. Where it has no column `value`, and values are typed, all columns that are not a record's
@@ -124,7 +124,7 @@ def typed_rows(data: Any, key: Any, value: Any) -> pa.Table:
 
 
 def _check_names(names: list[str], writer: ColumnWriter) -> None:
-    """Raise `ValueError` for columns that may be a record's own, or fields of its value."""
+    """Raise `ValueError` for columns that could be either part of the record or fields of its value."""
     both = [name for name in names if name in writer.field_names and name in (*_OWN, *NOT_SENT)]
     if both:
         listed = " and ".join(map(repr, both))

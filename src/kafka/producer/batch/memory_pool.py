@@ -12,7 +12,7 @@ from kafka.net import interruptible
 
 
 class Reservation:
-    """Bytes of a pool that are set apart for one batch. Whoever has it gives back what no batch has taken over.
+    """Bytes of a pool that are reserved for one batch. The holder returns what no batch has taken over.
 
     Attributes:
         held: how many bytes; 0 before they are reserved, and once a batch has them.
@@ -42,17 +42,17 @@ class MemoryPool:
         holds up those who send, not the loop."""
         self._lock = lock
         self._blocking: dict[threading.Lock, None] = {}
-        """A lock a thread that waits, which is released when it is to look again."""
+        """One lock for each waiting thread, released when the thread should check again."""
         self._waiting: deque[tuple[int, Reservation, asyncio.Future[None]]] = deque()
-        """The coroutines that wait, and what they wait for, in the order in which they began to."""
+        """The waiting coroutines, with the amounts that they wait for, oldest first."""
 
     @property
     def contended(self) -> bool:
-        """Whether somebody waits for memory."""
+        """Whether anything waits for memory."""
         return bool(self._blocking or self._waiting)
 
     def reserve(self, amount: int, in_callback: bool = False, into: Reservation | None = None) -> bool:
-        """Take bytes; more than there are in all can be had as long as nobody else has any.
+        """Reserve bytes; more than the total may be reserved while nothing else is.
 
         Arguments:
             in_callback: for a record that a callback sends, which must not wait for callbacks.
@@ -68,20 +68,20 @@ class MemoryPool:
         return True
 
     def give_back(self, reservation: Reservation) -> None:
-        """Give back what nothing has taken over."""
+        """Return what no batch has taken over."""
         with self._lock:
             self.free += reservation.held
             reservation.held = 0
         self.wake()
 
     def hold(self, amount: int) -> None:
-        """The callbacks of a batch of so many bytes are still to run."""
+        """Count `amount` bytes of a finished batch whose callbacks have not run yet."""
         with self._lock:
             self.held += amount
         self.wake()
 
     def release(self, amount: int, held: bool = False) -> None:
-        """Give bytes back, and let those who wait look again."""
+        """Return bytes, and wake the waiters."""
         with self._lock:
             self.free += amount
             if held:
@@ -89,7 +89,7 @@ class MemoryPool:
         self.wake()
 
     def wake(self) -> None:
-        """Let the threads that wait look again, and give the coroutines what there is. On the loop, if any wait."""
+        """Wake waiting threads, and give coroutines the free memory. Must run on the loop if coroutines wait."""
         for news in list(self._blocking):
             with contextlib.suppress(RuntimeError):  # it was released before
                 news.release()
@@ -102,7 +102,7 @@ class MemoryPool:
             self._waiting.popleft()
 
     def end_waiting(self) -> None:
-        """Let everybody who waits go on, without memory. On the loop, if coroutines wait."""
+        """Release all waiters without memory. Must run on the loop if coroutines wait."""
         while self._waiting:
             granted = self._waiting.popleft()[2]
             if not granted.done():
@@ -117,7 +117,7 @@ class MemoryPool:
         reserved: Reservation,
         in_callback: bool = False,
     ) -> bool:
-        """Block the thread until the bytes are reserved; False if `give_up` says so, or the time (seconds) is up."""
+        """Block until the bytes are reserved; return False if `give_up` returns True or the time in seconds is up."""
         news = threading.Lock()
         news.acquire()
 
@@ -131,7 +131,7 @@ class MemoryPool:
             self._blocking.pop(news, None)
 
     def waiter(self, amount: int, reserved: Reservation) -> asyncio.Future[None]:
-        """A future, for a coroutine on the producer's loop, that is done when the bytes are reserved for it.
+        """Return a future, for a coroutine on the producer's loop, that completes when the bytes are reserved.
 
         Whoever does not wait for it any more cancels it and calls `wake`, for the sake of those behind.
         """

@@ -26,33 +26,33 @@ if TYPE_CHECKING:
 
 
 class BatchOwner(Protocol):
-    """What a batch needs of the producer it belongs to."""
+    """What a batch uses of its producer."""
 
     lock: threading.RLock
-    """Guards the builder, the callbacks and the outcome of every batch. Another one in a forked child, so not kept."""
+    """Guards the builder, callbacks and result of every batch. Replaced in a forked child, so do not keep it."""
 
     def check_may_wait(self) -> None:
-        """Raise `IllegalStateError` in a thread that holds the lock, where waiting for a batch would never end."""
+        """Raise `IllegalStateError` in a thread that holds the lock, because waiting for a batch would never end."""
 
     def on_own_loop(self) -> bool:
-        """Whether the caller runs on the producer's event loop, where waiting for a batch would never end."""
+        """Return whether the caller runs on the producer's event loop, where waiting for a batch would never end."""
 
     def obstacle(self, batch: ProducerBatch) -> Exception | None:
-        """Why a batch is not acknowledged, as far as that is known."""
+        """Return why a batch is not acknowledged, or None if unknown."""
 
     def deliver(self, batch: ProducerBatch, callbacks: Callbacks) -> None:
-        """Have the callbacks of a batch that is done run where the user's code may run."""
+        """Run the callbacks of a finished batch on the callback runner."""
 
 
 class Waiter(Protocol):
     """A thread or a coroutine that waits for a batch."""
 
     def release(self) -> object:
-        """Let it go on."""
+        """Wake the waiter."""
 
 
 class Stage(enum.Enum):
-    """How far a batch is."""
+    """The life cycle of a batch."""
 
     OPEN = "takes records; has a builder"
     CLOSED = "takes no more records, is not encoded yet; has a builder"
@@ -62,16 +62,16 @@ class Stage(enum.Enum):
 
 
 CLOSED = Stage.CLOSED
-"""In Python 3.11 a member of an enum is looked up by a function."""
+"""A module global, because Python 3.11 looks up enum members with a function call."""
 _ENDED = (Stage.DONE, Stage.SPLIT)
 _FIRST_INDEX = itemgetter(0)
 
 Run = tuple[int, "ProducerBatch", int]
-"""Records that were moved together: the index of the first, the batch that they are in now, and its index there."""
+"""Records that were moved together: the first one's index, the batch that contains them now, and its index there."""
 
 
 class ProducerBatch(BatchFields):
-    """Records of one partition that are sent, and succeed or fail, together.
+    """Records of one partition that are sent together, and succeed or fail together.
 
     Arguments:
         owner: the producer's `RecordBuffer`.
@@ -122,7 +122,7 @@ class ProducerBatch(BatchFields):
         self.report: FailureReport | None = None
         self.error: KafkaError | None = None
         self.seen = False
-        """Somebody has looked at what became of it, or will be told."""
+        """The result was checked, or a callback will receive it."""
         self.owner = owner
         self.topic_partition = topic_partition
         self.created = created
@@ -131,7 +131,7 @@ class ProducerBatch(BatchFields):
         self.stage = Stage.OPEN
         self.records = 0
         self.raw_size = self.largest_record = 0
-        """Bytes before compression, of the batch and of its largest record; known once it is encoded."""
+        """Uncompressed size of the batch and of its largest record in bytes; known once the batch is encoded."""
         self.data: Buffer | None = None
         self.producer_id = -1
         self.producer_epoch = -1
@@ -139,22 +139,22 @@ class ProducerBatch(BatchFields):
         self.order: tuple[int, ...] = ()
         """Place among the batches of its partition, given when it is first sent; parts of a split one add a number."""
         self.attempts = 0
-        """How often it was sent and could not be delivered."""
+        """Number of failed delivery attempts."""
         self.sent_to = -1
-        """The broker that it was last sent to."""
+        """The broker to which it was last sent."""
         self.last_error: KafkaError | None = None
-        """Why it was not delivered the last time."""
+        """The error of the last attempt."""
         self.record_errors: Mapping[int, str | None] | None = None
         self.base_offset = -1
         self.log_append_time = -1
         self.sent_under: UUID | None = None
-        """The id of the topic that it was last sent to; None: it was sent by the topic's name."""
+        """The id of the topic to which it was last sent; None if it was sent by the topic's name."""
         self.doubts: frozenset[UUID | None] = frozenset()
-        """The topics, as in `sent_under`, that may have it, as its request had no answer that says."""
+        """The topics, as in `sent_under`, that may contain it, because no response told whether it was written."""
         self.is_stale = False
-        """The topic was made again since: where the records go has to be decided anew."""
+        """The topic was recreated: the records must be partitioned again."""
         self.serial = 0
-        """Place among all batches of the producer, in the order in which they were begun."""
+        """Serial number among all batches of the producer, in order of creation."""
         self.named: list[int] | None = None
         self.callbacks: Callbacks | None = Callbacks()
         self.waiters: list[Waiter] = []
@@ -173,7 +173,7 @@ class ProducerBatch(BatchFields):
         reserved: int,
         sizes: tuple[int, int] = (0, 0),
     ) -> ProducerBatch:
-        """A batch that comes with its bytes.
+        """Create a batch from its encoded bytes.
 
         Arguments:
             sizes: bytes before compression, of the batch and of its largest record; 0: not known.
@@ -187,7 +187,7 @@ class ProducerBatch(BatchFields):
 
     @property
     def name(self) -> str:
-        """Topic and partition as one word."""
+        """Topic and partition as one word, for messages."""
         return f"{self.topic_partition.topic}-{self.topic_partition.partition}"
 
     @property
@@ -201,7 +201,7 @@ class ProducerBatch(BatchFields):
         return self.stage is Stage.DONE
 
     def keep(self, data: Buffer) -> None:
-        """Hold the bytes that are sent in the builder's place."""
+        """Replace the builder by the encoded bytes."""
         self.records = self.count
         if self.builder is not None:
             self.raw_size, self.largest_record = self.builder.size_in_bytes, self.builder.largest_record
@@ -210,7 +210,7 @@ class ProducerBatch(BatchFields):
         self.stage = Stage.ENCODED
 
     def locate(self, index: int) -> tuple[ProducerBatch, int]:
-        """Find the batch that a record is in now, after any number of splits, and its index there."""
+        """Return the batch that contains a record now, after any number of splits, and its index there."""
         batch: ProducerBatch = self
         while batch.parts is not None:
             first, part, start = batch.parts[bisect.bisect_right(batch.parts, index, key=_FIRST_INDEX) - 1]
@@ -219,7 +219,7 @@ class ProducerBatch(BatchFields):
         return batch, index
 
     def leaves(self) -> Iterator[ProducerBatch]:
-        """The batches that the records are in now, after any number of splits, in the order of their first records."""
+        """Return the batches that contain the records now, after any splits, ordered by their first records."""
         if self.parts is None:
             yield self
         else:
@@ -227,7 +227,7 @@ class ProducerBatch(BatchFields):
                 yield from part.leaves()
 
     def succeed(self, base_offset: int, log_append_time: int) -> None:
-        """The records are in the log from `base_offset` on (-1: not known); has their callbacks run."""
+        """Complete the batch: its records start at `base_offset` (-1 if unknown). Runs their callbacks."""
         self.base_offset = base_offset
         self.log_append_time = log_append_time
         self._finish(None)
@@ -243,7 +243,7 @@ class ProducerBatch(BatchFields):
         self._finish(error)
 
     def abandon(self, error: KafkaError) -> None:
-        """In a forked child, where the batch has no business: it is done, and nobody is told. Takes no lock."""
+        """Finish the batch in a forked child without resolving futures or running callbacks. Takes no lock."""
         self.error = error
         self.seen = True
         self.stage = Stage.DONE
@@ -269,7 +269,7 @@ class ProducerBatch(BatchFields):
             waiter.release()
 
     def split_into(self, parts: Sequence[ProducerBatch]) -> None:
-        """Put smaller batches with the same records, in their order, in this one's place; see `scatter_into`."""
+        """Replace this batch by smaller ones with the same records in the same order; see `scatter_into`."""
         first = 0
         runs: list[Run] = []
         for part in parts:
@@ -278,7 +278,7 @@ class ProducerBatch(BatchFields):
         self.scatter_into(runs)
 
     def scatter_into(self, runs: list[Run]) -> None:
-        """Put other batches, which have the same records together, in this one's place; futures and callbacks follow.
+        """Replace this batch by others that together have the same records; futures and callbacks follow.
 
         Arguments:
             runs: where each record is now, in the order of the records.
@@ -299,7 +299,7 @@ class ProducerBatch(BatchFields):
             waiter.release()
 
     def add_waiter(self, waiter: Waiter) -> bool:
-        """Have somebody told when the batch is done or split; True, and nothing else, if it is."""
+        """Wake `waiter` when the batch is done or split; if it already is, do nothing and return True."""
         with self.owner.lock:
             if self.stage in _ENDED:
                 return True
@@ -307,7 +307,7 @@ class ProducerBatch(BatchFields):
         return False
 
     def wait(self, timeout: float | None) -> bool:
-        """Block until the batch is done or split; False if the time, in seconds, was up first."""
+        """Block until the batch is done or split; return False if the timeout in seconds expires first."""
         waiter = threading.Lock()
         waiter.acquire()
         if self.add_waiter(waiter):
@@ -315,7 +315,7 @@ class ProducerBatch(BatchFields):
         return interruptible.acquire(waiter, math.inf if timeout is None else timeout)
 
     def error_of(self, index: int) -> KafkaError | None:
-        """What befell one record of a batch that is done."""
+        """Return the error of one record of a failed batch."""
         if self.error is None or self.record_errors is None:
             return self.error
         if index in self.record_errors:
@@ -327,11 +327,11 @@ class ProducerBatch(BatchFields):
         )
 
     def describe(self, error: KafkaError) -> str:
-        """One line on how many records of which partition were lost to what."""
+        """Describe the failure in one line: number of records, partition and error."""
         return f"{self.count} record(s) for {self.name} not delivered: {error}"
 
     def look(self) -> None:
-        """Somebody looks at what became of the batch, or wants to be told."""
+        """Mark the result as checked, or as delivered to a callback later."""
         self.seen = True
         if self.report is not None:
             self.report.seen = True
@@ -343,5 +343,5 @@ class ProducerBatch(BatchFields):
 
 
 def magic_of(data: Buffer) -> int:
-    """The format of an encoded batch: 0, 1 or 2."""
+    """Return the format of an encoded batch: 0, 1 or 2."""
     return data[16]

@@ -1,4 +1,4 @@
-"""What waits to be sent, by topic and partition."""
+"""The batches that wait to be sent, by topic and partition."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from kafka.producer.future import QueueFields
 from kafka.structs import TopicPartition
 
 _REMEMBERED = 5
-"""Batches of a producer that a broker remembers of a partition, so that it can tell what it has already."""
+"""How many batches of a producer and partition a broker remembers in order to detect duplicates."""
 
 
 class PartitionQueue(QueueFields):
-    """The batches of one partition, from the open one to those whose answer is awaited.
+    """The batches of one partition, from the open one to those in flight.
 
     `open` and `closed` are shared with the threads that call `send()` and guarded by `RecordBuffer.lock` (but see
     `append_unlocked`); all else belongs to the sender, on the loop. A batch gets its place in the order (and its
@@ -51,7 +51,7 @@ class PartitionQueue(QueueFields):
         self.open: ProducerBatch | None = None
         self.closed: deque[ProducerBatch] = deque()
         self.dirty = False
-        """The sender has been told, or will see, that there is something in here."""
+        """Whether the sender was notified, or will notice, that the queue has changed."""
         self.retries: list[ProducerBatch] = []
         self.in_network: dict[ProducerBatch, None] = {}
         self.leader: int | None = None
@@ -63,27 +63,27 @@ class PartitionQueue(QueueFields):
         """A batch of the present epoch is in the log, or batches have no sequence. Until then only one is under way: a
         broker that knows nothing of a producer takes whatever comes first for its beginning."""
         self.renumber = False
-        """The broker has lost track of the sequence: a new epoch begins as soon as nothing is in the network."""
+        """The broker has lost the sequence state: a new epoch starts as soon as nothing is in flight."""
         self.backoff_until = 0.0
         self.due_at = math.inf
-        """When the sender looks at it next, if nothing happens before."""
+        """When the sender checks the queue next, if nothing happens before."""
         self.failures = 0
-        """Failed attempts since the last success, for the back-off."""
+        """Failed attempts since the last success, for the backoff."""
         self.is_gone = False
-        """The topic was made again with fewer partitions: nothing is put in here."""
+        """The topic was recreated with fewer partitions: the queue accepts nothing."""
         self.is_paused = False
-        """The topic was made again: nothing is sent until it is decided where what waits goes."""
+        """The topic was recreated: nothing is sent until the waiting records are partitioned again."""
 
     def waiting(self) -> list[ProducerBatch]:
-        """What is not in the network, in the order in which it is to be sent. Needs the lock."""
+        """Return the batches that are not in flight, in sending order. Requires the lock."""
         return [*self.retries, *self.closed, *(() if self.open is None else (self.open,))]
 
     def load(self) -> int:
-        """The number of batches that wait to be sent. In any thread, as it is about right at best."""
+        """Return roughly how many batches wait to be sent. For any thread."""
         return len(self.retries) + len(self.closed) + (self.open is not None)
 
     def close_open(self) -> None:
-        """Take no more records into the open batch. Needs the lock."""
+        """Close the open batch, so that it accepts no more records. Requires the lock."""
         batch = self.open
         if batch is not None:
             self.open = None  # first of all: `append_unlocked` asks for nothing else
@@ -91,19 +91,19 @@ class PartitionQueue(QueueFields):
             self.closed += (batch,)  # no call, where an interrupt could take the batch along
 
     def retry(self, batch: ProducerBatch) -> None:
-        """Put a batch back in its place before everything that comes after it in the order."""
+        """Put a batch back in its place among the retries."""
         bisect.insort(self.retries, batch, key=lambda b: b.order)
 
     def put_back(self, batch: ProducerBatch) -> None:
-        """Put a batch that lost its place among what is closed, where it was before it was sent. Needs the lock."""
+        """Put a batch that lost its order back to its old place among the closed ones. Requires the lock."""
         bisect.insort(self.closed, batch, key=lambda b: b.serial)
 
     def first_in_network(self) -> tuple[int, ...] | None:
-        """The lowest order among the batches whose answer is awaited."""
+        """Return the lowest order among the batches in flight."""
         return min((batch.order for batch in self.in_network), default=None)
 
     def window_is_full(self) -> bool:
-        """Whether one more new batch would make the broker forget one that may still have to be sent again.
+        """Return whether one more new batch could make the broker forget one that may have to be sent again.
 
         A count of batches in the network is not enough: one that is sent for the third time may have been overtaken by
         more than the broker remembers, which would take it for a new one then.
@@ -114,20 +114,20 @@ class PartitionQueue(QueueFields):
         return first is not None and self.next_order - first[0] >= _REMEMBERED
 
     def is_first(self, batch: ProducerBatch) -> bool:
-        """Whether nothing that was sent and comes before a batch is left."""
+        """Return whether no earlier batch that was sent is left."""
         first = self.first_in_network() if self.in_network else None
         if first is not None and first < batch.order:
             return False
         return not self.retries or self.retries[0].order >= batch.order
 
     def may_retry(self) -> bool:
-        """Whether the first of the retries can go: nothing before it is still on its way."""
+        """Return whether the first retry may be sent: no earlier batch is in flight."""
         first = self.first_in_network()
         return first is None or self.retries[0].order < first
 
 
 class TopicQueues:
-    """The queues of a topic's partitions, and where its records without a key go at the moment.
+    """The queues of a topic's partitions, and the current partition for records without a key.
 
     `queues` may have more than `count`: those of partitions that the topic had before it was made again, which are
     empty. Threads that chose one of these a moment ago still find it there.
@@ -173,30 +173,30 @@ class TopicQueues:
         self.topic = topic
         self.queues: list[PartitionQueue] = []
         self.topic_id: UUID | None = None
-        """None on brokers before 2.8, which have none."""
+        """The topic's id; None with brokers before 2.8, which have no ids."""
         self.replaced_ids: set[UUID] = set()
         """The ids of topics of this name that were deleted."""
         self.generation = 0
-        """How often the topic was made again."""
+        """How often the topic was recreated."""
         self.is_moving = False
-        """The topic was made again, and what waited for it has still to be partitioned anew."""
+        """The topic was recreated, and its waiting records still have to be partitioned again."""
         self.counts_before: set[int] = set()
-        """The numbers of partitions among which those of stale batches were chosen."""
+        """The partition counts for which the partitions of stale batches were chosen."""
         self.count = 0
         self.available: Sequence[int] = ()
         self._sticky_bytes = max(sticky_bytes, 1)
         self._rng = rng
         self._adaptive = adaptive
         self.late: frozenset[int] = frozenset()
-        """Partitions to be avoided for now, as their brokers take nothing."""
+        """Partitions to avoid for now, because their brokers accept nothing."""
         self.sticky = -1
         self._left = 0
         self.used_at = 0.0
-        """When a batch was last begun for the topic, in the loop's time."""
+        """When a batch was last created for the topic, on the loop's clock."""
         self.update(partitions, available)
 
     def update(self, partitions: int, available: Sequence[int]) -> None:
-        """Take over what is known of the topic now; it has no fewer partitions than before, see `start_over`."""
+        """Apply new metadata of the topic; it has no fewer partitions than before, see `start_over`."""
         for partition in range(len(self.queues), partitions):
             queue = PartitionQueue(TopicPartition(self.topic, partition))
             queue.is_paused = self.is_moving
@@ -209,7 +209,7 @@ class TopicQueues:
             self._left = 0
 
     def start_over(self, topic_id: UUID | None, partitions: int, available: Sequence[int]) -> None:
-        """The topic was made again: what waits is stale, and nothing is sent until `end_move`. Needs the lock."""
+        """Handle a recreated topic: waiting batches are stale and not sent until `end_move`. Requires the lock."""
         if self.topic_id is not None:
             self.replaced_ids.add(self.topic_id)
         self.topic_id = topic_id
@@ -228,7 +228,7 @@ class TopicQueues:
         self.update(partitions, available)
 
     def end_move(self) -> None:
-        """Every batch is where it belongs now."""
+        """Resume sending: every batch is in the right queue now."""
         self.is_moving = False
         self.counts_before.clear()
         for queue in self.queues:
@@ -247,7 +247,7 @@ class TopicQueues:
         return self.sticky
 
     def _move(self) -> None:
-        """Go on to another partition, one that has a leader if there is any."""
+        """Switch to another partition, preferably one with a leader."""
         choices = self.available or range(self.count)
         late = self.late
         if late:
@@ -257,7 +257,7 @@ class TopicQueues:
         self._left = self._sticky_bytes
 
     def _least_loaded(self, choices: Sequence[int]) -> int:
-        """Choose by chance, in proportion to how much less waits for a partition than for the fullest (KIP-794)."""
+        """Choose randomly, weighting each partition by how much shorter its queue is than the longest one (KIP-794)."""
         loads = [self.queues[p].load() for p in choices]
         most = max(loads) + 1
         return self._rng.choices(choices, [most - load for load in loads])[0]

@@ -1,4 +1,4 @@
-"""Making other batches out of encoded ones.
+"""Converts encoded batches to other batches.
 
 They are smaller for a broker that finds a batch too large, older for an old broker, and for other partitions where the
 topic was made again.
@@ -22,7 +22,7 @@ Group = TypeVar("Group", bound=Hashable)
 
 
 class EncodedRecords(NamedTuple):
-    """Records of a batch, encoded as one of their own; `named` is as of `BatchFields`."""
+    """Some records of a batch, encoded as a batch of their own; `named` as in `BatchFields`."""
 
     data: Buffer
     records: int
@@ -30,7 +30,7 @@ class EncodedRecords(NamedTuple):
 
 
 def downgrade(data: Buffer, magic: int, options: BufferOptions) -> Buffer:
-    """Encode the records of a batch in an older format, which has no producer.
+    """Encode the records of a batch in an older format, without producer id.
 
     Raises `UnsupportedForMessageFormatError` if they have headers, which the older formats have not.
     """
@@ -44,7 +44,7 @@ def downgrade(data: Buffer, magic: int, options: BufferOptions) -> Buffer:
 
 
 def split(batch: ProducerBatch, options: BufferOptions) -> list[ProducerBatch]:
-    """Make batches of about half the size of an encoded one with several records, which share its memory.
+    """Split an encoded batch of several records into batches of about half its size, which share its memory.
 
     Their sequence numbers are the same ones, so that they may be sent in its place.
     """
@@ -104,7 +104,7 @@ def regroup(
 
 
 def _cuts(columns: Columns) -> list[int]:
-    """Where to cut so that no part has more than half of the bytes, or else one record."""
+    """Return where to cut so that each part has at most half of the bytes, or a single record."""
     sizes = [_size(columns, i) for i in range(len(columns))]
     limit = sum(sizes) // 2
     cuts, size = [0], 0
@@ -117,7 +117,7 @@ def _cuts(columns: Columns) -> list[int]:
 
 
 def _size(columns: Columns, i: int) -> int:
-    """Bytes of one record, about."""
+    """Return the approximate size of one record in bytes."""
     headers = sum(len(key) + len(value or b"") + 10 for key, value in columns.headers(i))
     return 21 + len(columns.key(i) or b"") + len(columns.value(i) or b"") + headers
 
@@ -138,7 +138,7 @@ def _encode(
 
 
 def are_named(runs: list[int] | None, count: int) -> bytearray:
-    """One byte for each of `count` records: 1 where the caller named the partition."""
+    """Return one byte for each of `count` records: 1 if the caller chose the partition."""
     flags = bytearray(count)
     if runs is not None:
         for start, stop in zip(runs[::2], runs[1::2], strict=True):
@@ -147,7 +147,7 @@ def are_named(runs: list[int] | None, count: int) -> bytearray:
 
 
 def runs_of(flags: Iterable[int]) -> list[int] | None:
-    """The runs of the records with a flag; None if no record has one."""
+    """Return the runs of records whose flag is set; None if there are none."""
     runs: list[int] = []
     at = 0
     for named, group in itertools.groupby(flags):

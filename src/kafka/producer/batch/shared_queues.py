@@ -1,4 +1,4 @@
-"""What the threads that call `send()` share with the sender: the queues, the memory, and one lock for both."""
+"""What threads that call `send()` share with the sender: the queues, the memory, and one lock for both."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from kafka.structs import TopicPartition
 
 @dataclass(frozen=True, slots=True)
 class BufferOptions:
-    """The slice of the options that shapes batches.
+    """The options for batches.
 
     Arguments:
         batch_size: bytes that a batch is filled up to.
@@ -39,7 +39,7 @@ class BufferOptions:
     adaptive: bool = False
 
     def level_of(self, codec: Compression) -> int | None:
-        """The level to compress with; None, the codec's default, for a batch that came with another codec."""
+        """The compression level; None, the codec's default, for a batch that was encoded with another codec."""
         return self.compression_level if codec == self.compression else None
 
 
@@ -62,41 +62,41 @@ class SharedQueues:
     ) -> None:
         self.options = options
         self.lock = threading.RLock()
-        """Re-entrant: a handler of a signal, or a finalizer, may send within a `send()` of its thread."""
+        """Reentrant: a signal handler or finalizer may call `send` within a `send` of the same thread."""
         self.memory = MemoryPool(options.buffer_memory, self.lock)
         self.topics: dict[str, TopicQueues] = {}
-        """Topics whose partitions are known; empty while no records are taken, so that `send()` looks no further."""
+        """Topics whose partitions are known; empty while records are refused, so that `send()` checks nothing else."""
         self.magic = 2
         self.refusal: KafkaError | None = None
-        """Why no records are taken now."""
+        """Why no records are accepted now; None if they are."""
         self._refuses_for_good = False
         self._current: dict[str, TopicQueues] = {}
-        """What `topics` has while records are taken, and the topics of what is still sent once they are not."""
+        """The known topics, also while no records are accepted and the remaining ones are sent."""
         self.incomplete: set[ProducerBatch] = set()
         self.memory_is_short = False
-        """Somebody waits, or is about to wait, for memory."""
+        """Whether a caller waits, or is about to wait, for memory."""
         self.on_dirty: Callable[[], None] = _nobody
-        """The sender's pump, called on the loop after queues have become dirty."""
+        """The sender's pump, called on the loop when queues have become dirty."""
         self.why_not_sent: Callable[[PartitionQueue], Exception | None] = _no_reason
-        """What keeps the batches of a queue from being sent; the sender's."""
+        """Returns what prevents the batches of a queue from being sent; set by the sender."""
         self.on_refused: Callable[[FailureReport], object] = _nothing
-        """Is told, on the loop, of records that were refused."""
+        """Called on the loop for each refused record."""
         self._loop = loop
         self._rng = rng
         self._submit = submit
         self._known: dict[str, TopicQueues] = {}
-        """Topics that were ever known: the sequence numbers of their partitions go on where they were."""
+        """All topics that were ever known, whose partitions continue their sequence numbers."""
         self.recreated: dict[str, TopicQueues] = {}
-        """Topics that were made again, until what waits for them is partitioned anew. On the loop."""
+        """Recreated topics whose waiting records are not partitioned again yet. On the loop."""
         self._all: dict[TopicPartition, PartitionQueue] = {}
         self._dirty: list[PartitionQueue] = []
         self._begun = 0
-        """How many batches were put into queues."""
+        """Number of batches that were added to queues."""
         self._wake_wanted = False
         self._waking = False
 
     def check_may_wait(self) -> None:
-        """Raise `IllegalStateError` in a thread that holds the lock, which the sender needs: waiting would not end."""
+        """Raise `IllegalStateError` in a thread that holds the lock: the sender needs it, so a wait would never end."""
         if self.lock._is_owned():  # type: ignore[attr-defined]  # threading's own conditions ask for it too
             raise IllegalStateError(
                 "a signal handler or a finalizer that comes within send() or another call of the producer may send, "
@@ -104,14 +104,14 @@ class SharedQueues:
             )
 
     def on_own_loop(self) -> bool:
-        """Whether the caller runs on the producer's event loop."""
+        """Return whether the caller runs on the producer's event loop."""
         try:
             return asyncio.get_running_loop() is self._loop
         except RuntimeError:
             return False
 
     def learn_topic(self, topic: str, partitions: int, available: Sequence[int], topic_id: UUID | None = None) -> None:
-        """Take over how many partitions a topic has now, and which of them have a leader.
+        """Apply the metadata of a topic: its number of partitions, and which of them have a leader.
 
         It is the same topic as before, if it was known: see `start_over`.
         """
@@ -128,7 +128,7 @@ class SharedQueues:
             self._keep_current(queues)
 
     def start_over(self, topic: str, partitions: int, available: Sequence[int], topic_id: UUID | None) -> None:
-        """A topic that is known was deleted and made again. Wakes the sender, which moves what waits. On the loop.
+        """Handle the recreation of a known topic; wakes the sender, which moves waiting records. On the loop.
 
         Arguments:
             topic: its name.
@@ -144,7 +144,7 @@ class SharedQueues:
         self.wake()
 
     def _keep_current(self, queues: TopicQueues) -> None:
-        """Take records for a topic, if any are taken. Needs the lock."""
+        """Accept records for a topic, unless all are refused. Requires the lock."""
         if queues.topic not in self._current:
             queues.used_at = self._loop.time()
             self._current[queues.topic] = queues
@@ -154,17 +154,17 @@ class SharedQueues:
             self._all.setdefault(queue.topic_partition, queue)
 
     def known_topic(self, topic: str) -> TopicQueues | None:
-        """The queues of a topic that is, or was, known. On the loop."""
+        """Return the queues of a topic that is or was known. On the loop."""
         return self._known.get(topic)
 
     def avoid(self, topic: str, partitions: frozenset[int]) -> None:
-        """Have records without a key go elsewhere than to these partitions of a topic for now."""
+        """Set the partitions of a topic that records without a key avoid for now."""
         queues = self._known.get(topic)
         if queues is not None:
             queues.late = partitions
 
     def forget_idle(self, before: float) -> set[str]:
-        """Forget the topics that no batch was begun for since a time, and that have none left; returns their names."""
+        """Forget topics for which no batch was created since a time and none is left; returns their names."""
         with self.lock:
             busy = {batch.topic_partition.topic for batch in list(self.incomplete)}
             idle = {name for name, queues in self._current.items() if queues.used_at < before and name not in busy}
@@ -174,16 +174,16 @@ class SharedQueues:
             return idle
 
     def current_topics(self) -> list[str]:
-        """The topics that were sent to lately."""
+        """Return the topics that were used lately."""
         with self.lock:
             return list(self._current)
 
     def partition_count(self, topic: str) -> int:
-        """The number of partitions of a topic that is, or was, known. Raises why no more records are taken."""
+        """Return the number of partitions of a topic that is or was known. Raises why no more records are accepted."""
         return self.count_and_generation(topic)[0]
 
     def count_and_generation(self, topic: str) -> tuple[int, int]:
-        """As `partition_count`, and which generation of the topic has them, see `TopicQueues`."""
+        """As `partition_count`, with the topic's generation, see `TopicQueues`."""
         with self.lock:
             found = self._known.get(topic)
             if self.refusal is not None or found is None:
@@ -191,34 +191,34 @@ class SharedQueues:
             return found.count, found.generation
 
     def queues(self) -> Iterable[PartitionQueue]:
-        """The queues of all partitions known. On the loop."""
+        """Return the queues of all known partitions. On the loop."""
         return self._all.values()
 
     def obstacle(self, batch: ProducerBatch) -> Exception | None:
-        """Why a batch is not acknowledged, as far as that is known. In any thread."""
+        """Return why a batch is not acknowledged, or None if unknown. In any thread."""
         queue = self._all.get(batch.topic_partition)
         why = None if queue is None or batch in queue.in_network else self.why_not_sent(queue)
         return why or batch.last_error
 
     def first_obstacle(self) -> Exception | None:
-        """Why one of the batches is not acknowledged. In any thread."""
+        """Return why one of the batches is not acknowledged. In any thread."""
         found = (self.obstacle(batch) for batch in list(self.incomplete))
         return next((error for error in found if error is not None), None)
 
     def give_back(self, reserved: Reservation) -> None:
-        """Give back what no batch has taken over."""
+        """Return memory that no batch has taken over."""
         if reserved.held:
             self.memory.give_back(reserved)
 
     def end_lingering(self) -> None:
-        """Let no batch linger, because somebody is about to wait for memory. Call `wake` afterwards."""
+        """End lingering of all batches, because a caller is about to wait for memory. Call `wake` afterwards."""
         self.memory_is_short = True
         for queue in list(self._all.values()):
             if queue.open is not None:
                 self.mark(queue)
 
     def close_open_batches(self) -> None:
-        """Let no batch wait for more records, because of a flush."""
+        """Close all open batches, because of a flush."""
         for queue in list(self._all.values()):
             if queue.open is not None:
                 with self.lock:
@@ -227,7 +227,7 @@ class SharedQueues:
         self.wake()
 
     def refuse(self, reason: KafkaError) -> None:
-        """Take no more records from now on."""
+        """Accept no more records."""
         with self.lock:  # whoever has it still puts a batch into a queue
             if not self._refuses_for_good:
                 self._refuses_for_good = True
@@ -235,7 +235,7 @@ class SharedQueues:
         self._take_none()
 
     def suspend(self, reason: KafkaError) -> None:
-        """Take no records until `resume`. On the loop."""
+        """Accept no records until `resume`. On the loop."""
         with self.lock:
             if self._refuses_for_good:
                 return
@@ -244,7 +244,7 @@ class SharedQueues:
             self._take_none()
 
     def resume(self) -> None:
-        """Take records again. On the loop."""
+        """Accept records again. On the loop."""
         with self.lock:
             if not self._refuses_for_good:
                 self.refusal = None
@@ -256,7 +256,7 @@ class SharedQueues:
         return self._refuses_for_good
 
     def check_open(self) -> None:
-        """Raise why no records are taken any more, if `refuse` was called."""
+        """Raise why no more records are accepted, if `refuse` was called."""
         if self._refuses_for_good and self.refusal is not None:
             raise self.refusal
 
@@ -266,7 +266,7 @@ class SharedQueues:
         self.close_open_batches()
 
     def take_dirty(self) -> list[PartitionQueue]:
-        """The queues in which something has happened since the last call. On the loop."""
+        """Return the queues that have changed since the last call. On the loop."""
         with self.lock:
             self._waking = self._wake_wanted = False
             dirty, self._dirty = self._dirty, []
@@ -275,13 +275,13 @@ class SharedQueues:
             return dirty
 
     def replace(self, batch: ProducerBatch, parts: Sequence[ProducerBatch]) -> None:
-        """A batch was split; its parts share its memory."""
+        """Handle the split of a batch, whose parts share its memory."""
         with self.lock:
             self.incomplete.discard(batch)
             self.incomplete.update(parts)
 
     def completed(self, batch: ProducerBatch) -> None:
-        """A batch is about to be done: its memory is free again, once its callbacks have run. On the loop."""
+        """Handle a batch that is about to finish: its memory is released once its callbacks have run. On the loop."""
         with self.lock:
             self.incomplete.discard(batch)
         if batch.callbacks is not None and batch.callbacks.functions:
@@ -291,7 +291,7 @@ class SharedQueues:
             batch.reserved = 0
 
     def deliver(self, batch: ProducerBatch, callbacks: Callbacks) -> None:
-        """Have the callbacks of a batch run that is done."""
+        """Run the callbacks of a finished batch on the callback runner."""
         self._submit(_CallbackRun(self._run_callbacks, batch, callbacks))
 
     def _run_callbacks(self, batch: ProducerBatch, callbacks: Callbacks) -> None:
@@ -302,7 +302,7 @@ class SharedQueues:
             batch.reserved = 0
 
     def wake(self) -> None:
-        """Tell the sender of dirty queues, once for as many as there are by the time it looks."""
+        """Notify the sender of dirty queues; one notification covers all that are dirty when it runs."""
         if not self._wake_wanted:
             return
         try:
@@ -323,7 +323,7 @@ class SharedQueues:
             self._loop.call_soon_threadsafe(self.on_dirty)
 
     def after_fork(self, reason: KafkaError) -> None:
-        """Refuse everything in a forked child, where another thread of the parent may have held the lock."""
+        """Refuse all records in a forked child, where another thread of the parent may have held the lock."""
         self.lock = threading.RLock()
         self.memory = MemoryPool(self.options.buffer_memory, self.lock)
         self.refusal, self._refuses_for_good = reason, True
@@ -335,7 +335,7 @@ class SharedQueues:
         self._all = {}
 
     def mark(self, queue: PartitionQueue) -> None:
-        """Have the sender look at a queue, once `wake` is called."""
+        """Mark a queue for the sender, which checks it after the next `wake`."""
         with self.lock:
             if not queue.dirty:
                 queue.dirty = True
@@ -344,7 +344,7 @@ class SharedQueues:
 
 
 class _CallbackRun(partial[None]):
-    """A batch's callbacks, which are named where one raises what ends programs."""
+    """The callbacks of a batch, with a name for the log if one raises an exception that ends programs."""
 
     def __repr__(self) -> str:
         batch: ProducerBatch = self.args[0]
@@ -352,12 +352,12 @@ class _CallbackRun(partial[None]):
 
 
 def _nothing(report: FailureReport) -> None:
-    """Stands in until somebody collects failures."""
+    """Placeholder until the collector of failures is set."""
 
 
 def _no_reason(queue: PartitionQueue) -> None:
-    """Stands in likewise."""
+    """Placeholder until `why_not_sent` is set."""
 
 
 def _nobody() -> None:
-    """Stands in until the sender is there."""
+    """Placeholder until the sender is started."""

@@ -35,7 +35,7 @@ _IS_TUPLE = cython.declare(
 )
 """Whether a `RecordMetadata` has a tuple's layout in memory."""
 _ROW = cython.declare(cython.Py_ssize_t, 7)
-"""How many numbers a callback is kept in, see `Callbacks`."""
+"""Number of integers stored for each callback, see `Callbacks`."""
 
 
 @cython.cclass
@@ -66,7 +66,7 @@ class Callbacks:
         value_size: cython.longlong,
         header_size: cython.longlong,
     ) -> cython.void:
-        """Add one of a record that is `index`-th in the batch."""
+        """Add a callback of the record at `index` in the batch."""
         functions: list[Any] = self.functions
         number: cython.Py_ssize_t = len(functions) - 1
         if number < 0 or not _is_same(function, functions[number]):
@@ -92,7 +92,7 @@ class Callbacks:
             self.rows.extend((number, when, index, timestamp_ms, key_size, value_size, header_size))
 
     def move_to_parts(self, batch: Any) -> None:
-        """Give them to the parts that a batch was split into."""
+        """Move the callbacks to the parts of a split batch."""
         for at in range(0, len(self.rows), _ROW):
             row: Any = self.rows[at : at + _ROW]
             number, when, index, timestamp_ms, key_size, value_size, header_size = row
@@ -129,7 +129,7 @@ def record_metadata(
     value_size: cython.Py_ssize_t,
     header_size: cython.Py_ssize_t,
 ) -> object:
-    """Where the record is that is `index`-th in its batch."""
+    """Return the metadata of the record at `index` in its batch."""
     offset: cython.longlong = base_offset + index if base_offset >= 0 else -1
     if log_append_time >= 0:
         timestamp_ms = log_append_time
@@ -148,7 +148,7 @@ def record_metadata(
 
 
 def run_callbacks(batch: Any, callbacks: Callbacks) -> None:
-    """Call the callbacks of records of a batch that is done, in their order; an `Exception` that one raises is logged.
+    """Call the callbacks of a finished batch in order; an `Exception` that one raises is logged.
 
     Raises the first of what else they raise (`SystemExit`, `KeyboardInterrupt`), once all have run.
     """

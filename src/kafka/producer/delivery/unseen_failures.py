@@ -1,4 +1,4 @@
-"""Failures that nobody has looked at: logged once per batch, and raised by `flush()`."""
+"""Delivery failures that were never checked: logged once per batch, and raised by `flush()`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _KEPT = 1_000
 
 
 class FailureReport:
-    """What is left of a failed batch when its futures are gone.
+    """The report of a failed batch, which outlives its futures.
 
     Arguments:
         error: what befell the batch.
@@ -37,11 +37,11 @@ class FailureReport:
 
     @property
     def is_held(self) -> bool:
-        """Whether somebody holds a future of the batch, and so can look at it."""
+        """Whether a future of the batch is still referenced, so that it may be checked."""
         return self._batch() is not None
 
     def log_unseen(self) -> None:
-        """Log the failure, if nobody has looked at it and it was not logged before."""
+        """Log the failure if it was neither checked nor logged before."""
         if not self.seen and not self.logged:
             self.logged = True
             fields = {"kafka_error": type(self.error).__name__, "kafka_records": self.records}
@@ -57,7 +57,7 @@ class UnseenFailures:
         self._more_records = 0
 
     def add(self, report: FailureReport) -> None:
-        """Keep the report of a failed batch; beyond a thousand unseen ones only their number is kept."""
+        """Keep the report of a failed batch; above a thousand unchecked ones, only count them."""
         if report.seen:
             return
         if len(self._reports) >= _KEPT:
@@ -69,7 +69,7 @@ class UnseenFailures:
             self._reports.append(report)
 
     def raise_unseen(self) -> None:
-        """Raise the first failure that nobody has looked at or can look at, with the number of all.
+        """Raise the first failure that was never checked and whose futures are gone, with the number of all.
 
         They count as seen then. Those whose futures somebody holds are kept: they may be dropped later.
         """
@@ -90,7 +90,7 @@ class UnseenFailures:
         ) from first.error
 
     def log_unseen(self) -> None:
-        """Log the failures that nobody has looked at, because nobody can any more."""
+        """Log the failures that were never checked, because they no longer can be."""
         for each in self._reports:
             each.log_unseen()
         self._reports = []

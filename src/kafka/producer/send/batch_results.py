@@ -1,4 +1,4 @@
-"""What becomes of batches: delivered, failed, split, or back in their queue.
+"""Decides the fate of batches: they are delivered, failed, split, or queued again.
 
 What is fatal, how long pauses are and what is logged is `RetryPolicy`'s. Its loop of `Attempts` does not fit: a batch
 has its deadline and its tries to itself, pauses and log lines belong to the partition, and nothing is awaited.
@@ -45,26 +45,26 @@ def concurrent_backoff() -> Backoff:
 
 
 _AFTER_APPEND = (RequestTimedOutError, NotEnoughReplicasAfterAppendError)
-"""Answers of a leader that has the batch; whether it keeps it is open."""
+"""Errors of a leader that has appended the batch, and may keep it or not."""
 
 
 class TransactionOfBatches(Protocol):
-    """What batches need of the transaction that they belong to."""
+    """What batches use of their transaction."""
 
     def batch_failed(self, batch: ProducerBatch, error: KafkaError) -> None:
-        """A batch is given up."""
+        """Handle the failure of a batch."""
 
     def record_failed(self, error: KafkaError) -> None:
-        """A record was refused before it was in a batch."""
+        """Handle a record that was refused before it was in a batch."""
 
     def why_not_again(self) -> KafkaError | None:
-        """Why a batch is not sent again; None: it may be."""
+        """Return why a batch must not be retried; None if it may be."""
 
     def batch_written(self, batch: ProducerBatch) -> None:
-        """A batch is in the log."""
+        """Note that a batch was written."""
 
     def topic_made_again(self, topic: str, partitions: int, waiting: bool, doubtful: bool) -> None:
-        """A topic is another one of the same name now.
+        """Handle the recreation of a topic.
 
         Arguments:
             partitions: how many it has.
@@ -74,7 +74,7 @@ class TransactionOfBatches(Protocol):
 
 
 class BatchResults:
-    """Applies what is known of a batch to the batch, its queue and the producer's id. On the loop.
+    """Applies responses and failures to batches, their queues and the producer's id. On the loop.
 
     Arguments:
         retries: how often a batch may be sent again.
@@ -94,7 +94,7 @@ class BatchResults:
     ) -> None:
         self.failures = UnseenFailures()
         self.transactions: TransactionOfBatches | None = None
-        """None: the producer has none."""
+        """None without transactions."""
         buffer.on_refused = self.refused
         self._buffer = buffer
         self._cluster = cluster
@@ -106,10 +106,10 @@ class BatchResults:
         self._delivery_timeout = delivery_timeout
         self._loop = asyncio.get_running_loop()
         self._watches: dict[ProducerBatch, dict[_Watch, None]] = {}
-        """Of each batch that is waited for, who waits, in the order in which they began to."""
+        """The waiters of each batch that is waited for, oldest first."""
 
     def answered(self, queue: PartitionQueue, batch: ProducerBatch, answer: Answer) -> None:
-        """A broker has answered for a batch that was in the network."""
+        """Handle a broker's response to a batch in flight."""
         queue.in_network.pop(batch, None)
         if batch.done:  # purged
             return
@@ -154,7 +154,7 @@ class BatchResults:
             self._again(queue, batch, error)
 
     def unanswered(self, queue: PartitionQueue, batch: ProducerBatch, error: KafkaError) -> None:
-        """The request of a batch failed as a whole, so that it may or may not be in the log."""
+        """Handle the failure of a whole request, so that its batch may or may not have been written."""
         queue.in_network.pop(batch, None)
         if batch.done:  # purged
             return
@@ -173,7 +173,7 @@ class BatchResults:
         error: KafkaError,
         record_errors: Mapping[int, str | None] | None = None,
     ) -> None:
-        """Give a batch up."""
+        """Fail a batch."""
         queue.in_network.pop(batch, None)
         if batch.done:  # purged
             return
@@ -188,14 +188,14 @@ class BatchResults:
         self._settled(batch)
 
     def refused(self, report: FailureReport) -> None:
-        """A record failed before it was in a batch that can be sent."""
+        """Handle a record that failed before it was in a batch."""
         if self.transactions is not None:
             report.seen = True  # as above
             self.transactions.record_failed(report.error)
         self.failures.add(report)
 
     def _is_over(self, queue: PartitionQueue, batch: ProducerBatch) -> bool:
-        """Give up a batch whose transaction is being aborted, instead of sending it again."""
+        """Fail a batch instead of retrying it, if its transaction is being aborted."""
         why = None if self.transactions is None else self.transactions.why_not_again()
         if why is None:
             return False
@@ -230,7 +230,7 @@ class BatchResults:
         self._statistics.delivered(batch.count, size, now - batch.created, now)
 
     def _again(self, queue: PartitionQueue, batch: ProducerBatch, error: KafkaError) -> None:
-        """Put a batch back in its queue, unless it has had its chances."""
+        """Queue a batch for another attempt, unless its attempts or its time are used up."""
         batch.attempts += 1
         batch.last_error = error
         now = self._loop.time()
@@ -250,7 +250,7 @@ class BatchResults:
             self._retry_policy.tell_failure(_sending_to(batch), error, queue.failures)
 
     def _goes_behind_doubtful(self, queue: PartitionQueue, batch: ProducerBatch) -> bool:
-        """Send a batch behind those that a broker may have got after it, if there are any.
+        """Send a batch after those that a broker may have received after it, if there are any.
 
         There are where a topic was made again while requests by its name were on their way: the broker refused one, and
         took one that came after it. In a new epoch that would be written twice.

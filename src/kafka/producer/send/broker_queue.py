@@ -12,7 +12,7 @@ from kafka.structs import TopicPartition
 
 
 class BrokerQueue:
-    """One broker, as the sender sees it.
+    """The sender's view of one broker.
 
     Arguments:
         node_id: the broker.
@@ -33,21 +33,21 @@ class BrokerQueue:
     def __init__(self, node_id: int, attempts: Attempts) -> None:
         self.node_id = node_id
         self.attempts = attempts
-        """Of connecting to it; they begin anew when one has succeeded."""
+        """Attempts to connect; reset when one succeeds."""
         self.ready: dict[PartitionQueue, None] = {}
-        """Queues that have something to send to this broker now, longest waiting first."""
+        """Queues with something to send to this broker now, longest waiting first."""
         self.in_flight = 0
         self.compressing: asyncio.Task[None] | None = None
-        """Compresses what is sent next; the order of batches stays as it is because nothing is sent meanwhile."""
+        """Compresses the next batches; nothing is sent meanwhile, so that the order of batches is kept."""
         self.compressing_for: frozenset[PartitionQueue] = frozenset()
         """The queues whose next batches may be among what is being compressed."""
         self.connecting: asyncio.Task[None] | None = None
         self.blocked_until = 0.0
-        """Neither to be connected to nor sent to before this time of the loop."""
+        """No connecting or sending before this time on the loop's clock."""
 
 
 class PartitionAvailability:
-    """Marks the partitions of brokers that have had something ready to be sent for too long. On the loop.
+    """Marks the partitions of brokers that have accepted nothing for too long. On the loop.
 
     Arguments:
         buffer: has the topics, which are told what to avoid.
@@ -60,15 +60,15 @@ class PartitionAvailability:
         self._leader_of = leader_of
         self._timeout = timeout
         self._waiting_since: dict[int, float] = {}
-        """Of brokers for which something is ready: since when nothing of it was sent."""
+        """For each broker with ready batches, the time since which none of them was sent."""
         self._late: frozenset[int] = frozenset()
 
     def sent(self, broker: BrokerQueue) -> None:
-        """A request has gone to a broker."""
+        """Note that a request was sent to a broker."""
         self._waiting_since.pop(broker.node_id, None)
 
     def look(self, brokers: Iterable[BrokerQueue], now: float) -> None:
-        """Mark what is late now, and what is no longer."""
+        """Update which brokers are late."""
         if not self._timeout:
             return
         late = set()

@@ -14,11 +14,11 @@ from kafka.producer.send.next_request import OutgoingBatches
 from kafka.producer.send.schedule import Schedule
 
 _CLOCK_STEP = 0.001
-"""Seconds by which the loop's timers may be early."""
+"""How many seconds early the loop's timers may fire."""
 
 
 class Expiry:
-    """Fails batches whose time is up. On the loop.
+    """Fails expired batches. On the loop.
 
     Arguments:
         buffer: the unsent records.
@@ -45,7 +45,7 @@ class Expiry:
         self._due_at = math.inf
 
     def fail_expired(self, now: float) -> None:
-        """Fail what has waited for longer than the delivery timeout; what is in the network is waited for."""
+        """Fail batches that have waited longer than the delivery timeout, except those in flight."""
         timeout = self._timeout
         before = -math.inf
         if now >= self._due_at:
@@ -62,7 +62,7 @@ class Expiry:
 
 
 def purge(buffer: RecordBuffer, outcomes: BatchResults, in_queue: bool, in_flight: bool) -> int:
-    """Fail batches that are not acknowledged; returns the number of their records. On the loop.
+    """Fail unacknowledged batches; returns the number of their records. On the loop.
 
     Arguments:
         buffer: has the batches.
@@ -86,7 +86,7 @@ def purge(buffer: RecordBuffer, outcomes: BatchResults, in_queue: bool, in_fligh
 
 
 def _drop(queue: PartitionQueue, batch: ProducerBatch, outcomes: BatchResults) -> None:
-    """Fail a batch. What comes after one that has sequence numbers needs a new epoch, as these may never be written."""
+    """Fail a batch. If it had sequence numbers, later batches need a new epoch, because these may never be written."""
     was_sent = bool(batch.order)
     if batch.base_sequence >= 0 and outcomes.transactions is None:
         queue.renumber = True

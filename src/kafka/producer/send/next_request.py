@@ -25,7 +25,7 @@ Elsewhere = Callable[[Callable[[], None]], Coroutine[Any, Any, None]]
 
 
 class OutgoingBatches:
-    """Takes batches out of the queues, to be sent or given up. On the loop; takes the buffer's lock.
+    """Takes batches out of the queues, to be sent or failed. On the loop; acquires the buffer's lock.
 
     Arguments:
         buffer: the unsent records.
@@ -42,7 +42,7 @@ class OutgoingBatches:
             return queue.closed.popleft() if queue.closed else None
 
     def next_builder(self, queue: PartitionQueue) -> BatchBuilder | None:
-        """What holds the records of the batch that a queue sends next, if it was never sent; it is closed."""
+        """Close the batch that a queue sends next, and return its builder; None if the batch was sent before."""
         with self._buffer.lock:
             if queue.retries:
                 return None
@@ -51,7 +51,7 @@ class OutgoingBatches:
             return queue.closed[0].builder if queue.closed else None
 
     def next_size(self, queue: PartitionQueue) -> int:
-        """Bytes, about, of the batch that a queue sends next."""
+        """Return the approximate size in bytes of the batch that a queue sends next."""
         with self._buffer.lock:
             waiting = queue.waiting()
             if not waiting:
@@ -60,18 +60,18 @@ class OutgoingBatches:
             return len(batch.data) if batch.data is not None else batch.builder.size_in_bytes if batch.builder else 0
 
     def oldest(self, after: float) -> float | None:
-        """When the first of the incomplete batches was created, among those created after a time."""
+        """Return when the oldest incomplete batch was created, ignoring those created up to `after`."""
         with self._buffer.lock:
             return min(
                 (batch.created for batch in list(self._buffer.incomplete) if batch.created > after), default=None
             )
 
     def take_expired(self, queue: PartitionQueue, before: float) -> list[ProducerBatch]:
-        """Take the batches out of a queue that were created by a time and are not in the network."""
+        """Take batches out of a queue that were created up to a time and are not in flight."""
         return self._take(queue, lambda batch: batch.created <= before)
 
     def take_purged(self, queue: PartitionQueue, in_queue: bool, in_flight: bool) -> list[ProducerBatch]:
-        """Take the batches out of a queue that are not in the network.
+        """Take batches out of a queue that are not in flight.
 
         Arguments:
             in_queue: whether to take those that were never sent.
@@ -156,7 +156,7 @@ class RequestCollector:
         return request
 
     def _take(self, queue: PartitionQueue, now: float) -> ProducerBatch | None:
-        """The next batch of a queue; None if it has none to send after all, because of what was answered meanwhile."""
+        """Return the next batch of a queue; None if a response has meanwhile left it with nothing to send."""
         if self._readiness.sendable_at(queue, now) > now:
             return None
         if queue.retries:
@@ -182,7 +182,7 @@ class BatchCompressor:
         self._least = None if codec is None else codec.slow_from
 
     def long_work(self, queues: Iterable[PartitionQueue]) -> list[BatchBuilder]:
-        """The batches that these queues send next and that are still to be compressed, if that takes long.
+        """Return the next uncompressed batches of these queues, if compressing them takes long.
 
         They take no more records then.
         """
@@ -193,7 +193,7 @@ class BatchCompressor:
         return builders if sum(builder.size_in_bytes for builder in builders) >= self._least else []
 
     async def compress(self, builders: list[BatchBuilder]) -> None:
-        """Compress batches in another thread. What goes wrong is said when the batch is encoded."""
+        """Compress batches in another thread. Errors are raised again when the batch is encoded."""
 
         def work() -> None:
             for builder in builders:

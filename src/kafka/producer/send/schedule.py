@@ -17,7 +17,7 @@ from kafka.producer.idempotence import Idempotence
 
 @dataclass(frozen=True, slots=True)
 class SenderOptions:
-    """The slice of the options that governs sending. Times in seconds, sizes in bytes."""
+    """The options for sending. Times are in seconds, sizes in bytes."""
 
     linger: float
     delivery_timeout: float
@@ -27,7 +27,7 @@ class SenderOptions:
 
 
 def sender_options(connection: ConnectionOptions, options: ProducerOptions) -> SenderOptions:
-    """The sender's slice, in its units."""
+    """Return the options for sending, in the sender's units."""
     return SenderOptions(
         linger=options.linger_ms / 1000,
         delivery_timeout=options.delivery_timeout_ms / 1000,
@@ -38,7 +38,7 @@ def sender_options(connection: ConnectionOptions, options: ProducerOptions) -> S
 
 
 class Readiness:
-    """Tells when a queue has something to send. On the loop.
+    """Determines when a queue may be sent from. On the loop.
 
     Arguments:
         buffer: the unsent records.
@@ -52,14 +52,14 @@ class Readiness:
         self._options = options
 
     def sendable_at(self, queue: PartitionQueue, now: float) -> float:
-        """When the queue has something to send, as far as time decides; infinity: when something else has happened."""
+        """Return when the queue may be sent from; infinity if that depends on another event."""
         if queue.is_paused:
             return math.inf
         when = self._due(queue, now)
         return when if when == math.inf or self._idempotence.may_write(queue.topic_partition) else math.inf
 
     def _due(self, queue: PartitionQueue, now: float) -> float:
-        """As `sendable_at`, whether the partition may be written to or not."""
+        """As `sendable_at`, without checking whether the partition may be written to."""
         if queue.renumber and (queue.in_network or not self._idempotence.renumber(queue)):
             return math.inf
         if len(queue.in_network) >= (self._options.max_in_flight if queue.proven else 1):
@@ -78,7 +78,7 @@ class Readiness:
 
 
 class Schedule:
-    """Queues by the time at which something is due, and one timer of the loop for the first of them.
+    """The times at which queues must be checked, with one timer of the loop for the earliest.
 
     Arguments:
         loop: gives the time and the timer.
@@ -95,7 +95,7 @@ class Schedule:
         self._all_due_at = math.inf
 
     def add(self, when: float, queue: PartitionQueue | None) -> None:
-        """Look at a queue (None: at everything) at a time of the loop, or before if that is planned already."""
+        """Schedule a check of a queue (None: of all) at a time of the loop, unless an earlier one is scheduled."""
         if queue is None:
             if self._all_due_at <= when:
                 return
@@ -107,7 +107,7 @@ class Schedule:
         heapq.heappush(self._heap, (when, next(self._serial), queue))
 
     def take(self, now: float) -> list[PartitionQueue]:
-        """The queues whose time has come."""
+        """Remove and return the queues that are due."""
         taken: list[PartitionQueue] = []
         while self._heap and self._heap[0][0] <= now:
             when, _, queue = heapq.heappop(self._heap)
@@ -121,7 +121,7 @@ class Schedule:
         return taken
 
     def set_timer(self) -> None:
-        """See to it that `due` is called when the first time comes."""
+        """Set the timer that calls `due` at the earliest time."""
         if not self._heap:
             return
         first = self._heap[0][0]
@@ -133,7 +133,7 @@ class Schedule:
         self._timer = self._loop.call_at(first, self._ring)
 
     def stop(self) -> None:
-        """Call nothing any more."""
+        """Cancel the timer."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

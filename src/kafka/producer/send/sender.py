@@ -98,7 +98,7 @@ class Sender:
         self._unsubscribe = cluster.on_metadata(self._metadata_changed)
 
     def pump(self) -> None:
-        """Look at everything that may have changed, and send what can be sent."""
+        """Process everything that may have changed, and send what can be sent."""
         if self._stopped:
             return
         if self._pumping:  # a connection was lost while it was written to, and its requests have failed
@@ -135,7 +135,7 @@ class Sender:
         self._schedule.set_timer()
 
     def reconsider(self) -> None:
-        """Look at every queue, because something has changed that may concern all of them."""
+        """Check every queue, because something has changed that may affect all of them."""
         if self._stopped:
             return
         now = self._loop.time()
@@ -144,7 +144,7 @@ class Sender:
         self.pump()
 
     async def stop(self) -> None:
-        """Send nothing any more, and await no answers."""
+        """Stop sending, and wait for no responses."""
         self._stopped = True
         self._unsubscribe()
         self._schedule.stop()
@@ -154,13 +154,13 @@ class Sender:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def in_flight(self) -> int:
-        """Number of requests under way."""
+        """Return the number of requests in flight."""
         return sum(broker.in_flight for broker in self._brokers.values())
 
     # Which queue goes where
 
     def _consider(self, queue: PartitionQueue, now: float) -> None:
-        """Put a queue where it belongs now: with its leader's queue, on the schedule, or nowhere."""
+        """Put a queue where it belongs now: into its leader's queue, on the schedule, or nowhere."""
         when = self._readiness.sendable_at(queue, now)
         if when > now:
             if when < math.inf:
@@ -182,14 +182,14 @@ class Sender:
         return self._cluster.metadata.leader_for_partition(partition)
 
     def _metadata_changed(self, metadata: ClusterMetadata) -> None:
-        """Leaders may have changed: every partition looks for its broker anew."""
+        """Handle new metadata: leaders may have changed, so assign every partition to its broker again."""
         self._topics.refresh(self._loop.time())
         for broker in self._brokers.values():
             broker.ready.clear()
         self.reconsider()
 
     def _why_not_sent(self, queue: PartitionQueue) -> Exception | None:
-        """What keeps the batches of a queue from being sent. In any thread."""
+        """Return what prevents the batches of a queue from being sent. In any thread."""
         if not self._idempotence.may_send and self._idempotence.error is not None:
             return self._idempotence.error
         moving = self._recreated.obstacle(queue.topic_partition.topic)
@@ -205,7 +205,7 @@ class Sender:
     # Sending
 
     def _serve(self, broker: BrokerQueue, now: float) -> None:
-        """Send what is ready for a broker, as far as there is a connection with room for requests."""
+        """Send what is ready for a broker, if there is a connection with room for requests."""
         if now < broker.blocked_until:
             self._schedule.add(broker.blocked_until, None)
             return
@@ -225,7 +225,7 @@ class Sender:
                 self._send(broker, connection, request, now)
 
     async def _compress(self, broker: BrokerQueue, builders: list[BatchBuilder]) -> None:
-        """Compress what a broker is sent next, without holding up the loop."""
+        """Compress the next batches of a broker without blocking the loop."""
         try:
             await self._compressor.compress(builders)
         except Exception:  # shows again, and fails the batch, when it is encoded
@@ -235,7 +235,7 @@ class Sender:
         self.pump()
 
     def _send(self, broker: BrokerQueue, connection: BrokerConnection, request: Request, now: float) -> None:
-        """Send one request; what comes of it is applied in the moment in which the answer is read."""
+        """Send one request; its result is applied as soon as the response is read."""
         broker.in_flight += 1
         self._availability.sent(broker)
         settle = partial(self._settle, broker, request)
@@ -258,7 +258,7 @@ class Sender:
         error: Exception | None,
         throttle_ms: int,
     ) -> None:
-        """Apply what came of a request."""
+        """Apply the result of a request."""
         if self._stopped:
             return
         broker.in_flight -= 1
@@ -282,7 +282,7 @@ class Sender:
         self.pump()
 
     async def _connect(self, broker: BrokerQueue) -> None:
-        """Connect to a broker; records wait meanwhile, and longer if it cannot be reached."""
+        """Connect to a broker; its records wait until the connection is established."""
         try:
             await self._cluster.connection(broker.node_id)
         except Exception as error:
@@ -294,7 +294,7 @@ class Sender:
         self.pump()
 
     def _not_connected(self, broker: BrokerQueue, error: Exception) -> None:
-        """Have a broker wait for the next try; if it refuses us, what waits for it has failed."""
+        """Schedule the next connection attempt; if the broker refuses the client, fail its waiting records."""
         try:
             pause = broker.attempts.note(error)
             self._cluster.request_refresh()
@@ -310,7 +310,7 @@ class Sender:
                 self._outcomes.fail(queue, batch, error)
 
     def _refuse_everything(self) -> None:
-        """The producer may not send at all: fail what there is, and take no more."""
+        """Fail all records and accept no more, because the producer may not send at all."""
         error = self._idempotence.error or KafkaError("the cluster gives no producer id")
         self._buffer.refuse(error)
         self._fail_waiting(list(self._buffer.queues()), error)

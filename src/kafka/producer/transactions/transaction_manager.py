@@ -1,4 +1,4 @@
-"""The transactions of one producer: what its calls do, and what becomes of a transaction in which something fails.
+"""The transactions of one producer: its calls, and how failures affect the open transaction.
 
 A call starts a task and waits for it. One that is interrupted or whose time is up leaves the task alone, and is made
 again to go on waiting: whether a transaction is committed is not decided by who waits for it. `FAILED` and what to do
@@ -44,7 +44,7 @@ from kafka.structs import ConsumerGroupMetadata, TopicPartition
 log = logging.getLogger(__name__)
 
 _ID_IS_LOST = (InvalidProducerIdMappingError, UnknownProducerIdError)
-"""The coordinator has forgotten the id: there is nothing to end, and another id is to be had."""
+"""The coordinator has forgotten the id: there is nothing to end, and a new id is needed."""
 
 _MEASURED = {
     "init_transactions": "txn-init",
@@ -52,12 +52,12 @@ _MEASURED = {
     "commit_transaction": "txn-commit",
     "abort_transaction": "txn-abort",
 }
-"""Calls and how their times are called in metrics."""
+"""The calls, and the names of their metrics."""
 
 
 @dataclass(slots=True)
 class _Operation:
-    """What a call has started."""
+    """A call that is under way."""
 
     call: str
     task: asyncio.Task[Any]
@@ -108,7 +108,7 @@ class TransactionManager:
         self._needs_epoch = False
         """Batches with sequence numbers have failed, so that those that come after them need a new epoch (KIP-360)."""
         self._topics_written: set[str] = set()
-        """What the open transaction has written to."""
+        """The partitions of the open transaction."""
         self._is_settled = False
         """All of the transaction was found to be written: the coordinator, or whoever prepared it, decides now."""
         idempotence.may_write = self._may_write
@@ -117,24 +117,24 @@ class TransactionManager:
 
     @property
     def error(self) -> KafkaError | None:
-        """What has made the transaction, or the producer, fail."""
+        """The error of the transaction or the producer."""
         return self._machine.error
 
     @property
     def state(self) -> TransactionState:
-        """Where the producer stands; may be read from any thread."""
+        """The producer's state; any thread may read it."""
         return self._machine.state
 
     @property
     def identity(self) -> TransactionIdentity:
-        """The open transaction, or the one that is next."""
+        """The identity of the open transaction, or of the next one."""
         producer_id, epoch = self._idempotence.producer_id, self._idempotence.producer_epoch
         return TransactionIdentity(self.transactional_id, producer_id, epoch, self.version)
 
     # Calls
 
     async def init(self) -> None:
-        """Get an id and an epoch, which fences all earlier producers of this name and aborts what they left open."""
+        """Request an id and epoch: fences earlier producers of this name, and aborts their open transactions."""
 
         def begin() -> Coroutine[Any, Any, None]:
             self._machine.check("init_transactions")
@@ -144,7 +144,7 @@ class TransactionManager:
         await self._join("init_transactions", begin)
 
     async def begin(self) -> None:
-        """Open a transaction: records may be sent from now on."""
+        """Begin a transaction, so that records may be sent."""
         began = self._loop.time()
         self._machine.check("begin_transaction")
         self._buffer.check_open()
@@ -156,7 +156,7 @@ class TransactionManager:
         self._on_called("txn-begin", self._loop.time() - began)
 
     async def send_offsets(self, offsets: Offsets, group: ConsumerGroupMetadata) -> None:
-        """Have a group's offsets committed with the transaction."""
+        """Commit a group's offsets with the transaction."""
         self._machine.check("send_offsets_to_transaction")
         if not offsets:
             return
@@ -164,7 +164,7 @@ class TransactionManager:
         await self._wait(self._offsets, "send_offsets_to_transaction")
 
     async def prepare(self) -> TransactionIdentity | None:
-        """Write all of the transaction, and take no more; it is ended by its identity. None: there is nothing in it."""
+        """Flush the transaction and accept no more; another process may end it by its identity. None if it is empty."""
 
         def begin() -> Coroutine[Any, Any, TransactionIdentity | None]:
             self._machine.check("prepare_transaction")
@@ -176,7 +176,7 @@ class TransactionManager:
         return found
 
     async def commit(self) -> None:
-        """Write all of the transaction, and commit it."""
+        """Flush the transaction and commit it."""
 
         def begin() -> Coroutine[Any, Any, None]:
             self._machine.check("commit_transaction")
@@ -186,7 +186,7 @@ class TransactionManager:
         await self._join("commit_transaction", begin)
 
     async def abort(self) -> None:
-        """Drop what is not sent, and abort the transaction."""
+        """Drop unsent records and abort the transaction."""
 
         def begin() -> Coroutine[Any, Any, None]:
             self._machine.check("abort_transaction")
@@ -197,7 +197,7 @@ class TransactionManager:
         await self._join("abort_transaction", begin)
 
     async def close(self) -> None:
-        """Abort what is open, and wait for what is being ended; a prepared transaction stays as it is."""
+        """Abort an open transaction, or wait until one has ended; a prepared transaction is left as it is."""
         operation = self._operation
         try:
             if self.state in (TransactionState.OPEN, TransactionState.FAILED):
@@ -209,7 +209,7 @@ class TransactionManager:
             log.warning("closing the transactional producer %r: %s", self.transactional_id, error)
 
     async def stop(self) -> None:
-        """Ask nothing any more."""
+        """Cancel all requests."""
         tasks = [self._operation.task if self._operation is not None else None, self._offsets]
         left = [task for task in tasks if task is not None] + self._partitions.tasks()
         for task in left:
@@ -219,17 +219,17 @@ class TransactionManager:
     # What happens to batches
 
     def batch_failed(self, batch: ProducerBatch, error: KafkaError) -> None:
-        """A batch of the transaction is given up."""
+        """Handle the failure of a batch of the transaction."""
         if batch.base_sequence >= 0:
             self._needs_epoch = True
         self.record_failed(error)
 
     def batch_written(self, batch: ProducerBatch) -> None:
-        """A batch of the transaction is in the log."""
+        """Note that a batch of the transaction was written."""
         self._topics_written.add(batch.topic_partition.topic)
 
     def topic_made_again(self, topic: str, partitions: int, waiting: bool, doubtful: bool) -> None:
-        """A topic is another one now: a transaction that has written to it would be committed without that."""
+        """Handle the recreation of a topic: a transaction that wrote to it would be committed without those records."""
         self._partitions.forget(topic, partitions)
         if doubtful or (topic in self._topics_written and (waiting or not self._is_settled)):
             self.record_failed(
@@ -240,7 +240,7 @@ class TransactionManager:
             )
 
     def record_failed(self, error: KafkaError) -> None:
-        """Something of the transaction cannot be written: it can only be aborted."""
+        """Mark the transaction as failed: part of it cannot be written, so it can only be aborted."""
         if self.state not in MAY_SEND:
             return
         fatal = fatal_in_a_batch(error)
@@ -251,7 +251,7 @@ class TransactionManager:
             self._loop.call_soon(self._abandon)
 
     def why_not_again(self) -> KafkaError | None:
-        """Why a batch is not sent again; None: it may be."""
+        """Return why a batch must not be retried; None if it may be."""
         if self.state in MAY_SEND:
             return None
         if self.state is TransactionState.FATAL:
@@ -270,7 +270,7 @@ class TransactionManager:
         return error
 
     def _abandon(self) -> None:
-        """Give up everything that waits to be sent."""
+        """Fail all batches that wait to be sent."""
         if self.state in (TransactionState.FAILED, TransactionState.ABORTING):
             for queue in list(self._buffer.queues()):
                 for batch in self._outgoing.take_expired(queue, math.inf):
@@ -329,14 +329,14 @@ class TransactionManager:
         await self._end(commit=False)
 
     async def _drain(self) -> None:
-        """Wait until all of the transaction is written or has failed, and nothing is being added to it."""
+        """Wait until all records of the transaction are written or have failed, and nothing is being added to it."""
         await self._outcomes.settled(list(self._buffer.incomplete))
         await self._partitions.settled()
         if self._offsets is not None:
             await asyncio.wait({self._offsets})
 
     async def _end(self, *, commit: bool) -> None:
-        """Tell the coordinator, where it knows of the transaction at all."""
+        """End the transaction at the coordinator, if it knows of the transaction."""
         try:
             if self._partitions.started or self._partitions.in_doubt:
                 self._idempotence.grant(*await self._requests.end(self.identity, commit))
@@ -358,13 +358,13 @@ class TransactionManager:
         self._move(TransactionState.READY)
 
     def _is_over(self, error: KafkaError) -> bool:
-        """Whether an answer to EndTxn says that there is nothing to abort (any more)."""
+        """Return whether a response to EndTxn means that there is nothing (left) to abort."""
         if isinstance(error, InvalidTxnStateError):
             return not self._partitions.started
         return isinstance(error, _ID_IS_LOST)
 
     async def _next_epoch(self) -> None:
-        """Get a new epoch where one is needed, also before the first transaction of version 2 (KIP-360, KIP-890)."""
+        """Request a new epoch if needed, also before the first transaction of version 2 (KIP-360, KIP-890)."""
         version = self._requests.transaction_version()
         if self._needs_epoch or version > self.version:
             self._idempotence.grant(*await self._requests.init(self.identity))
@@ -374,7 +374,7 @@ class TransactionManager:
     # Inside
 
     def _take_failure(self, error: KafkaError, step: Step = "add") -> None:
-        """Go over to the state that an error of the coordinator leads to."""
+        """Move to the state that an error of the coordinator requires."""
         failure, is_fatal = failure_of(error, step)
         if self.state is TransactionState.FATAL or (step == "add" and not is_fatal and self.state not in MAY_SEND):
             return
@@ -396,20 +396,20 @@ class TransactionManager:
         self._buffer.suspend(self._refusal())
 
     def _refusal(self) -> KafkaError:
-        """Why no records are taken, which is what has become of the transaction where it has failed."""
+        """Return why no records are accepted: the failure of the transaction, if it has failed."""
         refusal = self._machine.refusal("send")
         assert refusal is not None, "a transaction is open"
         return refusal
 
     async def _join(self, call: str, begin: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
-        """Wait for what an earlier call of this name has begun, or begin it."""
+        """Wait for an earlier call of this name that is still under way, or start one."""
         operation = self._operation
         if operation is None or operation.call != call or _has_failed(operation.task):
             operation = self._operation = _Operation(call, self._spawn(begin()))
         return await self._wait(operation.task, call)
 
     async def _wait(self, task: asyncio.Task[Any], call: str) -> Any:
-        """Wait for a task, which goes on if the caller does not."""
+        """Wait for a task, which continues if the caller is cancelled."""
         began = self._loop.time()
         done, _ = await asyncio.wait({task}, timeout=self._max_block_s)
         if not done:
@@ -426,7 +426,7 @@ class TransactionManager:
         return result
 
     def _obstacle(self) -> tuple[Exception | None, str]:
-        """Why nothing goes on: the error, and the same as a part of a sentence."""
+        """Return the error that prevents progress, and the same as part of a sentence."""
         for api, error in self._requests.failing.items():
             return error, f"; {api} failed with: {error}"
         for batch in list(self._buffer.incomplete):

@@ -1,4 +1,4 @@
-"""The requests of a transaction, each tried again until it is decided (KIP-98, KIP-360, KIP-447, KIP-890).
+"""The requests of a transaction, each retried until it is decided (KIP-98, KIP-360, KIP-447, KIP-890).
 
 In version 1 of transactions a partition is added (AddPartitionsToTxn) before it is written to, a group
 (AddOffsetsToTxn) before offsets are stored, and the epoch stays. In version 2 Produce and TxnOffsetCommit add what they
@@ -52,7 +52,7 @@ _MOVED = (NotCoordinatorError, CoordinatorNotAvailableError, RequestTimedOutErro
 _NEWEST_INIT = 5
 _INIT_KEEPS_ID_SINCE = 3
 _NEWEST_ADD_PARTITIONS = 3
-"""Later versions are for brokers among themselves."""
+"""Later versions are only used between brokers."""
 _END_OF_VERSION_2 = 5
 _OFFSETS_OF_VERSION_2 = 5
 _MEMBERS_SINCE = 3
@@ -68,7 +68,7 @@ def always() -> bool:
 
 
 class TransactionRequests:
-    """Asks the coordinator of one transactional id. On the loop.
+    """Sends requests to the coordinator of one transactional id. On the loop.
 
     Each call ends with an answer or raises what is not to be tried again; time is bounded by who awaits it.
 
@@ -86,16 +86,16 @@ class TransactionRequests:
         self._retries = RetryPolicy(backoff, log, quiet=1)
         self._concurrent = concurrent_backoff()
         self.failing: dict[str, Exception] = {}
-        """What was last said against each request that is tried again now, by its API."""
+        """The last error of each request that is being retried, by API."""
         self.last: Exception | None = None
-        """What was last said against any request."""
+        """The last error of any request."""
 
     def transaction_version(self) -> int:
-        """The version of transactions that the cluster has now: 1 or 2."""
+        """The cluster's current version of transactions: 1 or 2."""
         return 2 if self._cluster.feature_level(FEATURE) >= 2 else 1
 
     async def init(self, present: TransactionIdentity | None = None) -> tuple[int, int]:
-        """Get a producer id and epoch; what an earlier producer of this name left open is aborted.
+        """Request a producer id and epoch; aborts the open transaction of an earlier producer of this name.
 
         Arguments:
             present: what this producer has, to get the next epoch (KIP-360); None: fence every other producer.
@@ -124,7 +124,7 @@ class TransactionRequests:
     async def add_partitions(
         self, transaction: TransactionIdentity, partitions: Iterable[TopicPartition], go_on: GoOn = always
     ) -> None:
-        """Add partitions to a transaction of version 1. Raises the first thing that is said against one of them.
+        """Add partitions to a transaction of version 1. Raises the first error of a partition.
 
         Arguments:
             transaction: which.
@@ -222,7 +222,7 @@ class TransactionRequests:
         return await self._until_decided("EndTxn", "transaction", transaction.transactional_id, ask, always)
 
     async def is_complete(self) -> bool:
-        """Whether the coordinator has completed what was last ended; one try."""
+        """Ask once whether the coordinator has completed the previous transaction."""
         request = DescribeTransactionsRequest(transactional_ids=[self._transactional_id])
         response = await self._cluster.send_coordinator("transaction", self._transactional_id, request)
         (found,) = response.transaction_states
@@ -246,7 +246,7 @@ class TransactionRequests:
     async def _until_decided(
         self, api: str, kind: CoordinatorKind, key: str, ask: Callable[[], Awaitable[T]], go_on: GoOn
     ) -> T:
-        """Ask a coordinator until there is an answer, or an error that trying again does not mend.
+        """Send a request to a coordinator, retrying until it succeeds or fails with an error that is not retriable.
 
         Raises `TransactionAbortedError` where it is not to go on.
         """
@@ -301,7 +301,7 @@ def _offsets_request(
 
 
 def _is_member(group: ConsumerGroupMetadata) -> bool:
-    """Whether a coordinator is to check the membership, and not only the group's name."""
+    """Return whether the coordinator should check the membership, and not only the group's name."""
     return group.generation_id >= 0 or bool(group.member_id) or group.group_instance_id is not None
 
 

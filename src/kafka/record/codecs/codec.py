@@ -87,7 +87,7 @@ def codec_error(error: Exception) -> CodecError:
 
 
 def damage_of(errors: Errors) -> Errors:
-    """Return what damaged bytes raise, given what the libraries raise."""
+    """Return the errors that damaged bytes raise, given those of the libraries."""
     return (*_DAMAGE, *errors)
 
 

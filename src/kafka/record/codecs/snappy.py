@@ -28,7 +28,7 @@ _MAGIC = b"\x82SNAPPY\x00"
 _HEADER = _MAGIC + (1).to_bytes(4, "big") + (1).to_bytes(4, "big")
 _HEADER_SIZE = cython.declare(cython.Py_ssize_t, 16)
 _MAGIC_HEAD = cython.declare(cython.longlong, int.from_bytes(_MAGIC[:4], "big"))
-"""A header's first four bytes, which no block has as its size."""
+"""The first four bytes of a header, which are not a valid block size."""
 _MAGIC_TAIL = cython.declare(cython.longlong, int.from_bytes(_MAGIC[4:], "big"))
 _UINT32 = cython.declare(cython.longlong, 0xFFFFFFFF)
 """Declared, as Cython makes a Python object of a literal of this size, and calculates with objects then."""

@@ -99,7 +99,7 @@ def measure(data: memoryview, max_size: int) -> CompressedRecords:
 
 
 def decompress_into(data: memoryview, room: memoryview) -> int:
-    """Decompress one frame, and give how many bytes came out.
+    """Decompress one frame; returns the number of bytes.
 
     Args:
         data: the frame.
