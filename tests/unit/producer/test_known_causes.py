@@ -21,8 +21,8 @@ from kafka.producer.transactions.two_phase_commit import end_all
 from kafka.structs import ConsumerGroupMetadata, OffsetAndMetadata, TopicPartition
 from unit.producer.fake_producer import FakeProducer, producing
 from unit.producer.producing_cluster import Fault, ProducingCluster
-from unit.producer.test_transactions import both_versions, run
 from unit.producer.transaction_cluster import TransactionalCluster, offsets_answer, partitions_answer
+from unit.producer.transactions.test_transactions import both_versions, run
 from unit.virtual_loop import simulate
 
 UNKNOWN = UnknownTopicOrPartitionError

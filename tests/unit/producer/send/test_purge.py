@@ -13,8 +13,8 @@ from kafka.broker import EmbeddedBroker
 from kafka.errors import NotEnoughReplicasError, RecordPurgedError, TransactionAbortableError
 from unit.producer.fake_producer import FakeProducer, producing
 from unit.producer.producing_cluster import Fault, ProducingCluster
-from unit.producer.test_transactions import both_versions, run
 from unit.producer.transaction_cluster import TransactionalCluster
+from unit.producer.transactions.test_transactions import both_versions, run
 from unit.virtual_loop import simulate
 
 

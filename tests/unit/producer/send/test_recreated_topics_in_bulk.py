@@ -16,8 +16,8 @@ from kafka.structs import TopicPartition
 from kafka.wire.api.add_partitions_to_txn import AddPartitionsToTxnResponse
 from unit.producer.fake_producer import FakeProducer, producing
 from unit.producer.producing_cluster import Fault, ProducingCluster
-from unit.producer.test_transactions import both_versions, run
 from unit.producer.transaction_cluster import TransactionalCluster, partitions_answer
+from unit.producer.transactions.test_transactions import both_versions, run
 
 KEYS = [b"key-%d" % number for number in range(12)]
 ROWS = pa.table({"key": KEYS * 20, "value": [b"%d" % number for number in range(240)]})

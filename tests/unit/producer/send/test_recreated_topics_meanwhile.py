@@ -15,9 +15,9 @@ from kafka.producer.arrow.arrow_encoder import ArrowEncoder
 from kafka.producer.batch.memory_pool import Reservation
 from unit.producer.fake_producer import FakeProducer, producing
 from unit.producer.producing_cluster import Fault, ProducingCluster
-from unit.producer.test_recreated_topics import BY_NAME, KEYS, place_of, send_round, written
-from unit.producer.test_transactions import both_versions, run
+from unit.producer.send.test_recreated_topics import BY_NAME, KEYS, place_of, send_round, written
 from unit.producer.transaction_cluster import TransactionalCluster
+from unit.producer.transactions.test_transactions import both_versions, run
 from unit.virtual_loop import simulate
 
 
