@@ -14,15 +14,59 @@ from typing import Any
 from kafka.config import parse_consumer, parse_producer
 from kafka.config.java_names import Support, all_java_names, read_java_names, support_of, trimmed
 from kafka.errors import KafkaConfigurationError
-from kafka.spark.options.option_table import (
-    IDLE_READING,
-    IDLE_WRITING,
-    KAFKA_PREFIX,
-    REFUSED_READING,
-    REFUSED_WRITING,
-)
+from kafka.spark.options.option_table import KAFKA_PREFIX
 from kafka.spark.options.token_provider import named_token_provider
 from kafka.spark.options.values import positive
+
+_BINARY = "use valueFormat and keyFormat to decode values and keys; without them, they are read as binary"
+_STRINGS = "use valueFormat and keyFormat to encode values and keys; without them, they are written unchanged"
+_CHECKPOINT = "the offsets of a query are stored in its checkpoint"
+_INTERCEPTORS = "interceptors are Java classes"
+
+REFUSED_READING = {
+    "kafka.auto.offset.reset": "set where to start with startingOffsets",
+    "kafka.key.deserializer": _BINARY,
+    "kafka.value.deserializer": _BINARY,
+    "kafka.enable.auto.commit": _CHECKPOINT,
+    "kafka.interceptor.classes": _INTERCEPTORS,
+}
+"""Client options that a read refuses, and why."""
+
+_NO_GROUP = "reading does not use a consumer group"
+
+IDLE_READING = {
+    "kafka.auto.commit.interval.ms": _CHECKPOINT,
+    **dict.fromkeys(
+        (
+            "kafka.group.id",
+            "kafka.group.instance.id",
+            "kafka.group.protocol",
+            "kafka.group.remote.assignor",
+            "kafka.heartbeat.interval.ms",
+            "kafka.max.poll.interval.ms",
+            "kafka.partition.assignment.strategy",
+            "kafka.session.timeout.ms",
+        ),
+        _NO_GROUP,
+    ),
+    "kafka.allow.auto.create.topics": "a read does not create topics",
+    "kafka.exclude.internal.topics": "a pattern never matches internal topics",
+    "kafka.max.poll.records": "whole batches are read, without poll()",
+    "kafka.partitioner.class": "it is not for a read",
+}
+"""Client options without effect on a read, and why."""
+
+REFUSED_WRITING = {
+    "kafka.key.serializer": _STRINGS,
+    "kafka.value.serializer": _STRINGS,
+    "kafka.interceptor.classes": _INTERCEPTORS,
+    "kafka.partitioner.class": "partitioners are Java classes; a column `partition` chooses the partition",
+    "kafka.transactional.id": "use exactlyOnce and transactionalIdPrefix to write in transactions",
+}
+"""Client options that a write refuses, and why."""
+
+IDLE_WRITING: dict[str, str] = {}
+"""Client options without effect on a write, and why."""
 
 _OWN: dict[str, tuple[str, Callable[[str, str], Any]]] = {
     "kafka.bootstrap.timeout.ms": ("bootstrap_timeout_ms", positive),
