@@ -1,4 +1,4 @@
-"""The command ``kafka`` and what it says when the package `kafka` is not whole.
+"""The command ``kafka``, which also works if the package `kafka` is incomplete.
 
 Other distributions (kafka-python, kafka-python-ng) have a package `kafka` as well: whichever is installed last writes
 over files of the other, and uninstalling one takes files away from the other. So the way in stands in a package of the
@@ -23,7 +23,7 @@ def main(*before: str) -> NoReturn:
     """
     begin_in_utf_8()
     sys.argv[1:1] = before
-    gc.set_threshold(50_000)  # modules are no garbage: looking for some takes a tenth of a short command's time
+    gc.set_threshold(50_000)  # collecting garbage during imports takes a tenth of a short command's time
     have_streams()
     try:
         _run()
@@ -31,7 +31,7 @@ def main(*before: str) -> NoReturn:
         status = end.code
     except KeyboardInterrupt:
         status = 130
-    except OSError as error:  # where the doctor writes
+    except OSError as error:  # from the doctor's output
         status = 1
         if not isinstance(error, BrokenPipeError):
             print(f"Error: {error.strerror or error}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""``python -m kafka_columnar``: the command ``kafka``, also where the package `kafka` is somebody else's."""
+"""``python -m kafka_columnar``: the command ``kafka``, even if the package `kafka` belongs to another distribution."""
 
 from kafka_columnar import main
 

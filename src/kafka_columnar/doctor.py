@@ -1,4 +1,4 @@
-"""``kafka doctor``: what is installed, which variant is loaded, and what is wrong. Needs nothing but Python itself."""
+"""``kafka doctor``: reports what is installed, which variant is loaded, and problems. Needs only Python itself."""
 
 import argparse
 import importlib
@@ -39,7 +39,7 @@ _ROW = "{:<28} {:<28} {}"
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print the report; gives the exit status: 1 if something is wrong with the installation."""
+    """Print the report; return the exit status: 1 if the installation has a problem."""
     parser = argparse.ArgumentParser(
         prog="kafka doctor",
         description="Show versions, libraries, and whether the hot modules are compiled.",
@@ -68,7 +68,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _with_cluster(parser: argparse.ArgumentParser, arguments: Sequence[str], rest: Sequence[str]) -> int:
-    """What is asked of a cluster needs the package `kafka`, whole, and Click."""
+    """Check the options about a cluster, which need the complete package `kafka` and Click."""
     try:
         commands: Any = importlib.import_module("kafka.cli.commands").commands
     except Exception as error:
@@ -83,7 +83,7 @@ def _with_cluster(parser: argparse.ArgumentParser, arguments: Sequence[str], res
 
 
 def facts(problems: Sequence[Problem]) -> dict[str, Any]:
-    """The report for programs."""
+    """Return the report for programs."""
     variant, modules = _variant()
     return {
         "version": _version("kafka-columnar"),
@@ -108,7 +108,7 @@ def _write_stand_in(asked: str) -> int:
 
 
 def report(problems: Sequence[Problem]) -> Iterator[str]:
-    """The lines of the report."""
+    """Return the lines of the report."""
     variant, modules = _variant()
     yield f"kafka-columnar {_version('kafka-columnar')}: {variant}"
     yield _ROW.format("Python", platform.python_version(), platform.platform())
@@ -131,7 +131,7 @@ def report(problems: Sequence[Problem]) -> Iterator[str]:
 
 
 def _verdict(variant: str, problems: int) -> str:
-    """The last line, which stands above the next prompt."""
+    """Return the last line, which appears above the next prompt."""
     if problems:
         return f"{problems} {'thing is' if problems == 1 else 'things are'} wrong with this installation: see above."
     if variant not in ("compiled", "plain", "mixed"):
@@ -159,7 +159,7 @@ def _version(name: str) -> str:
 
 
 def _variant() -> tuple[str, dict[str, bool]]:
-    """Which variant is loaded, and of each hot module whether it is compiled."""
+    """Return which variant is loaded, and for each hot module whether it is compiled."""
     try:
         module: Any = importlib.import_module("kafka._variant")
         return module.variant(), module.compiled_modules()

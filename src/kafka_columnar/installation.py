@@ -1,5 +1,8 @@
-"""Whether this distribution is installed whole, judged by the records of installed files."""
+"""Checks whether this distribution is installed completely, by the records of installed files."""
 
+import base64
+import csv
+import hashlib
 import importlib.metadata
 import importlib.util
 import json
@@ -8,22 +11,22 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from kafka_columnar.records import PACKAGE, changed, name_of, recorded
-
 DISTRIBUTION = "kafka-columnar"
+PACKAGE = "kafka"
+_CACHES = "__pycache__"
 _NAMED = 3
-"""Files that a text names; the doctor lists all."""
+"""Maximum number of files in a message; the doctor lists all."""
 
 
 class Problem(NamedTuple):
-    """What is wrong and what to do, and the files that it is about."""
+    """A problem with its remedy, and the affected files."""
 
     text: str
     files: tuple[str, ...] = ()
 
 
 def problems() -> list[Problem]:
-    """What is wrong with the package `kafka`, each with what to do; none if it is this distribution's and whole."""
+    """Return the problems of the package `kafka`; none if it belongs to this distribution and is complete."""
     own = _own()
     files = recorded(own) if own is not None else {}
     damaged = changed(own, files) if own is not None else {}
@@ -45,7 +48,7 @@ def problems() -> list[Problem]:
 
 
 def others() -> dict[str, set[str]]:
-    """Other installed distributions that have modules in the package `kafka`, and which."""
+    """Return other installed distributions with modules in the package `kafka`, and these modules."""
     found: dict[str, set[str]] = {}
     for distribution in importlib.metadata.distributions():
         name = name_of(distribution)
@@ -58,14 +61,14 @@ def others() -> dict[str, set[str]]:
 
 
 def reinstall(*options: str) -> str:
-    """The command that installs the same again."""
+    """Return the command that reinstalls this distribution."""
     place = source()
     quoted = f"'{place}'" if " " in place else place
     return " ".join(["pip install --force-reinstall --no-deps", *options, quoted])
 
 
 def source() -> str:
-    """What to hand to pip to install the same again: a folder, an address, or the name where it came from an index."""
+    """Return what pip needs to reinstall it: a folder, a URL, or the name if it came from an index."""
     own = _own()
     try:
         url = json.loads((own.read_text("direct_url.json") if own is not None else None) or "{}").get("url", "")
@@ -77,7 +80,7 @@ def source() -> str:
 
 
 def shadowed_by() -> Path | None:
-    """The folder that ``import kafka`` finds, if that is not the one beside this package."""
+    """Return the folder that ``import kafka`` finds, unless it is the one beside this package."""
     spec = importlib.util.find_spec(PACKAGE)
     found = Path(spec.origin).parent if spec is not None and spec.origin else None
     beside = Path(__file__).resolve().parents[1] / PACKAGE
@@ -92,7 +95,7 @@ def _own() -> importlib.metadata.Distribution | None:
 
 
 def _beside(name: str, theirs: set[str], ours: Mapping[str, str], damaged: Mapping[str, bool]) -> Problem:
-    """Another distribution is installed too, over ours or under it."""
+    """Describe another distribution that shares files with this one."""
     shared = sorted(theirs & ours.keys())
     overwritten = tuple(file for file in shared if file in damaged)
     if overwritten:
@@ -109,7 +112,7 @@ def _beside(name: str, theirs: set[str], ours: Mapping[str, str], damaged: Mappi
 
 
 def _damaged(files: Mapping[str, bool]) -> Problem:
-    """Files of ours are gone or different, and nobody is there who did it."""
+    """Describe missing or changed files that no other distribution explains."""
     names = [f"{name}" if there else f"{name} (missing)" for name, there in files.items()]
     return Problem(
         f"files of kafka-columnar are missing or not as installed ({_some(files)}), as after another distribution with "
@@ -121,3 +124,44 @@ def _damaged(files: Mapping[str, bool]) -> Problem:
 def _some(files: Iterable[str]) -> str:
     names = list(files)
     return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
+
+
+def normal(name: str) -> str:
+    """Return the normalized name of a distribution."""
+    return name.lower().replace("_", "-").replace(".", "-")
+
+
+def name_of(distribution: importlib.metadata.Distribution) -> str:
+    """Return the name of a distribution; empty for the remains of an interrupted installation, without metadata."""
+    try:
+        return normal(distribution.metadata["Name"])
+    except (AttributeError, KeyError):
+        return ""
+
+
+def recorded(distribution: importlib.metadata.Distribution) -> dict[str, str]:
+    """Return the installed files in the package `kafka` with their digests, including compiled modules.
+
+    `Distribution.files` omits missing files.
+    """
+    rows = csv.reader((distribution.read_text("RECORD") or "").splitlines())
+    named = ((row[0], row[1]) for row in rows if len(row) > 1)
+    return {name: digest for name, digest in named if name.startswith(f"{PACKAGE}/") and _CACHES not in name}
+
+
+def changed(distribution: importlib.metadata.Distribution, files: dict[str, str]) -> dict[str, bool]:
+    """Return the files that differ from the installed ones, each with whether it exists."""
+    found = {}
+    for name, digest in files.items():
+        try:
+            content = Path(str(distribution.locate_file(name))).read_bytes()
+        except OSError:
+            found[name] = False
+            continue
+        if digest.startswith("sha256=") and digest != f"sha256={_sha256(content)}":
+            found[name] = True
+    return found
+
+
+def _sha256(content: bytes) -> str:
+    return base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()

@@ -1,7 +1,7 @@
-"""A stand-in for kafka-python: a distribution of its name without files, for packages that require it.
+"""A stand-in for kafka-python: a distribution of that name without files, for packages that require it.
 
-pip installs what a package requires unless a distribution of that name is there, and kafka-python would write over the
-package `kafka`. A stand-in is there, and requires kafka-columnar.
+pip installs a required package unless a distribution of that name is installed, and kafka-python would overwrite the
+package `kafka`. A stand-in prevents that, and requires kafka-columnar.
 """
 
 import base64
@@ -13,13 +13,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from kafka_columnar.records import name_of, normal
+from kafka_columnar.installation import name_of, normal
 
 RELEASES = {"kafka-python": ("3.0.12", "2.3.3", "2.0.2", "1.4.7"), "kafka-python-ng": ("2.2.3",)}
-"""What packages may require, and releases to stand in for; first the newest whose programs run here."""
+"""Names that packages may require, and the releases of each, the newest compatible one first."""
 DEFAULT = f"kafka-python=={RELEASES['kafka-python'][0]}"
 LABEL = "columnar"
-"""The local part of a stand-in's version: 3.0.12+columnar is taken for 3.0.12."""
+"""The local part of a stand-in's version: 3.0.12+columnar counts as 3.0.12."""
 
 _ASKED = re.compile(r"(?P<name>[A-Za-z][A-Za-z0-9._-]*)==(?P<version>\d+(\.\d+)*)")
 _BOUND = re.compile(r"(?P<sign><=|>=|==|!=|~=|<|>)(?P<version>\d+(\.\d+)*)")
@@ -27,7 +27,7 @@ _REQUIRED = re.compile(r"\s*(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)(?P<rest>[^;]*)(
 
 
 class Requirement(NamedTuple):
-    """That an installed distribution requires kafka-python."""
+    """An installed distribution's requirement of kafka-python."""
 
     by: str
     name: str
@@ -35,7 +35,7 @@ class Requirement(NamedTuple):
 
 
 def requirements() -> list[Requirement]:
-    """What is installed and requires kafka-python; not where only an extra of it does."""
+    """Return the requirements of installed distributions on kafka-python, except those of extras."""
     found = []
     for distribution in importlib.metadata.distributions():
         by = name_of(distribution)
@@ -49,10 +49,10 @@ def requirements() -> list[Requirement]:
 
 
 def notes(installed_beside: set[str]) -> Iterator[str]:
-    """What to do about those requirements, and which are met.
+    """Yield notes on which of those requirements are met, and what to do about the others.
 
     Arguments:
-        installed_beside: distributions that have files in the package `kafka`, which are problems of their own.
+        installed_beside: distributions with files in the package `kafka`, which are reported as problems.
     """
     for name in RELEASES:
         wanted = sorted({each for each in requirements() if each.name == name})
@@ -71,7 +71,7 @@ def notes(installed_beside: set[str]) -> Iterator[str]:
 
 
 def fitting(name: str, required: Iterable[str]) -> str:
-    """A version that those requirements allow: a release that we know, else one that they name, else the newest."""
+    """Return a version that the requirements allow: a known release, else one they name, else the newest."""
     bounds = [bound for each in required for bound in _BOUND.finditer(each)]
     for version in (*RELEASES[name], *(bound["version"] for bound in bounds)):
         if all(_allows(bound["sign"], bound["version"], version) for bound in bounds):
@@ -105,7 +105,7 @@ def write(asked: str, folder: Path) -> Path:
     Arguments:
         asked: name and version, such as "kafka-python==3.0.12".
 
-    Raises `ValueError` for what names no release of kafka-python.
+    Raises `ValueError` if `asked` is not a release of kafka-python.
     """
     file = folder / wheel_name(asked)
     info = f"{file.name.split('-py3-')[0]}.dist-info"
@@ -127,7 +127,7 @@ def write(asked: str, folder: Path) -> Path:
 
 
 def wheel_name(asked: str) -> str:
-    """The file's name; raises `ValueError`."""
+    """Return the file name of the wheel; raises `ValueError`."""
     name, version = _parsed(asked)
     return f"{name.replace('-', '_')}-{version}-py3-none-any.whl"
 

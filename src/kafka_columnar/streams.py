@@ -1,4 +1,4 @@
-"""The standard streams of a command, whatever the caller has made of them."""
+"""Repairs the standard streams of a command, in whatever state the caller has left them."""
 
 import codecs
 import contextlib
@@ -8,15 +8,15 @@ import sys
 from typing import TextIO
 
 _STREAMS = (("stdin", "r", os.O_WRONLY), ("stdout", "w", os.O_RDONLY), ("stderr", "w", os.O_WRONLY))
-"""Name and mode of each, and what opens its place where it is closed."""
+"""Name and mode of each, and the flag to open a replacement if it is closed."""
 
 Status = int | str | None
 
 
 def begin_in_utf_8() -> None:
-    """Begin again in Python's UTF-8 mode where all text of the system is ASCII: in the C locale with PYTHONUTF8=0.
+    """Restart in Python's UTF-8 mode if the system's encoding is ASCII: in the C locale with PYTHONUTF8=0.
 
-    Arguments, variables and names of files beyond ASCII have no text there that could be sent to a broker.
+    There, arguments, variables and file names beyond ASCII cannot be decoded to text that could be sent to a broker.
     """
     if sys.flags.utf8_mode or codecs.lookup(sys.getfilesystemencoding()).name != "ascii" or not sys.executable:
         return
@@ -24,11 +24,11 @@ def begin_in_utf_8() -> None:
 
 
 def have_streams() -> None:
-    """Have all three, and an output that writes all it is given.
+    """Make sure that all three streams exist, and that standard output writes everything.
 
-    Where the caller has closed one, Python has none, and the next connection would get its number. Reading or writing
-    fails then, but for standard error. With PYTHONUNBUFFERED a write to a pipe or a disk that ends in the middle is no
-    error, and the rest is lost.
+    If the caller has closed a stream, Python has none, and the next connection would get its descriptor. The
+    replacement fails on reading and writing, except standard error. With PYTHONUNBUFFERED a partial write to a pipe or
+    a disk is not an error, and the rest would be lost.
     """
     for number, (name, mode, access) in enumerate(_STREAMS):
         if getattr(sys, name) is None:
@@ -38,17 +38,17 @@ def have_streams() -> None:
                 os.close(nowhere)
             setattr(sys, name, os.fdopen(number, mode, closefd=False))
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
-        sys.stdout.reconfigure(errors="backslashreplace")  # a name that its encoding lacks, as on Windows in a pipe
+        sys.stdout.reconfigure(errors="backslashreplace")  # characters missing in its encoding, as in a pipe on Windows
     if isinstance(getattr(sys.stdout, "buffer", None), io.RawIOBase):
         buffered = os.fdopen(sys.stdout.fileno(), "wb", closefd=False)
         sys.stdout = io.TextIOWrapper(buffered, sys.stdout.encoding, sys.stdout.errors, line_buffering=True)
 
 
 def flushed(status: Status) -> Status:
-    """The status with which a command ends, once what it has printed is written.
+    """Flush the output; return the exit status of the command.
 
-    A command that could not write what it had to say has failed. Nothing is left for the interpreter, which would try
-    again, and end with a status of its own.
+    A command that could not write its output has failed. Nothing is left for the interpreter to flush, which would try
+    again and exit with its own status.
     """
     try:
         sys.stdout.flush()
@@ -59,7 +59,7 @@ def flushed(status: Status) -> Status:
         status = status or 1
     try:
         sys.stderr.flush()
-    except OSError:  # there is no telling anybody
+    except OSError:  # there is no way to report it
         _give_up(sys.stderr)
     return status
 
@@ -70,7 +70,7 @@ def _complain(line: str) -> None:
 
 
 def _give_up(stream: TextIO) -> None:
-    """Have what is left in a stream go where nobody waits for it."""
+    """Discard what is left in a stream."""
     with contextlib.suppress(OSError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())

@@ -1,7 +1,7 @@
-"""Where ``opentelemetry-instrument`` finds this package: an entry point of the group "opentelemetry_post_instrument".
+"""The entry point for ``opentelemetry-instrument``, in the group "opentelemetry_post_instrument".
 
-The command instruments a library where the distribution that its instrumentation names is installed, and the one for
-this API names kafka-python. The package `kafka` is there all the same, so it is instrumented from here.
+The command instruments a library only if the distribution named by the instrumentation is installed, and the one for
+this API names kafka-python. This entry point instruments the package `kafka` of this distribution.
 """
 
 import importlib.metadata
@@ -26,5 +26,5 @@ def instrument() -> None:
             instrumentor = entry.load()()
             if not instrumentor.is_instrumented_by_opentelemetry:
                 instrumentor.instrument(skip_dep_check=True)
-        except Exception:  # tracing that does not begin is no reason for the program not to
+        except Exception:  # failing to start tracing must not stop the program
             log.exception("the clients could not be instrumented")

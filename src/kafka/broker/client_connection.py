@@ -151,7 +151,7 @@ class ClientConnection(asyncio.BufferedProtocol):
 
     def _end_without_login(self) -> None:
         if self._login is not None and not self._login.has_succeeded:
-            log.warning("connection of %s is closed: nobody has logged in for %d s", self._peer, _LOGIN_S)
+            log.warning("closing the connection of %s: no login within %d s", self._peer, _LOGIN_S)
             self.close()
 
     def eof_received(self) -> bool:
@@ -225,7 +225,7 @@ class ClientConnection(asyncio.BufferedProtocol):
             if not self._goes_on:
                 self._serve_round()
         except ConnectionFault as error:
-            log.warning("connection of %s is closed: %s", self._peer, error)
+            log.warning("closing the connection of %s: %s", self._peer, error)
             self.close()
             return
         if not self._sends_more and (self._closing or self._has_served_all):
@@ -356,7 +356,7 @@ class ClientConnection(asyncio.BufferedProtocol):
                 raise error
             response = answer.result() if error is None else self._handling.failed(request, context, error)
         except ConnectionFault as fault:
-            log.warning("connection of %s is closed: %s", self._peer, fault)
+            log.warning("closing the connection of %s: %s", self._peer, fault)
             self.close()
             return
         if response is not None:
@@ -395,7 +395,7 @@ class ClientConnection(asyncio.BufferedProtocol):
         if small:
             transport.write(b"".join(small))
         if self._login is not None and self._login.has_failed:
-            log.warning("connection of %s is closed: the login failed: %s", self._peer, self._login.why)
+            log.warning("closing the connection of %s: the login failed: %s", self._peer, self._login.why)
             self._closing = True
             transport.close()
 

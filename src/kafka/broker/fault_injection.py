@@ -53,7 +53,7 @@ def serve_with_fault(rule: FaultRule, serve: Serve, broker: Broker, request: Any
     if rule.handled:
         serve(request)
     if rule.action is Action.CLOSE:
-        raise ConnectionFault("a fault was asked for")
+        raise ConnectionFault("a fault rule closes it")
     return NoAnswer(loop=asyncio.get_running_loop())
 
 

@@ -317,7 +317,7 @@ def _code(error: object) -> int:
     if isinstance(code, int) and not isinstance(code, bool):
         return code
     raise TypeError(
-        f"expected a class of kafka.errors that has a code of Kafka's, such as NotLeaderForPartitionError, or such a "
+        f"expected a class of kafka.errors with a Kafka error code, such as NotLeaderForPartitionError, or such a "
         f"code, got {type(error).__name__}: {error!r}"
     )
 

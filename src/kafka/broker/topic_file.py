@@ -145,7 +145,7 @@ def _rows_of_folders(logs: Path) -> list[TopicRow]:
         if not name or len(digits) != _ID_DIGITS or not partitions:
             continue
         if len(name) == _NAME_IN_FOLDER:
-            log.error("%s is left out: the name of its topic may be longer than the folder says", folder)
+            log.error("ignoring %s: the name of its topic may be longer than the folder's name shows", folder)
             continue
         try:
             rows[name] = TopicRow(name, uuid.UUID(digits), max(partitions) + 1, {})

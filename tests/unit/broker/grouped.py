@@ -13,8 +13,7 @@ from kafka.broker.groups.group_state import GroupState
 from kafka.broker.groups.member import JoinRequest, JoinResult, Protocol, SyncResult
 from kafka.broker.groups.offsets import CommittedOffset, OffsetJournal
 from kafka.broker.settings import BrokerSettings
-
-from .clock import VirtualClock
+from unit.broker.clock import VirtualClock
 
 GROUP = "g"
 RANGE = Protocol("range", b"range subscription")

@@ -15,8 +15,7 @@ from kafka.wire.api.produce import (
     ProduceResponse,
     TopicProduceData,
 )
-
-from .wireclient import WireClient
+from unit.broker.wireclient import WireClient
 
 
 async def create(client: WireClient, topic: str, partitions: int = 1, **configs: str) -> UUID:

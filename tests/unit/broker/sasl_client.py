@@ -8,8 +8,7 @@ import hmac
 
 from kafka.wire.api.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from kafka.wire.api.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
-
-from .wireclient import WireClient
+from unit.broker.wireclient import WireClient
 
 HASHES = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
 MECHANISMS = ["PLAIN", *HASHES]

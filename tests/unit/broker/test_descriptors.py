@@ -9,8 +9,7 @@ import pytest
 from kafka.broker import EmbeddedBroker, descriptors
 from kafka.broker.descriptors import DescriptorReserve
 from kafka.wire.api.metadata import MetadataRequest
-
-from .wireclient import WireClient
+from unit.broker.wireclient import WireClient
 
 
 @pytest.mark.parametrize(("limit", "most"), [(1024, 895), (100, 74), (1_000_000, 999_871)])

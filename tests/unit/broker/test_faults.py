@@ -24,10 +24,9 @@ from kafka.wire.api.metadata import MetadataRequest, MetadataRequestTopic
 from kafka.wire.api.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchRequestTopics
 from kafka.wire.api.produce import ProduceRequest
 from kafka.wire.framing import decode_request
-
-from .batches import make_batch
-from .requests import create, fetch_request, fetched, produce_request, produced, values
-from .wireclient import WireClient
+from unit.broker.batches import make_batch
+from unit.broker.requests import create, fetch_request, fetched, produce_request, produced, values
+from unit.broker.wireclient import WireClient
 
 NOT_LEADER = 6
 

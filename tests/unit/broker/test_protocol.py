@@ -17,10 +17,9 @@ from kafka.wire.api.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from kafka.wire.api.metadata import MetadataRequest, MetadataRequestTopic
 from kafka.wire.api.produce import ProduceRequest
 from kafka.wire.framing import encode_request
-
-from .batches import make_batch
-from .requests import create, fetch_request, produce_request, produced
-from .wireclient import WireClient
+from unit.broker.batches import make_batch
+from unit.broker.requests import create, fetch_request, produce_request, produced
+from unit.broker.wireclient import WireClient
 
 
 @pytest.fixture
@@ -144,7 +143,7 @@ async def test_what_is_no_request_ends_only_its_own_connection(
             await bad.write(bytes.fromhex(frame))
             assert await bad.is_closed()
     assert len(caplog.records) == 1
-    assert "is closed" in caplog.text
+    assert "closing the connection" in caplog.text
     assert (await client.call(ApiVersionsRequest(), 0)).error_code == 0
 
 
@@ -167,7 +166,7 @@ async def test_what_somebody_speaks_who_does_not_speak_kafkas_protocol_is_told(
         with caplog.at_level(logging.WARNING, "kafka.broker"):
             await bad.write(sent)
             assert await bad.is_closed()
-    assert f"connection of 127.0.0.1 is closed: {said}" in caplog.text
+    assert f"closing the connection of 127.0.0.1: {said}" in caplog.text
 
 
 async def test_random_bytes_do_no_harm(

@@ -30,11 +30,10 @@ from kafka.wire.api.offset_commit import (
     OffsetCommitRequestTopic,
 )
 from kafka.wire.api.produce import ProduceResponse
-
-from .batches import NOW_MS, append, make_batch
-from .grouped import GROUP, Harness
-from .requests import create, fetch_request, fetched, produce_request, produced, values
-from .wireclient import WireClient
+from unit.broker.batches import NOW_MS, append, make_batch
+from unit.broker.grouped import GROUP, Harness
+from unit.broker.requests import create, fetch_request, fetched, produce_request, produced, values
+from unit.broker.wireclient import WireClient
 
 OpenLog = Callable[..., PartitionLog]
 

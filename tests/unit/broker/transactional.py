@@ -24,10 +24,9 @@ from kafka.wire.api.txn_offset_commit import (
     TxnOffsetCommitRequestPartition,
     TxnOffsetCommitRequestTopic,
 )
-
-from .batches import make_batch
-from .clock import VirtualClock
-from .requests import fetch_request, fetched, produce_request, produced
+from unit.broker.batches import make_batch
+from unit.broker.clock import VirtualClock
+from unit.broker.requests import fetch_request, fetched, produce_request, produced
 
 NAME, GROUP, TOPIC, PARTITIONS = "x", "g", "t", 2
 

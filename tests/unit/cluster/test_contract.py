@@ -42,7 +42,7 @@ from unit.net import scripted
 from unit.waiting import let_pass, until
 
 
-class World(Protocol):
+class ThreeBrokers(Protocol):
     """Three brokers; each answers a Heartbeat with its own id as the error code."""
 
     client: ClusterAccess
@@ -174,7 +174,7 @@ class FakeWorld:
 
 
 @pytest.fixture(params=["real", "fake"])
-async def world(request: pytest.FixtureRequest) -> AsyncIterator[World]:
+async def world(request: pytest.FixtureRequest) -> AsyncIterator[ThreeBrokers]:
     if request.param == "fake":
         fake = FakeWorld()
         fake.client.watch_topics({"t"})
@@ -189,7 +189,7 @@ async def world(request: pytest.FixtureRequest) -> AsyncIterator[World]:
 
 
 @pytest.fixture
-async def client(world: World) -> ClusterAccess:
+async def client(world: ThreeBrokers) -> ClusterAccess:
     await world.client.start()
     return world.client
 
@@ -209,13 +209,15 @@ async def test_start_reads_the_metadata_of_what_is_watched(client: ClusterAccess
     assert client.metadata.topic_name(client.metadata.topic_id("t")) == "t"  # type: ignore[arg-type]
 
 
-async def test_a_named_refresh_keeps_others_and_a_full_one_forgets_them(world: World, client: ClusterAccess) -> None:
+async def test_a_named_refresh_keeps_others_and_a_full_one_forgets_them(
+    world: ThreeBrokers, client: ClusterAccess
+) -> None:
     world.add_topic("other")
     assert (await client.refresh_metadata(["other"])).topics() == {"t", "other"}
     assert (await client.refresh_metadata()).topics() == {"t"}
 
 
-async def test_all_topics_are_watched_when_none_are_named(world: World, client: ClusterAccess) -> None:
+async def test_all_topics_are_watched_when_none_are_named(world: ThreeBrokers, client: ClusterAccess) -> None:
     world.add_topic("other")
     client.watch_topics(None)
     assert (await client.refresh_metadata()).topics() == {"t", "other"}
@@ -227,7 +229,7 @@ async def test_a_topic_that_is_not_there_has_its_error(client: ClusterAccess) ->
     assert metadata.partitions_for_topic("missing") is None
 
 
-async def test_a_refresh_that_is_requested_comes_without_waiting(world: World, client: ClusterAccess) -> None:
+async def test_a_refresh_that_is_requested_comes_without_waiting(world: ThreeBrokers, client: ClusterAccess) -> None:
     world.lead(0, 3, 6)
     client.request_refresh(["t"])
     assert client.metadata.leader_for_partition(TP) == 2
@@ -252,7 +254,7 @@ async def test_a_newer_leader_of_a_known_broker_is_noted(client: ClusterAccess) 
     assert client.metadata.leader_for_partition(TP) == 3
 
 
-async def test_metadata_never_go_back_to_an_older_leader_epoch(world: World, client: ClusterAccess) -> None:
+async def test_metadata_never_go_back_to_an_older_leader_epoch(world: ThreeBrokers, client: ClusterAccess) -> None:
     client.note_leader(TP, 3, 6)
     await client.refresh_metadata()
     assert client.metadata.leader_for_partition(TP) == 3
@@ -261,14 +263,14 @@ async def test_metadata_never_go_back_to_an_older_leader_epoch(world: World, cli
     assert client.metadata.leader_for_partition(TP) == 1
 
 
-async def test_reading_metadata_remembers_nothing(world: World, client: ClusterAccess) -> None:
+async def test_reading_metadata_remembers_nothing(world: ThreeBrokers, client: ClusterAccess) -> None:
     world.add_topic("other")
     answer = await client.read_metadata({"other"})
     assert [topic.name for topic in answer.topics] == ["other"]
     assert client.metadata.topics() == {"t"}
 
 
-async def test_a_leader_is_waited_for(world: World, client: ClusterAccess) -> None:
+async def test_a_leader_is_waited_for(world: ThreeBrokers, client: ClusterAccess) -> None:
     assert await client.partition_leader(TP, 3_000) == 2
     world.lead(0, -1, 6)
     await client.refresh_metadata()
@@ -278,7 +280,7 @@ async def test_a_leader_is_waited_for(world: World, client: ClusterAccess) -> No
     assert await waiting == 3
 
 
-async def test_who_waits_for_a_leader_is_told_why_there_is_none(world: World, client: ClusterAccess) -> None:
+async def test_who_waits_for_a_leader_is_told_why_there_is_none(world: ThreeBrokers, client: ClusterAccess) -> None:
     for partition, said in ((TopicPartition("missing", 0), "'missing'"), (TopicPartition("t", 7), "no partition 7")):
         waiting = asyncio.create_task(client.partition_leader(partition, 1_500))
         before = world.asked("Metadata")
@@ -291,7 +293,7 @@ async def test_who_waits_for_a_leader_is_told_why_there_is_none(world: World, cl
         await client.partition_leader(TopicPartition("secret", 0), 3_000)
 
 
-async def test_the_controller_is_found_again_when_it_moves(world: World, client: ClusterAccess) -> None:
+async def test_the_controller_is_found_again_when_it_moves(world: ThreeBrokers, client: ClusterAccess) -> None:
     assert await client.controller() == 1
     world.controller(3)
     await client.refresh_metadata()
@@ -309,14 +311,14 @@ async def test_a_request_goes_to_the_broker_asked_for(client: ClusterAccess) -> 
     assert [(await client.send(node, heartbeat())).error_code for node in (1, 2, 3)] == [1, 2, 3]
 
 
-async def test_any_broker_that_is_up_will_do(world: World, client: ClusterAccess) -> None:
+async def test_any_broker_that_is_up_will_do(world: ThreeBrokers, client: ClusterAccess) -> None:
     await world.stop(1)
     await world.stop(2)
     answer = await client.retry("the test", lambda: client.send_any(heartbeat()), 3_000)
     assert answer.error_code == 3
 
 
-async def test_what_a_version_cannot_say_does_not_arrive(world: World) -> None:
+async def test_what_a_version_cannot_say_does_not_arrive(world: ThreeBrokers) -> None:
     world.serves("ListOffsets", 1, 3)
     seen: list[ListOffsetsRequest] = []
 
@@ -339,7 +341,7 @@ async def test_version_bounds_are_kept(client: ClusterAccess) -> None:
         await client.send(2, heartbeat(), min_version=50)
 
 
-async def test_an_api_that_the_brokers_lack_is_refused(world: World) -> None:
+async def test_an_api_that_the_brokers_lack_is_refused(world: ThreeBrokers) -> None:
     world.serves("Heartbeat", 50, 60)
     await world.client.start()
     with pytest.raises(UnsupportedVersionError, match="Heartbeat"):
@@ -353,7 +355,7 @@ async def test_the_version_is_known_once_the_broker_was_connected(client: Cluste
     assert client.api_version(3, HeartbeatRequest, max_version=2) == 2
 
 
-async def test_the_level_of_a_feature_is_what_the_last_broker_told_that_was_connected(world: World) -> None:
+async def test_the_level_of_a_feature_is_what_the_last_broker_told_that_was_connected(world: ThreeBrokers) -> None:
     world.feature("transaction.version", 1)
     client = world.client
     assert client.feature_level("transaction.version") == 0, "nobody has told yet"
@@ -372,13 +374,13 @@ async def test_a_broker_that_the_cluster_lacks_asks_for_fresh_metadata(client: C
     assert caught.value.invalid_metadata
 
 
-async def test_a_broker_that_is_down_refuses(world: World, client: ClusterAccess) -> None:
+async def test_a_broker_that_is_down_refuses(world: ThreeBrokers, client: ClusterAccess) -> None:
     await world.stop(2)
     with pytest.raises(KafkaConnectionError):
         await client.send(2, heartbeat())
 
 
-async def test_a_silent_broker_times_out_and_the_connection_ends(world: World, client: ClusterAccess) -> None:
+async def test_a_silent_broker_times_out_and_the_connection_ends(world: ThreeBrokers, client: ClusterAccess) -> None:
     world.serve("Heartbeat", lambda node_id, request: SILENCE)
     connection = await client.connection(2)
     with pytest.raises(KafkaTimeoutError, match="Heartbeat"):
@@ -387,7 +389,7 @@ async def test_a_silent_broker_times_out_and_the_connection_ends(world: World, c
     assert client.ready_connection(2) is None
 
 
-async def test_what_waits_for_an_answer_fails_when_the_broker_goes(world: World, client: ClusterAccess) -> None:
+async def test_what_waits_for_an_answer_fails_when_the_broker_goes(world: ThreeBrokers, client: ClusterAccess) -> None:
     world.serve("Heartbeat", lambda node_id, request: SILENCE)
     sending = asyncio.create_task(client.send(2, heartbeat()))
     await until(lambda: world.asked("Heartbeat") == 1)
@@ -421,7 +423,7 @@ async def test_a_connection_is_ready_once_it_was_asked_for(client: ClusterAccess
     assert await client.connection(2, "fetch") is not connection
 
 
-async def test_answers_of_a_connection_come_in_order(world: World, client: ClusterAccess) -> None:
+async def test_answers_of_a_connection_come_in_order(world: ThreeBrokers, client: ClusterAccess) -> None:
     async def slow_first(node_id: int, request: HeartbeatRequest) -> HeartbeatResponse:
         await asyncio.sleep(0.02 if request.generation_id == 1 else 0)
         return HeartbeatResponse(error_code=request.generation_id)
@@ -447,7 +449,7 @@ async def test_answers_of_a_connection_come_in_order(world: World, client: Clust
     assert connection.in_flight == 0
 
 
-async def test_a_channel_is_not_held_up_by_another(world: World, client: ClusterAccess) -> None:
+async def test_a_channel_is_not_held_up_by_another(world: ThreeBrokers, client: ClusterAccess) -> None:
     gate = asyncio.Event()
 
     async def answer(node_id: int, request: HeartbeatRequest) -> HeartbeatResponse:
@@ -463,7 +465,7 @@ async def test_a_channel_is_not_held_up_by_another(world: World, client: Cluster
     assert (await long_poll).error_code == 2
 
 
-async def test_a_connection_that_ended_refuses(world: World, client: ClusterAccess) -> None:
+async def test_a_connection_that_ended_refuses(world: ThreeBrokers, client: ClusterAccess) -> None:
     connection = await client.connection(2)
     await world.stop(2)
     await until(lambda: connection.closed)
@@ -480,7 +482,7 @@ async def test_any_connection_is_one_that_is_open(client: ClusterAccess) -> None
 # Coordinators
 
 
-async def test_a_coordinator_is_remembered_until_it_is_forgotten(world: World, client: ClusterAccess) -> None:
+async def test_a_coordinator_is_remembered_until_it_is_forgotten(world: ThreeBrokers, client: ClusterAccess) -> None:
     world.coordinator(3)
     assert await client.coordinator("group", "g") == 3
     world.coordinator(2)
@@ -489,7 +491,7 @@ async def test_a_coordinator_is_remembered_until_it_is_forgotten(world: World, c
     assert (await client.send_coordinator("group", "g", heartbeat())).error_code == 2
 
 
-async def test_a_coordinator_that_fails_is_looked_up_anew(world: World, client: ClusterAccess) -> None:
+async def test_a_coordinator_that_fails_is_looked_up_anew(world: ThreeBrokers, client: ClusterAccess) -> None:
     world.coordinator(2)
     await client.send_coordinator("group", "g", heartbeat())
     await world.stop(2)
@@ -498,7 +500,7 @@ async def test_a_coordinator_that_fails_is_looked_up_anew(world: World, client: 
     assert answer.error_code == 3
 
 
-async def test_a_coordinator_is_waited_for_until_the_time_is_up(world: World, client: ClusterAccess) -> None:
+async def test_a_coordinator_is_waited_for_until_the_time_is_up(world: ThreeBrokers, client: ClusterAccess) -> None:
     world.coordinator(1, error=15)
     looking = asyncio.create_task(client.coordinator("group", "g", timeout_ms=1_500))
     await until(lambda: world.asked("FindCoordinator") > 1)
@@ -507,7 +509,7 @@ async def test_a_coordinator_is_waited_for_until_the_time_is_up(world: World, cl
         await looking
 
 
-async def test_a_group_that_may_not_be_used_is_told_at_once(world: World, client: ClusterAccess) -> None:
+async def test_a_group_that_may_not_be_used_is_told_at_once(world: ThreeBrokers, client: ClusterAccess) -> None:
     world.coordinator(1, error=30)
     with pytest.raises(GroupAuthorizationFailedError, match="'g'"):
         await client.coordinator("group", "g")
@@ -516,7 +518,7 @@ async def test_a_group_that_may_not_be_used_is_told_at_once(world: World, client
 # The end
 
 
-async def test_after_close_everything_is_refused(world: World, client: ClusterAccess) -> None:
+async def test_after_close_everything_is_refused(world: ThreeBrokers, client: ClusterAccess) -> None:
     await client.send(1, heartbeat())
     await client.close()
     for call in (client.send(1, heartbeat()), client.send_any(heartbeat()), client.refresh_metadata()):
@@ -525,7 +527,7 @@ async def test_after_close_everything_is_refused(world: World, client: ClusterAc
     await client.close()
 
 
-async def test_close_ends_what_is_under_way(world: World, client: ClusterAccess) -> None:
+async def test_close_ends_what_is_under_way(world: ThreeBrokers, client: ClusterAccess) -> None:
     world.serve("Heartbeat", lambda node_id, request: SILENCE)
     sending = asyncio.create_task(client.send(2, heartbeat()))
     await until(lambda: world.asked("Heartbeat") == 1)

@@ -26,7 +26,7 @@ def frame(groups):
 
 @pytest.fixture
 async def world():
-    class World:
+    class ReaderSetup:
         def __init__(self):
             self.given, self.unreadable = [], []
             loop = asyncio.get_running_loop()
@@ -44,7 +44,7 @@ async def world():
             while self.reader._beside:
                 await asyncio.sleep(0)
 
-    return World()
+    return ReaderSetup()
 
 
 async def test_a_small_answer_is_read_at_once(world):

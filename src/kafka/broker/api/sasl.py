@@ -114,7 +114,7 @@ def _changes(
 ) -> dict[tuple[str, str], ScramCredential | None]:
     """Return the change for a user; raises `RequestFailed` if it is invalid or not the only one."""
     if not user:
-        raise RequestFailed(ErrorCode.UNACCEPTABLE_CREDENTIAL, "a user has a name that is not empty")
+        raise RequestFailed(ErrorCode.UNACCEPTABLE_CREDENTIAL, "the user name is empty")
     changes: dict[tuple[str, str], ScramCredential | None] = {}
     numbers = [one.mechanism for one in request.deletions if one.name == user]
     numbers += [one.mechanism for one in request.upsertions if one.name == user]

@@ -186,7 +186,7 @@ class ConsumerMembers:
         if said.epoch != member.epoch and not is_late:
             raise RequestFailed(
                 _E.FENCED_MEMBER_EPOCH,
-                f"The member is at epoch {member.epoch}, not {said.epoch}: it must join again.",
+                f"The member is at epoch {member.epoch}, not {said.epoch}: it must rejoin.",
             )
         return member
 
@@ -232,7 +232,7 @@ class ConsumerMembers:
         try:
             self._store(group_id, group)
         except RequestFailed as error:
-            log.warning("group %s: that member %s is gone is not kept: %s", group_id, member.member_id, error)
+            log.warning("group %s: the removal of member %s could not be stored: %s", group_id, member.member_id, error)
 
     # -- offsets ------------------------------------------------------------------------------------------------------
 

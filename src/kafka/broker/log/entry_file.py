@@ -49,7 +49,7 @@ class EntryFile:
             yield entry
         self._fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         if self._size < len(data) and not self._damaged:
-            log.warning("%s: cut %d bytes that are no whole entry", self._path, len(data) - self._size)
+            log.warning("%s: cut off %d bytes of an incomplete entry", self._path, len(data) - self._size)
             os.ftruncate(self._fd, self._size)
         self._synced_size = self._size
         if self._sync:
@@ -59,8 +59,7 @@ class EntryFile:
         """If `load` skipped damage, rename the damaged file and continue with a new one that holds these entries."""
         if self._damaged:
             log.error(
-                "%s is damaged: %d bytes before whole entries are passed over, what was written there is lost. "
-                "The file is kept as %s",
+                "%s is damaged: skipped %d bytes before whole entries, whose content is lost. The file is kept as %s",
                 self._path,
                 self._damaged,
                 keep_damaged(self._path).name,

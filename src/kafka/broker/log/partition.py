@@ -90,7 +90,7 @@ class PartitionLog:
         try:
             return int(self._start_file.read_text(encoding="ascii"))
         except ValueError:
-            log.warning("%s is damaged: records that were deleted may be there again", self._start_file)
+            log.warning("%s is damaged: deleted records may reappear", self._start_file)
             return 0
 
     # -- failing ------------------------------------------------------------------------------------------------------

@@ -202,7 +202,7 @@ class Store:
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             self._clear()
             log.error(
-                "%s is damaged (%s: %s); it is kept as %s, and the schema registry begins empty",
+                "%s is damaged (%s: %s); it is kept as %s, and the schema registry starts empty",
                 path,
                 type(error).__name__,
                 error,

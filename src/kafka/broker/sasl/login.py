@@ -107,12 +107,12 @@ class Login:
             if key in (_API_VERSIONS, _HANDSHAKE):
                 return True
             raise ConnectionFault(
-                f"{name} before a login: this listener asks for SASL (security.protocol SASL_PLAINTEXT)"
+                f"{name} before a login: this listener requires SASL (security.protocol SASL_PLAINTEXT)"
             )
         if key == _AUTHENTICATE:
             return True
         if key not in (_API_VERSIONS, _HANDSHAKE):
-            raise ConnectionFault(f"{name} within a login: the rest of the exchange is to come first")
+            raise ConnectionFault(f"{name} within a login: the client must finish the exchange first")
         self._fail(f"{name} within the exchange")
         return False
 

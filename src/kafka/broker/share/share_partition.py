@@ -200,7 +200,7 @@ class SharePartition:
             if batch.first > batch.last or batch.first <= expected:
                 raise RequestFailed(ErrorCode.INVALID_REQUEST, "batches of acknowledgements must be in order")
             if len(batch.types) not in (1, batch.last - batch.first + 1):
-                raise RequestFailed(ErrorCode.INVALID_REQUEST, "one type, or one for each offset, is expected")
+                raise RequestFailed(ErrorCode.INVALID_REQUEST, "expected one type, or one per offset")
             if any(kind not in (0, 1, 2, 3, 4) for kind in batch.types):
                 raise RequestFailed(ErrorCode.INVALID_REQUEST, "there is no such type of acknowledgement")
             if AckType.RENEW in batch.types and not limits.renewable:

@@ -19,7 +19,7 @@ ALL = Subscription(UUID(int=7), 1, (Compression.ZSTD,), 300.0, 1 << 20, True, ("
 BEGAN = 1_000
 
 
-class World:
+class MeteredClient:
     """A client with a few metrics, and what is pushed of it."""
 
     def __init__(self, identity: Identity | None = None) -> None:
@@ -53,14 +53,14 @@ def points_of(data: bytes) -> dict[tuple[str, ...], metrics_pb2.NumberDataPoint]
 
 
 def test_names_are_those_of_kip_714_and_what_has_no_value_is_left_out():
-    assert list(World().push()) == [
+    assert list(MeteredClient().push()) == [
         ("org.apache.kafka.producer.record.send.total",),
         ("org.apache.kafka.producer.record.size.avg",),
     ]
 
 
 def test_nodes_topics_and_partitions_are_attributes_and_come_last():
-    world = World()
+    world = MeteredClient()
     one = [world.metric("record-size-avg")]
     world.metrics.add("producer-node-metrics.node-1", one, world)
     world.metrics.add("producer-topic-metrics.a.b", one, world)
@@ -84,17 +84,17 @@ def test_nodes_topics_and_partitions_are_attributes_and_come_last():
     ],
 )
 def test_only_what_is_subscribed_to_is_pushed(prefixes, names):
-    found = World().push(ALL._replace(prefixes=prefixes))
+    found = MeteredClient().push(ALL._replace(prefixes=prefixes))
     assert {name.rpartition(".")[2] for (name,) in found} == names
 
 
 def test_a_prefix_of_the_users_for_groups_of_metrics_does_not_show():
-    world = World(Identity("admin-client", "producer"))
+    world = MeteredClient(Identity("admin-client", "producer"))
     assert all(name.startswith("org.apache.kafka.admin.client.record.") for (name,) in world.push())
 
 
 def test_deltas_are_counted_from_the_last_push_that_arrived():
-    world = World()
+    world = MeteredClient()
     key = ("org.apache.kafka.producer.record.send.total",)
     world.values["record-send-total"] = 10.0
     world.now_ns = 2_000
@@ -112,7 +112,7 @@ def test_deltas_are_counted_from_the_last_push_that_arrived():
 
 
 def test_a_sum_that_begins_anew_counts_from_there():
-    world = World()
+    world = MeteredClient()
     key = ("org.apache.kafka.producer.record.send.total",)
     world.values["record-send-total"] = 10.0
     world.push()
@@ -121,7 +121,7 @@ def test_a_sum_that_begins_anew_counts_from_there():
 
 
 def test_cumulative_sums_are_counted_from_the_start():
-    world = World()
+    world = MeteredClient()
     cumulative = ALL._replace(delta=False)
     for value in (10.0, 15.0):
         world.values["record-send-total"] = value
@@ -130,7 +130,7 @@ def test_cumulative_sums_are_counted_from_the_start():
 
 
 def test_a_sum_that_was_left_out_for_want_of_room_is_counted_on():
-    world = World()
+    world = MeteredClient()
     world.values["record-send-total"] = 10.0
     collected = world.collector.collect(ALL, (), 50)
     assert (collected.data, collected.left_out) == (b"", 2)
@@ -140,32 +140,32 @@ def test_a_sum_that_was_left_out_for_want_of_room_is_counted_on():
 
 def test_metrics_of_the_program_keep_their_group():
     own = [(Point("my-app-metrics", "orders-total", {"shop": "x"}, 4.0), True), (Point("g", "Depth", {}, 1.0), False)]
-    found = World().push(of_program=own)
+    found = MeteredClient().push(of_program=own)
     assert found["org.apache.kafka.my.app.orders.total", "shop=x"].as_double == 4.0
     assert found["org.apache.kafka.g.depth",].as_double == 1.0
 
 
 def test_what_is_not_wanted_is_not_read():
-    world = World()
+    world = MeteredClient()
     world.metrics.add("producer-metrics", [Metric("bad", "", lambda of, now: 1 / 0)], world)
     assert len(world.push(ALL._replace(prefixes=("org.apache.kafka.producer.record",)))) == 2
 
 
 def test_what_is_listed_late_is_pushed_too():
-    world = World()
+    world = MeteredClient()
     one = [world.metric("record-size-avg")]
     world.metrics.before_listing(lambda: world.metrics.add("producer-metrics", one, world, {"partition": "7"}))
     assert ("org.apache.kafka.producer.record.size.avg", "partition=7") in world.push()
 
 
 def test_nothing_is_told_with_metrics_disabled():
-    world = World()
+    world = MeteredClient()
     connection = replace(parse_producer({}).connection, metrics_enabled=False)
     world.metrics = ClientMetrics(connection, lambda: 0.0)
     assert world.metrics.points() == []
 
 
 def test_labels_that_are_not_set_are_left_out():
-    world = World()
+    world = MeteredClient()
     (resource,) = metrics_pb2.MetricsData.FromString(world.collector.collect(ALL, (), 9_999).data).resource_metrics
     assert {each.key: each.value.string_value for each in resource.resource.attributes} == {"transactional_id": "tx"}

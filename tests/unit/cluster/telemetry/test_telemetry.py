@@ -40,7 +40,7 @@ GET, PUSH = "GetTelemetrySubscriptions", "PushTelemetry"
 TOTAL = "org.apache.kafka.producer.record.send.total"
 
 
-class World:
+class SubscribedClient:
     """A client with one metric, connected to one broker of a cluster that subscribes to everything."""
 
     def __init__(self, brokers: int = 1, **options: Any) -> None:
@@ -105,11 +105,11 @@ def read(request: Any) -> dict[str, float]:
     }
 
 
-def play(scenario: Callable[[World], Awaitable[None]], **options: Any) -> None:
+def play(scenario: Callable[[SubscribedClient], Awaitable[None]], **options: Any) -> None:
     """Run a scenario on a virtual loop, and close the client."""
 
     async def run() -> None:
-        world = World(**options)
+        world = SubscribedClient(**options)
         try:
             await scenario(world)
         finally:
@@ -121,7 +121,7 @@ def play(scenario: Callable[[World], Awaitable[None]], **options: Any) -> None:
 
 
 def test_the_broker_is_asked_at_once_and_names_the_client() -> None:
-    async def scenario(world: World) -> None:
+    async def scenario(world: SubscribedClient) -> None:
         await world.subscribed()
         (request,) = world.cluster.requests(GET)
         assert request.client_instance_id == NO_UUID
@@ -134,7 +134,7 @@ def test_the_broker_is_asked_at_once_and_names_the_client() -> None:
 def test_the_first_push_is_spread_and_the_next_ones_keep_the_interval() -> None:
     firsts = []
 
-    async def scenario(world: World) -> None:
+    async def scenario(world: SubscribedClient) -> None:
         await world.start()
         await asyncio.sleep(10 * INTERVAL_S)
         (asked,) = world.cluster.times(GET)
@@ -151,7 +151,7 @@ def test_the_first_push_is_spread_and_the_next_ones_keep_the_interval() -> None:
 
 
 def test_a_push_names_the_subscription_and_is_compressed_as_the_broker_likes_best() -> None:
-    async def scenario(world: World) -> None:
+    async def scenario(world: SubscribedClient) -> None:
         await world.subscribed()
         world.sent = 4.0
         await world.after(2 * INTERVAL_S)
@@ -165,7 +165,7 @@ def test_a_push_names_the_subscription_and_is_compressed_as_the_broker_likes_bes
 
 @pytest.mark.parametrize(("accepted", "used"), [([], 0), ([3, 4], 3), ([2], 2), ([99, 1], 1), ([0], 0)])
 def test_codecs_that_are_not_known_are_passed_over(accepted: list[int], used: int) -> None:
-    async def scenario(world: World) -> None:
+    async def scenario(world: SubscribedClient) -> None:
         world.subscription["accepted_compression_types"] = accepted
         await world.subscribed()
         await world.after(2 * INTERVAL_S)
@@ -177,7 +177,7 @@ def test_codecs_that_are_not_known_are_passed_over(accepted: list[int], used: in
 
 @pytest.mark.parametrize(("delta", "values"), [(True, [3.0, 2.0]), (False, [3.0, 5.0])])
 def test_sums_are_counted_as_the_broker_asks(delta: bool, values: list[float]) -> None:
-    async def scenario(world: World) -> None:
+    async def scenario(world: SubscribedClient) -> None:
         world.subscription["delta_temporality"] = delta
         await world.subscribed()
         world.sent = 3.0
@@ -190,7 +190,7 @@ def test_sums_are_counted_as_the_broker_asks(delta: bool, values: list[float]) -
 
 
 def test_without_a_subscription_nothing_is_pushed_and_the_broker_is_asked_at_its_interval() -> None:
-    async def scenario(world: World) -> None:
+    async def scenario(world: SubscribedClient) -> None:
         world.subscription["requested_metrics"] = []
         await world.start()
         await asyncio.sleep(3.5 * INTERVAL_S)
@@ -207,7 +207,7 @@ def test_without_a_subscription_nothing_is_pushed_and_the_broker_is_asked_at_its
 
 
 def test_an_interval_of_nothing_is_five_minutes() -> None:
-    async def scenario(world: World) -> None:
+    async def scenario(world: SubscribedClient) -> None:
         world.subscription.update(push_interval_ms=0, requested_metrics=[])
         await world.start()
         assert await world.after(299) == (1, 0)
@@ -218,7 +218,7 @@ def test_an_interval_of_nothing_is_five_minutes() -> None:
 
 @pytest.mark.parametrize("error", [89, 117, -1], ids=["THROTTLING_QUOTA_EXCEEDED", "UNKNOWN_SUBSCRIPTION_ID", "other"])
 def test_a_refused_question_is_asked_again_after_the_interval(error: int) -> None:
-    async def scenario(world: World) -> None:
+    async def scenario(world: SubscribedClient) -> None:
         world.cluster.script(GET, error)
         await world.start()
         assert await world.after(299) == (1, 0)  # no interval is known yet: five minutes
@@ -230,7 +230,7 @@ def test_a_refused_question_is_asked_again_after_the_interval(error: int) -> Non
 
 @pytest.mark.parametrize("error", [117, 76], ids=["UNKNOWN_SUBSCRIPTION_ID", "UNSUPPORTED_COMPRESSION_TYPE"])
 def test_a_subscription_that_has_changed_is_asked_for_at_once(error: int) -> None:
-    async def scenario(world: World) -> None:
+    async def scenario(world: SubscribedClient) -> None:
         await world.subscribed()
         world.cluster.script(PUSH, error)
         world.sent = 4.0
@@ -250,7 +250,7 @@ def test_a_subscription_that_has_changed_is_asked_for_at_once(error: int) -> Non
 
 @pytest.mark.parametrize("error", [89, 118, -1, 29], ids=["THROTTLING", "TELEMETRY_TOO_LARGE", "unknown", "other"])
 def test_after_other_refusals_the_subscription_is_asked_for_after_the_interval(error: int, caplog) -> None:
-    async def scenario(world: World) -> None:
+    async def scenario(world: SubscribedClient) -> None:
         await world.subscribed()
         world.cluster.script(PUSH, error)
         world.cluster.calls.clear()
@@ -264,7 +264,7 @@ def test_after_other_refusals_the_subscription_is_asked_for_after_the_interval(e
 
 
 def test_what_was_too_large_is_half_as_large_the_next_time(caplog) -> None:
-    async def scenario(world: World) -> None:
+    async def scenario(world: SubscribedClient) -> None:
         names = [Metric(f"m-{number}", "", lambda of, now: 1.0) for number in range(100)]
         world.telemetry._metrics.add("producer-metrics", names, world)
         await world.subscribed()
@@ -280,7 +280,7 @@ def test_what_was_too_large_is_half_as_large_the_next_time(caplog) -> None:
 
 
 def test_no_more_is_pushed_than_the_broker_takes(caplog) -> None:
-    async def scenario(world: World) -> None:
+    async def scenario(world: SubscribedClient) -> None:
         world.subscription["telemetry_max_bytes"] = 2_000
         names = [Metric(f"m-{number}", "", lambda of, now: 1.0) for number in range(100)]
         world.telemetry._metrics.add("producer-metrics", names, world)
@@ -295,7 +295,7 @@ def test_no_more_is_pushed_than_the_broker_takes(caplog) -> None:
 
 
 def test_very_many_metrics_are_put_together_beside_the_loop() -> None:
-    async def scenario(world: World) -> None:
+    async def scenario(world: SubscribedClient) -> None:
         loop: Any = asyncio.get_running_loop()
         calls: list[str] = []
 
@@ -317,7 +317,7 @@ def test_very_many_metrics_are_put_together_beside_the_loop() -> None:
 @pytest.mark.parametrize("error", [42, 87, 35], ids=["INVALID_REQUEST", "INVALID_RECORD", "UNSUPPORTED_VERSION"])
 @pytest.mark.parametrize("api", [GET, PUSH])
 def test_what_the_broker_does_not_understand_ends_it(api: str, error: int, caplog) -> None:
-    async def scenario(world: World) -> None:
+    async def scenario(world: SubscribedClient) -> None:
         world.cluster.script(api, error)
         await world.start()
         await asyncio.sleep(3 * INTERVAL_S)
@@ -331,7 +331,7 @@ def test_what_the_broker_does_not_understand_ends_it(api: str, error: int, caplo
 
 @pytest.mark.parametrize(("code", "error"), [(42, InvalidRequestError), (31, ClusterAuthorizationFailedError)])
 def test_who_waits_for_an_id_is_told_at_once_why_none_will_come(code: int, error: type[Exception]) -> None:
-    async def scenario(world: World) -> None:
+    async def scenario(world: SubscribedClient) -> None:
         world.cluster.script(GET, code)
         await world.start()
         with pytest.raises(error):
@@ -342,7 +342,7 @@ def test_who_waits_for_an_id_is_told_at_once_why_none_will_come(code: int, error
 
 
 def test_an_unexpected_error_is_survived_and_logged_once(caplog) -> None:
-    async def scenario(world: World) -> None:
+    async def scenario(world: SubscribedClient) -> None:
         def fails(of: Any, now: float) -> float:
             raise ZeroDivisionError
 
@@ -361,7 +361,7 @@ def test_an_unexpected_error_is_survived_and_logged_once(caplog) -> None:
 
 @pytest.mark.parametrize("answer", [SILENCE, KafkaConnectionError("lost")])
 def test_a_lost_connection_is_no_end_and_sums_are_not_counted_twice(answer: Any) -> None:
-    async def scenario(world: World) -> None:
+    async def scenario(world: SubscribedClient) -> None:
         await world.subscribed()
         world.sent = 4.0
         world.cluster.script(PUSH, answer)
@@ -376,7 +376,7 @@ def test_a_lost_connection_is_no_end_and_sums_are_not_counted_twice(answer: Any)
 
 
 def test_no_connection_is_opened_and_another_broker_does_as_well() -> None:
-    async def scenario(world: World) -> None:
+    async def scenario(world: SubscribedClient) -> None:
         await world.subscribed()
         world.cluster.cut(1)
         assert await world.after(10 * INTERVAL_S) == (0, 0)
@@ -391,7 +391,7 @@ def test_no_connection_is_opened_and_another_broker_does_as_well() -> None:
 
 
 def test_a_cluster_without_these_apis_is_asked_nothing() -> None:
-    async def scenario(world: World) -> None:
+    async def scenario(world: SubscribedClient) -> None:
         world.cluster.takes_metrics = False
         await world.start()
         tasks = asyncio.all_tasks()
@@ -404,7 +404,7 @@ def test_a_cluster_without_these_apis_is_asked_nothing() -> None:
 
 
 def test_it_begins_when_a_broker_that_has_them_is_connected() -> None:
-    async def scenario(world: World) -> None:
+    async def scenario(world: SubscribedClient) -> None:
         world.cluster.down = {1}
         await world.cluster.start(in_background=True)
         world.telemetry.start()
@@ -418,7 +418,7 @@ def test_it_begins_when_a_broker_that_has_them_is_connected() -> None:
 
 
 def test_it_is_off_where_the_program_says_so() -> None:
-    async def scenario(world: World) -> None:
+    async def scenario(world: SubscribedClient) -> None:
         await world.start()
         assert await world.after(1_000) == (0, 0)
         with pytest.raises(IllegalStateError, match="enable_metrics_push"):
@@ -429,7 +429,7 @@ def test_it_is_off_where_the_program_says_so() -> None:
 
 
 def test_an_id_that_does_not_come_in_time() -> None:
-    async def scenario(world: World) -> None:
+    async def scenario(world: SubscribedClient) -> None:
         world.cluster.script(GET, 89)
         await world.start()
         with pytest.raises(KafkaTimeoutError, match=r"within 2000 ms.*ThrottlingQuota|within 2000 ms.*quota"):
@@ -444,7 +444,7 @@ def test_an_id_that_does_not_come_in_time() -> None:
 
 
 def test_two_wait_for_one_id() -> None:
-    async def scenario(world: World) -> None:
+    async def scenario(world: SubscribedClient) -> None:
         world.cluster.latency_s = 1.0
         await world.start()
         ids = await asyncio.gather(*(world.telemetry.client_instance_id(10_000) for _ in range(3)))
@@ -458,7 +458,7 @@ def test_two_wait_for_one_id() -> None:
 
 
 def test_closing_pushes_once_more() -> None:
-    async def scenario(world: World) -> None:
+    async def scenario(world: SubscribedClient) -> None:
         await world.subscribed()
         world.sent = 9.0
         await world.telemetry.close()
@@ -472,7 +472,7 @@ def test_closing_pushes_once_more() -> None:
 
 
 def test_closing_while_a_push_is_under_way() -> None:
-    async def scenario(world: World) -> None:
+    async def scenario(world: SubscribedClient) -> None:
         await world.subscribed()
         world.sent = 4.0
         world.cluster.latency_s = 0.5
@@ -488,7 +488,7 @@ def test_closing_while_a_push_is_under_way() -> None:
 
 @pytest.mark.parametrize("when", ["never connected", "asked", "no subscription", "refused", "lost"])
 def test_closing_pushes_nothing_where_nothing_is_wanted(when: str) -> None:
-    async def scenario(world: World) -> None:
+    async def scenario(world: SubscribedClient) -> None:
         if when == "no subscription":
             world.subscription["requested_metrics"] = []
         elif when == "refused":
@@ -512,7 +512,7 @@ def test_closing_pushes_nothing_where_nothing_is_wanted(when: str) -> None:
 
 @pytest.mark.parametrize(("limit_s", "waited_s"), [(None, LAST_PUSH_S), (100.0, LAST_PUSH_S), (0.25, 0.25), (0.0, 0.0)])
 def test_a_broker_that_is_silent_delays_closing_for_a_moment(limit_s: float | None, waited_s: float, caplog) -> None:
-    async def scenario(world: World) -> None:
+    async def scenario(world: SubscribedClient) -> None:
         await world.subscribed()
         world.cluster.serve(PUSH, lambda _: SILENCE)
         before = asyncio.get_running_loop().time()
@@ -524,7 +524,7 @@ def test_a_broker_that_is_silent_delays_closing_for_a_moment(limit_s: float | No
 
 
 def test_closing_that_is_cancelled_ends_it_all_the_same() -> None:
-    async def scenario(world: World) -> None:
+    async def scenario(world: SubscribedClient) -> None:
         await world.subscribed()
         world.cluster.serve(PUSH, lambda _: SILENCE)
         closing = asyncio.create_task(world.telemetry.close())
@@ -546,7 +546,7 @@ def metric(name: str, value: Callable[[], float], measurable: Any = None) -> Kaf
 
 
 def test_metrics_of_the_program_are_read_where_its_functions_run() -> None:
-    async def scenario(world: World) -> None:
+    async def scenario(world: SubscribedClient) -> None:
         orders = Total()
         depth, sold = metric("depth", lambda: 7.0), metric("sold", lambda: 0.0, orders)
         for each in (depth, sold):
@@ -572,7 +572,7 @@ def test_metrics_of_the_program_are_read_where_its_functions_run() -> None:
 
 @pytest.mark.parametrize("error", [ValueError, SystemExit])
 def test_functions_of_the_program_that_hang_or_fail_hold_nothing_up(error: type[BaseException], caplog) -> None:
-    async def scenario(world: World) -> None:
+    async def scenario(world: SubscribedClient) -> None:
         def fails() -> float:
             raise error("no value")
 
@@ -596,7 +596,7 @@ def test_functions_of_the_program_that_hang_or_fail_hold_nothing_up(error: type[
 
 
 def test_metrics_of_the_client_are_not_replaced() -> None:
-    async def scenario(world: World) -> None:
+    async def scenario(world: SubscribedClient) -> None:
         own = next(iter(world.telemetry._metrics.registered().values()))
         fake = KafkaMetric(own.metric_name, AnonMeasurable(lambda config, now: 99.0), MetricConfig())
         world.telemetry.register(fake)
@@ -610,7 +610,7 @@ def test_metrics_of_the_client_are_not_replaced() -> None:
 
 @pytest.mark.parametrize("call", ["register", "unregister"])
 def test_what_is_no_metric_is_refused(call: str) -> None:
-    async def scenario(world: World) -> None:
+    async def scenario(world: SubscribedClient) -> None:
         with pytest.raises(TypeError, match="KafkaMetric"):
             getattr(world.telemetry, call)("records")
 

@@ -45,7 +45,7 @@ class Listener:
         self.refusals.append(error)
 
 
-class Scene:
+class ShareMember:
     """A member, its listener, and what it has sent."""
 
     def __init__(self, *answers: Any) -> None:
@@ -85,9 +85,9 @@ def failed(code: int) -> ShareGroupHeartbeatResponse:
     return ShareGroupHeartbeatResponse(error_code=code, error_message="so it is")
 
 
-def play(scenario: Callable[[Scene], Awaitable[None]], *answers: Any) -> None:
+def play(scenario: Callable[[ShareMember], Awaitable[None]], *answers: Any) -> None:
     async def run() -> None:
-        scene = Scene(*answers)
+        scene = ShareMember(*answers)
         await scene.cluster.start()
         try:
             await scenario(scene)
@@ -98,7 +98,7 @@ def play(scenario: Callable[[Scene], Awaitable[None]], *answers: Any) -> None:
 
 
 def test_it_joins_stays_and_leaves() -> None:
-    async def scenario(scene: Scene) -> None:
+    async def scenario(scene: ShareMember) -> None:
         scene.member.subscribe(frozenset({"t"}))
         await asyncio.sleep(11)
         await scene.member.close(1000)
@@ -113,7 +113,7 @@ def test_it_joins_stays_and_leaves() -> None:
 
 @pytest.mark.parametrize("closes", [True, False])
 def test_one_that_leaves_before_its_join_is_answered_says_so(closes: bool) -> None:
-    async def scenario(scene: Scene) -> None:
+    async def scenario(scene: ShareMember) -> None:
         scene.member.subscribe(frozenset({"t"}))
         await scene.until_asked()
         assert scene.member.state is S.JOINING
@@ -125,7 +125,7 @@ def test_one_that_leaves_before_its_join_is_answered_says_so(closes: bool) -> No
 
 
 def test_the_answer_to_a_join_that_was_given_up_is_not_one_to_the_next() -> None:
-    async def scenario(scene: Scene) -> None:
+    async def scenario(scene: ShareMember) -> None:
         scene.member.subscribe(frozenset({"t"}))
         await scene.until_asked()
         leaving = asyncio.ensure_future(scene.member.leave(1000))
@@ -140,7 +140,7 @@ def test_the_answer_to_a_join_that_was_given_up_is_not_one_to_the_next() -> None
 
 
 def test_another_subscription_is_told_at_once() -> None:
-    async def scenario(scene: Scene) -> None:
+    async def scenario(scene: ShareMember) -> None:
         scene.member.subscribe(frozenset({"t"}))
         await asyncio.sleep(1)
         scene.member.subscribe(frozenset({"t", "u"}))
@@ -153,7 +153,7 @@ def test_another_subscription_is_told_at_once() -> None:
 
 @pytest.mark.parametrize("code", [25, 110])
 def test_one_that_is_unknown_or_fenced_joins_again(code: int) -> None:
-    async def scenario(scene: Scene) -> None:
+    async def scenario(scene: ShareMember) -> None:
         scene.member.subscribe(frozenset({"t"}))
         await asyncio.sleep(7)
         assert [request.member_epoch for request in scene.sent] == [0, 3, 0]
@@ -166,7 +166,7 @@ def test_one_that_is_unknown_or_fenced_joins_again(code: int) -> None:
 
 @pytest.mark.parametrize("trouble", [failed(15), failed(16), failed(14), KafkaConnectionError("lost")])
 def test_what_passes_is_tried_again_with_all_that_is_to_be_said(trouble: Any) -> None:
-    async def scenario(scene: Scene) -> None:
+    async def scenario(scene: ShareMember) -> None:
         scene.member.subscribe(frozenset({"t"}))
         await asyncio.sleep(6.5)
         assert [request.member_epoch for request in scene.sent][:3] == [0, 3, 3]
@@ -178,7 +178,7 @@ def test_what_passes_is_tried_again_with_all_that_is_to_be_said(trouble: Any) ->
 
 
 def test_what_does_not_pass_is_told_and_ends_it_until_it_subscribes_again() -> None:
-    async def scenario(scene: Scene) -> None:
+    async def scenario(scene: ShareMember) -> None:
         scene.member.subscribe(frozenset({"t"}))
         await asyncio.sleep(20)
         assert len(scene.sent) == 1
@@ -193,7 +193,7 @@ def test_what_does_not_pass_is_told_and_ends_it_until_it_subscribes_again() -> N
 
 
 def test_brokers_without_share_groups_are_named() -> None:
-    async def scenario(scene: Scene) -> None:
+    async def scenario(scene: ShareMember) -> None:
         scene.member.subscribe(frozenset({"t"}))
         await asyncio.sleep(1)
         [refusal] = scene.listener.refusals
@@ -205,7 +205,7 @@ def test_brokers_without_share_groups_are_named() -> None:
 
 
 def test_topics_that_it_may_not_read_are_told_and_asked_again() -> None:
-    async def scenario(scene: Scene) -> None:
+    async def scenario(scene: ShareMember) -> None:
         scene.member.subscribe(frozenset({"t"}))
         await asyncio.sleep(1)
         assert len(scene.listener.errors) == 1
@@ -215,7 +215,7 @@ def test_topics_that_it_may_not_read_are_told_and_asked_again() -> None:
 
 
 def test_a_caller_that_does_not_poll_loses_the_membership_and_gets_it_back() -> None:
-    async def scenario(scene: Scene) -> None:
+    async def scenario(scene: ShareMember) -> None:
         loop = asyncio.get_running_loop()
         scene.member.subscribe(frozenset({"t"}))
         await asyncio.sleep(1)
@@ -233,7 +233,7 @@ def test_a_caller_that_does_not_poll_loses_the_membership_and_gets_it_back() -> 
 
 
 def test_leaving_is_over_in_its_time() -> None:
-    async def scenario(scene: Scene) -> None:
+    async def scenario(scene: ShareMember) -> None:
         loop = asyncio.get_running_loop()
         scene.member.subscribe(frozenset({"t"}))
         await asyncio.sleep(1)

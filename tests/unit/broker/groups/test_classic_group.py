@@ -9,8 +9,7 @@ import pytest
 from kafka.broker.error_codes import ErrorCode
 from kafka.broker.groups.group_state import FOLLOWERS, GroupState, StateMachine
 from kafka.broker.groups.member import Protocol
-
-from .grouped import GROUP, RANGE, STICKY, Harness
+from unit.broker.grouped import GROUP, RANGE, STICKY, Harness
 
 pytestmark = pytest.mark.once
 

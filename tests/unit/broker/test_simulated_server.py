@@ -24,10 +24,9 @@ from kafka.wire.api.offset_commit import (
 )
 from kafka.wire.api.produce import ProduceRequest
 from kafka.wire.framing import decode_response, encode_request
-
-from .batches import make_batch
-from .clock import VirtualClock
-from .requests import fetch_request, fetched, produce_request, produced, values
+from unit.broker.batches import make_batch
+from unit.broker.clock import VirtualClock
+from unit.broker.requests import fetch_request, fetched, produce_request, produced, values
 
 R = TypeVar("R", bound=Response)
 DAY_S = 86_400

@@ -12,8 +12,7 @@ from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.log import checkpoint
 from kafka.broker.log.partition import PartitionLog
 from kafka.record import decode_batches
-
-from .batches import append, make_batch
+from unit.broker.batches import append, make_batch
 
 OpenLog = Callable[..., PartitionLog]
 

@@ -10,8 +10,7 @@ from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.log.batch_head import Marker
 from kafka.broker.log.partition import PartitionLog
 from kafka.record import batch_headers, decode_batches
-
-from .batches import NOW_MS, append
+from unit.broker.batches import NOW_MS, append
 
 OpenLog = Callable[..., PartitionLog]
 COMMIT, ABORT = Marker(True, 0), Marker(False, 0)

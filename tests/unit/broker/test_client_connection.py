@@ -33,12 +33,11 @@ from kafka.wire.api.share_acknowledge import (
 )
 from kafka.wire.api.share_fetch import FetchPartition, FetchTopic, ShareFetchRequest
 from kafka.wire.framing import encode_request
-
-from .batches import make_batch
-from .clock import VirtualClock
-from .requests import create, fetch_request, produce_request, produced
-from .test_seams import Peer, metadata_request, opened
-from .wireclient import WireClient
+from unit.broker.batches import make_batch
+from unit.broker.clock import VirtualClock
+from unit.broker.requests import create, fetch_request, produce_request, produced
+from unit.broker.test_simulated_server import Peer, metadata_request, opened
+from unit.broker.wireclient import WireClient
 
 LONG_MS = 3_600_000
 

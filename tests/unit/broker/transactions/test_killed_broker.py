@@ -12,8 +12,7 @@ import pytest
 
 from kafka.broker.error_codes import ErrorCode
 from kafka.broker.transactions.transaction_state import TransactionState
-
-from .transactional import PARTITIONS, TransactionalBroker
+from unit.broker.transactional import PARTITIONS, TransactionalBroker
 
 pytestmark = pytest.mark.once
 

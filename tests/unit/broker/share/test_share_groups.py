@@ -20,9 +20,8 @@ from kafka.broker.share.share_group import ShareGroup, ShareMember
 from kafka.broker.share.share_journal import ShareJournal
 from kafka.broker.share.share_partition import Acknowledged, AcquireRequest, SharePartition
 from kafka.broker.topics import Topic, TopicStore
-
-from .batches import append
-from .clock import VirtualClock
+from unit.broker.batches import append
+from unit.broker.clock import VirtualClock
 
 ACCEPT, RELEASE, REJECT, RENEW = [1], [2], [3], [4]
 GROUP = "g"

@@ -37,10 +37,9 @@ from kafka.wire.api.offset_delete import (
     OffsetDeleteRequestTopic,
 )
 from kafka.wire.api.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchRequestTopics
-
-from .batches import make_batch
-from .requests import create, fetch_request, fetched, produce_request, produced, values
-from .wireclient import WireClient
+from unit.broker.batches import make_batch
+from unit.broker.requests import create, fetch_request, fetched, produce_request, produced, values
+from unit.broker.wireclient import WireClient
 
 TOPIC = 2
 

@@ -17,10 +17,9 @@ from kafka.record import BatchBuilder, Compression, TimestampType, batch_headers
 from kafka.wire.api.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from kafka.wire.api.fetch import FetchRequest, ForgottenTopic
 from kafka.wire.api.metadata import MetadataRequest
-
-from .batches import make_batch
-from .requests import create, fetch_request, fetched, produce_request, produced, values
-from .wireclient import WireClient
+from unit.broker.batches import make_batch
+from unit.broker.requests import create, fetch_request, fetched, produce_request, produced, values
+from unit.broker.wireclient import WireClient
 
 
 @pytest.fixture

@@ -14,8 +14,7 @@ from kafka.broker.groups.consumer_assignors import assign_range, assign_uniform
 from kafka.broker.groups.consumer_group import ConsumerGroupState, ConsumerMember
 from kafka.broker.groups.consumer_members import Heartbeat
 from kafka.broker.log.entry_file import EntryFile
-
-from .grouped import GROUP, Harness
+from unit.broker.grouped import GROUP, Harness
 
 pytestmark = pytest.mark.once
 

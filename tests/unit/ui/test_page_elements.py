@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from kafka.ui.charts import LINES, chart, sparkline
-from kafka.ui.page_elements import Html, address, escaped, html, joined, link, table
+from kafka.ui.page_elements import Html, address, escaped, html, joined, link, short, table
 from unit.ui.ui_support import HOSTILE
 
 pytestmark = pytest.mark.once
@@ -87,3 +87,11 @@ def test_many_points_are_drawn_without_losing_the_peak() -> None:
 def test_one_point_is_no_line() -> None:
     assert "no values yet" in chart("lag", {"t": [(0.0, 1.0)]})
     assert joined([sparkline("x", [(0.0, 1.0)])]) == ""
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0"), (999.4, "999"), (999.5, "1k"), (-1_234, "-1.23k"), (999_949, "1M"), (999_400, "999k"), (2.5e9, "2.5G")],
+)
+def test_a_number_has_three_digits_and_a_unit(value: float, text: str) -> None:
+    assert short(value) == text

@@ -21,10 +21,9 @@ from kafka.wire.api.txn_offset_commit import (
     TxnOffsetCommitRequestPartition,
     TxnOffsetCommitRequestTopic,
 )
-
-from .batches import make_batch
-from .requests import create, fetch_request, fetched, produce_request, produced
-from .wireclient import WireClient
+from unit.broker.batches import make_batch
+from unit.broker.requests import create, fetch_request, fetched, produce_request, produced
+from unit.broker.wireclient import WireClient
 
 E = ErrorCode
 Producer = tuple[int, int]

@@ -10,8 +10,7 @@ from kafka.broker.error_codes import ErrorCode
 from kafka.broker.transactions.transaction_state import TransactionState
 from kafka.wire.api.create_topics import CreatableTopic, CreateTopicsRequest
 from kafka.wire.api.delete_topics import DeleteTopicsRequest, DeleteTopicState
-
-from .transactional import NAME, TOPIC, TransactionalBroker
+from unit.broker.transactional import NAME, TOPIC, TransactionalBroker
 
 DAY_S = 86_400.0
 

@@ -8,8 +8,7 @@ import pytest
 
 from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.log.partition import PartitionLog
-
-from .batches import append
+from unit.broker.batches import append
 
 OpenLog = Callable[..., PartitionLog]
 LAST = 2**31 - 1

@@ -10,8 +10,7 @@ import pytest
 from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.log.partition import PartitionLog
 from kafka.record import Compression, TimestampType, batch_headers, decode_batches
-
-from .batches import append, make_batch
+from unit.broker.batches import append, make_batch
 
 OpenLog = Callable[..., PartitionLog]
 

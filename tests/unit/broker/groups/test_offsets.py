@@ -9,8 +9,7 @@ import pytest
 from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.groups import offsets as journal_module
 from kafka.broker.groups.offsets import CommittedOffset, OffsetJournal
-
-from .grouped import GROUP, Harness
+from unit.broker.grouped import GROUP, Harness
 
 
 @pytest.fixture
