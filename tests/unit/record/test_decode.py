@@ -13,8 +13,8 @@ from kafka.record import (
     Compression,
     TimestampType,
     batch_headers,
-    collector,
     decode_batches,
+    decode_state,
     whole_batches,
 )
 from kafka.record.codecs import compress
@@ -255,7 +255,7 @@ def test_the_smallest_messages_are_read_together_too(magic: int, monkeypatch: py
         counts.append(arguments[2] - arguments[1])
         return read_messages(*arguments)
 
-    monkeypatch.setattr(collector, "read_messages", counting)
+    monkeypatch.setattr(decode_state, "read_messages", counting)
     data = b"".join(encode_message(magic, offset, 1000, None, None) for offset in range(5))
     assert len(decode_batches(data)) == 5
     assert counts == [len(data)]
@@ -282,7 +282,7 @@ def test_damage_costs_no_more_than_one_look_at_each_message(monkeypatch: pytest.
         looks += arguments[2] - arguments[1]
         return read_messages(*arguments)
 
-    monkeypatch.setattr(collector, "read_messages", counting)
+    monkeypatch.setattr(decode_state, "read_messages", counting)
     sound = b"".join(encode_message(1, offset, 1000, None, b"v") for offset in range(200))
     damaged = bytearray(encode_message(1, 200, 1000, None, b"v"))
     damaged[33] += 1
