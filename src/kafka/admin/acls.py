@@ -1,4 +1,4 @@
-"""ACLs: describe, create, delete."""
+"""Access control lists (KIP-140, KIP-290): describe, create and delete them."""
 
 from collections.abc import Iterable, Iterator
 from enum import IntEnum

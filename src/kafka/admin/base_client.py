@@ -1,4 +1,4 @@
-"""What the synchronous and the asyncio admin client have in common: options, metrics, and that they are not copied."""
+"""The base class of the synchronous and the asyncio admin client: options, metrics, health, and no copying."""
 
 import asyncio
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class BaseAdminClient:
-    """The options of an admin client, and its metrics."""
+    """The options, metrics and health of an admin client."""
 
     DEFAULT_CONFIG: ClassVar[dict[str, Any]] = {
         name: row.default for name, row in option_table().items() if "admin" in row.clients
@@ -34,7 +34,7 @@ class BaseAdminClient:
     _core: ClientCore | None = None
 
     def _parse(self, configs: Mapping[str, Any]) -> None:
-        """Take the options in; raises `KafkaConfigurationError`."""
+        """Parse the options. Raises `KafkaConfigurationError`."""
         configs = with_class_defaults(self.DEFAULT_CONFIG, configs)
         self._parsed = parse_admin(configs)
         self._config = GivenConfigs({**self.DEFAULT_CONFIG, **configs})
@@ -53,7 +53,7 @@ class BaseAdminClient:
         return self._core.health.report(Observed(), self._is_closed())
 
     def _repr_html_(self) -> str:
-        """What a notebook shows of the client: its health. In any thread; asks no broker."""
+        """What a notebook shows: the client's health. Any thread may call this; it sends no request."""
         return self._shown_as(type(self).__name__)
 
     def _shown_as(self, kind: str) -> str:
@@ -70,10 +70,10 @@ class BaseAdminClient:
         self._pushing().register(metric)
 
     def unregister_metric_from_subscription(self, metric: "KafkaMetric") -> None:
-        """Push it no longer. Any thread may call this.
+        """Stop pushing a metric. Any thread may call this.
 
         Arguments:
-            metric: what `register_metric_for_subscription` was given.
+            metric: the metric given to `register_metric_for_subscription`.
         """
         self._pushing().unregister(metric)
 
@@ -91,7 +91,7 @@ class BaseAdminClient:
     @overload
     def metrics(self, raw: bool) -> dict[Any, Any]: ...
     def metrics(self, raw: bool = False) -> dict[Any, Any]:
-        """Numbers about the connections of this client, by group and name; nothing with ``metrics_enabled=False``.
+        """Metrics of this client's connections, by group and name; empty with ``metrics_enabled=False``.
 
         Arguments:
             raw: True gives `KafkaMetric` objects by their `MetricName` instead.

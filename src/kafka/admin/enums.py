@@ -1,4 +1,4 @@
-"""Finding the members of an enum by value or by name."""
+"""Enum members by value or by name."""
 
 import contextlib
 from enum import Enum
@@ -8,7 +8,7 @@ E = TypeVar("E", bound=Enum)
 
 
 def answered_member(kind: type[E], value: object) -> E:
-    """The member of what a broker has answered; UNKNOWN for what only a later Kafka has, as in Java."""
+    """The member for a value in a response; UNKNOWN for a value of a later Kafka, as in Java."""
     try:
         return kind(value)
     except ValueError:

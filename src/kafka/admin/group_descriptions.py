@@ -1,4 +1,4 @@
-"""Groups of every kind, described by their coordinators: each is asked once for all the groups that it has."""
+"""Describes groups of every type. Each coordinator is asked once for all of its groups."""
 
 import struct
 from collections.abc import ItemsView, Iterable, KeysView, ValuesView

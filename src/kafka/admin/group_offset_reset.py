@@ -1,4 +1,4 @@
-"""Moving what a group has committed, to where its members shall go on."""
+"""Resets the committed offsets of a group."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -22,13 +22,13 @@ from kafka.errors import (
 from kafka.structs import OffsetAndMetadata, TopicPartition
 
 Target = OffsetSpec | OffsetTimestamp | OffsetShift | timedelta | int
-"""A timedelta is a time so long before now."""
+"""Where to reset to; a timedelta is relative to now, into the past."""
 GivenTarget = Target | datetime
-"""What callers may give; a datetime without a time zone is local time, as `datetime.timestamp` has it."""
+"""What callers may pass; a datetime without a time zone is local time, as in `datetime.timestamp`."""
 
 
 def target(what: str, given: object) -> Target:
-    """A target as it was given; a `datetime` becomes an `OffsetTimestamp`."""
+    """Check a target; a `datetime` becomes an `OffsetTimestamp`."""
     if isinstance(given, datetime):
         return _time(what, given)
     if isinstance(given, timedelta):
@@ -51,7 +51,7 @@ def _time(what: str, given: datetime) -> OffsetTimestamp:
 
 
 def timestamps(targets: Mapping[Any, Target], now_ms: int) -> dict[Any, int]:
-    """The timestamps to look for, of those targets that are looked for."""
+    """The timestamps to search, for those targets that need a search."""
     found: dict[Any, int] = {}
     for key, each in targets.items():
         if isinstance(each, timedelta):
@@ -65,7 +65,7 @@ Reset = dict[TopicPartition, dict[str, Any]]
 
 
 async def whole_topics(requests: AdminRequests, targets: Mapping[Any, Target]) -> dict[TopicPartition, Target]:
-    """Targets by partition: a topic stands for all its partitions, unless one of them has a target of its own."""
+    """Targets by partition: a topic stands for all its partitions, except those with their own target."""
     topics = [key for key in targets if isinstance(key, str)]
     wanted: dict[TopicPartition, Target] = {}
     if topics:
@@ -113,7 +113,7 @@ async def reset_group_offsets(
 async def _found(
     requests: AdminRequests, wanted: Mapping[TopicPartition, Target], current: Mapping[TopicPartition, Any]
 ) -> dict[TopicPartition, Any]:
-    """The offset of each partition, within what the partition has; or why there is none."""
+    """The new offset of each partition, limited to its first and last offset; or the error."""
     timed = timestamps(wanted, wall_clock_ns()() // 1_000_000)
     first, last, at = await gather(
         list_partition_offsets(requests, specs, raise_errors=False)

@@ -1,4 +1,4 @@
-"""What groups have committed: list, alter, delete."""
+"""Committed offsets of groups: list, alter and delete them, and compute the lag."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -80,7 +80,7 @@ def _topics_since_8(partitions: Iterable[TopicPartition] | None) -> list[OffsetF
 
 
 def _single_request(group_id: str, partitions: Iterable[TopicPartition] | None, version: int) -> OffsetFetchRequest:
-    """The request of a broker that takes one group at a time."""
+    """The request for a broker that accepts one group at a time."""
     if partitions is None:
         if version < _ALL_SINCE:
             raise UnsupportedVersionError(
@@ -178,7 +178,7 @@ Lags = dict[TopicPartition, int | None]
 
 
 async def group_lag(requests: AdminRequests, group_ids: Sequence[str]) -> dict[str, Lags]:
-    """By group and partition, None where the end of the partition cannot be found. Raises what groups answer."""
+    """The lag by group and partition, None if the end of the partition cannot be found. Raises errors of groups."""
     committed = await list_group_offsets(requests, dict.fromkeys(group_ids))
     wanted = sorted({tp for offsets in committed.values() for tp in offsets})
     specs = dict.fromkeys(wanted, OffsetSpec.LATEST)

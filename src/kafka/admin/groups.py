@@ -49,7 +49,7 @@ class GroupType(EnumHelper, str, Enum):  # noqa: UP042  # its text is kafka-pyth
 
 
 class MemberToRemove(NamedTuple):
-    """A member that shall leave its group.
+    """A member to remove from its group.
 
     Arguments:
         member_id: of a dynamic member, as the coordinator named it.
@@ -85,10 +85,10 @@ class ListedGroup(_GroupAndType):
 
 
 class ListedGroups(list[dict[str, Any]]):
-    """What `list_groups` gives: a dict for each group.
+    """The result of `list_groups`: a dict for each group.
 
     Attributes:
-        errors: by broker, why it could not tell its groups.
+        errors: the errors of brokers that could not list their groups.
     """
 
     def __init__(self, groups: Iterable[dict[str, Any]], errors: dict[int, KafkaError]) -> None:
@@ -96,7 +96,7 @@ class ListedGroups(list[dict[str, Any]]):
         self.errors = errors
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: a group a row."""
+        """What a notebook shows: one row per group."""
         from kafka.display.descriptions import groups
 
         return groups(self)

@@ -26,7 +26,7 @@ from kafka.wire.api.list_partition_reassignments import (
 
 
 class OffsetSpec(EnumHelper, IntEnum):
-    """Offsets that are found by what they are, as the timestamps that ask for them."""
+    """Offsets to look up other than by time; the values are the special timestamps that request them."""
 
     LATEST = -1
     EARLIEST = -2
@@ -46,7 +46,7 @@ class OffsetTimestamp(int):
 
 
 class OffsetShift(int):
-    """So many records after what a group has committed; before it, if negative."""
+    """A number of records after the committed offset of a group; before it, if negative."""
 
     __slots__ = ()
 
@@ -55,14 +55,14 @@ class OffsetShift(int):
 
 
 class IsolationLevel(EnumHelper, IntEnum):
-    """Whether offsets of open transactions count."""
+    """Whether offsets in open transactions count."""
 
     READ_UNCOMMITTED = 0
     READ_COMMITTED = 1
 
 
 def time_or_spec(what: str, given: Any) -> int:
-    """A time in milliseconds since 1970, or what stands for an end of the log."""
+    """Check a time in milliseconds since 1970, or an `OffsetSpec`."""
     found = arguments.number(what, given)
     if found < min(OffsetSpec):
         raise IllegalArgumentError(f"{what}: expected an OffsetSpec or milliseconds since 1970, got {given!r:.80}")

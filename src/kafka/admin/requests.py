@@ -1,4 +1,4 @@
-"""Sends the requests of admin operations to the broker that can carry them out, and tries again what may be."""
+"""Sends the requests of admin operations to the right broker, and retries those that may be repeated."""
 
 import asyncio
 import re
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 
 MARGIN_MS = 5_000
-"""How much longer than the broker's own time limit its answer is waited for."""
+"""How long to wait for a response beyond the broker's own time limit."""
 
 T = TypeVar("T")
 ErrorCodes = Callable[[Any], list[int]]
 
 
 class FinalError(Exception):
-    """What is not to be tried again, whatever its class says; the caller gets the error inside.
+    """An error that is not retried, whatever its class says; the caller gets the error inside.
 
     A request that failed after it was sent may have been carried out.
     """
@@ -46,9 +46,9 @@ class FinalError(Exception):
 class AdminRequests:
     """Sends requests for the operations.
 
-    What the controller changes is repeated only while it was certainly not begun: no connection, another controller.
-    What only reads, and what a coordinator does, which may be done twice, is repeated until ``request_timeout_ms`` is
-    over. Other errors are raised at once.
+    Changes by the controller are retried only if they certainly have not begun: no connection, or another controller.
+    Reads and requests to a coordinator, which may be repeated, are retried until ``request_timeout_ms`` is over. Other
+    errors are raised at once.
     """
 
     def __init__(self, cluster: ClusterAccess, options: ConnectionOptions, telemetry: Telemetry) -> None:
@@ -77,11 +77,11 @@ class AdminRequests:
         *,
         repeatable: bool = False,
     ) -> Any:
-        """Send to the controller, again when it has moved.
+        """Send to the controller; retry if it has moved.
 
         Arguments:
             error_codes: finds the codes in the response.
-            repeatable: True for what only reads: it is sent again after an error that is retriable.
+            repeatable: True for a read, which is retried after a retriable error.
         """
         limit_ms = self.limit_ms(timeout_ms) + MARGIN_MS
 
@@ -111,11 +111,11 @@ class AdminRequests:
         repeatable: bool = True,
         timeout_ms: int | None = None,
     ) -> Any:
-        """Send to ``node_id``, or to the broker with the least to do.
+        """Send to ``node_id``, or else to the least loaded broker.
 
         Arguments:
-            error_codes: finds codes in the response; the request is sent again while one of them is retriable.
-            repeatable: False for what must not be done twice: an error after it was sent is raised at once.
+            error_codes: finds the codes in the response; the request is retried while one of them is retriable.
+            repeatable: False for a request that must not be repeated: an error after sending is raised at once.
         """
         limit_ms = self.limit_ms(timeout_ms)
 
@@ -137,7 +137,7 @@ class AdminRequests:
         return await self.retry(_name_of(type(request)), once, limit_ms)
 
     async def broker_ids(self, given: list[int] | None) -> list[int]:
-        """The ids that were given, or of all brokers that the cluster has now."""
+        """The given ids, or those of all current brokers."""
         if given is not None:
             return given
         limit_ms = self.options.request_timeout_ms
@@ -153,11 +153,11 @@ class AdminRequests:
         node_id: int | None = None,
         kind: CoordinatorKind = "group",
     ) -> Any:
-        """Send to a group's coordinator, again while there is none, it moves, loads, or does not answer.
+        """Send to a coordinator; retry while there is none, it moves, it loads, or it does not answer.
 
         Arguments:
             group_id: the group, or the transactional id if ``kind`` says so.
-            make_request: version that the coordinator serves to the request and the version to send it in.
+            make_request: takes the version that the coordinator serves; returns the request and its version.
             node_id: the coordinator, if the caller knows it.
         """
 
@@ -183,7 +183,7 @@ class AdminRequests:
 
 
 def _name_of(request: "type[Request[Any]]") -> str:
-    """What Kafka calls a request, for errors."""
+    """Kafka's name of a request, for errors."""
     return request.__name__.removesuffix("Request")
 
 
@@ -193,7 +193,7 @@ def own_error_code(response: Any) -> list[int]:
 
 
 def check_answered(what: str, asked: Iterable[object], answered: Iterable[object]) -> None:
-    """Raise `KafkaProtocolError` where a broker's answer leaves out a thing that it was asked about."""
+    """Raise `KafkaProtocolError` if a broker's response lacks something that was requested."""
     left_out = set(asked) - set(answered)
     if left_out:
         some = ", ".join(sorted(repr(each) for each in left_out)[:3])
@@ -201,13 +201,13 @@ def check_answered(what: str, asked: Iterable[object], answered: Iterable[object
 
 
 def about(what: str, text: str) -> str:
-    """A broker's message about something; it is not named again where the message names it."""
+    """Prefix a broker's message with what it is about, unless the message already names it."""
     named = re.findall("'[^']+'", what)
     return text if named and all(each in text for each in named) else f"{what}: {text}"
 
 
 def raise_first(errors: list[tuple[str, int, str | None]]) -> None:
-    """Raise the first error of a list; its entries are what was asked for, the error code, and the broker's message."""
+    """Raise the first error of a list of triples: what was requested, the error code, and the broker's message."""
     for what, code, message in errors:
         if code:
             error = for_code(code)

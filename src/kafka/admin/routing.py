@@ -1,7 +1,7 @@
-"""Requests about several things: one for each broker that is responsible for some of them, at the same time.
+"""Requests about several keys (groups, partitions, ...): one request per responsible broker, sent concurrently.
 
-What happens to one thing does not touch the others: each has a result of its own, a value or an error, and only what
-failed with a retriable error is looked up and asked about again, until the time is up.
+Keys are independent: each has its own result, a value or an error. Only keys that failed with a retriable error are
+routed and sent again, until the time is up.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 K = TypeVar("K")
 
 _FINAL = (UnknownTopicOrPartitionError, UnknownTopicIdError)
-"""Not tried again, though they may pass: a topic that is unknown is a typing error."""
+"""Not retried although retriable: an unknown topic is most likely a typing error."""
 _SHARE_OF_LOOK_UPS = 0.9
-"""How much of a call's time a coordinator is looked for, so that the error that says why there is none comes first."""
+"""Share of a call's time for finding a coordinator, so that the error that says why there is none comes first."""
 
 
 class Outcome(NamedTuple):
-    """What a broker answered about a thing."""
+    """A broker's answer about one key."""
 
     key: Any
     error_code: int
@@ -48,24 +48,24 @@ class Outcome(NamedTuple):
 
 @dataclass
 class Routed(Generic[K]):
-    """Which broker is responsible for what, and why none is."""
+    """The keys of each broker, and the errors of keys without one."""
 
     by_broker: dict[int, list[K]] = field(default_factory=dict)
     errors: dict[K, KafkaError] = field(default_factory=dict)
 
     def add(self, broker_id: int, key: K) -> None:
-        """A broker is responsible for this."""
+        """Assign a key to a broker."""
         self.by_broker.setdefault(broker_id, []).append(key)
 
 
 class Route(Generic[K]):
-    """Finds the brokers that are responsible. This one: always the same broker."""
+    """Finds the responsible brokers. This class always returns the same broker."""
 
     def __init__(self, broker_id: int) -> None:
         self._broker_id = broker_id
 
     async def find(self, keys: Sequence[K]) -> Routed[K]:
-        """Who is responsible for these now."""
+        """The brokers that are responsible for these keys now."""
         return Routed({self._broker_id: list(keys)})
 
     def failed(self, key: K, error: KafkaError) -> None:
@@ -73,7 +73,7 @@ class Route(Generic[K]):
 
 
 class EachBroker(Route[int]):
-    """The things are brokers, each responsible for itself."""
+    """Keys that are brokers, each responsible for itself."""
 
     def __init__(self) -> None:
         super().__init__(-1)
@@ -84,7 +84,7 @@ class EachBroker(Route[int]):
 
 
 class ByBroker(Route[K]):
-    """Each thing is of one broker, found by a function."""
+    """Keys whose broker a function determines."""
 
     def __init__(self, broker_of: Callable[[K], int]) -> None:
         super().__init__(-1)
@@ -99,7 +99,7 @@ class ByBroker(Route[K]):
 
 
 class CoordinatorRoute(Route[str]):
-    """Groups or transactional ids, each to its coordinator."""
+    """Groups or transactional ids, each routed to its coordinator."""
 
     def __init__(self, requests: AdminRequests, kind: CoordinatorKind, limit_ms: int) -> None:
         super().__init__(-1)
@@ -127,7 +127,7 @@ class CoordinatorRoute(Route[str]):
 
 
 def group_route(requests: AdminRequests, node_id: int | None) -> Route[str]:
-    """To the coordinators of groups; ``node_id``, if given, is the coordinator of all."""
+    """Route to the coordinators of groups; ``node_id``, if given, coordinates all of them."""
     if node_id is not None:
         return Route(node_id)
     return CoordinatorRoute(requests, "group", requests.options.request_timeout_ms)
@@ -223,11 +223,11 @@ async def ask_each(
     *,
     timeout_ms: int | None = None,
 ) -> dict[K, Any]:
-    """Ask about things, each broker at the same time, and give a value or a `KafkaError` for each, in their order.
+    """Ask all brokers concurrently; return a value or a `KafkaError` for each key, in their order.
 
     Arguments:
         what: names the operation in errors.
-        timeout_ms: how long what fails with a retriable error is tried again; None: ``request_timeout_ms``.
+        timeout_ms: how long to retry after retriable errors; None: ``request_timeout_ms``.
     """
     answers = _Answers(what, keys, route)
 
@@ -255,7 +255,7 @@ async def ask_each(
 
 
 def values_or_raise(results: Mapping[K, Any], raise_errors: bool = True) -> dict[K, Any]:
-    """The results as they are; or, with ``raise_errors``, raise the first error among them."""
+    """Return the results; with ``raise_errors``, raise the first error among them."""
     if raise_errors:
         for each in results.values():
             if isinstance(each, KafkaError):
@@ -264,7 +264,7 @@ def values_or_raise(results: Mapping[K, Any], raise_errors: bool = True) -> dict
 
 
 def error_classes(results: Mapping[K, Any]) -> dict[K, type[KafkaError]]:
-    """The classes of errors, `NoError` for what is none; raises the first where no broker answered about anything."""
+    """Error classes, `NoError` for success. Raises the first error if no broker answered about any key."""
     unanswered = [each for each in results.values() if isinstance(each, KafkaError) and not _is_answer(each)]
     if unanswered and len(unanswered) == len(results):
         raise unanswered[0]
@@ -280,7 +280,7 @@ ReadResponse = Callable[[Any], Iterable[Outcome]]
 
 
 def by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:
-    """The numbers of partitions by topic."""
+    """Partition numbers by topic."""
     found: dict[str, list[int]] = {}
     for topic, partition in partitions:
         found.setdefault(topic, []).append(partition)
@@ -288,7 +288,7 @@ def by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:
 
 
 class LeaderRoute(Route[TopicPartition]):
-    """Partitions, each to its leader as one broker knows it now; nothing is created."""
+    """Partitions, each routed to its leader according to one broker's current metadata; creates no topic."""
 
     def __init__(self, requests: AdminRequests) -> None:
         super().__init__(-1)

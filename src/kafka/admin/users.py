@@ -1,4 +1,4 @@
-"""Users: their SCRAM credentials (KIP-554)."""
+"""Users and their SCRAM credentials (KIP-554): describe, store and delete them."""
 
 import hashlib
 import os
@@ -41,7 +41,7 @@ def _mechanism(given: ScramMechanism | int | str) -> ScramMechanism:
 
 
 class UserScramCredentialDeletion:
-    """That a user's credential shall be deleted.
+    """A credential to delete.
 
     Arguments:
         mechanism: a `ScramMechanism`, its number, or its name, such as SCRAM-SHA-256.
@@ -56,11 +56,11 @@ class UserScramCredentialDeletion:
 
 
 class UserScramCredentialUpsertion:
-    """That a user shall have a credential; the password itself is not kept.
+    """A credential to store; the object does not keep the password itself.
 
     Arguments:
         mechanism: a `ScramMechanism`, its number, or its name, such as SCRAM-SHA-256.
-        iterations: how often the password is hashed, `DEFAULT_ITERATIONS` if not given.
+        iterations: number of hash iterations; `DEFAULT_ITERATIONS` if not given.
         salt: random bytes if not given.
     """
 
