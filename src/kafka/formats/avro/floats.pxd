@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-# The functions of floats.py for compiled modules. tests/unit/formats/test_avro_floats.py compares them.
+# The functions of floats.py for compiled modules. tests/unit/formats/avro/test_floats.py compares them.
 
 from libc.string cimport memcpy
 

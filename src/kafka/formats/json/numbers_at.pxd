@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-# The functions of numbers_at.py for compiled modules. tests/unit/formats/test_json_encoder.py compares the variants.
+# The functions of numbers_at.py for compiled modules. tests/unit/formats/json/test_column_encoder.py compares the variants.
 
 from libc.string cimport memcpy
 

@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-# The functions of scan.py for compiled modules. tests/unit/formats/test_json_scan.py compares them.
+# The functions of scan.py for compiled modules. The tests in tests/unit/formats/json run with both variants.
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.string cimport memcmp, memcpy

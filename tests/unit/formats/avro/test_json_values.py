@@ -16,7 +16,7 @@ from kafka.formats.avro.json_values import loaded, object_of
 from kafka.formats.avro.json_writer import json_writer
 from kafka.formats.avro.object_decoder import AvroObjectDecoder, AvroObjectEncoder
 from kafka.formats.avro.schema import parse
-from unit.formats.avro_values import LOGICAL, PRIMITIVES, schemas
+from unit.formats.avro.values import LOGICAL, PRIMITIVES, schemas
 
 _ALIKE = ({"int", "long"}, {"float", "double"})
 """Branches whose values are the same when they are read."""

@@ -19,7 +19,7 @@ from kafka.formats.json.column_decoder import JsonColumnDecoder
 from kafka.formats.json.column_encoder import JsonColumnEncoder, JsonEncodeError
 from kafka.formats.json.errors import JsonSchemaError
 from kafka.formats.json.options import DecodeOptions, EncodeOptions
-from unit.formats.json_types import columns
+from unit.formats.json.types import columns
 
 
 def encoded(array: Any, **options: Any) -> list[str | None]:

@@ -20,7 +20,7 @@ from kafka.formats.avro.errors import AvroDecodeError
 from kafka.formats.avro.object_decoder import AvroObjectDecoder
 from kafka.formats.avro.resolution import AvroResolutionError
 from kafka.formats.avro.schema import AvroDuration, parse
-from unit.formats.avro_values import EPOCH, evolved, has_text_and_bytes, rounded, schemas
+from unit.formats.avro.values import EPOCH, evolved, has_text_and_bytes, rounded, schemas
 
 
 def encoded(schema: Any, value: Any) -> bytes:

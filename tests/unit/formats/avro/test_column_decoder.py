@@ -18,7 +18,7 @@ from kafka.formats.avro.column_decoder import AvroColumnDecoder
 from kafka.formats.avro.defaults import zigzag
 from kafka.formats.avro.resolution import AvroResolutionError
 from kafka.formats.avro.schema import AvroSchemaError, parse
-from unit.formats.avro_values import EPOCH, as_column, evolved, rounded, schemas
+from unit.formats.avro.values import EPOCH, as_column, evolved, rounded, schemas
 
 
 def encoded(schema: Any, value: Any) -> bytes:

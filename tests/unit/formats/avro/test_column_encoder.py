@@ -23,7 +23,7 @@ from kafka.formats.avro.errors import AvroEncodeError
 from kafka.formats.avro.object_decoder import AvroObjectEncoder
 from kafka.formats.avro.resolution import AvroResolutionError
 from kafka.formats.avro.schema import AvroSchemaError, parse
-from unit.formats.avro_values import schemas
+from unit.formats.avro.values import schemas
 
 
 def by_fastavro(schema: Any, value: Any) -> bytes:

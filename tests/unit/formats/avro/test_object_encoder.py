@@ -25,7 +25,7 @@ from kafka.formats.avro.defaults import zigzag
 from kafka.formats.avro.errors import AvroEncodeError
 from kafka.formats.avro.object_decoder import AvroObjectDecoder, AvroObjectEncoder
 from kafka.formats.avro.schema import AvroDuration, AvroSchemaError, parse
-from unit.formats.avro_values import schemas
+from unit.formats.avro.values import schemas
 
 
 def by_fastavro(schema: Any, value: Any, **options: Any) -> bytes:
