@@ -47,7 +47,7 @@ class BaseAdminClient:
         return self._config
 
     def health(self) -> Health:
-        """How the client is, see `Health`. Any thread may call this, at any time; it neither waits nor raises."""
+        """The client's state; see `Health`. Any thread may call this at any time; it neither waits nor raises."""
         if self._core is None:
             return not_started(self._parsed.connection.client_id)
         return self._core.health.report(Observed(), self._is_closed())
@@ -101,7 +101,7 @@ class BaseAdminClient:
         return self._metrics.registered() if raw else self._metrics.snapshot()
 
     def _make_parts(self, loop: asyncio.AbstractEventLoop, reporting: CallbackRunner) -> ClientCore:
-        """Make what sends requests, for use on a loop; ``reporting`` calls the metrics reporters."""
+        """Create the sender of requests, for use on ``loop``; ``reporting`` calls the metrics reporters."""
         connection = self._parsed.connection
         metrics = ClientMetrics(connection, loop.time, values_of(connection))
         traffic = NetworkTraffic(metrics, "admin", loop)
