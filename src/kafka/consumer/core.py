@@ -37,7 +37,8 @@ from kafka.consumer.subscription.subscription_state import PositionsLeft, Subscr
 from kafka.consumer.subscription.topic_watch import TopicWatch
 from kafka.coordinator.group_metrics import PollClock
 from kafka.coordinator.membership import Membership
-from kafka.coordinator.offsets import GroupOffsets, ReadOffsets
+from kafka.coordinator.offset_arguments import ReadOffsets
+from kafka.coordinator.offsets import GroupOffsets
 from kafka.coordinator.ungrouped import UngroupedMembership
 from kafka.errors import (
     AssertedStateError,

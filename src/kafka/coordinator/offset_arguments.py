@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from kafka.errors import IllegalArgumentError
 from kafka.structs import ConsumerGroupMetadata, OffsetAndMetadata, TopicPartition
@@ -131,3 +132,17 @@ def check_group(group: Any, by_old_name: Any = None) -> ConsumerGroupMetadata:
     if not found.group_id:
         raise IllegalArgumentError("offsets are committed for a group, but its name is empty: set group_id")
     return found
+
+
+class ReadOffsets(dict[TopicPartition, OffsetAndMetadata]):
+    """Offsets to commit, with the ids of the topics that they were read from.
+
+    A position in a topic that was deleted means nothing in a new topic of the same name.
+
+    Attributes:
+        topic_ids: ids of the topics that the positions refer to, as far as known (KIP-516).
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.topic_ids: dict[TopicPartition, UUID] = {}

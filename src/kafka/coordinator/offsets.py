@@ -11,6 +11,7 @@ from kafka.cluster.protocols import BrokerConnection
 from kafka.coordinator.consumer_protocol import partitions_by_topic
 from kafka.coordinator.group_metrics import GroupStatistics
 from kafka.coordinator.membership import NO_GENERATION, Generation
+from kafka.coordinator.offset_arguments import ReadOffsets
 from kafka.errors import (
     CommitFailedError,
     CoordinatorLoadInProgressError,
@@ -370,17 +371,3 @@ class CommitOrder:
         left = {tp: committed for tp, committed in offsets.items() if self._sent.get(tp, number) <= number}
         self._sent.update(dict.fromkeys(left, number))
         return left
-
-
-class ReadOffsets(dict[TopicPartition, OffsetAndMetadata]):
-    """Offsets to commit, with the ids of the topics that they were read from.
-
-    A position in a topic that was deleted means nothing in a new topic of the same name.
-
-    Attributes:
-        topic_ids: ids of the topics that the positions refer to, as far as known (KIP-516).
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.topic_ids: dict[TopicPartition, UUID] = {}

@@ -17,8 +17,8 @@ from fakes.cluster import Call, FakeCluster
 from kafka.admin import AsyncKafkaAdminClient
 from kafka.admin.acls import MatchedACL
 from kafka.admin.requests import AdminRequests
+from kafka.cluster.client_core import ClientCore
 from kafka.cluster.telemetry.collector import Identity
-from kafka.cluster.telemetry.telemetry import Telemetry
 from kafka.errors import (
     BrokerResponseError,
     GroupIdNotFoundError,
@@ -30,6 +30,7 @@ from kafka.errors import (
     kafka_errors,
 )
 from kafka.metrics.client_metrics import ClientMetrics
+from kafka.net.statistics import NetworkTraffic
 from kafka.wire import message_class
 from unit.admin.admin_calls import CALLS, TP
 from unit.admin.answering import Path, error_paths, good_answer, with_code
@@ -174,12 +175,15 @@ class Admin(AsyncKafkaAdminClient):
         self._code = 0
         self._left: int | None = None
 
-    def _make_parts(self, loop: Any, reporting: Any) -> AdminRequests:
-        self._cluster = self.fake  # type: ignore[assignment]
+    def _make_parts(self, loop: Any, reporting: Any) -> ClientCore:
         connection = self._parsed.connection
         metrics = ClientMetrics(connection, loop.time)
-        self._telemetry = Telemetry(connection, self.fake, metrics, Identity("a", "a"), loop, reporting.submit)
-        return AdminRequests(self.fake, connection, self._telemetry)
+        traffic, identity = NetworkTraffic(metrics, "a", loop), Identity("a", "a")
+        core = self._core = ClientCore(
+            connection, self._parsed.security, loop, traffic, metrics, identity, reporting.submit, self.fake
+        )
+        self._requests = AdminRequests(core.cluster, connection, core.telemetry)
+        return core
 
     def _answer(self, call: Call) -> Any:
         made = good_answer(call.request.RESPONSE, call.version, **OWN_NAMES.get(call.api, {}))

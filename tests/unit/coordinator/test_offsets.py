@@ -14,7 +14,8 @@ from fakes.cluster import SILENCE, FakeCluster
 from kafka.cluster import Backoff
 from kafka.cluster.metadata import ClusterMetadata, TopicMetadata
 from kafka.coordinator.membership import NO_GENERATION, Generation
-from kafka.coordinator.offsets import GroupOffsets, ReadOffsets
+from kafka.coordinator.offset_arguments import ReadOffsets
+from kafka.coordinator.offsets import GroupOffsets
 from kafka.errors import (
     CommitFailedError,
     FencedInstanceIdError,

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from kafka.consumer.arguments import check_pattern, check_topic_names
 from kafka.consumer.buffer.partition_state import FetchPosition, PartitionState
-from kafka.coordinator.offsets import ReadOffsets
+from kafka.coordinator.offset_arguments import ReadOffsets
 from kafka.errors import IllegalStateError, NothingSubscribedError, PartitionNotAssignedError
 from kafka.structs import OffsetAndMetadata, SubscriptionPattern, TopicPartition
 
