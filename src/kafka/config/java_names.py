@@ -6,7 +6,6 @@ The end of the module has the counterparts of Java classes that properties name.
 import enum
 import logging
 from collections.abc import Callable, Collection, Mapping
-from importlib import import_module
 from typing import Any
 
 from kafka._compression import Compression
@@ -308,6 +307,13 @@ _CONVERSIONS: dict[str, Any] = {
     "StringSerializer": _to_bytes,
     "StringDeserializer": _to_text,
 }
+_ASSIGNORS = {
+    "RangeAssignor": "range",
+    "RoundRobinAssignor": "roundrobin",
+    "StickyAssignor": "sticky",
+    "CooperativeStickyAssignor": "cooperative-sticky",
+}
+"""By Java class, the names of the assignors whose `java_name` it is; they are in a higher layer."""
 _CALLABLE = "a Python function or object as the keyword argument"
 
 
@@ -317,10 +323,8 @@ def conversion(name: str, value: str) -> Any:
 
 
 def assignors(name: str, value: str) -> tuple[str, ...]:
-    """The names of the assignors of these classes, as the assignors declare them."""
-    listed = import_module("kafka.coordinator.assignors").ASSIGNORS  # of a higher layer: loaded only for such options
-    names: dict[str, str] = {assignor.java_name: assignor.name for assignor in listed if assignor.java_name is not None}
-    return tuple(names[_known(name, each, names, _CALLABLE)] for each in value.split(",") if each.strip())
+    """Return the names of the assignors of these Java classes."""
+    return tuple(_ASSIGNORS[_known(name, each, _ASSIGNORS, _CALLABLE)] for each in value.split(",") if each.strip())
 
 
 def allow(name: str, value: str, allowed: Collection[str], instead: str) -> None:

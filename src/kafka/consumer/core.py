@@ -27,9 +27,10 @@ from kafka.consumer.fetch.fetcher import Fetcher
 from kafka.consumer.fetch.position_validation import Divergence
 from kafka.consumer.metadata_queries import MetadataQueries
 from kafka.consumer.monitoring import ConsumerHealth, ConsumerMetrics
-from kafka.consumer.position.offset_requests import EARLIEST, LATEST, EpochEnds, ListOffsets, reset_timestamp
+from kafka.consumer.position.offset_requests import EpochEnds, ListOffsets
 from kafka.consumer.position.offset_search import OffsetsForTimes
 from kafka.consumer.position.positions import PositionResolver
+from kafka.consumer.position.timestamps import EARLIEST, LATEST, reset_timestamp
 from kafka.consumer.position.topic_history import TopicHistory
 from kafka.consumer.position.truncation import OutOfRangeLog, Truncations
 from kafka.consumer.subscription.rebalance import Rebalance

@@ -1,0 +1,29 @@
+"""The timestamps that stand for the start and the end of the log in ListOffsets, and those of reset policies.
+
+Spark's tasks import this module, but none of those that send requests.
+"""
+
+from kafka.config.consumer import BY_DURATION, milliseconds
+
+EARLIEST = -2
+"""The start of the log. Java: ``EARLIEST_TIMESTAMP``."""
+LATEST = -1
+"""The end of the log. Java: ``LATEST_TIMESTAMP``."""
+MAX_TIMESTAMP = -3
+"""The record with the highest timestamp (KIP-734)."""
+
+_STRATEGIES: dict[str, int | None] = {"earliest": EARLIEST, "latest": LATEST, "none": None}
+
+
+def reset_timestamp(strategy: str, now_ms: int) -> int | None:
+    """The timestamp to look up a position by; None if there is no reset policy.
+
+    Arguments:
+        strategy: the value of ``auto_offset_reset``; a duration longer than the time since 1970 means the start.
+        now_ms: milliseconds since 1970-01-01 UTC.
+    """
+    if not strategy.startswith(BY_DURATION):
+        return _STRATEGIES[strategy]
+    length_ms = milliseconds(strategy[len(BY_DURATION) :])
+    assert length_ms is not None  # the option's parser has checked it
+    return max(now_ms - length_ms, 0)
