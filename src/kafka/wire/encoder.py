@@ -110,6 +110,12 @@ def _misfit(field: WriteField, expected: str, value: object) -> object:
     return WireFormatError(f"{field.label}.{field.name}: expected {expected}, got {shown}")
 
 
+@cython.cfunc
+def _unfit_bytes(field: WriteField, expected: str, value: object) -> object:
+    """Return the error for a value that is not bytes, without the value."""
+    return WireFormatError(f"{field.label}.{field.name}: expected {expected}, got {type(value).__name__}")
+
+
 @cython.final
 @cython.cclass
 class Encoder:
@@ -230,13 +236,16 @@ class Encoder:
 
     @cython.cfunc
     def blob(self, field: WriteField, kind: cython.int, value: object) -> object:
-        """Write bytes into the buffer, or cut it and keep records as they are."""
+        """Write bytes into the buffer, or cut it and keep records as they are.
+
+        Errors name only the type of the value, which may be a secret (SaslAuthenticateRequest).
+        """
         try:
             view = memoryview(value)  # type: ignore[arg-type]  # checked here
         except TypeError:
-            raise _misfit(field, "bytes or another buffer", value) from None
+            raise _unfit_bytes(field, "bytes or another buffer", value) from None
         if not view.c_contiguous:
-            raise _misfit(field, "bytes in one piece", value)
+            raise _unfit_bytes(field, "bytes in one piece", value)
         self.length(field, kind, view.nbytes)
         if kind == RECORDS:
             if view.nbytes:

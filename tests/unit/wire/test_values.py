@@ -74,20 +74,31 @@ def test_integers_are_held_against_their_range(message: Any, version: int, field
         (FetchRequest(topics=[FetchTopic(topic_id="x")]), 13, "topic_id: expected a uuid.UUID, got 'x'"),  # type: ignore[arg-type]
         (FetchRequest(replica_state=None), 15, "replica_state: expected a value that is not null"),  # type: ignore[arg-type]
         (MetadataRequest(allow_auto_topic_creation=1), 4, "creation: expected True or False, got 1"),  # type: ignore[arg-type]
-        (SaslAuthenticateRequest(auth_bytes="x"), 0, "auth_bytes: expected bytes or another buffer, got 'x'"),  # type: ignore[arg-type]
+        (SaslAuthenticateRequest(auth_bytes="x"), 0, "auth_bytes: expected bytes or another buffer, got str"),  # type: ignore[arg-type]
         (SaslAuthenticateRequest(auth_bytes=memoryview(b"abcd")[::2]), 0, "auth_bytes: expected bytes in one piece"),  # type: ignore[arg-type]
         (
             FindCoordinatorRequest(coordinator_keys=["a", None]),
             4,
             "coordinator_keys: expected a value that is not null",
         ),  # type: ignore[list-item]
-        (fetched(records="x"), 4, "records: expected bytes or another buffer, got 'x'"),
+        (fetched(records="x"), 4, "records: expected bytes or another buffer, got str"),
     ],
 )
 def test_a_value_of_another_type_is_refused_by_name(message: Message, version: int, text: str) -> None:
     with pytest.raises(WireFormatError) as caught:
         message.encode(version)
     assert text in str(caught.value)
+
+
+@pytest.mark.parametrize("version", [0, 2])
+def test_no_error_shows_what_authenticates(version: int) -> None:
+    login = SaslAuthenticateRequest(auth_bytes="\0ann\0hunter2")  # type: ignore[arg-type]
+    with pytest.raises(WireFormatError, match="auth_bytes: expected bytes or another buffer, got str") as caught:
+        login.encode(version)
+    assert "hunter2" not in str(caught.value)
+    with pytest.raises(WireFormatError, match=r"expected a FetchTopic, got SaslAuthenticateRequest") as caught:
+        FetchRequest(topics=[SaslAuthenticateRequest(auth_bytes=b"hunter2")]).encode(4)  # type: ignore[list-item]
+    assert "hunter2" not in str(caught.value)
 
 
 @pytest.mark.parametrize("value", ["1", None, b"", pytest.param(10**400, id="huge")])

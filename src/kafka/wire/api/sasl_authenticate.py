@@ -11,6 +11,10 @@ class SaslAuthenticateRequest(Request["SaslAuthenticateResponse"], api_key=36, v
 
     auth_bytes: bytes = binary()
 
+    def __repr__(self) -> str:
+        """Leave out the value, which may contain a password."""
+        return f"{type(self).__name__}(auth_bytes=(not shown))"
+
 
 class SaslAuthenticateResponse(Response, request=SaslAuthenticateRequest):
     """The answer to `SaslAuthenticateRequest`."""
