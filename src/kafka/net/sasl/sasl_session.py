@@ -14,6 +14,7 @@ from kafka.errors import (
     check_error,
 )
 from kafka.net.connection import Connection
+from kafka.net.foreign_text import shown_text
 from kafka.net.helper_threads import run_blocking
 from kafka.net.sasl.mechanism import Mechanism, make_mechanism
 from kafka.wire.api.sasl_authenticate import SaslAuthenticateRequest
@@ -111,9 +112,9 @@ class SaslSession:
             text = error.args[0] if error.args else error
             raise KafkaConnectionError(f"{text} when login began: {self._asks_for_sasl()}") from error
         if response.error_code == UnsupportedSaslMechanismError.errno:
+            offered = shown_text(", ".join(response.mechanisms)) or "no mechanism"
             raise UnsupportedSaslMechanismError(
-                f"{self._connection.described_as} offers {', '.join(response.mechanisms) or 'no mechanism'}; "
-                f"sasl_mechanism is {name!r}"
+                f"{self._connection.described_as} offers {offered}; sasl_mechanism is {name!r}"
             )
         if response.error_code == IllegalSaslStateError.errno and not self._has_logged_in:
             raise IllegalSaslStateError(f"{self._connection.described_as} takes no login: {self._asks_for_sasl()}")
@@ -130,12 +131,13 @@ class SaslSession:
         while token is not None:
             request = SaslAuthenticateRequest(auth_bytes=token)
             response = await self._connection.send_now(request, version, self._timeout_ms)
+            said = shown_text(response.error_message or "")
             if response.error_code == SaslAuthenticationFailedError.errno:
                 raise SaslAuthenticationFailedError(
                     f"{self._connection.described_as} refused the {self._security.sasl_mechanism} credentials: "
-                    f"{response.error_message or 'it does not say why'}"
+                    f"{said or 'it does not say why'}"
                 )
-            check_error(response.error_code, response.error_message or "")
+            check_error(response.error_code, said)
             lifetime_ms = response.session_lifetime_ms
             token = await run_blocking(mechanism.answer, response.auth_bytes)
         return lifetime_ms

@@ -11,6 +11,7 @@ from kafka.errors import (
     IllegalSaslStateError,
     KafkaConfigurationError,
     KafkaConnectionError,
+    KafkaError,
     KafkaTimeoutError,
     SaslAuthenticationFailedError,
     UnsupportedSaslMechanismError,
@@ -82,6 +83,25 @@ async def test_a_mechanism_that_the_broker_lacks_is_told_with_those_it_has(broke
     broker.on("SaslHandshake", lambda *_: SaslHandshakeResponse(error_code=33, mechanisms=["GSSAPI", "OAUTHBEARER"]))
     with pytest.raises(UnsupportedSaslMechanismError, match="offers GSSAPI, OAUTHBEARER; sasl_mechanism is 'PLAIN'"):
         await connect(broker)
+
+
+HOSTILE = "no\r\n2026 ERROR all is lost\x1b[2J\u2028"
+
+
+@pytest.mark.parametrize("code", [58, 33])
+async def test_a_brokers_reason_starts_no_line_and_moves_no_cursor(broker, code):
+    refusal = SaslAuthenticateResponse(error_code=code, error_message=HOSTILE)
+    broker.on("SaslAuthenticate", lambda *_: refusal)
+    with pytest.raises(KafkaError, match=r"no\\r\\n2026 ERROR all is lost\\x1b\[2J\\u2028") as caught:
+        await connect(broker)
+    assert str(caught.value).isprintable()
+
+
+async def test_a_brokers_list_of_mechanisms_starts_no_line_and_moves_no_cursor(broker):
+    broker.on("SaslHandshake", lambda *_: SaslHandshakeResponse(error_code=33, mechanisms=["GSSAPI", HOSTILE]))
+    with pytest.raises(UnsupportedSaslMechanismError, match=r"offers GSSAPI, no\\r\\n2026 ERROR") as caught:
+        await connect(broker)
+    assert str(caught.value).isprintable()
 
 
 async def test_a_listener_that_hangs_up_on_the_login_is_asked_whether_it_wants_one(broker):
