@@ -11,9 +11,13 @@ _TOKEN_CLAIMS = "Claims of unsigned tokens, for test brokers; if 'exp' is missin
 
 
 def _mechanism(name: str, value: Any) -> str | None:
-    """The name of a mechanism, in any case of letters; which there are is checked where SASL is used."""
+    """Spell the name of a mechanism, given in any case of letters, as it was registered.
+
+    An unknown name is kept: it is an error only where SASL is used.
+    """
     found: str | None = text(none=True)(name, value)
-    return found.upper() if found is not None and find_mechanism(found.upper()) is not None else found
+    row = find_mechanism(found)
+    return found if row is None else row.name
 
 
 def _parse_pairs(name: str, value: Any) -> tuple[tuple[str, Any], ...]:

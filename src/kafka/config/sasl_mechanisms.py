@@ -52,23 +52,26 @@ _BUILT_IN = (
 )
 BUILT_IN_NAMES = tuple(row.name for row in _BUILT_IN)
 _rows = {row.name: row for row in _BUILT_IN}
+"""By name in capitals."""
 
 
 def mechanism_names() -> tuple[str, ...]:
     """List the mechanisms that can be used, the registered ones last."""
-    return tuple(_rows)
+    return tuple(row.name for row in _rows.values())
 
 
 def find_mechanism(name: str | None) -> SaslMechanism | None:
-    """Return the mechanism of this name, or None."""
-    return _rows.get(name or "")
+    """Return the mechanism of this name, in any case of letters, or None."""
+    return _rows.get(name.upper()) if isinstance(name, str) else None
 
 
 def mechanism(name: str | None) -> SaslMechanism:
     """Return the mechanism of this name; raises `KafkaConfigurationError` if there is none."""
     row = find_mechanism(name)
     if row is None:
-        raise KafkaConfigurationError(f"sasl_mechanism {name!r} is unknown; supported are {', '.join(_rows)}")
+        raise KafkaConfigurationError(
+            f"sasl_mechanism {name!r} is unknown; supported are {', '.join(mechanism_names())}"
+        )
     return row
 
 
@@ -77,24 +80,33 @@ def mechanisms_of_login_module(module: str) -> list[str]:
     return [row.name for row in _rows.values() if module in row.login_modules]
 
 
-def register_mechanism(row: SaslMechanism, overwrite: bool = False) -> None:
+def register_mechanism(name: str, implementation: type[Any], overwrite: bool = False) -> None:
     """Add a mechanism to those of this process.
 
     Arguments:
-        row: the mechanism.
-        overwrite: replace a mechanism of the same name.
+        name: its name. Two names that differ only in the case of letters are the same.
+        implementation: the class with the client's side of the exchange.
+        overwrite: replace the class of a mechanism of the same name. Its other fields stay as they are, and so does the
+            name of a built-in one.
 
     Raises `ValueError` if there is one of this name already.
     """
-    if row.name in _rows and not overwrite:
-        raise ValueError(f"the SASL mechanism {row.name!r} is already registered: pass overwrite=True to replace it")
-    _rows[row.name] = row
+    known = find_mechanism(name)
+    if known is None:
+        row = SaslMechanism(name, implementation)
+    elif not overwrite:
+        raise ValueError(f"the SASL mechanism {known.name!r} is already registered: pass overwrite=True to replace it")
+    else:
+        spelled = known.name if known.name in BUILT_IN_NAMES else name
+        row = dataclasses.replace(known, name=spelled, implementation=implementation)
+    _rows[name.upper()] = row
 
 
 def unregister_mechanism(name: str) -> None:
     """Remove a registered mechanism, or restore the built-in one of this name."""
     built_in = {row.name: row for row in _BUILT_IN}
-    if name in built_in:
-        _rows[name] = built_in[name]
+    key = name.upper()
+    if key in built_in:
+        _rows[key] = built_in[key]
     else:
-        _rows.pop(name, None)
+        _rows.pop(key, None)

@@ -10,7 +10,7 @@ import logging
 from typing import Any, Protocol, Self
 
 from kafka.config import SecurityOptions
-from kafka.config.sasl_mechanisms import SaslMechanism, find_mechanism, mechanism, register_mechanism
+from kafka.config.sasl_mechanisms import find_mechanism, mechanism, register_mechanism
 from kafka.errors import KafkaConfigurationError, SaslAuthenticationFailedError
 
 log = logging.getLogger(__name__)
@@ -100,10 +100,11 @@ def register_sasl_mechanism(name: str, klass: type[Any], overwrite: bool = False
     """Make a mechanism available as ``sasl_mechanism`` to the clients of this process.
 
     Arguments:
-        name: its name, as brokers know it.
+        name: its name, as brokers know it. Clients may give it in any case of letters.
         klass: a class with the methods of `kafka.net.sasl.abc.SaslMechanism`. Each exchange makes an object, with
             ``host`` and the SASL and TLS options as keywords. Its methods may block.
-        overwrite: replace a mechanism of the same name.
+        overwrite: replace a mechanism of the same name. A built-in one keeps the options that it needs, its Java login
+            modules, and the warning that it sends a secret unencrypted.
 
     Raises `ValueError` if there is one of this name already.
     """
@@ -116,14 +117,14 @@ def register_sasl_mechanism(name: str, klass: type[Any], overwrite: bool = False
             options = {field.name: getattr(security, field.name) for field in dataclasses.fields(security)}
             return cls(klass(host=host, **options))
 
-    register_mechanism(SaslMechanism(name, Registered), overwrite)
+    register_mechanism(name, Registered, overwrite)
 
 
 def get_sasl_mechanism(name: str) -> Any:
     """Return the class of a mechanism; a built-in one has the methods of `kafka.net.sasl.mechanism.Mechanism`.
 
     Arguments:
-        name: the mechanism's.
+        name: the mechanism's, in any case of letters.
 
     Raises `KeyError` if there is none.
     """

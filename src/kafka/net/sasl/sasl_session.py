@@ -4,6 +4,7 @@ import asyncio
 import logging
 
 from kafka.config import SecurityOptions
+from kafka.config.sasl_mechanisms import mechanism as mechanism_of
 from kafka.errors import (
     IllegalSaslStateError,
     KafkaConnectionError,
@@ -103,7 +104,7 @@ class SaslSession:
         return mechanism, await run_blocking(mechanism.first)
 
     async def _handshake(self, version: int) -> None:
-        name = self._security.sasl_mechanism or ""
+        name = mechanism_of(self._security.sasl_mechanism).name  # brokers compare it exactly
         try:
             response = await self._connection.send_now(SaslHandshakeRequest(mechanism=name), version, self._timeout_ms)
         except KafkaConnectionError as error:

@@ -58,8 +58,8 @@ def registering() -> Iterator[Any]:
     names = []
 
     def register(name: str, klass: type[Any], **more: Any) -> None:
-        names.append(name)
         register_sasl_mechanism(name, klass, **more)
+        names.append(name)
 
     yield register
     for name in names:
@@ -119,6 +119,29 @@ def test_one_that_the_broker_does_not_know_is_named(registering: Any) -> None:
         pytest.raises((UnsupportedSaslMechanismError, NoBrokersAvailable), match="sasl_mechanism is 'own'"),
     ):
         KafkaAdminClient(**login(broker, "own"))
+
+
+def test_names_are_taken_in_any_case_of_letters(registering: Any) -> None:
+    with pytest.raises(ValueError, match="the SASL mechanism 'PLAIN' is already registered: pass overwrite=True"):
+        registering("plain", OwnPlain)
+    registering("Custom", OwnPlain)
+    assert get_sasl_mechanism("cusTOM") is OwnPlain
+    with pytest.raises(ValueError, match="'Custom' is already registered"):
+        registering("CUSTOM", Suspicious)
+    with (
+        EmbeddedBroker(users={"ann": "secret"}) as broker,
+        pytest.raises(UnsupportedSaslMechanismError, match="sasl_mechanism is 'Custom'"),
+    ):
+        KafkaAdminClient(**login(broker, "custom"))
+
+
+def test_one_that_replaces_plain_by_another_spelling_is_used_for_plain(registering: Any) -> None:
+    registering("plain", Suspicious, overwrite=True)
+    with (
+        EmbeddedBroker(users={"ann": "secret"}) as broker,
+        pytest.raises(SaslAuthenticationFailedError, match="Suspicious did not accept"),
+    ):
+        KafkaAdminClient(**login(broker, "plain"))
 
 
 def test_names_are_taken_once(registering: Any) -> None:
