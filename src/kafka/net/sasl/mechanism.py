@@ -5,15 +5,27 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import inspect
 import logging
+from collections.abc import Iterator
 from typing import Any, Protocol, Self
 
 from kafka.config import SecurityOptions
 from kafka.config.sasl_mechanisms import find_mechanism, mechanism, register_mechanism
-from kafka.errors import KafkaConfigurationError, SaslAuthenticationFailedError
+from kafka.errors import (
+    IllegalArgumentError,
+    IllegalArgumentTypeError,
+    KafkaConfigurationError,
+    KafkaConnectionError,
+    SaslAuthenticationFailedError,
+)
 
 log = logging.getLogger(__name__)
+
+_METHODS = ("auth_bytes", "receive", "is_done", "is_authenticated")
+"""What a registered class must have; `kafka.net.sasl.abc.SaslMechanism` describes them."""
 
 
 class Mechanism(Protocol):
@@ -79,21 +91,58 @@ class RegisteredMechanism:
         self._exchange = exchange
 
     def first(self) -> bytes:
-        """Return the first message."""
-        message: bytes = self._exchange.auth_bytes()
-        return message
+        """Return the first message.
+
+        Raises `KafkaConnectionError` if the object raises an `OSError`.
+        """
+        with _reaching(type(self._exchange)):
+            return self._message()
 
     def answer(self, challenge: bytes) -> bytes | None:
-        """Return the answer to the broker's message, or None if the exchange is over."""
+        """Return the answer to the broker's message, or None if the exchange is over.
+
+        Raises `SaslAuthenticationFailedError` if the object does not accept the broker, or stops before it is done;
+        `KafkaConnectionError` if it raises an `OSError`.
+        """
         exchange = self._exchange
-        exchange.receive(challenge)
-        if not exchange.is_done():
-            message: bytes = exchange.auth_bytes()
-            return message
-        if not exchange.is_authenticated():
+        with _reaching(type(exchange)):
+            exchange.receive(challenge)
+            if not exchange.is_done():
+                return self._message()
+            accepted = exchange.is_authenticated()
+        if not accepted:
             raise SaslAuthenticationFailedError(f"{type(exchange).__name__} did not accept the broker's last message")
-        log.debug("%s", exchange.auth_details())
+        self._log_details()
         return None
+
+    def _message(self) -> bytes:
+        """Return the object's next message. Errors do not contain its value, which may be a password."""
+        message = self._exchange.auth_bytes()
+        if isinstance(message, bytes | bytearray | memoryview):
+            return bytes(message)
+        name = type(self._exchange).__name__
+        if message is None:
+            raise SaslAuthenticationFailedError(f"{name}.auth_bytes() returned None before the exchange was done")
+        raise KafkaConfigurationError(f"{name}.auth_bytes() must return bytes, not {type(message).__name__}")
+
+    def _log_details(self) -> None:
+        """Log who has logged in; whatever goes wrong here, the login has succeeded."""
+        describe = getattr(self._exchange, "auth_details", None)
+        if describe is None or not log.isEnabledFor(logging.DEBUG):
+            return
+        try:
+            log.debug("%s", describe())
+        except Exception:
+            log.debug("%s.auth_details() failed", type(self._exchange).__name__, exc_info=True)
+
+
+@contextlib.contextmanager
+def _reaching(klass: type[Any]) -> Iterator[None]:
+    """Raise an `OSError` of a registered class as `KafkaConnectionError`: trying again later may succeed."""
+    try:
+        yield
+    except OSError as error:
+        raise KafkaConnectionError(f"cannot authenticate: {klass.__name__} raised {error!r}") from error
 
 
 def register_sasl_mechanism(name: str, klass: type[Any], overwrite: bool = False) -> None:
@@ -102,12 +151,15 @@ def register_sasl_mechanism(name: str, klass: type[Any], overwrite: bool = False
     Arguments:
         name: its name, as brokers know it. Clients may give it in any case of letters.
         klass: a class with the methods of `kafka.net.sasl.abc.SaslMechanism`. Each exchange makes an object, with
-            ``host`` and the SASL and TLS options as keywords. Its methods may block.
+            ``host`` and the SASL and TLS options as keywords. Its methods may block. Clients handle an
+            `OSError` of it as a lost connection, and try again.
         overwrite: replace a mechanism of the same name. A built-in one keeps the options that it needs, its Java login
             modules, and the warning that it sends a secret unencrypted.
 
-    Raises `ValueError` if there is one of this name already.
+    Raises `ValueError` if there is one of this name already, or the name is empty; `IllegalArgumentTypeError` if the
+    name is not text, or klass not a class that can be used.
     """
+    _check_registration(name, klass)
 
     class Registered(RegisteredMechanism):
         made_of = klass
@@ -115,9 +167,26 @@ def register_sasl_mechanism(name: str, klass: type[Any], overwrite: bool = False
         @classmethod
         def of(cls, security: SecurityOptions, host: str) -> Registered:
             options = {field.name: getattr(security, field.name) for field in dataclasses.fields(security)}
-            return cls(klass(host=host, **options))
+            with _reaching(klass):
+                return cls(klass(host=host, **options))
 
     register_mechanism(name, Registered, overwrite)
+
+
+def _check_registration(name: object, klass: object) -> None:
+    if not isinstance(name, str):
+        raise IllegalArgumentTypeError(f"name: expected a str, got {name!r:.80}")
+    if not name.strip():
+        raise IllegalArgumentError(f"name: expected the name of a SASL mechanism, got {name!r:.80}")
+    if not isinstance(klass, type):
+        raise IllegalArgumentTypeError(f"klass: expected a class, got an instance of {type(klass).__name__}")
+    if inspect.isabstract(klass):
+        missing = ", ".join(sorted(getattr(klass, "__abstractmethods__", ())))
+        raise IllegalArgumentTypeError(f"klass: {klass.__name__} is abstract; it does not define {missing}")
+    if missing := ", ".join(each for each in _METHODS if not callable(getattr(klass, each, None))):
+        raise IllegalArgumentTypeError(f"klass: {klass.__name__} does not define {missing}")
+    if coroutines := ", ".join(each for each in _METHODS if inspect.iscoroutinefunction(getattr(klass, each))):
+        raise IllegalArgumentTypeError(f"klass: {klass.__name__} must not define {coroutines} with 'async'")
 
 
 def get_sasl_mechanism(name: str) -> Any:

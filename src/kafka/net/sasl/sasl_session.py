@@ -149,13 +149,18 @@ class SaslSession:
         try:
             async with asyncio.timeout(self._timeout_ms / 1000):
                 while token is not None:
-                    token = await run_blocking(mechanism.answer, await self._connection.exchange_raw(token))
+                    token = await run_blocking(mechanism.answer, await self._answer_to(token))
+        except TimeoutError:
+            raise KafkaTimeoutError(
+                f"{self._connection.described_as} did not finish the SASL exchange in {self._timeout_ms} ms"
+            ) from None
+
+    async def _answer_to(self, token: bytes) -> bytes:
+        """Exchange bare tokens; an error of the mechanism itself is not one of the connection."""
+        try:
+            return await self._connection.exchange_raw(token)
         except KafkaConnectionError as error:
             raise SaslAuthenticationFailedError(
                 f"{self._connection.described_as} closed the connection during the {self._security.sasl_mechanism} "
                 "exchange: it refuses the credentials"
             ) from error
-        except TimeoutError:
-            raise KafkaTimeoutError(
-                f"{self._connection.described_as} did not finish the SASL exchange in {self._timeout_ms} ms"
-            ) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import logging
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,8 +11,10 @@ import pytest
 
 from kafka import KafkaAdminClient
 from kafka.broker import EmbeddedBroker
-from kafka.config.sasl_mechanisms import BUILT_IN_NAMES, find_mechanism, unregister_mechanism
+from kafka.config.sasl_mechanisms import BUILT_IN_NAMES, find_mechanism, mechanism_names, unregister_mechanism
 from kafka.errors import (
+    IllegalArgumentError,
+    IllegalArgumentTypeError,
     KafkaConfigurationError,
     NoBrokersAvailable,
     SaslAuthenticationFailedError,
@@ -121,6 +124,110 @@ def test_one_that_the_broker_does_not_know_is_named(registering: Any) -> None:
         KafkaAdminClient(**login(broker, "own"))
 
 
+@pytest.mark.parametrize("kind", [str, list])
+def test_a_message_of_another_type_is_refused_without_showing_it(registering: Any, kind: type[Any]) -> None:
+    class Textual(OwnPlain):
+        def auth_bytes(self) -> Any:
+            return kind(super().auth_bytes().decode())
+
+    registering("PLAIN", Textual, overwrite=True)
+    with (
+        EmbeddedBroker(users={"ann": "secret"}) as broker,
+        pytest.raises(KafkaConfigurationError) as caught,
+    ):
+        KafkaAdminClient(**login(broker, "PLAIN"))
+    assert str(caught.value) == f"Textual.auth_bytes() must return bytes, not {kind.__name__}"
+
+
+@pytest.mark.parametrize("kind", [bytearray, memoryview])
+def test_a_message_may_be_any_buffer(registering: Any, kind: type[Any]) -> None:
+    class Buffered(OwnPlain):
+        def auth_bytes(self) -> Any:
+            return kind(super().auth_bytes())
+
+    registering("PLAIN", Buffered, overwrite=True)
+    with EmbeddedBroker(users={"ann": "secret"}) as broker:
+        KafkaAdminClient(**login(broker, "PLAIN")).close()
+
+
+@pytest.mark.parametrize("messages", [0, 1])
+def test_one_that_stops_before_it_is_done_has_not_logged_in(registering: Any, messages: int) -> None:
+    class Silent(OwnPlain):
+        def __init__(self, **config: Any) -> None:
+            super().__init__(**config)
+            self._left = messages
+
+        def auth_bytes(self) -> Any:
+            self._left -= 1
+            return super().auth_bytes() if self._left >= 0 else None
+
+        def is_done(self) -> bool:
+            return False
+
+    registering("PLAIN", Silent, overwrite=True)
+    with (
+        EmbeddedBroker(users={"ann": "secret"}) as broker,
+        pytest.raises(
+            SaslAuthenticationFailedError, match=r"Silent\.auth_bytes\(\) returned None before the exchange was done"
+        ),
+    ):
+        KafkaAdminClient(**login(broker, "PLAIN"))
+
+
+@pytest.mark.parametrize("where", ["__init__", "auth_bytes", "receive", "is_done", "is_authenticated"])
+def test_an_os_error_is_a_lost_connection_and_tried_again(registering: Any, where: str) -> None:
+    raised: list[OSError] = []
+
+    def fail_once(self: Any, *args: Any, **options: Any) -> Any:
+        if not raised:
+            raised.append(OSError("the vault is down"))
+            raise raised[0]
+        return getattr(OwnPlain, where)(self, *args, **options)
+
+    registering("PLAIN", type("Vault", (OwnPlain,), {where: fail_once}), overwrite=True)
+    with EmbeddedBroker(users={"ann": "secret"}) as broker:
+        admin = KafkaAdminClient(**login(broker, "PLAIN"))
+        assert admin.list_topics() == []
+        admin.close()
+    assert raised
+
+
+class Bare:
+    """One that has nothing more than it must."""
+
+    def __init__(self, **config: Any) -> None:
+        self._own = OwnPlain(**config)
+
+    def auth_bytes(self) -> bytes:
+        return self._own.auth_bytes()
+
+    def receive(self, auth_bytes: bytes) -> None:
+        self._own.receive(auth_bytes)
+
+    def is_done(self) -> bool:
+        return self._own.is_done()
+
+    def is_authenticated(self) -> bool:
+        return self._own.is_authenticated()
+
+
+class Indescribable(OwnPlain):
+    """One that fails where it is only to describe itself."""
+
+    def auth_details(self) -> str:
+        raise RuntimeError("who am I?")
+
+
+@pytest.mark.parametrize("klass", [Bare, Indescribable])
+def test_a_login_that_succeeded_needs_no_description(
+    registering: Any, klass: type[Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG, "kafka")
+    registering("PLAIN", klass, overwrite=True)
+    with EmbeddedBroker(users={"ann": "secret"}) as broker:
+        KafkaAdminClient(**login(broker, "PLAIN")).close()
+
+
 def test_names_are_taken_in_any_case_of_letters(registering: Any) -> None:
     with pytest.raises(ValueError, match="the SASL mechanism 'PLAIN' is already registered: pass overwrite=True"):
         registering("plain", OwnPlain)
@@ -142,6 +249,51 @@ def test_one_that_replaces_plain_by_another_spelling_is_used_for_plain(registeri
         pytest.raises(SaslAuthenticationFailedError, match="Suspicious did not accept"),
     ):
         KafkaAdminClient(**login(broker, "plain"))
+
+
+class Async(OwnPlain):
+    """One whose answers would only look true."""
+
+    async def is_authenticated(self) -> bool:  # type: ignore[override]
+        return False
+
+
+@pytest.mark.parametrize(
+    ("klass", "told"),
+    [
+        (None, "klass: expected a class, got an instance of NoneType"),
+        ("OwnPlain", "klass: expected a class, got an instance of str"),
+        (OwnPlain(), "klass: expected a class, got an instance of OwnPlain"),
+        (SaslMechanism, "klass: SaslMechanism is abstract; it does not define __init__, auth_bytes, is_authenticated,"),
+        (Plain, "klass: Plain does not define auth_bytes, receive, is_done, is_authenticated"),
+        (Async, "klass: Async must not define is_authenticated with 'async'"),
+    ],
+)
+def test_what_is_no_mechanism_is_not_registered(registering: Any, klass: Any, told: str) -> None:
+    with pytest.raises(IllegalArgumentTypeError, match=told):
+        registering("OWN", klass)
+    assert find_mechanism("OWN") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [
+        (5, IllegalArgumentTypeError),
+        (None, IllegalArgumentTypeError),
+        (b"OWN", IllegalArgumentTypeError),
+        ("", IllegalArgumentError),
+        (" ", IllegalArgumentError),
+    ],
+)
+def test_a_name_is_text(name: Any, error: type[Exception]) -> None:
+    before = mechanism_names()
+    try:
+        with pytest.raises(error, match="name: expected "):
+            register_sasl_mechanism(name, OwnPlain)
+        assert mechanism_names() == before
+    finally:
+        if mechanism_names() != before:
+            unregister_mechanism(name)
 
 
 def test_names_are_taken_once(registering: Any) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from kafka import AsyncKafkaAdminClient
 from kafka.config import parse_admin
+from kafka.config.sasl_mechanisms import unregister_mechanism
 from kafka.errors import (
     IllegalSaslStateError,
     KafkaConfigurationError,
@@ -17,6 +18,7 @@ from kafka.errors import (
     UnsupportedSaslMechanismError,
 )
 from kafka.net import open_connection
+from kafka.net.sasl import register_sasl_mechanism
 from kafka.wire.api.heartbeat import HeartbeatRequest, HeartbeatResponse
 from kafka.wire.api.metadata import MetadataResponse, MetadataResponseBroker
 from kafka.wire.api.sasl_authenticate import SaslAuthenticateResponse
@@ -178,6 +180,55 @@ async def test_a_renewal_for_which_there_is_no_token_is_a_warning_without_a_trac
     (record,) = [each for each in caplog.records if "authenticating again" in each.message]
     assert (record.levelname, record.exc_info) == ("WARNING", None)
     assert "the token server is down" in record.message
+
+
+class Vault:
+    """A registered mechanism that reads its password from a server, which is down."""
+
+    def __init__(self, down_in, **config):
+        self._down_in = down_in
+
+    def auth_bytes(self):
+        return self._ask("auth_bytes")
+
+    def receive(self, auth_bytes):
+        self._ask("receive")
+
+    def is_done(self):
+        return True
+
+    def is_authenticated(self):
+        return True
+
+    def _ask(self, method):
+        if method == self._down_in:
+            raise TimeoutError("the vault is down")
+        return b"\0ann\0secret"
+
+
+@pytest.fixture(params=["auth_bytes", "receive"])
+def vault(request):
+    class VaultDown(Vault):
+        def __init__(self, **config):
+            super().__init__(request.param, **config)
+
+    register_sasl_mechanism("PLAIN", VaultDown, overwrite=True)
+    yield r"cannot authenticate: VaultDown raised TimeoutError\('the vault is down'\)"
+    unregister_mechanism("PLAIN")
+
+
+async def test_an_os_error_of_a_registered_mechanism_is_a_connection_error(broker, vault):
+    with pytest.raises(KafkaConnectionError, match=vault) as caught:
+        await connect(broker)
+    assert caught.value.retriable
+    assert isinstance(caught.value.__cause__, TimeoutError)
+    await until(lambda: not broker._writers)
+
+
+async def test_an_os_error_of_a_registered_mechanism_does_not_count_as_a_refusal_by_an_old_broker(old_broker, vault):
+    old_broker.raw_replies = [b""]
+    with pytest.raises(KafkaConnectionError, match=vault):
+        await connect(old_broker)
 
 
 async def test_old_brokers_get_bare_tokens(old_broker):
