@@ -44,6 +44,7 @@ class UserScramCredentialDeletion:
     """A credential to delete.
 
     Arguments:
+        user: name of the user.
         mechanism: a `ScramMechanism`, its number, or its name, such as SCRAM-SHA-256.
     """
 
@@ -59,6 +60,7 @@ class UserScramCredentialUpsertion:
     """A credential to store; the object does not keep the password itself.
 
     Arguments:
+        user: name of the user.
         mechanism: a `ScramMechanism`, its number, or its name, such as SCRAM-SHA-256.
         iterations: number of hash iterations; `DEFAULT_ITERATIONS` if not given.
         salt: random bytes if not given.

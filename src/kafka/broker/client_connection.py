@@ -18,7 +18,7 @@ from kafka.broker.clock import Timer
 from kafka.broker.descriptors import DescriptorReserve
 from kafka.broker.error_codes import ConnectionFault, ErrorCode, code_of
 from kafka.broker.faults import Action, Faults
-from kafka.broker.log.batch_head import Buffer
+from kafka.broker.log.log_options import Buffer
 from kafka.broker.receive_buffer import SIZE, BufferPool, ReceiveBuffer
 from kafka.errors import KafkaError
 from kafka.wire import Message, Request

@@ -11,7 +11,7 @@ from typing import Final
 
 from kafka._compression import Compression
 from kafka.broker.error_codes import ErrorCode, RequestFailed
-from kafka.broker.log.partition import NEVER, LogOptions
+from kafka.broker.log.log_options import NEVER, LogOptions
 
 _INT: Final = 2**31 - 1
 _LONG: Final = 2**63 - 1

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from kafka.broker.log.files import FilePool
-from kafka.broker.log.partition import LogOptions, PartitionLog
+from kafka.broker.log.log_options import LogOptions
+from kafka.broker.log.partition import PartitionLog
 
 
 @pytest.fixture

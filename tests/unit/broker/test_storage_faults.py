@@ -15,7 +15,8 @@ import pytest
 from kafka.broker import EmbeddedBroker, topics
 from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.log.files import FilePool
-from kafka.broker.log.partition import LogOptions, PartitionLog
+from kafka.broker.log.log_options import LogOptions
+from kafka.broker.log.partition import PartitionLog
 from kafka.broker.settings import BrokerSettings
 from kafka.broker.topics import Topic, TopicChanges, TopicStore
 from kafka.record import BatchBuilder, decode_batches

@@ -11,7 +11,8 @@ from collections import Counter
 
 from kafka.broker.broker import Broker, RequestContext
 from kafka.broker.error_codes import ErrorCode, RequestFailed
-from kafka.broker.log.partition import LEADER_EPOCH, NEVER, PartitionLog
+from kafka.broker.log.log_options import NEVER
+from kafka.broker.log.partition import LEADER_EPOCH, PartitionLog
 from kafka.wire.api.list_offsets import (
     ListOffsetsPartition,
     ListOffsetsPartitionResponse,

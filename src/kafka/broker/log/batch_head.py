@@ -5,12 +5,11 @@ produced. A marker is a control batch with one record, written to each partition
 """
 
 from struct import Struct
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
+from kafka.broker.log.log_options import Buffer
 from kafka.record import BatchBuilder
 from kafka.record.layout import crc32c
-
-Buffer: TypeAlias = bytes | bytearray | memoryview
 
 PREFIX_SIZE: Final = 12
 """Size of base offset and length, which the length field does not include."""

@@ -10,7 +10,6 @@ import os
 import shutil
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -18,29 +17,13 @@ from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.log import checkpoint
 from kafka.broker.log.batch_head import BatchHead, Marker, marker_batch, read_head
 from kafka.broker.log.files import FilePool, replace_file, sync_folders
+from kafka.broker.log.log_options import NEVER, LogOptions
 from kafka.broker.log.recovery import note_marker, recover
 from kafka.broker.log.segment import NO_TIMESTAMP, AbortedTransaction, Segment, aborted_between
 from kafka.record import BatchHeader, batch_headers, decode_batches, set_offsets
 
 LEADER_EPOCH: Final = 0
 """The only leader epoch: there is one broker, and so no leader election."""
-NEVER: Final = 2**63 - 1
-"""``flush.messages`` of a log that is never synced."""
-
-
-@dataclass(frozen=True, slots=True)
-class LogOptions:
-    """The topic configs that the log itself obeys; sizes in bytes, times in milliseconds, -1 for no limit."""
-
-    segment_bytes: int = 1 << 30
-    segment_ms: int = NEVER
-    """Age of a segment's first record at which a new segment is started."""
-    index_interval_bytes: int = 4096
-    retention_ms: int = -1
-    retention_bytes: int = -1
-    flush_messages: int = NEVER
-    delete_old: bool = True
-    """Whether ``cleanup.policy`` names delete."""
 
 
 log = logging.getLogger(__name__)

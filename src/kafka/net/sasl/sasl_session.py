@@ -15,8 +15,8 @@ from kafka.errors import (
     check_error,
 )
 from kafka.net.connection import Connection
-from kafka.net.foreign_text import shown_text
 from kafka.net.helper_threads import run_blocking
+from kafka.net.peer_text import shown_text
 from kafka.net.sasl.mechanism import Mechanism, make_mechanism
 from kafka.wire.api.sasl_authenticate import SaslAuthenticateRequest
 from kafka.wire.api.sasl_handshake import SaslHandshakeRequest
