@@ -153,7 +153,7 @@ spark-trials: setup java
 	$(BIN)/python -m pip install --quiet --no-deps --no-compile -r requirements/spark-trials.txt
 	$(BIN)/python -m pytest tests/spark_trials/cluster --timeout 900 $(PYTEST_ARGS)
 	KAFKA_SPARK_TRIALS=all $(BIN)/python -m pytest tests/integration/spark/test_trials.py $(PYTEST_ARGS)
-	$(BIN)/python scripts/spark_versions.py $(PYTEST_ARGS)
+	KAFKA_SPARK_TRIALS=all $(BIN)/python scripts/spark_versions.py $(PYTEST_ARGS)
 
 # A batch, a stream and writes with PySpark 4.0, and then with 4.1: one JVM at a time, beside other checks.
 spark-older: setup java

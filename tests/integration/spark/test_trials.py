@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
+import pyspark
 import pytest
 
 from conftest import missing
@@ -57,6 +58,19 @@ def own_broker(java_tools: Any, tmp_path_factory: pytest.TempPathFactory) -> Ite
         yield kafka
 
 
+OTHERWISE_BEFORE = {
+    "read: two actions on a frame": (4, 1),
+    "stream: one batch with Trigger.Once": (4, 2),
+    "stream: windows with a watermark": (4, 2),
+}
+"""Programs about which the list is wrong before a version of PySpark; docs/SPARK.md has a table of its differences."""
+
+
+def _is_otherwise(name: str) -> bool:
+    installed = tuple(map(int, pyspark.__version__.split(".")[:2]))
+    return installed < OTHERWISE_BEFORE.get(name, (0,))
+
+
 @pytest.mark.parametrize("program", [each for each in PROGRAMS if ALL or each.quick], ids=lambda each: each.name)
 def test_both_connectors_give_the_same(program: Program, spark, apache_kafka, shared, tmp_path, request):
     broker = request.getfixturevalue("own_broker") if program.alone else apache_kafka
@@ -72,7 +86,7 @@ def test_both_connectors_give_the_same(program: Program, spark, apache_kafka, sh
     ours, theirs = found[OURS], found[THEIRS]
     said = "\n".join(f"{name}: {each.said}" for name, each in found.items() if isinstance(each, Failed))
     assert isinstance(theirs, Failed) == program.fails, said or theirs
-    if program.differs:
+    if bool(program.differs) is not _is_otherwise(program.name):
         assert ours != theirs, f"both give {ours!r}, but the list says: {program.differs}"
     else:
         assert ours == theirs, said
@@ -81,4 +95,5 @@ def test_both_connectors_give_the_same(program: Program, spark, apache_kafka, sh
 def test_the_list_is_long_and_has_every_kind():
     assert len(PROGRAMS) >= 100
     assert len({each.name for each in PROGRAMS}) == len(PROGRAMS)
+    assert OTHERWISE_BEFORE.keys() <= {each.name for each in PROGRAMS}
     assert {each.name.partition(":")[0] for each in PROGRAMS} == {"read", "stream", "write", "fault"}
