@@ -5,7 +5,8 @@ The log holds magic 2 only. A conversion decodes and encodes every record, so it
 
 import struct
 
-from kafka.broker.log.batch_head import HEAD_SIZE, PREFIX_SIZE, Buffer
+from kafka.broker.log.batch_head import HEAD_SIZE, PREFIX_SIZE
+from kafka.broker.log.log_options import Buffer
 from kafka.errors import UnsupportedCompressionTypeError
 from kafka.record import BatchBuilder, BatchHeader, Compression, batch_headers, decode_batches
 from kafka.record.codecs import CODECS, compress, decompress

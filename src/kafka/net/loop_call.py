@@ -6,7 +6,7 @@ locked, see `kafka.net.interruptible`, and the loop with all its clients would h
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, Protocol, TypeVar, cast
 
 from kafka.errors import KafkaTimeoutError, NoBrokersAvailable
 from kafka.net.interruptible import Latch
@@ -14,19 +14,27 @@ from kafka.net.interruptible import Latch
 T = TypeVar("T")
 
 
+class CallOwner(Protocol):
+    """The loop that calls run on."""
+
+    def call_ended(self, call: "LoopResult[Any]") -> None:
+        """Called once when a call is done, in any thread."""
+
+    def why_cancelled(self) -> Exception:
+        """Return the error of a call that was cancelled."""
+
+
 class LoopResult(Generic[T]):
     """The result that a thread waits for. Methods run on the loop; `wait`, `result` and `is_done` in any thread.
 
     Arguments:
-        on_end: called once, with this object, when it is done.
-        cancelled: makes the error to fail with after a cancellation.
+        owner: is told of the end.
     """
 
-    __slots__ = ("_cancelled", "_ended", "_error", "_on_end", "_result")
+    __slots__ = ("_ended", "_error", "_owner", "_result")
 
-    def __init__(self, on_end: Callable[["LoopResult[T]"], object], cancelled: Callable[[], Exception]) -> None:
-        self._on_end = on_end
-        self._cancelled = cancelled
+    def __init__(self, owner: CallOwner) -> None:
+        self._owner = owner
         self._ended = Latch()
         self._error: BaseException | None = None
         self._result: T | None = None
@@ -59,7 +67,7 @@ class LoopResult(Generic[T]):
 
     def cancel(self) -> None:
         """Cancel, whether it has started or not."""
-        self.fail(self._cancelled())
+        self.fail(self._owner.why_cancelled())
 
     def fail(self, error: BaseException) -> None:
         """End with an error, unless it has ended. Called in any thread if the loop has failed."""
@@ -75,7 +83,7 @@ class LoopResult(Generic[T]):
 
     def _end(self) -> None:
         self._ended.set()
-        self._on_end(self)
+        self._owner.call_ended(self)
 
 
 class LoopCall(LoopResult[T]):
@@ -83,7 +91,7 @@ class LoopCall(LoopResult[T]):
 
     Arguments:
         coroutine: the coroutine.
-        on_end, cancelled: as of `LoopResult`.
+        owner: see `LoopResult`.
     """
 
     __slots__ = ("_coroutine", "_task")
@@ -91,10 +99,9 @@ class LoopCall(LoopResult[T]):
     def __init__(
         self,
         coroutine: Coroutine[Any, Any, T],
-        on_end: Callable[[LoopResult[T]], object],
-        cancelled: Callable[[], Exception],
+        owner: CallOwner,
     ) -> None:
-        super().__init__(on_end, cancelled)
+        super().__init__(owner)
         self._coroutine = coroutine
         self._task: asyncio.Task[T] | None = None
 
@@ -114,7 +121,7 @@ class LoopCall(LoopResult[T]):
 
     def _finish(self, task: "asyncio.Task[T]") -> None:
         if task.cancelled():
-            self.fail(self._cancelled())
+            self.fail(self._owner.why_cancelled())
         elif (error := task.exception()) is not None:
             self.fail(error)
         else:
@@ -128,7 +135,7 @@ class LoopExchange(LoopResult[T]):
 
     Arguments:
         start: called on the loop with this object; sends the request.
-        on_end, cancelled: as of `LoopResult`.
+        owner: see `LoopResult`.
     """
 
     __slots__ = ("_start",)
@@ -136,10 +143,9 @@ class LoopExchange(LoopResult[T]):
     def __init__(
         self,
         start: Callable[["LoopExchange[T]"], object],
-        on_end: Callable[[LoopResult[T]], object],
-        cancelled: Callable[[], Exception],
+        owner: CallOwner,
     ) -> None:
-        super().__init__(on_end, cancelled)
+        super().__init__(owner)
         self._start = start
 
     def begin(self) -> None:

@@ -115,7 +115,7 @@ class LoopThread:
         self.check()
         if self.in_loop_thread:
             raise IllegalStateError("a blocking call was made in the client's own loop thread; make it in another one")
-        call: LoopExchange[T] = LoopExchange(start, self._no_longer_waiting, self._why_cancelled)
+        call: LoopExchange[T] = LoopExchange(start, self)
         return self._wait_for(call)
 
     def _wait_for(self, call: LoopResult[T], timeout_s: float | None = None) -> T:
@@ -143,7 +143,7 @@ class LoopThread:
         except BaseException:
             coroutine.close()
             raise
-        return LoopCall(coroutine, self._no_longer_waiting, self._why_cancelled)
+        return LoopCall(coroutine, self)
 
     def _begin(self, call: LoopResult[Any]) -> None:
         with self._lock_waiting:
@@ -156,7 +156,8 @@ class LoopThread:
         with contextlib.suppress(RuntimeError):  # the loop is closed, and nothing runs there
             self.loop.call_soon_threadsafe(call.cancel)
 
-    def _why_cancelled(self) -> Exception:
+    def why_cancelled(self) -> Exception:
+        """See `CallOwner`."""
         if self._death is not None:
             return self._dead()
         return IllegalStateError("the client's loop was stopped before the call was done")
@@ -260,7 +261,8 @@ class LoopThread:
         for call in waiting:
             call.fail(self._dead())
 
-    def _no_longer_waiting(self, call: LoopResult[Any]) -> None:
+    def call_ended(self, call: LoopResult[Any]) -> None:
+        """See `CallOwner`."""
         with self._lock_waiting:
             self._waiting.discard(call)
 

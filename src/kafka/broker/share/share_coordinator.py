@@ -3,7 +3,7 @@
 Counterpart: Kafka's group coordinator, for share groups, and its SharePartitionManager.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from uuid import UUID
 
 from kafka.broker.clock import Clock
@@ -141,14 +141,7 @@ class ShareCoordinator:
             runs = Runs(self._first_offset(group_id, log))
             self._written(lambda: self._journal.reset(key, runs.start))
             self._kept[key] = runs
-        made = self._partitions[key] = SharePartition(
-            log,
-            runs,
-            self._clock,
-            lambda: self._limits(group_id),
-            lambda start, rows: self._journal.change(key, start, rows),
-            self._tell,
-        )
+        made = self._partitions[key] = SharePartition(log, runs, self._clock, key, self)
         return made
 
     @staticmethod
@@ -158,7 +151,12 @@ class ShareCoordinator:
         except OSError as error:
             raise RequestFailed(_E.KAFKA_STORAGE_ERROR, str(error)) from error
 
-    def _limits(self, group_id: str) -> Limits:
+    def store(self, key: Key, start: int, changed: Sequence[tuple[int, int, int, int]]) -> None:
+        """See `PartitionOwner`."""
+        self._journal.change(key, start, changed)
+
+    def limits(self, group_id: str) -> Limits:
+        """See `PartitionOwner`."""
         value, number = self.configs.value, self.configs.number
         return Limits(
             number(group_id, "share.record.lock.duration.ms") / 1000,
@@ -176,7 +174,8 @@ class ShareCoordinator:
             return log.end_offset if found is None else found[1]
         return log.start_offset if reset == "earliest" else log.end_offset
 
-    def _tell(self) -> None:
+    def records_available(self) -> None:
+        """See `PartitionOwner`."""
         for waiter in tuple(self.waiters):
             waiter()
 

@@ -5,14 +5,15 @@ Counterpart: Kafka's SharePartition.
 
 import contextlib
 import logging
-from collections.abc import Callable, Iterator, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple, Protocol
 
 from kafka.broker.clock import Clock, Timer
 from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.log.partition import PartitionLog
 from kafka.broker.log.segment import AbortedTransaction
 from kafka.broker.share.record_state import AckType, RecordState, Run, Runs
+from kafka.broker.share.share_journal import Key
 from kafka.record import BatchHeader, batch_headers
 
 log = logging.getLogger(__name__)
@@ -24,9 +25,6 @@ _SETTLED: Final = {
     AckType.RELEASE: _AVAILABLE,
     AckType.REJECT: _ARCHIVED,
 }
-
-Persist = Callable[[int, Sequence[tuple[int, int, int, int]]], None]
-"""Stores the start offset and the changed runs: first, last, state and count of each. Raises OSError."""
 
 
 class Limits(NamedTuple):
@@ -66,24 +64,35 @@ class Acquired(NamedTuple):
 NOTHING: Final = Acquired(b"", [])
 
 
+class PartitionOwner(Protocol):
+    """The coordinator of share-partitions."""
+
+    def limits(self, group_id: str) -> Limits:
+        """Return the current limits of a group."""
+
+    def store(self, key: Key, start: int, changed: Sequence[tuple[int, int, int, int]]) -> None:
+        """Store the start offset and the changed runs: first, last, state and count of each. Raises OSError."""
+
+    def records_available(self) -> None:
+        """Called when records become available again."""
+
+
 class SharePartition:
-    """The records in flight of one share-partition. `changed` is called when records become available again."""
+    """The records in flight of one share-partition."""
 
     def __init__(
         self,
         log: PartitionLog,
         runs: Runs,
         clock: Clock,
-        limits: Callable[[], Limits],
-        persist: Persist,
-        changed: Callable[[], None],
+        key: Key,
+        owner: PartitionOwner,
     ) -> None:
         self.log = log
         self.runs = runs
         self._clock = clock
-        self._limits = limits
-        self._persist = persist
-        self._changed = changed
+        self._key = key
+        self._owner = owner
         self._written, self._written_start = set(runs.kept()), runs.start
         self._timer: Timer | None = None
         self._timer_at = 0.0
@@ -98,7 +107,7 @@ class SharePartition:
 
     def acquire(self, wanted: AcquireRequest, max_bytes: int, at_least_one: bool = True) -> Acquired:
         """Acquire records for a member, starting at the first available one; raises `RequestFailed` and OSError."""
-        limits, runs = self._limits(), self.runs
+        limits, runs = self._owner.limits(self._key[0]), self.runs
         runs.drop_before(min(self.log.start_offset, self.log.end_offset))
         again = runs.first_available()
         room = limits.records - (runs.end - runs.start)
@@ -179,7 +188,7 @@ class SharePartition:
 
     def acknowledge(self, member: str, batches: Sequence[Acknowledged]) -> None:
         """Apply acknowledgements of a member: all, or none if `RequestFailed` or OSError is raised."""
-        limits = self._limits()
+        limits = self._owner.limits(self._key[0])
         self._check(batches, limits)
         with self._changing():
             parts = list(self._parts(batches))
@@ -191,7 +200,7 @@ class SharePartition:
                 else:
                     self._settle(run, _SETTLED[kind], limits)
         if any(kind is AckType.RELEASE for _, kind in found):
-            self._changed()
+            self._owner.records_available()
 
     @staticmethod
     def _check(batches: Sequence[Acknowledged], limits: Limits) -> None:
@@ -249,7 +258,7 @@ class SharePartition:
     def release(self, member: str) -> None:
         """Release the records of a member that has left."""
         found = [run for run in self.runs.rows if run.state is _ACQUIRED and run.member == member]
-        limits = self._limits()
+        limits = self._owner.limits(self._key[0])
         for run in found:
             self._settle(run, _AVAILABLE, limits)
         self._given_back(found)
@@ -268,7 +277,7 @@ class SharePartition:
 
     def _run_out(self) -> None:
         self._timer = None
-        limits, now = self._limits(), self._clock.time()
+        limits, now = self._owner.limits(self._key[0]), self._clock.time()
         late = [run for run in self.runs.rows if run.state is _ACQUIRED and run.deadline <= now]
         for run in late:
             self._settle(run, _AVAILABLE, limits)
@@ -282,7 +291,7 @@ class SharePartition:
                 self._write_changes()
             except OSError as error:
                 log.error("the states of records of a share group could not be stored: %s", error)
-            self._changed()
+            self._owner.records_available()
         self._watch()
 
     # -- keeping ------------------------------------------------------------------------------------------------------
@@ -305,7 +314,7 @@ class SharePartition:
         rows = self.runs.kept()
         changed = [row for row in rows if row not in self._written]
         if changed or self.runs.start != self._written_start:
-            self._persist(self.runs.start, changed)
+            self._owner.store(self._key, self.runs.start, changed)
             self._written, self._written_start = set(rows), self.runs.start
 
 

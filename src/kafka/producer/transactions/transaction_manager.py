@@ -100,9 +100,7 @@ class TransactionManager:
         self._on_called = on_called
         self._loop = asyncio.get_running_loop()
         self._machine = TransactionStateMachine()
-        self._partitions = TransactionPartitions(
-            requests, lambda: self.identity, self._goes_on, on_change, self._take_failure
-        )
+        self._partitions = TransactionPartitions(requests, self)
         self._operation: _Operation | None = None
         self._offsets: asyncio.Task[None] | None = None
         self._needs_epoch = False
@@ -261,8 +259,17 @@ class TransactionManager:
     def _may_write(self, partition: TopicPartition) -> bool:
         return self.state in MAY_SEND and self._partitions.may_write(partition)
 
-    def _goes_on(self) -> bool:
+    def may_send(self) -> bool:
+        """See `PartitionsListener`."""
         return self.state in MAY_SEND
+
+    def partitions_added(self) -> None:
+        """See `PartitionsListener`."""
+        self._on_change()
+
+    def adding_failed(self, error: KafkaError) -> None:
+        """See `PartitionsListener`."""
+        self._take_failure(error)
 
     def _aborted(self) -> TransactionAbortedError:
         error = TransactionAbortedError("not sent, as its transaction is aborted")
@@ -298,7 +305,7 @@ class TransactionManager:
         await self._partitions.ready()
         in_doubt, self._partitions.in_doubt = self._partitions.in_doubt, True
         try:
-            await self._requests.commit_offsets(self.identity, group, offsets, self._goes_on)
+            await self._requests.commit_offsets(self.identity, group, offsets, self.may_send)
         except KafkaError as error:
             if not isinstance(error, TransactionAbortedError):
                 self._take_failure(error)

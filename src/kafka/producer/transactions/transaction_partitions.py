@@ -6,6 +6,7 @@ import asyncio
 import logging
 import math
 from collections.abc import Callable
+from typing import Protocol
 
 from kafka.cluster.backoff import Backoff
 from kafka.errors import KafkaError, TransactionAbortedError
@@ -79,36 +80,40 @@ class PreviousTransaction:
             log.debug("whether the last transaction is complete is not known: %s", error)
 
 
+class PartitionsListener(Protocol):
+    """The owner of `TransactionPartitions`. On the loop."""
+
+    @property
+    def identity(self) -> TransactionIdentity:
+        """The open transaction."""
+
+    def may_send(self) -> bool:
+        """Whether partitions may still be added."""
+
+    def partitions_added(self) -> None:
+        """Called when more partitions may be written to."""
+
+    def adding_failed(self, error: KafkaError) -> None:
+        """Called when the coordinator refuses to add partitions."""
+
+
 class TransactionPartitions:
-    """Adds partitions to the transaction before they are written to, where the version wants that. On the loop.
+    """Adds partitions to the transaction before they are written to, if its version requires that. On the loop.
 
     Arguments:
-        requests: ask the coordinator.
-        identity: gives the open transaction.
-        go_on: whether partitions may be added still.
-        on_added: called when more may be written to.
-        on_failed: called where the coordinator refuses.
+        requests: sends requests to the coordinator.
+        listener: the transaction, and what happens when partitions are added or refused.
     """
 
-    def __init__(
-        self,
-        requests: TransactionRequests,
-        identity: Callable[[], TransactionIdentity],
-        go_on: Callable[[], bool],
-        on_added: Callable[[], object],
-        on_failed: Callable[[KafkaError], object],
-    ) -> None:
+    def __init__(self, requests: TransactionRequests, listener: PartitionsListener) -> None:
         self._requests = requests
-        self._identity = identity
-        self._go_on = go_on
-        self._on_added = on_added
-        self._on_failed = on_failed
+        self._listener = listener
         self._added: set[TopicPartition] = set()
         self._wanted: set[TopicPartition] = set()
         self._asked: set[TopicPartition] = set()
         """What the request adds that is out."""
         self._adding: asyncio.Task[None] | None = None
-        self._before = PreviousTransaction(requests, on_added)
+        self._before = PreviousTransaction(requests, listener.partitions_added)
         self.started = False
         """The coordinator has the transaction: something was added."""
         self.in_doubt = False
@@ -120,7 +125,7 @@ class TransactionPartitions:
         self._wanted.clear()
         self._asked = set()
         self.started = self.in_doubt = False
-        if self._identity().transaction_version >= 2:
+        if self._listener.identity.transaction_version >= 2:
             self._before.begin()
 
     def forget(self, topic: str, partitions: int) -> None:
@@ -138,7 +143,7 @@ class TransactionPartitions:
 
     def may_write(self, partition: TopicPartition) -> bool:
         """Whether a partition may be written to now; if not, it is added."""
-        if self._identity().transaction_version >= 2:
+        if self._listener.identity.transaction_version >= 2:
             if self._before.pending:
                 return False
             self.in_doubt = True  # the first batch adds it
@@ -162,18 +167,18 @@ class TransactionPartitions:
 
     async def _add(self) -> None:
         """Add what is wanted, and what comes meanwhile."""
-        while self._wanted and self._go_on():
+        while self._wanted and self._listener.may_send():
             self._asked, self._wanted = self._wanted, set()
             self.in_doubt = True
             try:
-                await self._requests.add_partitions(self._identity(), self._asked, self._go_on)
+                await self._requests.add_partitions(self._listener.identity, self._asked, self._listener.may_send)
             except TransactionAbortedError:
                 return
             except KafkaError as error:
                 self.in_doubt = False
-                self._on_failed(error)
+                self._listener.adding_failed(error)
                 return
             self._added |= self._asked
             if self._asked:
                 self.started, self.in_doubt = True, False
-            self._on_added()
+            self._listener.partitions_added()

@@ -8,7 +8,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from kafka.errors import BrokerResponseError, KafkaError
 from kafka.spark.client_cache import admin_configs
@@ -28,8 +28,15 @@ RENEWAL_S = 600.0
 _FIRST_PAUSE_S = 1.0
 _LONGEST_PAUSE_S = 60.0
 
-Send = Callable[[Offsets], Mapping[TopicPartition, type[BrokerResponseError]]]
-"""Commits offsets; returns the error class of each partition (`NoError` for success), or raises `KafkaError`."""
+
+class Committer(Protocol):
+    """Commits for `GroupCommits`, and only in its thread."""
+
+    def send(self, offsets: Offsets) -> Mapping[TopicPartition, type[BrokerResponseError]]:
+        """Commit; return the error class of each partition (`NoError` for success), or raise `KafkaError`."""
+
+    def close(self) -> None:
+        """Called when the thread ends."""
 
 
 class GroupCommits:
@@ -37,21 +44,18 @@ class GroupCommits:
 
     Arguments:
         group: the name of the group, for the log.
-        send: commits; only called by the thread.
-        close: called by the thread when it ends.
+        committer: commits.
         clock: monotonic, in seconds.
     """
 
     def __init__(
         self,
         group: str,
-        send: Send,
-        close: Callable[[], None] = lambda: None,
+        committer: Committer,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._group = group
-        self._send = send
-        self._close = close
+        self._committer = committer
         self._clock = clock
         self._changed = threading.Condition()
         self._wanted: Offsets = {}
@@ -110,7 +114,7 @@ class GroupCommits:
                     break
                 self._commit(offsets)
         finally:
-            self._close()
+            self._committer.close()
 
     def _next(self) -> Offsets | None:
         """Wait for offsets to commit; None when closing."""
@@ -155,7 +159,7 @@ class GroupCommits:
     def _try(self, offsets: Offsets) -> str | None:
         """Commit; return the error, or None."""
         try:
-            answers = self._send(offsets)
+            answers = self._committer.send(offsets)
         except KafkaError as error:
             return str(error)
         except Exception as error:
@@ -180,7 +184,7 @@ class GroupCommitter:
         self._admin: KafkaAdminClient | None = None
 
     def send(self, offsets: Offsets) -> Mapping[TopicPartition, type[BrokerResponseError]]:
-        """Commit; see `Send`."""
+        """See `Committer`."""
         if self._admin is None:
             from kafka import KafkaAdminClient
 
@@ -199,5 +203,4 @@ def commits_of(options: ReadOptions) -> GroupCommits | None:
     """The `GroupCommits` of a query; None if the option `commitGroup` is not set."""
     if options.commit_group is None:
         return None
-    committer = GroupCommitter(options, options.commit_group)
-    return GroupCommits(options.commit_group, committer.send, committer.close)
+    return GroupCommits(options.commit_group, GroupCommitter(options, options.commit_group))

@@ -24,7 +24,10 @@ class Group:
         self.gate.set()
         self.changed = threading.Semaphore(0)
         self.closed = threading.Event()
-        self.committing = GroupCommits("watched", self.send, self.closed.set, lambda: self.now)
+        self.committing = GroupCommits("watched", self, lambda: self.now)
+
+    def close(self):
+        self.closed.set()
 
     def send(self, offsets):
         self.commits.append(offsets)
