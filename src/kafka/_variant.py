@@ -4,6 +4,8 @@ The hot modules are ordinary Python files in Cython's pure Python mode. `setup.p
 extension modules that lie beside the `.py` files, and the import system prefers an extension module. With
 `KAFKA_PURE=1` in the environment the `.py` files are loaded instead; the result is the same, slower.
 
+To add a hot module: its row in `HOT_MODULES`, and a `.pxd` file next to it if other hot modules use it from C.
+
 Imports nothing of the package: `setup.py` reads this file before anything is built.
 """
 

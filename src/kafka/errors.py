@@ -5,6 +5,10 @@ same request may succeed later, ``invalid_metadata`` whether the client's pictur
 first. Names are those of kafka-python, from its oldest generation to its newest. What a peer did wrong
 (`KafkaProtocolError`, `BrokerResponseError`) and what the caller did wrong (`KafkaConfigurationError`,
 `IllegalStateError`, `IllegalArgumentError`) are different types.
+
+To add an error: a class here with its `remedy` and, if brokers return it, its code, name and description; then run
+``python -m scripts.reference``, which writes docs/ERRORS.md. Its base classes say whether to retry. A client that must
+do anything but retry or fail lists the error where it decides, such as in `kafka.producer.delivery.batch_action`.
 """
 
 from collections.abc import Iterable, Mapping

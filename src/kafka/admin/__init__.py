@@ -4,6 +4,9 @@ Layer 6. One module per subject holds its types, checks and operations; an opera
 through `kafka.cluster`. `_async` has the methods of `AsyncKafkaAdminClient`, each of which awaits an operation;
 `scripts/twins.py` writes those of `KafkaAdminClient` from them, in `_sync`. `arguments`, `requests`, `routing` and
 `results` serve all subjects.
+
+To add a call: its coroutine in the module of its subject, and its method in the module of that subject in `_async`;
+then run ``python scripts/twins.py``. A test compares the methods with docs/ADMIN.md.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,9 @@
-"""The commands by name; each is imported when it is used."""
+"""The commands by name; each is imported when it is used.
+
+To add a command: its row in `COMMANDS`, and `command`, a `click.Command`, in a module or package of its name here,
+which imports what is slow to import in its functions; then run ``python scripts/command_line.py``, which writes
+docs/COMMAND_LINE.md.
+"""
 
 import difflib
 import importlib

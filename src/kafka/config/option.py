@@ -1,4 +1,11 @@
-"""What an option is: its row in the option table, and the checks that rows share."""
+"""What an option is: its row in the option table, and the checks that rows share.
+
+To add an option: a field made by `option` in the dataclass of the options that it belongs to
+(`kafka.config.connection`, `security`, `sasl`, `tls`, `consumer` or `producer`); then run ``python
+scripts/options.py``, which writes `kafka.config.keywords` and docs/OPTIONS.md. An option that share consumers do not
+have is also listed in `NOT_FOR_SHARES` of `kafka.config.share`, with the reason. Checks across options are in
+`kafka.config.table`.
+"""
 
 import dataclasses
 import math

@@ -4,6 +4,9 @@ A row is a module, or a package if other rows lie below it. In a source tree and
 `kafka._old_names.OldPaths` serves it; `setup.py` writes it into a wheel as a file, so that type checkers, editors and
 bundlers find it. Both take the text from `source_of`. Imports nothing of the package: `setup.py` reads this file before
 anything is built.
+
+To add a path: a row here. A name that today's package of the same path offered, too, goes into the table of old names
+in that package's `__init__`, and a top-level module into `_SUBMODULES` of `kafka/__init__.py`.
 """
 
 from __future__ import annotations

@@ -2,6 +2,9 @@
 
 A handler takes the broker, the decoded request and its `RequestContext`. It returns the response, a future of it
 (`LongPoll` and `NoAnswer` are such futures), or None if the client wants no answer.
+
+To add an API: a handler in the module of its family, and its row in `APIS`, from which ApiVersions and the faults take
+its versions.
 """
 
 import asyncio
