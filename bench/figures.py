@@ -115,7 +115,7 @@ def settled(row: Row) -> bool:
 
 
 def _ratios_of_rounds(row: Row) -> Iterator[tuple[Target, list[float]]]:
-    """Each target, with the ratio of each of our rounds to each of theirs."""
+    """Yield each target, with the ratio of each of our rounds to each round of the other client."""
     for figure in FIGURES[row.measure]:
         for target in row.targets:
             if target.figure == figure.name:

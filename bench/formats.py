@@ -75,7 +75,7 @@ def by_confluent() -> Callable[[bytes], Any] | None:
     only = Schema(json.dumps(SCHEMA), "AVRO")
 
     class Registry(SchemaRegistryClient):
-        """Knows the one schema, and asks nobody."""
+        """Knows the one schema, and sends no requests."""
 
         def get_schema(self, *args: Any, **options: Any) -> Any:
             return only
@@ -91,7 +91,7 @@ def by_kafka() -> Callable[[bytes], Any]:
     """Return our AvroDeserializer as a function."""
 
     class Registry(SchemaRegistryClient):
-        """Knows the one schema, and asks nobody."""
+        """Knows the one schema, and sends no requests."""
 
         def get_schema(self, *args: Any, **options: Any) -> Any:
             return Schema(json.dumps(SCHEMA), "AVRO")

@@ -31,9 +31,9 @@ WARM_UP_S = 12.0
 rows takes 1.1 seconds in the second run, 0.7 in the fifth and 0.5 in the thirteenth; with Spark's connector, 2.1 from
 the third on."""
 TIMED_RUNS = 3
-"""So often it runs while it is timed."""
+"""Number of timed runs."""
 ENOUGH_RECORDS = 250_000
-"""With fewer the time tells nothing, so that a query runs once untimed and once timed."""
+"""With fewer records the time means nothing, so the query runs once untimed and once timed."""
 OFFSETS_A_TRIGGER = 40
 WARM_UP_TRIGGERS = 5
 READ_OPTIONS = {

@@ -25,21 +25,21 @@ TRIPS = 2_200
 
 @dataclass(frozen=True)
 class Task:
-    """A row of the tables, or several: one a topic.
+    """A row of the tables, or several: one per topic.
 
     Arguments:
-        name: of the function of a client's module that does it, with hyphens.
-        title: in the tables.
-        clients: names in `bench.roster`; the first is ours, and the ratios are its to each other.
-        topics: what is read, or named so that the same records are written to new topics.
-        use: of the topics.
+        name: the function in a client's module that runs it, with hyphens.
+        title: its title in the tables.
+        clients: names in `bench.roster`; the first is ours, and the ratios compare it with each of the others.
+        topics: the topics to read, or those whose records are written to new topics.
+        use: how the topics are used.
         measure: which figures count.
-        targets: what is asked of ours against the others.
-        shorter: what slow clients do instead: fewer of the same records, so that a round does not wait for them. A rate
-            does not depend on it, as nobody gets faster by the second million.
-        kafka: the release of the broker; today's if it is empty.
-        keys: whether what is written has the keys.
-        timeout_s: after which a process has failed.
+        targets: the ratios that our client must reach against the others.
+        shorter: what slow clients do instead: fewer of the same records, so that a round does not wait for them. The
+            rate does not depend on it: no client is faster with the second million.
+        kafka: the release of the broker; if empty, the current one.
+        keys: whether the records written have keys.
+        timeout_s: seconds after which a process counts as failed.
         absent: clients that are left out of this run.
     """
 
@@ -58,20 +58,20 @@ class Task:
 
     @property
     def reads(self) -> bool:
-        """Whether it needs topics that are filled."""
+        """Whether it needs topics with records."""
         return self.use == "read"
 
     def topic_for(self, client: str, topic: Topic) -> Topic:
-        """What a client does in the place of `topic`."""
+        """Return the topic that a client uses in place of `topic`."""
         return self.shorter.get(client, topic)
 
     def moved(self) -> set[Topic]:
-        """The topics that are read or written to, by whomever."""
+        """Return the topics that any of the clients reads or writes."""
         return {self.topic_for(client, topic) for client in self.running for topic in self.topics}
 
     @property
     def running(self) -> tuple[str, ...]:
-        """The clients that are to be run."""
+        """The clients to run."""
         return tuple(client for client in self.clients if client not in self.absent)
 
 

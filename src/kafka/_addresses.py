@@ -25,10 +25,11 @@ def bare_host(host: str) -> str:
 
 
 def split_address(text: str) -> tuple[str, int | None]:
-    """The host and the port of an address; None where it names no port. An IPv6 address comes without brackets.
+    """Return the host and the port of an address; the port is None if it is not given.
 
-    Without brackets a text that is an IPv6 address as a whole has no port; else what follows the last colon is it, as
-    in ``::1:33159``. A name may be in brackets too, as kafka-python takes it. Raises `AddressError`.
+    An IPv6 address is returned without its brackets. A text without brackets that is a valid IPv6 address as a whole
+    has no port. In any other text the port follows the last colon, as in ``::1:33159``. A name may be in brackets too:
+    kafka-python accepts that. Raises `AddressError`.
     """
     if text.startswith("["):
         host, bracket, rest = text[1:].partition("]")

@@ -78,7 +78,7 @@ _NUMBERS = (builtins.int, builtins.float)
 
 
 def cast(kind: Any, value: Any, **options: Any) -> Any:
-    """Return a number as an int or a float, as the type is; else the value: no width is cut, no sign changed."""
+    """Convert a number to an int or a float, to match the type. Other values, widths and signs stay as they are."""
     return kind(value) if kind in (builtins.int, builtins.float) and type(value) in _NUMBERS else value
 
 

@@ -1,8 +1,8 @@
 """Which modules are compiled, and how the plain variant is forced.
 
 The hot modules are ordinary Python files in Cython's pure Python mode. `setup.py` compiles those listed here into
-extension modules that lie beside the `.py` files, and the import system prefers an extension module. With
-`KAFKA_PURE=1` in the environment the `.py` files are loaded instead; the result is the same, slower.
+extension modules next to the `.py` files, and the import system prefers extension modules. With `KAFKA_PURE=1` in the
+environment the `.py` files are loaded instead: they do the same, but more slowly.
 
 To add a hot module: its row in `HOT_MODULES`, and a `.pxd` file next to it if other hot modules use it from C.
 
@@ -80,7 +80,7 @@ HOT_MODULES: tuple[str, ...] = (
 
 
 class PlainFinder:
-    """A meta path finder that loads the `.py` of each hot module, also where an extension module lies beside it."""
+    """A meta path finder that loads the `.py` of each hot module, even if there is an extension module next to it."""
 
     @staticmethod
     def find_spec(
@@ -131,9 +131,9 @@ _checked = False
 
 
 def warn_if_plain() -> None:
-    """Log, once in a process, that hot modules are not compiled although nobody has asked for that.
+    """Log, once per process, that hot modules are not compiled, unless the user or the build chose that.
 
-    Looks only at modules that are loaded, which the caller's are: it costs next to nothing.
+    It checks only modules that are already loaded, as the caller's are, so it costs next to nothing.
     """
     global _checked
     if _checked:

@@ -21,7 +21,7 @@ class KafkaError(RuntimeError):
     retriable: ClassVar[bool] = False
     invalid_metadata: ClassVar[bool] = False
     about_record: ClassVar[bool] = True
-    """Whether the record is to blame where a deserializer raises it; else ``on_deserialization_error`` leaves it be."""
+    """Whether the record is to blame if a deserializer raises it; ``on_deserialization_error`` applies only then."""
     remedy: ClassVar[str] = "Read the message: it says what was expected, and what was found."
     """What to do about the error, in a sentence or two."""
 
@@ -335,8 +335,9 @@ class RecordDeserializationError(KafkaError):
     It is of the type of the cause as well, where that is possible, as kafka-python raises the cause itself.
 
     The position stays at the record, so the next `poll()` raises again;
-    ``seek(error.topic_partition, error.offset + 1)`` leads past it, and so does the option
-    ``on_deserialization_error``, by itself. docs/DELIVERY.md has a recipe for dead letters.
+    ``seek(error.topic_partition, error.offset + 1)`` skips it. With the option
+    ``on_deserialization_error`` the consumer continues past it automatically. docs/DELIVERY.md has a recipe for dead
+    letters.
 
     It is not raised while a schema registry does not answer: that is a `SchemaRegistryConnectionError`, and the record
     comes again.

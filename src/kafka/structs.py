@@ -298,10 +298,10 @@ _TopicId = TypeVar("_TopicId", "UUID", str)
 
 
 def is_another_topic(before: _TopicId | None, now: _TopicId | None) -> bool:
-    """Whether the topic of a name is another one than before, as its ids tell (KIP-516): it was deleted and made again.
+    """Return whether a topic was deleted and recreated, which its id shows (KIP-516).
 
     Arguments:
-        before: the id that it had; None: not known, or the brokers have no ids (before 2.8). Then nobody can tell.
-        now: the id that it has, likewise.
+        before: its earlier id. None: it is unknown, or the brokers have no ids (before 2.8); the result is False then.
+        now: its current id, likewise.
     """
     return before is not None and now is not None and before != now

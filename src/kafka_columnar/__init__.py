@@ -1,9 +1,9 @@
 """The command ``kafka``, which also works if the package `kafka` is incomplete.
 
-Other distributions (kafka-python, kafka-python-ng) have a package `kafka` as well: whichever is installed last writes
-over files of the other, and uninstalling one takes files away from the other. So the way in stands in a package of the
-distribution's own name, which nobody else writes to. It imports nothing of `kafka` before a command is run, and nothing
-beyond the standard library at all.
+Other distributions (kafka-python, kafka-python-ng) have a package `kafka` as well. The one installed last overwrites
+files of the other, and uninstalling one removes files of the other. So the entry point is in a package with the
+distribution's own name, which no other distribution overwrites. It imports `kafka` only to run a command, and otherwise
+only the standard library.
 """
 
 import gc
@@ -17,9 +17,9 @@ def main(*before: str) -> NoReturn:
     """Run the command line with the arguments of the process.
 
     Arguments:
-        before: arguments that stand before them.
+        before: arguments to insert before them.
 
-    Where nobody reads the output any more, as after ``| head``, it ends with status 1 and says nothing.
+    If the reader of the output is gone, as after ``| head``, it ends with status 1 and prints nothing.
     """
     begin_in_utf_8()
     sys.argv[1:1] = before

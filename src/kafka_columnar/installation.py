@@ -80,7 +80,7 @@ def source() -> str:
 
 
 def shadowed_by() -> Path | None:
-    """Return the folder that ``import kafka`` finds, unless it is the one beside this package."""
+    """Return the folder that ``import kafka`` finds, unless it is the one next to this package."""
     spec = importlib.util.find_spec(PACKAGE)
     found = Path(spec.origin).parent if spec is not None and spec.origin else None
     beside = Path(__file__).resolve().parents[1] / PACKAGE

@@ -71,7 +71,7 @@ def notes(installed_beside: set[str]) -> Iterator[str]:
 
 
 def fitting(name: str, required: Iterable[str]) -> str:
-    """Return a version that the requirements allow: a known release, else one they name, else the newest."""
+    """Return a known release that the requirements allow, or a version they name; the newest release if none fits."""
     bounds = [bound for each in required for bound in _BOUND.finditer(each)]
     for version in (*RELEASES[name], *(bound["version"] for bound in bounds)):
         if all(_allows(bound["sign"], bound["version"], version) for bound in bounds):

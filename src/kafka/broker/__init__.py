@@ -5,7 +5,7 @@ It is a single node without replication, TLS, authorization and compaction; prod
 on the clients.
 
 Top down: `embedded` runs a `server`, which passes each `client_connection` to the handlers in `api`; those work on the
-parts in `broker`: `topics` with their `log`, `groups`, `fetch_sessions`. `registry` is the schema registry beside it.
+parts in `broker`: `topics` with their `log`, `groups`, `fetch_sessions`. `registry` is the broker's schema registry.
 """
 
 from kafka.broker.embedded import EmbeddedBroker, run

@@ -3,7 +3,7 @@
 While a response is pending (a long poll, a rebalancing group) no further request is read from the connection, as in
 Kafka. Requests that a client sent before it closed are served in order: a client that has only closed its sending side
 still gets the responses; responses that cannot be delivered are dropped. A long poll ends early in that case. A frame
-that is not a request closes the connection with one log line and affects nothing else.
+that is not a request closes the connection with one log line and has no other effect.
 """
 
 import asyncio

@@ -31,8 +31,8 @@ class EmbeddedBroker:
     `port` to listen on (0: a free port); `settings`, see `kafka.broker.settings.BrokerSettings`. An unknown setting
     raises `KafkaConfigurationError`.
 
-    With the setting `registry` a schema registry with Confluent's HTTP API runs beside it at `registry_url`, on the
-    loopback interface and without logins. It keeps its data in the same folder.
+    With the setting `registry`, the broker also runs a schema registry with Confluent's HTTP API at `registry_url`, on
+    the loopback interface and without logins. The registry keeps its data in the same folder.
 
     With the setting `users`, passwords by name, clients must log in (SASL_PLAINTEXT with PLAIN, SCRAM-SHA-256 or
     SCRAM-SHA-512). Every user may do everything.

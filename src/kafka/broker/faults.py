@@ -312,7 +312,7 @@ class Faults:
 
 
 def _code(error: object) -> int:
-    """Return the code of an error; raises `TypeError` for anything else."""
+    """Return the code of an error class, or a code as it is; raises `TypeError` for other values."""
     code = error.errno if isinstance(error, type) and issubclass(error, BrokerResponseError) else error
     if isinstance(code, int) and not isinstance(code, bool):
         return code

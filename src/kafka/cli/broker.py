@@ -109,7 +109,7 @@ def command(
     except IllegalStateError as error:
         raise click.ClickException(str(error)) from error
     except BrokenPipeError:
-        raise  # nobody reads what it prints
+        raise  # the reader of its output is gone
     except OSError as error:
         raise click.ClickException(_not_opened(error, host, port)) from error
 

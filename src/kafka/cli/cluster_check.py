@@ -32,11 +32,11 @@ _SINCE = {
     16: "3.7",
     17: "3.9",
 }
-"""The release that brought a version of Fetch: brokers do not tell theirs."""
+"""The Kafka release that introduced each version of Fetch: brokers do not report their release."""
 _SOON = datetime.timedelta(days=14)
 _AHEAD_S = 60
 _TOPICS = 50
-"""So many topics are looked at for their newest record."""
+"""Maximum number of topics whose newest record is looked up."""
 
 
 def check(configs: Mapping[str, Any]) -> dict[str, Any]:
@@ -176,7 +176,7 @@ def _certificates(found: dict[str, Any]) -> None:
 
 
 def _leaders(admin: "KafkaAdminClient", found: dict[str, Any]) -> None:
-    """Partitions that nobody leads, or that have lost replicas."""
+    """Report partitions that have no leader or have lost replicas."""
     topics = admin.describe_topics()
     parts = [(topic["name"], part) for topic in topics for part in topic["partitions"]]
     without = [f"{name}:{part['partition_index']}" for name, part in parts if part["leader_id"] < 0]

@@ -60,7 +60,7 @@ class LazyCommands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As of `click.Group`; for a name that is none, it names those that are alike."""
+        """See `click.Group`; for an unknown command, the error suggests the most similar name."""
         name = args[0]
         if name in COMMANDS or name.startswith("-") or ctx.resilient_parsing:
             return super().resolve_command(ctx, args)

@@ -315,7 +315,7 @@ class _Copy:
         self.records += count
 
     def _check_target(self, producer: "KafkaProducer") -> None:
-        """Raise `click.ClickException` where the target was made again, and lacks what was copied before."""
+        """Raise `click.ClickException` if the target was recreated and lacks what was copied before."""
         topic_id = producer._core.cluster.metadata.topic_id(self._target)
         if self._target_id is None:
             self._target_id = topic_id

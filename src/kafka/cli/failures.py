@@ -15,7 +15,7 @@ import click
 from kafka.cli.output import printable
 
 FAILED = 1
-"""Something was not done; the line says why. Also where nobody reads the output any more."""
+"""Something was not done; the message says why. Also used if the reader of the output is gone."""
 WRONG_USE = 2
 """A command, an option, a setting or a file of settings is wrong."""
 UNREACHABLE = 3
@@ -71,7 +71,7 @@ def exit_status(error: BaseException) -> int:
 
 
 def _is_broken_pipe(error: BaseException | None) -> bool:
-    """Whether it is about output that nobody reads, or came while such output was closed; not a connection's end."""
+    """Whether the output's reader was gone, or the error came while such output was closed; not a lost connection."""
     while error is not None:
         if isinstance(error, BrokenPipeError) or (isinstance(error, OSError) and error.errno == errno.EPIPE):
             return True
@@ -130,7 +130,7 @@ def _not_installed(error: ModuleNotFoundError) -> str:
 
 
 def _nobody_reads() -> None:
-    """Let the interpreter flush what is left of the output where nobody waits for it."""
+    """Redirect standard output to the null device, so that the interpreter can flush the rest without an error."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())

@@ -137,7 +137,7 @@ def given_before() -> dict[str, Any]:
 
 
 def _merged(layers: list[dict[str, Any]]) -> dict[str, Any]:
-    """What stands behind the command goes before what stands in front of it; single settings add up."""
+    """Options after the command override those before it; single settings (``-X``) add up."""
     merged: dict[str, Any] = dict.fromkeys(_NAMES)
     merged["extra_config"] = ()
     for layer in layers:

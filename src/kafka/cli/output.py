@@ -1,4 +1,4 @@
-"""What commands print: JSON where asked for, tables on a terminal, else lines with tabs for other programs."""
+"""What commands print: JSON on request, tables on a terminal, tab-separated lines for other programs."""
 
 import codecs
 import datetime
@@ -98,7 +98,7 @@ class Output:
 
 
 def note(text: str) -> None:
-    """A line for whoever watches, on standard error."""
+    """Print a line for the user on standard error."""
     click.echo(text, err=True)
 
 

@@ -50,7 +50,7 @@ def parse_position(text: str) -> Position:
 
 
 def parse_duration(text: str) -> datetime.timedelta | None:
-    """A duration such as 90s, 15m, 2h, 3d, or one of ISO 8601; None if it is none."""
+    """Parse a duration such as 90s, 15m, 2h, 3d, or one in ISO 8601; None if the text is not a duration."""
     if match := _AGO.fullmatch(text):
         return datetime.timedelta(**{_UNITS[match[2]]: float(match[1])})
     if text[:1].upper() == "P" or text[:2].upper() == "-P":
@@ -100,7 +100,7 @@ DURATION = DurationType()
 
 
 def instant(position: Position) -> datetime.datetime | None:
-    """The time that a position means; None if it is none. Raises `click.UsageError` for one beyond the calendar."""
+    """Return the time of a position; None if it is not a time. Raises `click.UsageError` beyond the calendar."""
     try:
         if isinstance(position, datetime.timedelta):
             return datetime.datetime.now(datetime.UTC) - position

@@ -57,25 +57,25 @@ class Session:
                 raise click.UsageError(f"-X {name} cannot be set for this command: {instead[name]}")
 
     def admin(self, **own: Any) -> "KafkaAdminClient":
-        """An admin client; ``own`` goes before the settings."""
+        """Create an admin client; ``own`` takes precedence over the settings."""
         from kafka.admin import KafkaAdminClient
 
         return KafkaAdminClient(**{**self.configs("admin"), **own})
 
     def producer(self, **own: Any) -> "KafkaProducer":
-        """A producer; ``own`` goes before the settings."""
+        """Create a producer; ``own`` takes precedence over the settings."""
         from kafka.producer import KafkaProducer
 
         return KafkaProducer(**{**_FULL_BATCHES, **self.configs("producer"), **own})
 
     def consumer(self, *topics: str, **own: Any) -> "KafkaConsumer":
-        """A consumer; ``own`` goes before the settings."""
+        """Create a consumer; ``own`` takes precedence over the settings."""
         from kafka.consumer import KafkaConsumer
 
         return KafkaConsumer(*topics, **{**self.configs("consumer"), **own})
 
     def share_consumer(self, **own: Any) -> "KafkaShareConsumer":
-        """A share consumer; ``own`` goes before the settings."""
+        """Create a share consumer; ``own`` takes precedence over the settings."""
         from kafka.consumer.share.kafka_share_consumer import KafkaShareConsumer
 
         return KafkaShareConsumer(**{**self.configs("share consumer"), **own})

@@ -19,10 +19,10 @@ _OTHER_MEANING = frozenset({"KAFKA_CONFIG", "KAFKA_LOG_LEVEL", "KAFKA_PROFILE", 
 
 
 def settings(given: Mapping[str, Any], environ: Mapping[str, str] = os.environ) -> dict[str, Any]:
-    """Keyword arguments of the clients, of all kinds of clients together.
+    """Return keyword arguments of the clients, for all kinds of clients together.
 
-    What the command line says goes before variables, those before the default profile. On the command line single
-    options go before ``-X``, that before the file of properties, that before the profile.
+    The command line takes precedence over environment variables, and those over the default profile. On the command
+    line, single options take precedence over ``-X``, then comes the properties file, then the profile.
 
     Raises `KafkaConfigurationError`.
     """
@@ -111,7 +111,7 @@ def _pairs(texts: tuple[str, ...]) -> dict[str, str]:
 
 
 def _variables(environ: Mapping[str, str]) -> dict[str, Any]:
-    """``KAFKA_BOOTSTRAP_SERVERS`` and the like: the names of options in capitals. Other variables are passed over."""
+    """``KAFKA_BOOTSTRAP_SERVERS`` and the like: the names of options in capitals. Other variables are ignored."""
     table = option_table()
     named = {
         name.removeprefix(_PREFIX).lower(): value
@@ -137,7 +137,7 @@ def profiles_file(environ: Mapping[str, str] = os.environ) -> pathlib.Path:
 
 
 def _profile(name: str | None, environ: Mapping[str, str]) -> dict[str, Any]:
-    """A profile: that name, else ``KAFKA_PROFILE``, else the file's ``default``, else none."""
+    """Return a profile's settings; its name is `name`, ``KAFKA_PROFILE`` or the file's ``default``, in this order."""
     file = profiles_file(environ)
     wanted = name or environ.get("KAFKA_PROFILE")
     if not file.exists():
@@ -179,7 +179,7 @@ def _properties(file: str | pathlib.Path, named_by: str) -> dict[str, Any]:
 
 
 def _of_profile(file: pathlib.Path, name: str, profile: Mapping[str, Any]) -> dict[str, Any]:
-    """Its settings; ``config`` names a properties file, beside the file of profiles."""
+    """Return a profile's settings; ``config`` names a properties file, relative to the profiles file's folder."""
     rest = dict(profile)
     try:
         named = rest.pop("config", "")

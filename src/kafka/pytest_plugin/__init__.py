@@ -10,7 +10,7 @@ imported until a test asks for a fixture. docs/TESTING.md shows it.
 | `kafka_session_broker` | the same, for fixtures of the session |
 | `kafka_broker_settings` | its settings; override it |
 | `kafka_bootstrap_servers` | the servers that the fixtures below use; override it to use another broker |
-| `kafka_registry_url`, `kafka_registry` | the schema registry beside the broker, and a client for it |
+| `kafka_registry_url`, `kafka_registry` | the broker's schema registry, and a client for it |
 | `kafka_topics` | creates topics, which are deleted after the test |
 | `kafka_topic` | one such topic |
 | `kafka_producer`, `kafka_consumer`, `kafka_admin` | create clients, which are closed after the test |

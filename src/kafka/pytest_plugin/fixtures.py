@@ -91,7 +91,7 @@ def login_at(request: pytest.FixtureRequest, bootstrap_servers: str) -> dict[str
 def options_for(
     request: pytest.FixtureRequest, bootstrap_servers: str, defaults: Mapping[str, Any], given: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the options of a test's client; one with its own `security_protocol` must log in by itself."""
+    """Return the options of a test's client; one with its own `security_protocol` must also set its own login."""
     login = {} if "security_protocol" in given else login_at(request, bootstrap_servers)
     return {"bootstrap_servers": bootstrap_servers, **login, **defaults, **given}
 
@@ -162,7 +162,7 @@ def _refuse_other_settings(request: pytest.FixtureRequest) -> None:
 
 @pytest.fixture
 def kafka_bootstrap_servers(request: pytest.FixtureRequest) -> str:
-    """The servers for the test's topics and clients: `kafka_shared_broker` if the test uses it, else `kafka_broker`.
+    """The servers for the test's topics and clients: `kafka_broker`, or `kafka_shared_broker` if the test uses it.
 
     Override it to use others: return ``kafka_shared_broker.bootstrap_servers`` or a real broker's.
     """
@@ -173,9 +173,10 @@ def kafka_bootstrap_servers(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def kafka_registry_url(request: pytest.FixtureRequest) -> str:
-    """The URL of the schema registry beside the test's broker; override it to use another registry.
+    """The URL of the schema registry of the test's broker; override it to use another registry.
 
-    If the test uses `kafka_shared_broker`, it is that broker's; `kafka_broker_settings` must have ``"registry": True``.
+    If the test uses `kafka_shared_broker`, it is that broker's registry.
+    `kafka_broker_settings` must have ``"registry": True``.
     """
     name = "kafka_shared_broker" if "kafka_shared_broker" in request.fixturenames else "kafka_broker"
     broker: EmbeddedBroker = request.getfixturevalue(name)

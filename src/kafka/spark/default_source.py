@@ -1,8 +1,8 @@
 """The columns of a read, before Spark makes a reader: checks options, and finds the schemas of typed keys and values.
 
 `pyspark_kafka_columnar.DefaultSource`, the class that Spark finds, calls `begin` and `schema`; the readers call
-`planned_types`. Modules for typed columns are imported only if a read has such columns, as each of Spark's processes
-would import them anew.
+`planned_types`. Modules for typed columns are imported only if a read has such columns, because each of Spark's
+processes would have to import them.
 """
 
 from collections.abc import Mapping

@@ -2,8 +2,8 @@
 
 On this machine that is the current interpreter, without the copy of PySpark that Spark puts before all others. Spark
 starts a process for each kind of work, with ``$SPARK_HOME/python/lib/pyspark.zip`` at the head of its path. Byte code
-is not kept for an archive, so each of these processes compiles PySpark anew: half a second of processor time, five
-times before the first row of a query. Where the same PySpark is installed as files, its byte code is there.
+is not cached for an archive, so each of these processes compiles PySpark again: half a second of processor time, five
+times before the first row of a query. If the same PySpark is installed as files, its byte code is cached.
 """
 
 import atexit

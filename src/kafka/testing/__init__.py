@@ -1,6 +1,6 @@
 """Simulations of programs that use Kafka: real clients and real brokers on one loop, with virtual time and a seed.
 
-Beside the layers: it imports the clients, the embedded broker and everything below them; nothing imports it.
+It is outside the layers: it imports the clients, the embedded broker and everything below them; nothing imports it.
 """
 
 from kafka.testing.network import Network

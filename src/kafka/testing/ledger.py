@@ -1,8 +1,8 @@
 """What a simulation was promised and what it saw: sends and their outcomes, assigned partitions, delivered records.
 
-`Ledger` records facts and notes those that are wrong by themselves; `problems` compares them with what Kafka's clients
-promise. `CommitLedger` compares the commits that brokers accepted with what members received, were told and later
-find.
+`Ledger` records facts, and notes a problem when a fact is wrong regardless of the others; `problems` compares all of
+them with what Kafka's clients promise. `CommitLedger` compares the commits that brokers accepted with what members
+received, were told and later find.
 """
 
 from collections import defaultdict
@@ -145,7 +145,7 @@ class Ledger:
     """What happened in a simulation.
 
     Arguments:
-        is_calm: returns whether the last failure was so long ago that nothing may fail any more.
+        is_calm: returns whether enough time has passed since the last failure that nothing may fail any more.
 
     Attributes:
         sent: every record sent, by name.

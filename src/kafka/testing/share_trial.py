@@ -21,7 +21,7 @@ Place = tuple[str, TopicPartition, int]
 
 
 class Holder(NamedTuple):
-    """The holder of a record: nobody else may receive it before `until`, in the loop's seconds."""
+    """The holder of a record: no other member may receive it before `until`, in the loop's seconds."""
 
     member: str
     until: float
@@ -32,7 +32,7 @@ class ShareLedger:
 
     Arguments:
         found: the list of problems.
-        is_calm: returns whether the last failure was so long ago that nothing may fail any more.
+        is_calm: returns whether enough time has passed since the last failure that nothing may fail any more.
         now: returns the loop's time.
         lock_s: minimum time for which a member holds a record after receiving it, in seconds.
         limit: maximum number of deliveries of a record.
@@ -58,7 +58,7 @@ class ShareLedger:
         """A member received a record, which is the group's `count`-th delivery of it.
 
         A record acquired before it was processed may arrive late, with a count that is no higher. Without failures
-        nobody receives a record that another member still holds.
+        no member receives a record that another member still holds.
         """
         key, place = (group, tp, offset), shown(tp, offset)
         self.given[group].add((tp, offset))

@@ -55,7 +55,7 @@ class TransactionLedger:
 
     Arguments:
         found: the list of problems.
-        is_calm: returns whether the last failure was so long ago that nothing may fail any more.
+        is_calm: returns whether enough time has passed since the last failure that nothing may fail any more.
     """
 
     def __init__(self, found: list[str], is_calm: Callable[[], bool]) -> None:

@@ -1,4 +1,4 @@
-"""The transactions of a simulation: the producers, a reader of committed records beside them, and the final checks."""
+"""The transactions of a simulation: the producers, a concurrent reader of committed records, and the final checks."""
 
 import asyncio
 import random

@@ -56,7 +56,7 @@ class RecordText(NamedTuple):
 
 
 class PageRegistry:
-    """Queries a registry in its own threads, so that a slow registry blocks nothing else.
+    """Queries a registry in its own threads, so that a slow registry does not block the rest of the UI.
 
     Arguments:
         conf: options of `SchemaRegistryClient`.

@@ -170,7 +170,7 @@ def _action(ui: Ui, done: Callable[[Ui, Mapping[str, str]], Awaitable[Html]]) ->
         except ValueError as error:
             return _answer(page(ui, "Error", "", trouble(str(error))), 413)
         except ClientDisconnect:
-            return Response(status_code=400)  # nobody receives it
+            return Response(status_code=400)  # the client is gone
         if given is None:
             text = (
                 "this form comes from another page, or from before kafka ui was restarted: go back and reload the page"

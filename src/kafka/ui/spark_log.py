@@ -90,7 +90,7 @@ class SparkLog:
 
 
 def _opened(path: str, flags: int) -> int:
-    """Open a regular file only: a pipe would block its reader as long as nobody writes."""
+    """Open a regular file only: a pipe would block its reader until there is a writer."""
     found = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
     if not stat.S_ISREG(os.fstat(found).st_mode) and not stat.S_ISDIR(os.fstat(found).st_mode):
         os.close(found)

@@ -70,7 +70,7 @@ async def topic_page(ui: Ui, name: str) -> Html | None:
     still = html(
         "<h2>Messages</h2><p>{}</p><h2>Non-default configs</h2>{}",
         link("Browse and search messages", "/messages", topic=name),
-        await _configs(ui, name) if now is not None and not ui.poller.trouble else "",  # would wait in vain
+        await _configs(ui, name) if now is not None and not ui.poller.trouble else "",  # it would only time out
     )
     return live_page(ui, name, "/", topic_part(ui, name), live_address("topic", "name", name), still)
 

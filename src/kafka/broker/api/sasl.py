@@ -11,7 +11,7 @@ expire, the answer is ILLEGAL_SASL_STATE, as in Kafka.
 DescribeUserScramCredentials, AlterUserScramCredentials (KIP-554): the users of the setting `users` are listed as well;
 credentials set or deleted here take precedence over it, also after a restart. As in Kafka, a request changes one
 credential of a user: two of different mechanisms are DUPLICATE_RESOURCE, and the user keeps the old ones. Without the
-setting nobody logs in, and the credentials are only stored.
+setting clients do not log in, and the credentials are only stored.
 
 Known gaps: OAUTHBEARER, GSSAPI and delegation tokens; there is no authorization. PLAIN takes passwords from the setting
 only, as Kafka takes them from its configuration.

@@ -20,7 +20,7 @@ from kafka.broker.groups.consumer_assignors import ASSIGNORS, TopicPartition
 
 LEAVE_EPOCH = -1
 LEAVE_STATIC_EPOCH = -2
-"""Epoch of a static member that will return (KIP-345); nobody else gets its partitions meanwhile."""
+"""Epoch of a static member that will return (KIP-345); its partitions are not reassigned meanwhile."""
 
 
 class ConsumerGroupState(Enum):

@@ -3,7 +3,7 @@
 EMPTY ──────▶ PREPARING_REBALANCE ──────▶ COMPLETING_REBALANCE ──────▶ STABLE
   ▲                │  ▲      ▲                     │                      │
   └────────────────┘  │      └─────────────────────┘                      │
-   (nobody joined)    └───────────────────────────────────────────────────┘
+   (no member joined) └───────────────────────────────────────────────────┘
 and from every state to DEAD.
 """
 

@@ -1,8 +1,9 @@
-"""A segment's checkpoint: its indexes and the producers' states at some size of the log file, stored beside it.
+"""A segment's checkpoint: its indexes and the producers' states at some size of the log file.
 
-With a checkpoint a restart reads only what was appended since. It is written when a segment is full and when the broker
-stops cleanly. It is used only if its checksum is correct, the log file is at least as long, and the machine has not
-been restarted since (unsynced pages are lost with the machine, not with the process); otherwise the log is read.
+It is a file next to the log file. With a checkpoint, a restart reads only what was appended since. It is written when a
+segment is full and when the broker stops cleanly. It is used only if its checksum is correct, the log file is at least
+as long, and the machine has not been restarted since (unsynced pages are lost with the machine, not with the process);
+otherwise the log is read.
 """
 
 import json

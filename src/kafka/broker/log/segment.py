@@ -1,7 +1,7 @@
 """One segment of a partition's log: a file of record batches, its sparse index, and its aborted transactions.
 
-The aborted transactions are for consumers that read committed records only (KIP-98). Counterpart: Kafka's transaction
-index, a part of it beside each segment.
+The aborted transactions are for consumers that read committed records only (KIP-98). Kafka's counterpart is the
+transaction index, which is a separate file for each segment.
 """
 
 import os

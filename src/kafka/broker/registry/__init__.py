@@ -1,4 +1,4 @@
-"""The embedded schema registry: Confluent's HTTP API beside the embedded broker; for development and tests.
+"""The embedded schema registry: Confluent's HTTP API for the embedded broker; for development and tests.
 
 Top down: `http_server` owns the file and reads requests from a socket of the loopback interface; `routes` maps paths to
 operations in `subjects`, `registering` and `subject_settings`. Those work on the `store`: subjects with their versions,

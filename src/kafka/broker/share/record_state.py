@@ -151,8 +151,8 @@ class Runs:
     def kept(self) -> list[tuple[int, int, int, int]]:
         """Return what is stored: first, last, state and count of each run that differs from an unread one.
 
-        Acquired records are stored in their earlier state: after a restart nobody holds them, and it is unknown whether
-        they were delivered.
+        Acquired records are stored in their earlier state: after a restart no member holds them, and it is
+        unknown whether they were delivered.
         """
         rows = []
         for run in self.rows:

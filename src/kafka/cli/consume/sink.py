@@ -20,18 +20,18 @@ from kafka.cli.file_formats import check_can_write, check_installed, format_of
 
 
 class Sink:
-    """Writes records; what Ctrl-C interrupts is written whole first.
+    """Writes records; Ctrl-C takes effect only after the current write is complete.
 
     Arguments:
         name: a format's name, or a template.
-        file: a file, which is written anew; None: standard output.
-        format: of text; None for Arrow's formats.
+        file: the file to write, which is overwritten; None: standard output.
+        format: the text format; None for Arrow's formats.
 
     Attributes:
-        records: how many were written.
-        is_open: whether there is, or was, something to write to.
-        is_arrow: whether records are written as columns of Arrow.
-        is_safe: whether what was written is with the operating system; a Parquet file is, once it is whole.
+        records: number of records written.
+        is_open: whether the output has been opened.
+        is_arrow: whether records are written as Arrow columns.
+        is_safe: whether written records have reached the operating system; for Parquet, once the file is complete.
     """
 
     def __init__(self, name: str, file: pathlib.Path | None, format: Format | None) -> None:
@@ -53,7 +53,7 @@ class Sink:
         return self
 
     def _open(self, stack: contextlib.ExitStack) -> None:
-        """Open the file, and write what stands before all records."""
+        """Open the file, and write what precedes the records."""
         self._out: IO[bytes] = sys.stdout.buffer
         if self._file is not None:
             self._out = stack.enter_context(self._file.open("wb"))
@@ -78,7 +78,7 @@ class Sink:
         """Write records, and hand them to the operating system.
 
         Arguments:
-            written: is told when they are; no interrupt comes between.
+            written: called once they are written; Ctrl-C cannot interrupt between the two.
         """
         data = self._format.encode(piece) if self._format is not None and len(piece) else b""
         with self._whole.block():
@@ -100,7 +100,7 @@ class Sink:
         )
 
     def check_reader(self) -> None:
-        """Raise `BrokenPipeError` where nobody reads any more, which else the next record would tell."""
+        """Raise `BrokenPipeError` if the output has no reader any more, without waiting for the next write to fail."""
         if self._is_unread is not None and self._is_unread():
             raise BrokenPipeError(errno.EPIPE, "the reader of the output is gone")
 
@@ -110,7 +110,7 @@ class Sink:
 
 
 def _reader_watch(out: IO[bytes]) -> Callable[[], bool] | None:
-    """What tells whether nobody reads a pipe any more; None for anything else, and on Windows."""
+    """Return a function that tells whether a pipe has lost its reader; None if it is not a pipe, and on Windows."""
     if sys.platform == "win32":
         return None
     try:

@@ -30,23 +30,23 @@ START_S = 30.0
 
 
 class Source:
-    """Gives columns until there are no more, and is told what was written of them.
+    """Yields columns until there are no more; the caller reports what it has written.
 
     Attributes:
-        on_pause: called again and again while nothing comes; what it raises ends the reading.
+        on_pause: called after each poll without records; an exception from it ends the reading.
     """
 
     on_pause: Callable[[], None] = staticmethod(lambda: None)
 
     def columns(self) -> "Iterator[Columns]":
-        """What is read."""
+        """Yield what is read."""
         raise NotImplementedError
 
     def written(self, piece: Piece) -> None:
-        """This was written."""
+        """Note that these records were written."""
 
     def searched(self) -> str | None:
-        """The offsets that were looked at, in words; None where there is no end to them."""
+        """Describe the offsets that were searched; None if the read has no end."""
         return None
 
     def close(self) -> None:
@@ -56,7 +56,7 @@ class Source:
 def open_read(
     session: Session, targets: Sequence[str | TopicPartition], start: Position, **bounds: Any
 ) -> "BoundedRead":
-    """A bounded read with the session's settings."""
+    """Return a bounded read with the session's settings."""
     configs = {name: value for name, value in session.configs("consumer").items() if name not in NOT_FOR_READS}
     try:
         return kafka.read(list(targets), start=start, **bounds, **configs)
@@ -66,7 +66,7 @@ def open_read(
 
 
 class Snapshot(Source):
-    """What topics hold now."""
+    """Reads the records that topics contain now."""
 
     def __init__(self, read: "BoundedRead") -> None:
         self._read = read
@@ -91,11 +91,11 @@ class Snapshot(Source):
 
 
 class Following(Source):
-    """What topics hold from a place on, and what comes, without a group.
+    """Reads topics from a position on, including new records, without a group.
 
     Arguments:
-        read: has where to begin.
-        idle_s: ends when nothing came for so long; None: never.
+        read: a bounded read whose start positions are used.
+        idle_s: end after this many seconds without records; None: never.
         own: options of the consumer.
     """
 
@@ -119,12 +119,12 @@ class Following(Source):
 
 
 class InGroup(Source, ConsumerRebalanceListener):
-    """The share of a group's member. What was written is committed: no record is lost where the command ends.
+    """Reads a group member's partitions. Only written records are committed, so none is lost if the command ends.
 
     Arguments:
         reset: where a group without offsets begins.
-        idle_s: ends when nothing came for so long; None: never.
-        is_safe: whether what was written stays, whatever happens: before, nothing of it is committed.
+        idle_s: end after this many seconds without records; None: never.
+        is_safe: returns whether the written records can no longer be lost; offsets are committed only then.
     """
 
     def __init__(
@@ -158,7 +158,7 @@ class InGroup(Source, ConsumerRebalanceListener):
             self._consumer.commit_async(self._valid(self._offsets))
 
     def on_partitions_revoked(self, revoked: Any) -> None:
-        """Commit before another member goes on with them."""
+        """Commit before another member takes them over."""
         self._commit({tp: self._offsets.pop(tp) for tp in revoked if tp in self._offsets})
 
     def on_partitions_assigned(self, assigned: Any) -> None:
@@ -166,7 +166,7 @@ class InGroup(Source, ConsumerRebalanceListener):
         self._has_joined = True
 
     def on_partitions_lost(self, lost: Any) -> None:
-        """Others may have gone on with them."""
+        """Forget their offsets: another member may own them already."""
         for tp in lost:
             self._offsets.pop(tp, None)
 
@@ -175,7 +175,7 @@ class InGroup(Source, ConsumerRebalanceListener):
             self._consumer.commit(self._valid(offsets))
 
     def _valid(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> dict[TopicPartition, OffsetAndMetadata]:
-        """Without those beyond where the consumer reads now: their topic was deleted and created again."""
+        """Leave out offsets beyond the consumer's position: their topic was deleted and recreated."""
         state_of = self._consumer._core.subscription.state_of
         places = {tp: None if (state := state_of(tp)) is None else state.position for tp in offsets}
         return {tp: each for tp, each in offsets.items() if (at := places[tp]) is not None and each.offset <= at.offset}
@@ -189,10 +189,10 @@ class InGroup(Source, ConsumerRebalanceListener):
 
 
 class IdleTime:
-    """The time without anything, which begins when the group and the brokers have answered.
+    """The time without records, counted from when the group and the brokers have answered.
 
     Arguments:
-        limit_s: how long it may be; None: for ever.
+        limit_s: its limit in seconds; None: no limit.
     """
 
     def __init__(self, limit_s: float | None) -> None:
@@ -200,11 +200,11 @@ class IdleTime:
         self._began = self._last = time.monotonic()
 
     def is_over(self, found: bool, has_begun: bool) -> bool:
-        """Whether it is, after a poll.
+        """Return, after a poll, whether the limit is exceeded.
 
         Arguments:
-            found: whether the poll gave something.
-            has_begun: whether all had answered before it.
+            found: whether the poll returned records.
+            has_begun: whether the group and the brokers had answered before it.
         """
         now = time.monotonic()
         if found or not (has_begun or now - self._began >= START_S):
@@ -219,7 +219,7 @@ def _poll(
     on_pause: Callable[[], None],
     has_joined: Callable[[], bool] = lambda: True,
 ) -> "Iterator[Columns]":
-    """What comes, until nothing has for too long."""
+    """Yield what the consumer polls, until it has been idle for too long."""
     idle = IdleTime(idle_s)
     while True:
         has_begun = idle_s is not None and has_joined() and _all_answered(consumer)
@@ -237,7 +237,7 @@ def _all_answered(consumer: "KafkaConsumer[Any, Any]") -> bool:
 
 @contextlib.contextmanager
 def closing(source: Source) -> Iterator[Source]:
-    """Close the source at the end of the block, whatever ends it."""
+    """Close the source at the end of the block, however it ends."""
     try:
         yield source
     finally:
@@ -245,17 +245,18 @@ def closing(source: Source) -> Iterator[Source]:
 
 
 _AT_ONCE = 500
-"""Records that are acquired together."""
+"""Maximum number of records acquired at a time, if their number is limited."""
 
 
 class InShareGroup(Source):
-    """What a member of a share group is given: accepted when it was written, else released as the command ends.
+    """Reads the records that a member of a share group acquires.
 
-    Records that filters leave out are accepted as well: else the group would have them delivered again and again.
+    A record is accepted once it is written. Records not written are released when the command ends. Records that
+    filters leave out are accepted as well; otherwise they would be delivered again and again.
 
     Arguments:
-        most: how many records are wanted in all; None: any number. No more than those are acquired at a time.
-        idle_s: ends when nothing came for so long; None: never.
+        most: number of records wanted in all; None: any number. At most that many are acquired at a time.
+        idle_s: end after this many seconds without records; None: never.
     """
 
     def __init__(
@@ -293,7 +294,7 @@ class InShareGroup(Source):
             acknowledge(topic, partition, offset)
 
     def _acknowledged(self, offsets: dict[TopicPartition, set[int]], error: Exception | None) -> None:
-        """Say once what went wrong: a program that reads slowly may hold records for longer than their locks last."""
+        """Report the first failure: a program that reads slowly may hold records for longer than their locks last."""
         if error is not None and not self._has_complained:
             self._has_complained = True
             for tp, each in offsets.items():

@@ -135,10 +135,10 @@ def _failure(process: subprocess.Popen[bytes], plan: Plan) -> str | None:
 
 
 def _kill_in_flight(process: subprocess.Popen[bytes], plan: Plan, total: int) -> Kill | None:
-    """Kill the driver in the middle of its work; None: it has ended by itself.
+    """Kill the driver in the middle of its work; None if it ended before that.
 
-    The moment is when a micro-batch in the middle has transactions open in Kafka, or at the latest when the next one
-    has begun. The driver is halted first, so that what is looked at is what it dies with.
+    It is killed when a micro-batch in the middle has open transactions in Kafka, or at the latest when the next
+    micro-batch has begun. It is stopped before the state is read, so that the state is the one it dies with.
     """
     middle = -(-total // plan.records_per_trigger) // 2
     checkpoint = plan.checkpoint(TOPIC_QUERY)

@@ -1,4 +1,4 @@
-"""What a driver of the demo is told: a file that the demo writes and every driver reads."""
+"""The instructions for a driver of the demo: a file that the demo writes and every driver reads."""
 
 import dataclasses
 import json
@@ -10,16 +10,16 @@ PARQUET_QUERY = "flight delays to Parquet"
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """The same for the first driver and for the one that goes on after it.
+    """The plan of a run, the same for the first driver and for the one that continues after it.
 
     Arguments:
         bootstrap_servers: "host:port,...".
-        starting: where each partition of the flights begins for this run.
-        records_per_trigger: at most so many in a micro-batch.
-        transactional_id_prefix: of the query that writes to the topic.
-        groups: to which each query commits how far it is, by the query's name.
+        starting: by partition of the flights, the offset at which this run begins.
+        records_per_trigger: maximum number of records in a micro-batch.
+        transactional_id_prefix: prefix for the query that writes to the topic.
+        groups: by the query's name, the group to which it commits its progress.
         parquet: folder for the results.
-        work: folder with the checkpoints and with what the drivers report.
+        work: folder for the checkpoints and the drivers' reports.
         airlines: carrier and name of each.
         airports: code and name of each.
     """

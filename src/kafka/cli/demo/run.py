@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 RECORDS_PER_TRIGGER = 60_000
 _BATCHES = 4
-"""At least so many micro-batches, also of few flights: the driver is killed in the middle."""
+"""Minimum number of micro-batches, even with few flights: the driver is killed in the middle."""
 
 
 def run(bootstrap_servers: str | None, output: pathlib.Path, limit: int | None, page: pathlib.Path | None) -> None:

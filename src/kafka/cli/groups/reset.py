@@ -109,7 +109,7 @@ def reset(
 
 
 class _Moves:
-    """Where a group's offsets shall go."""
+    """The new offsets of a group."""
 
     def __init__(self, admin: "KafkaAdminClient", group: str, target: Any, wanted: "list[TopicPartition]") -> None:
         from kafka.cli.groups.standing import kind_of

@@ -16,20 +16,20 @@ if TYPE_CHECKING:
     from kafka.consumer import KafkaConsumer
 
 _POOL = 512
-"""So many different values."""
+"""Number of different values."""
 _WAIT_MS = 100
 _ROUND_TRIP_S = 30.0
 
 
 class Stopwatch:
-    """Time and processor time since it was made."""
+    """Time and processor time since its creation."""
 
     def __init__(self) -> None:
         self._began = time.perf_counter()
         self._cpu = _cpu_seconds()
 
     def figures(self, records: int, size: int) -> dict[str, Any]:
-        """What it came to for so many records and bytes."""
+        """Return the figures for this number of records and bytes."""
         seconds = max(time.perf_counter() - self._began, 1e-9)
         return {
             "records": records,
@@ -56,7 +56,7 @@ def produced(
     acks: str | None,
     noise: bool,
 ) -> dict[str, Any]:
-    """Send records; the figures of it."""
+    """Send records, and return the figures."""
     values = [secrets.token_bytes(size) if noise else bytes(size) for _ in range(_POOL)]
     keys = [secrets.token_bytes(key_size) if key_size else None for _ in range(_POOL)]
     with session.producer(**delivery(compression, acks)) as producer:

@@ -143,7 +143,7 @@ class Sending:
         }
 
     def report(self, output: Output) -> None:
-        """Say what was sent: JSON on standard output, else a line on standard error where somebody reads it."""
+        """Report what was sent: as JSON on standard output, or as a line on standard error if that is a terminal."""
         if output.as_json:
             output.data(self.summary())
         elif sys.stderr.isatty():

@@ -23,7 +23,7 @@ class DataLoss:
         self._warned: set[str] = set()
 
     def report(self, what: str) -> None:
-        """Raise `DataLossError` if the option says so, else log a warning.
+        """Raise `DataLossError` if the option says so; otherwise log a warning.
 
         Arguments:
             what: what is missing, as a sentence without its end.
