@@ -17,7 +17,7 @@ from harness.java import java_command
 
 @dataclass(frozen=True)
 class Circumstances:
-    """What the figures of a run depend on; `versions` is of each client that took part."""
+    """What the figures of a run depend on; `versions` has the version of each client that took part."""
 
     date: str
     command: str

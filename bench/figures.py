@@ -51,7 +51,7 @@ FIGURES: dict[Measure, tuple[Figure, ...]] = {"rate": (RATE,), "latency": (MEDIA
 
 @dataclass(frozen=True)
 class Target:
-    """What is asked of us: to be at least `ratio` times as good as a client, in a figure of the task's measure."""
+    """A target for our client: at least `ratio` times as good as another client, in a figure of the task's measure."""
 
     client: str
     ratio: float
@@ -82,7 +82,7 @@ class Row:
         return figure.ratio(self.ours, theirs) if self.ours and theirs and client != self.clients[0] else None
 
     def target(self, client: str, figure: Figure) -> Target | None:
-        """What is asked of us against a client."""
+        """Return our target against a client, if there is one."""
         return next((each for each in self.targets if (each.client, each.figure) == (client, figure.name)), None)
 
 

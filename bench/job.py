@@ -29,7 +29,7 @@ PATIENCE_S = 60.0
 
 @dataclass(frozen=True)
 class Job:
-    """What a client is to do. `topic` is read from or written to; `count` records of `size` bytes.
+    """The work of a client. `topic` is read from or written to; `count` records of `size` bytes.
 
     With `warm_up`, a topic, it is done twice in the process, there first, and the second time counts: in the first one,
     memory that the system hands out page by page costs more than reading a topic of some hundred megabytes.
@@ -48,7 +48,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Result:
-    """What came of it.
+    """The result of a job.
 
     `seconds` are those in which `timed` of the records moved, `cpu_seconds` the processor's meanwhile (of another
     program with a share of its start). `latencies_ms` has one a trip, `parts_ms` the medians of what trips consist of.

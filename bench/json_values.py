@@ -39,7 +39,7 @@ def flights(count: int) -> list[dict[str, Any]]:
 
 
 def cases(count: int) -> list[tuple[str, Callable[[], object]]]:
-    """What is measured, by name; each takes `count` rows."""
+    """Return the cases to measure, with their names; each processes `count` rows."""
     rows = flights(count)
     values = [json.dumps(row).encode() for row in rows]
     column = pa.array(values, pa.binary())

@@ -214,7 +214,7 @@ def _against(clients: tuple[str, ...], ratio: float) -> tuple[Target, ...]:
 
 
 def _records(sizes: Sizes) -> list[Task]:
-    """What gives an object a record."""
+    """Return the tasks that deliver one object per record."""
     topics = (Topic("none", 100, sizes.records),)
     slow = {name: Topic("none", 100, sizes.slow) for name in ("kafka-python", "ours-plain")}
     against_python = Target("kafka-python", 4.0)
@@ -270,7 +270,7 @@ def _plain() -> Target:
 
 
 def _written(sizes: Sizes) -> list[Task]:
-    """What writes."""
+    """Return the tasks that write."""
     plain, packed = (Topic(codec, 100, sizes.written) for codec in ("none", "lz4"))
     slow = {"kafka-python": Topic("none", 100, sizes.slowest), "aiokafka": Topic("none", 100, sizes.slow)}
     asked = (Target("confluent", 1.2), Target("kafka-python", 8.0))

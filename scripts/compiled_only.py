@@ -46,7 +46,7 @@ def _not_taken(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _behind_leaving(block: Sequence[ast.stmt]) -> Sequence[ast.stmt]:
-    """What follows in a block behind the statement at which the plain variant always leaves it."""
+    """Return the statements of a block after the one at which the plain variant always leaves it."""
     for index, statement in enumerate(block):
         if isinstance(statement, ast.If) and (value := _in_plain(statement.test)) is not None:
             taken = statement.body if value else statement.orelse
@@ -56,7 +56,7 @@ def _behind_leaving(block: Sequence[ast.stmt]) -> Sequence[ast.stmt]:
 
 
 def _in_plain(test: ast.expr) -> bool | None:
-    """What a condition is in the plain variant, where `cython.compiled` tells; None where it does not."""
+    """Return the value of a condition in the plain variant; None if `cython.compiled` does not determine it."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         value = _in_plain(test.operand)
         return None if value is None else not value

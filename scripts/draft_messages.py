@@ -148,7 +148,7 @@ def versions(text: str) -> tuple[int, int]:
 
 
 def drafts(facts: Iterable[MessageFacts]) -> Iterator[str]:
-    """What is to be done for each message, a text a message; nothing for those that are declared as they are."""
+    """Yield a text for each message that must change; none for those declared correctly."""
     known = set(message_names())
     for one in facts:
         lines = list(compared(one, message_class(one.name))) if one.name in known else [whole(one)]
@@ -157,7 +157,7 @@ def drafts(facts: Iterable[MessageFacts]) -> Iterator[str]:
 
 
 def compared(facts: MessageFacts, declared: type[Message]) -> Iterator[str]:
-    """The differences between a release and what is declared."""
+    """Yield the differences between a release and our declaration."""
     if facts.last > declared.MAX_VERSION:
         yield f"versions=({declared.MIN_VERSION}, {facts.last})  # was {declared.MAX_VERSION}"
     if facts.flexible_since != declared.FLEXIBLE_SINCE and facts.flexible_since <= facts.last:
@@ -214,7 +214,7 @@ def _renamed(facts: MessageFacts, one: FieldFacts, gone: Iterable[Field]) -> Fie
 
 
 def _field_differences(facts: MessageFacts, one: FieldFacts, known: Field) -> list[str]:
-    """What differs in the versions that the release has; older ones are not its business."""
+    """Return the differences in the versions that the release supports; older versions are not compared."""
     wrong = []
     kind = known.element if known.kind is Kind.ARRAY else known.kind
     kinds = {"STRUCT"} if one.is_struct else {one.element.upper()}

@@ -228,7 +228,7 @@ def _run(chosen: Sequence[Mutant], jobs: int, least: float, talkative: bool) -> 
 
 
 def _recorded(packages: Sequence[str], shops: queue.Queue[Workshop], jobs: int) -> dict[str, TestsByLine]:
-    """What the tests of each package run."""
+    """Record which lines the tests of each package run."""
 
     def record(package: str) -> TestsByLine:
         shop = shops.get()

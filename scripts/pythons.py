@@ -67,7 +67,7 @@ def main() -> int:
 
 
 def environment(version: str) -> tuple[Run, str]:
-    """What runs commands for a version, and the Python of its environment, which is made where it is not there."""
+    """Return what runs commands for a version, and the Python of its environment, which is created if missing."""
     run: Run = run_here
     base = find_interpreter(version)
     if base is not None:
@@ -141,7 +141,7 @@ def run_here(command: Sequence[str], variables: Mapping[str, str], output: IO[st
 
 
 def in_debian(version: str) -> tuple[Run, str, Path]:
-    """What runs commands in a Debian system that has this version, its interpreter, and the system's folder."""
+    """Return what runs commands in a Debian system with this version, its interpreter, and the system's folder."""
     release = IN_DEBIAN.get(version)
     if release is None:
         raise UnavailableError(f"neither pyenv nor the PATH has python{version}")

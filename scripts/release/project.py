@@ -35,7 +35,7 @@ def check() -> Iterator[str]:
 
 
 def faults() -> Iterator[str]:
-    """What workflows and hooks name and the tree does not have."""
+    """Yield what workflows and hooks refer to and the tree lacks."""
     for file in sorted(GITHUB.glob("workflows/*.yml")):
         text = file.read_text(encoding="utf-8")
         yield from unknown_targets(file.name, text)
@@ -53,7 +53,7 @@ def unknown_targets(name: str, workflow: str) -> Iterator[str]:
 
 
 def other_cibuildwheels(name: str, workflow: str) -> Iterator[str]:
-    """Where a workflow builds with another cibuildwheel than the one which is asked here what it would build."""
+    """Yield workflows that build with another cibuildwheel than the pinned one, which lists the builds here."""
     pins = (ROOT / "requirements" / "release.txt").read_text(encoding="utf-8")
     pinned = re.findall(r"^cibuildwheel==(\S+)", pins, re.MULTILINE)
     for version in re.findall(r"uses: pypa/cibuildwheel@v(\S+)", workflow):
@@ -62,7 +62,7 @@ def other_cibuildwheels(name: str, workflow: str) -> Iterator[str]:
 
 
 def missing_hooks(text: str) -> Iterator[str]:
-    """What the hooks in the text of a configuration would run and is not there."""
+    """Yield files that the hooks of a configuration run and that do not exist."""
     for entry in re.findall(r"entry: (.+)", text):
         program, *arguments = entry.split()
         files = [program, *(each for each in arguments if each.endswith(".py"))]

@@ -427,7 +427,7 @@ for _each in _ATTRIBUTES:
 
 
 def _record_error(cls: type[RecordDeserializationError], *args: object) -> RecordDeserializationError:
-    """What `RecordDeserializationError.__reduce__` names; the attributes are set afterwards."""
+    """Recreate the error for `RecordDeserializationError.__reduce__`; its attributes are set afterwards."""
     return cls.__new__(cls, *args)
 
 

@@ -258,7 +258,7 @@ class GroupInformation(NamedTuple):
         return self.protocol
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the group, and its members."""
+        """Return HTML for a notebook: the group, and its members."""
         from kafka.display.descriptions import groups
 
         return groups([self])

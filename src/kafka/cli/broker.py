@@ -115,7 +115,7 @@ def command(
 
 
 def _by_options(text: str) -> str:
-    """What is wrong with settings, by the names of the options that give them."""
+    """Replace the name of a setting in an error by its command-line option."""
     for one in dataclasses.fields(BrokerSettings):
         option = {"topic_defaults": "--topic-config", "users": "--user"}.get(
             one.name, "--" + one.name.replace("_", "-")

@@ -85,7 +85,7 @@ def _look_at_brokers(found: dict[str, Any], told: "MetadataResponse", parsed: Ad
 
 
 def _look_inside(found: dict[str, Any], configs: Mapping[str, Any]) -> None:
-    """What the brokers tell of partitions and records, where they are reached."""
+    """Check partitions and record timestamps, if a broker is reachable."""
     from kafka.admin import KafkaAdminClient
 
     if not any(row["reached"] for row in found["brokers"]):
@@ -108,7 +108,7 @@ async def _addresses(
 
 
 async def _address(parsed: AdminConfig, host: str, port: int) -> "tuple[dict[str, Any], MetadataResponse | None]":
-    """What an address answers: the name's addresses, TCP, TLS, the login, versions; and the brokers it tells of."""
+    """Check an address: name resolution, TCP, TLS, login and versions. Return its row, and the metadata it sent."""
     row: dict[str, Any] = {
         "address": format_address(host, port),
         "reached": False,

@@ -222,7 +222,7 @@ class _Copy:
         return Following(self._session, read, None, on_topic_recreated="raise") if bounds.follow else Snapshot(read)
 
     def _done(self, every: "list[TopicPartition]") -> "dict[TopicPartition, int]":
-        """Where an earlier copy has come to. Raises `click.ClickException` where that was in another topic."""
+        """Return the progress of an earlier copy. Raises `click.ClickException` if that copied another topic."""
         from kafka.cli.topic_ranges import offsets_at
 
         with self._to.admin() as other:
@@ -250,7 +250,7 @@ class _Copy:
         return {tp: each.offset for tp, each in done.items()}
 
     def plan(self) -> list[dict[str, Any]]:
-        """What would be copied, a row for each partition."""
+        """Return what would be copied, with a row for each partition."""
         return [
             {
                 "topic": tp.topic,

@@ -24,7 +24,7 @@ INTERRUPTED = 130
 TERMINATED = 143
 _OURS = ("kafka", "kafka_columnar", "pyspark_kafka_columnar")
 _EXTRAS = {"pyarrow": "arrow", "starlette": "ui", "uvicorn": "ui"}
-"""What brings a library, where it is not the demo's."""
+"""The extra that installs a library, if it is not `demo`."""
 
 
 @contextlib.contextmanager
@@ -165,7 +165,7 @@ class Uninterrupted:
 
     @contextlib.contextmanager
     def block(self) -> Iterator[None]:
-        """What is not to be interrupted; what came meanwhile is raised behind it."""
+        """Delay interrupts until the block has ended, and raise them then."""
         self._held = True
         try:
             yield

@@ -132,7 +132,7 @@ def connected(command: Callable[..., R]) -> Callable[..., R]:
 
 
 def given_before() -> dict[str, Any]:
-    """What stands before a command that does not take all options of the connection."""
+    """Return the options before a command that does not take all connection options itself."""
     return _merged([*click.get_current_context().meta.get(_REMEMBERED, ())])
 
 
@@ -150,21 +150,21 @@ def _merged(layers: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def complete_topic(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """What a shell offers for the name of a topic: see `click.Parameter.shell_complete`."""
+    """Complete a topic name in the shell: see `click.Parameter.shell_complete`."""
     from kafka.cli.completion import topics
 
     return topics(_said_so_far(context), incomplete)
 
 
 def complete_group(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """What a shell offers for the name of a group."""
+    """Complete a group name in the shell."""
     from kafka.cli.completion import groups
 
     return groups(_said_so_far(context), incomplete)
 
 
 def _said_so_far(context: click.Context | None) -> dict[str, Any]:
-    """What the words before say of the connection; commands do not run then, and remember nothing."""
+    """Return the connection options so far, for completion: no command runs then, so none has remembered them."""
     layers: list[dict[str, Any]] = []
     while context is not None:
         layers.insert(0, {name: context.params[name] for name in _NAMES if context.params.get(name)})

@@ -260,7 +260,7 @@ _REASON = re.compile(
     re.DOTALL,
 )
 _NOTE = re.compile(r"\{(oldSchemaVersion|oldSchema|compatibility|validateFields): ?'?(.*?)'?\}", re.DOTALL)
-"""What Confluent's registries list behind the reasons."""
+"""The entries that Confluent's registries append to the reasons."""
 
 
 class Verdict(NamedTuple):

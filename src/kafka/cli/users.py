@@ -81,7 +81,10 @@ def set_password(session: Session, user: str, more: tuple[str, ...], mechanism: 
 
 
 def _first_line() -> str:
-    """Of standard input; UTF-8 where Python takes that for ASCII. Raises `click.UsageError`, which does not show it."""
+    """Return the first line of standard input, as UTF-8 if Python assumes ASCII.
+
+    Raises `click.UsageError`, whose text does not show the line.
+    """
     encoding = codecs.lookup(sys.stdin.encoding).name.replace("ascii", "utf-8")
     try:
         return sys.stdin.buffer.readline().decode(encoding).rstrip("\r\n")

@@ -265,7 +265,7 @@ def _is_given(value: Any) -> bool:
 
 
 def _check_share_group(where: dict[str, Any]) -> None:
-    """What share groups do not have."""
+    """Refuse options that share groups do not support."""
     for option, why in _NOT_FOR_SHARES.items():
         if _is_given(where[option]):
             name = _NAMES.get(option, "--" + option.replace("_", "-"))

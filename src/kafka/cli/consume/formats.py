@@ -26,13 +26,13 @@ Change = Callable[[bytes], bytes]
 
 
 class Format(Protocol):
-    """Makes bytes of records."""
+    """Encodes records as bytes."""
 
     def begin(self) -> bytes:
-        """What stands before all records."""
+        """Return what precedes the records."""
 
     def encode(self, piece: Piece) -> bytes:
-        """The records."""
+        """Encode the records."""
 
 
 class Lines:
@@ -79,14 +79,14 @@ class Lines:
 
 
 class EachRecord:
-    """What is made of each record, one after the other."""
+    """Encodes record after record, with a function."""
 
     def __init__(self, of_record: "Callable[[ConsumerRecord], bytes]", begin: bytes = b"") -> None:
         self._of_record = of_record
         self._begin = begin
 
     def begin(self) -> bytes:
-        """What was given."""
+        """Return the given beginning."""
         return self._begin
 
     def encode(self, piece: Piece) -> bytes:
@@ -204,10 +204,10 @@ _FIELDS: "dict[str, Callable[[ConsumerRecord], bytes]]" = {
 
 
 def template(text: str, change: Change | None = None) -> "Callable[[ConsumerRecord], bytes]":
-    """What a template such as ``"%t:%p:%o %k=%s\\n"`` makes of a record.
+    """Return a function that formats a record by a template such as ``"%t:%p:%o %k=%s\\n"``.
 
     Arguments:
-        change: what becomes of each field.
+        change: applied to each field.
 
     %t topic, %p partition, %o offset, %k key, %s value, %K and %S their lengths (-1: null), %T time in milliseconds,
     %h headers; escapes as ``\\n`` and ``\\x00``. Raises `ValueError` for others.

@@ -69,7 +69,7 @@ class Selection:
         return self._left is not None and self._left <= 0
 
     def take(self, columns: "Columns") -> Piece:
-        """What is wanted of these, with what was taken before."""
+        """Select the wanted records of these columns, and count them toward the limit."""
         self.looked_at += len(columns)
         if not self.has_filters and (self._left is None or self._left >= len(columns)):
             rows, next_offset = None, columns.next_offset

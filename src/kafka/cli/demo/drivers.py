@@ -96,14 +96,14 @@ def told_lag(what: str, lag: dict[str, int]) -> str:
 
 
 def lag_of(plan: Plan) -> dict[str, int]:
-    """What each group lacks, by its name."""
+    """Return the lag of each group, by its name."""
     groups = plan.groups.values()
     return {group: group_lag(plan.bootstrap_servers, group, SOURCE_TOPIC, plan.starting) for group in groups}
 
 
 @contextlib.contextmanager
 def driver(plan: Plan, log: pathlib.Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A driver in a session of its own, with its JVM; whatever is left of it in the end is killed."""
+    """Run a driver, with its JVM, in a session of its own; kill what is left of it at the end."""
     command = [*_COMMAND, str(plan.write())]
     with log.open("ab") as out:
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=out, stderr=out, start_new_session=True)

@@ -34,7 +34,7 @@ def create_topics(bootstrap_servers: str) -> None:
 
 
 def end_offsets(bootstrap_servers: str, topic: str) -> dict[int, int]:
-    """Where each partition of the topic ends now."""
+    """Return the current end offset of each partition of the topic."""
     with KafkaConsumer(bootstrap_servers=bootstrap_servers) as consumer:
         partitions = consumer.partitions_for_topic(topic)
         found = consumer.end_offsets([TopicPartition(topic, partition) for partition in sorted(partitions)])

@@ -12,11 +12,11 @@ from kafka.cli.output import aligned
 
 @dataclasses.dataclass(frozen=True)
 class Figures:
-    """What went in and what came out.
+    """The input and the results of a run.
 
     Arguments:
-        flights: that were sent.
-        sent_bytes: of them.
+        flights: number of flights sent.
+        sent_bytes: their size.
         send_s: seconds that sending took.
         stream_s: seconds from the first driver's start to the last one's end.
         results: rows of the topic and of the Parquet files.

@@ -98,7 +98,7 @@ def _name(error: type[Any]) -> str | None:
 
 
 def _described(name: str) -> str:
-    """What Kafka says of an error, and its name."""
+    """Return Kafka's description of an error, with its name."""
     from kafka import errors
 
     description = getattr(getattr(errors, name), "description", None)

@@ -1,4 +1,4 @@
-"""Where a group is in its partitions, and how far behind."""
+"""A group's committed offsets and lag, by partition."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -20,7 +20,7 @@ _MOST = 1 << 30
 
 
 def chunks(file: IO[bytes]) -> Iterator[bytes]:
-    """What there is to read, as soon as there is something."""
+    """Yield data as soon as some is available."""
     try:
         number = file.fileno()
     except (OSError, AttributeError, ValueError):

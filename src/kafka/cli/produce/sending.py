@@ -26,7 +26,7 @@ class BadInputError(click.ClickException):
 
 
 class Fixed(NamedTuple):
-    """What all records have, unless the input says otherwise."""
+    """Defaults for all records, used unless the input specifies others."""
 
     key: bytes | None = None
     headers: tuple[tuple[str, bytes | None], ...] = ()
@@ -132,7 +132,7 @@ class Sending:
         return BadInputError(f"{error.message} ({count} sent before)")
 
     def summary(self) -> dict[str, Any]:
-        """What was sent, as JSON has it."""
+        """Return figures of what was sent, for JSON."""
         seconds = max(time.monotonic() - self._began, 1e-6)
         return {
             "topic": self._topic,

@@ -165,5 +165,5 @@ def _key(value: Any) -> bytes | None:
 
 
 def _jsonable(value: Any) -> Any:
-    """What JSON has no form for: bytes and times as text."""
+    """Convert values that JSON has no type for, such as bytes and times, to text."""
     return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)
