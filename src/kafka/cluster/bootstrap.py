@@ -27,10 +27,10 @@ from kafka.net.statistics import NetworkTraffic
 log = logging.getLogger(__name__)
 
 _STAGGER_S = 0.5
-"""Head start of an address before the next one is tried beside it."""
+"""Head start of an address before the next one is tried in parallel."""
 
 _SAID_AFTER_S = 3.0
-"""After how long a search that goes on is told of."""
+"""After how long a search that continues is logged."""
 
 _LOOKS = 2
 """How often it is looked what a server is that hangs up: it may begin to answer meanwhile."""
@@ -180,7 +180,7 @@ class Bootstrap:
         return None
 
     def _look_at(self, done: "list[tuple[Address, asyncio.Task[Found]]]") -> Found | None:
-        """The first success; failures are noted. Raises, where there is no success, what trying again cannot mend."""
+        """Return the first success, and note failures. Without a success, raise any error that is not retriable."""
         found: Found | None = None
         fatal: BaseException | None = None
         for server, task in done:
@@ -198,7 +198,7 @@ class Bootstrap:
         return found
 
     def _tell_failures(self) -> None:
-        """Log why servers failed, as the search goes on; where it ends, its error says so."""
+        """Log why servers failed, as the search continues. If it ends, its error says so."""
         for server, error in self._untold.items():
             text = str(error.args[0] if error.args else error)
             named = f"{server[0]}:{server[1]}"

@@ -18,7 +18,7 @@ STALLED_S = 10.0
 """How much longer than usual an answer may take before that counts as a fault."""
 
 _OFTEN = 2
-"""So many failures in a row are more than a leader that moves."""
+"""This many failures in a row indicate more than a leader that moves."""
 
 
 class Observed(NamedTuple):

@@ -58,7 +58,7 @@ class LogLimiter:
         self._log.log(level, "%s%s", text, more, exc_info=unexpected, extra=fields)
 
     def over(self, cause: str, text: str, fields: Mapping[str, object] | None = None) -> None:
-        """What was logged for ``cause`` has ended well: say so, once."""
+        """The problem logged for ``cause`` is resolved: log that, once."""
         if self.forget(cause):
             self._log.info("%s", text, extra=fields)
 

@@ -158,16 +158,16 @@ _REBOOTSTRAP_REQUIRED = 129
 
 
 class MetadataUpdater:
-    """Keeps `ClusterMetadata` new, for one client.
+    """Keeps `ClusterMetadata` up to date, for one client.
 
     A topic may be created by asking for it (``allow_auto_create_topics``) only if it is watched: if the program sends
-    to it, or subscribes to it. A look-up never creates one.
+    to it, or subscribes to it. A lookup never creates one.
 
     Arguments:
         options: how often, and whether topics may be created.
-        any_connection: gives a connection to ask on.
-        bootstrap: finds the cluster anew (KIP-1102).
-        current_failures: shows that refreshing fails.
+        any_connection: returns a connection for the requests.
+        bootstrap: rebootstraps the client (KIP-1102).
+        current_failures: where failing refreshes are recorded.
 
     Attributes:
         metadata: the newest picture; immutable, so any thread may read it.

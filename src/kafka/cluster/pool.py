@@ -96,7 +96,7 @@ class ConnectionPool:
         self._closed = False
 
     def ready(self, node_id: int, channel: str = "") -> Connection | None:
-        """The open connection to a broker; None: there is none now."""
+        """The open connection to a broker, or None."""
         broker = self._brokers.get(node_id)
         connection = broker.connections.get(channel) if broker is not None else None
         if broker is None or connection is None or connection.closed:
@@ -191,7 +191,7 @@ class ConnectionPool:
         self._take(node_id, "", broker, connection)
 
     def try_all_again(self) -> None:
-        """Try every broker again at once: the cluster has been found anew."""
+        """Try every broker again at once: the client has been rebootstrapped."""
         for broker in self._brokers.values():
             broker.works()
 

@@ -1,17 +1,18 @@
 """What a consumer, a producer, a member or an admin operation needs of the cluster, as protocols.
 
-`kafka.cluster.ClusterClient` has all of it, and so has the fake of the tests (`tests/fakes/cluster.py`); one set of
-contract tests runs on both (`tests/unit/cluster/test_contract.py`). Ask for the smallest part that does:
+`kafka.cluster.ClusterClient` implements all of them, and so does the fake in the tests (`tests/fakes/cluster.py`). One
+set of contract tests runs on both (`tests/unit/cluster/test_contract.py`). Ask for the smallest protocol that is
+enough:
 
 | protocol | who needs it |
 |---|---|
-| `MetadataAccess` | whoever reads or refreshes the metadata |
-| `BrokerRequests` | who sends a request now and then: look-ups, admin operations |
+| `MetadataAccess` | code that reads or refreshes the metadata |
+| `BrokerRequests` | code that sends occasional requests: lookups, admin operations |
 | `CoordinatorRequests` | group membership, offsets, transactions |
 | `BrokerConnections` | the hot paths, fetching and producing, which keep a connection at hand |
-| `ClusterAccess` | who starts and closes it |
+| `ClusterAccess` | the owner, which starts and closes it |
 
-The methods are documented at `ClusterClient`. Everything runs on one event loop; ``metadata`` may be read anywhere.
+`ClusterClient` documents the methods. Everything runs on one event loop; ``metadata`` may be read anywhere.
 """
 
 from __future__ import annotations

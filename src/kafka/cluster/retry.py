@@ -36,12 +36,12 @@ Renew = Callable[[KafkaError], Awaitable[object]]
 
 
 def refused_for_good(error: Exception) -> bool:
-    """Whether Kafka says that no repetition helps; an error that is none of Kafka's is survived."""
+    """Whether Kafka says that retrying does not help. An error that is not a `KafkaError` is retried."""
     return isinstance(error, KafkaError) and not error.retriable
 
 
 def anything_unexpected(error: Exception) -> bool:
-    """As `refused_for_good`, but an error that is none of Kafka's is fatal too: a caller is there to be told."""
+    """Like `refused_for_good`, but an error that is not a `KafkaError` is fatal too: a caller is there to get it."""
     return not isinstance(error, KafkaError) or not error.retriable
 
 
@@ -56,20 +56,20 @@ def wants_metadata(error: KafkaError) -> bool:
 
 
 def as_kafka_error(what: str, error: Exception) -> KafkaError:
-    """The error for callers of ``what``: what is none of Kafka's becomes one that may be tried again."""
+    """The error for callers of ``what``: an error that is not a `KafkaError` becomes a retriable one."""
     return error if isinstance(error, KafkaError) else RetriableError(f"{what} failed unexpectedly: {error!r}")
 
 
 class RetryPolicy:
-    """How failures are judged, paused after and logged. Immutable but for what its log has said; on one loop.
+    """How failures are judged, logged and followed by a pause. Immutable except for its log state; used on one loop.
 
     Arguments:
-        backoff: pauses.
-        log: where failures are told.
-        level: at which level; what is unexpected (no `KafkaError`) is an error, with its traceback.
-        quiet: so many failures in a row are told at DEBUG only: they happen, and pass.
-        fatal: what is not tried again.
-        renew: awaited before the next try after an error that newer metadata may mend, see `wants_metadata`.
+        backoff: the pauses between tries.
+        log: where failures are logged.
+        level: at which level. An unexpected error (not a `KafkaError`) is logged as an error, with its traceback.
+        quiet: this many failures in a row are logged at DEBUG only: they happen, and pass.
+        fatal: which errors are not retried.
+        renew: awaited before the next try after an error that newer metadata may resolve, see `wants_metadata`.
     """
 
     __slots__ = ("_backoff", "_fatal", "_level", "_limiter", "_log", "_quiet", "_renew")
@@ -114,7 +114,7 @@ class RetryPolicy:
         return self._fatal(error)
 
     def pause_s(self, failures: int) -> float:
-        """The pause after so many failures in a row, in seconds."""
+        """The pause after this many ``failures`` in a row, in seconds."""
         return self._backoff.seconds(failures)
 
     def tell_failure(self, what: str, error: Exception, failures: int) -> None:

@@ -9,15 +9,15 @@ from kafka.net.fork import after_fork
 
 
 class BackgroundEvents:
-    """Errors to raise, a wake-up, and a flag that there is something else. Written by any thread.
+    """Errors to raise, a wake-up, and a flag for other events. Any thread may write to it.
 
-    A fork is an event, too: iteration, which may hold records of the parent, looks here before each record.
+    A fork is an event, too: iteration, which may hold records of the parent, checks this flag before each record.
 
     Arguments:
-        notify: wakes the caller, if it waits.
+        notify: wakes the caller if it waits.
 
     Attributes:
-        pending: something has happened that the caller has not looked at.
+        pending: something has happened that the caller has not looked at yet.
     """
 
     __slots__ = ("__weakref__", "_errors", "_notify", "_woken", "pending")

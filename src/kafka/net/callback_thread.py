@@ -1,6 +1,6 @@
-"""Where a client runs the functions of its user that it calls by itself, such as callbacks and metrics reporters.
+"""Where a client runs the user functions that it calls on its own, such as callbacks and metrics reporters.
 
-That is a thread of the client's own (`WorkerThread`), or the loop of an asyncio program (`LoopCallbacks`).
+That is the client's own thread (`WorkerThread`), or the loop of an asyncio program (`LoopCallbacks`).
 """
 
 import asyncio

@@ -53,7 +53,7 @@ async def open_connection(
     """Connect to a broker, agree on API versions (KIP-35, KIP-511) and authenticate.
 
     Arguments:
-        traffic: counts what is exchanged; None: nobody looks at that.
+        traffic: counts what is exchanged; None: it is not counted.
 
     Raises `KafkaConnectionError` (with each address tried, and why it failed), `UnsupportedVersionError`,
     `UnsupportedSaslMechanismError`, `SaslAuthenticationFailedError`, `KafkaConfigurationError`.

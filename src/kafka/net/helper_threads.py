@@ -48,7 +48,7 @@ async def run_blocking(function: Callable[P, T], /, *args: P.args, **kwargs: P.k
             error = RuntimeError(f"{function!r} raised StopIteration")
         try:
             loop.call_soon_threadsafe(settle, result, error)
-        except RuntimeError:  # the loop was closed meanwhile: nobody waits any more
+        except RuntimeError:  # the loop was closed meanwhile: there is no waiter left
             return
 
     try:
@@ -86,13 +86,13 @@ def results_in_order(jobs: Iterable[Callable[[], T]], helpers: int) -> Iterator[
 
 
 def _begin(job: Callable[[], T]) -> Future[T]:
-    """Run a job in a thread; in this one, where no other can be had."""
+    """Run a job in a new thread, or in this one if no thread can be started."""
     future: Future[T] = Future()
 
     def work() -> None:
         try:
             future.set_result(job())
-        except BaseException as error:  # handed over to whoever asks, whatever it is
+        except BaseException as error:  # the future passes it on, whatever it is
             future.set_exception(error)
 
     try:

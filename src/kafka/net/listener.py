@@ -1,8 +1,8 @@
-"""What a listener is that hangs up on us, asked on another connection, so that a wrong option is known for certain.
+"""Finds out on another connection what kind of listener hangs up on us, so that a wrong option is known for certain.
 
-A listener that closes the connection may be about to start, or stand behind something that has nobody to hand it to;
-that passes, and is tried again. But the same is done by one for TLS that is spoken to without, by one without TLS that
-is spoken to with TLS, and by one that asks for a login, and these answer when they are asked in their own manner.
+A listener that closes the connection may be about to start, or be behind a proxy that has no broker to forward to.
+That passes, and is retried. But a TLS listener also closes a connection without TLS, a listener without TLS one with
+TLS, and a listener that requires authentication one without. These answer a client that uses their own protocol.
 """
 
 import dataclasses
@@ -80,7 +80,7 @@ async def _answers_in_clear(connection: Connection, security: SecurityOptions) -
 
 
 async def _speaks_tls(host: str, port: int, options: ConnectionOptions, security: SecurityOptions) -> bool:
-    """Whether a handshake comes about, or an alert of TLS. Nothing is sent over it, so nobody has to be trusted."""
+    """Whether a TLS handshake succeeds or ends with an alert. Nothing is sent over it, so trust is not checked."""
     anybody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     anybody.check_hostname, anybody.verify_mode = False, ssl.CERT_NONE
     try:

@@ -12,9 +12,9 @@ T = TypeVar("T")
 
 
 class OwnLoop:
-    """The running loop, and whether it can still do anything for whoever was started on it. Made on that loop.
+    """The running loop, and whether it can still serve what was started on it. Create it on that loop.
 
-    A forked child has a copy of the loop, which nobody runs, and whose selector is the parent's.
+    A forked child has a copy of the loop, which does not run there, and whose selector is the parent's.
     """
 
     _all: ClassVar["weakref.WeakSet[OwnLoop]"] = weakref.WeakSet()
@@ -26,7 +26,7 @@ class OwnLoop:
         self._all.add(self)
 
     def check(self) -> None:
-        """Raise `ForkedClientError` or `IllegalStateError` where nothing would ever come."""
+        """Raise `ForkedClientError` or `IllegalStateError` if a call would never end."""
         if self.was_left_by_fork:
             raise forked_client_error("client")
         if self.loop.is_closed():
@@ -36,7 +36,7 @@ class OwnLoop:
             )
 
     def checked(self, coroutine: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:
-        """The same coroutine, to be awaited. Where `check` raises it is closed, so that nobody warns of it."""
+        """Return the coroutine, to be awaited. If `check` raises, close it, which avoids a warning from Python."""
         try:
             self.check()
         except BaseException:

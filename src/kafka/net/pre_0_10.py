@@ -98,9 +98,9 @@ async def _patiently(connection: Connection, request: "Request[Any]") -> None:
 
 
 async def look_whether_old(connection: Connection, security: SecurityOptions) -> Release | None:
-    """The release of an old broker, asked on a connection of its own, which is not open yet; None: it is none.
+    """The release of an old broker, found on a separate connection, which is not open yet; None: it is not an old one.
 
-    Raises `InvalidReceiveError` where the peer is no broker at all, such as an HTTP server.
+    Raises `InvalidReceiveError` if the peer is not a broker at all, such as an HTTP server.
     """
     try:
         await connection.connect(security)

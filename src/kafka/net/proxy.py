@@ -29,7 +29,7 @@ async def connect_through(proxy: ProxyAddress, host: str, port: int, timeout_s: 
     from python_socks.async_.asyncio import Proxy
 
     kind = ProxyType.HTTP if proxy.scheme == "http" else ProxyType.SOCKS5
-    # Whoever asks to have names looked up here has done that: what arrives is an address then.
+    # If names are to be resolved locally, the caller has done so already, and `host` is an address.
     way = Proxy(kind, proxy.host, proxy.port, proxy.username, proxy.password, rdns=True)
     where = f"the proxy {format_address(proxy.host, proxy.port)}"
     try:

@@ -36,11 +36,11 @@ def _stamp(path: str | None) -> int | None:
 
 
 async def tls_context(security: SecurityOptions) -> ssl.SSLContext | None:
-    """The context for new connections, or None where the protocol has no TLS.
+    """The context for new connections, or None if the protocol does not use TLS.
 
-    It is kept for further connections and made anew when one of its files has changed, so that a renewed certificate
-    is taken up without a restart. It is made in a thread: stores take their time to decrypt, and the password may be
-    asked of a function of the user's. Raises `KafkaConfigurationError` for what cannot be used.
+    It is cached for further connections and rebuilt when one of its files has changed, so that a renewed certificate
+    takes effect without a restart. It is built in a thread: decrypting stores takes time, and a user function may
+    supply the password. Raises `KafkaConfigurationError` for settings or files that cannot be used.
     """
     if not security.uses_tls:
         return None
@@ -97,7 +97,7 @@ def _set_versions(context: ssl.SSLContext, names: tuple[str, ...]) -> None:
 
 
 def _authorities(security: SecurityOptions) -> str | None:
-    """PEM text of the certificates to trust that the options of a trust store give; None: they say nothing."""
+    """PEM text of the certificates to trust, from the trust store options; None: these are not set."""
     if security.ssl_truststore_certificates is not None:
         store = pem_store(security.ssl_truststore_certificates, "'ssl_truststore_certificates'")
     elif security.ssl_truststore_location is not None:
@@ -148,11 +148,11 @@ def _load_from_memory(context: ssl.SSLContext, store: Store, password: KeyPasswo
 
 @contextlib.contextmanager
 def _key_file(text: str) -> Iterator[str]:
-    """The path of a file in memory, of which nothing stays where the process is killed; else, of one that is gone at
-    once and that nobody else may read."""
+    """The path of an in-memory file, of which nothing remains if the process is killed. If the system has none, that of
+    a temporary file that only this user may read, deleted after the block."""
     descriptor, path = _in_memory()
     if descriptor < 0:
-        import tempfile  # which loads much, for those who have keys in memory alone
+        import tempfile  # a slow import, only for in-memory keys
 
         descriptor, path = tempfile.mkstemp(prefix="kafka-key-")  # with mode 0600
     try:
@@ -219,7 +219,7 @@ class TlsRefusedError(KafkaConnectionError):
 
 
 def is_alert(error: BaseException) -> bool:
-    """Whether the peer has said by an alert of TLS why it ends the connection."""
+    """Whether the peer sent a TLS alert with the reason why it ends the connection."""
     return isinstance(error, ssl.SSLError) and "ALERT" in (error.reason or "")
 
 

@@ -17,7 +17,7 @@ class Identity(NamedTuple):
     Arguments:
         kind: the names of its metrics begin with it: "producer", "consumer" or "admin-client".
         prefix: the names of its groups of metrics begin with this instead.
-        labels: gives what is said of the client as a whole, such as ``group_id``; what is None or empty is left out.
+        labels: returns labels of the client as a whole, such as ``group_id``; empty ones and None are left out.
     """
 
     kind: str
@@ -107,7 +107,7 @@ class MetricsCollector:
         return Collected(encoded.data, len(measured) - encoded.taken, sums, now_ns)
 
     def is_slow(self) -> bool:
-        """Whether there are so many values that the loop should not wait for them."""
+        """Whether there are too many values for the loop to wait for."""
         return self._metrics.count() > _MANY
 
     def pushed(self, collected: Collected) -> None:
@@ -115,7 +115,7 @@ class MetricsCollector:
         self._pushed.update((key, (value, collected.at_ns)) for key, value in collected.sums.items())
 
     def reset(self) -> None:
-        """Begin anew: the broker wants the other kind of sums."""
+        """Start over: the broker wants the other kind of sums."""
         self._pushed.clear()
 
     def _since_pushed(self, key: _Key, value: float) -> tuple[float, int]:

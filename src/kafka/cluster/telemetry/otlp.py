@@ -15,18 +15,18 @@ _DELTA, _CUMULATIVE = 1, 2
 _FIXED: Final = struct.Struct("<Q")
 _DOUBLE: Final = struct.Struct("<d")
 _LENGTHS_AND_TAGS = 24
-"""More than the tags and lengths of a metric, with all that it is within, take beside its name and its points."""
+"""More than the tags and lengths of a metric and its containers take, in addition to its name and its points."""
 
 
 class Measured(NamedTuple):
     """A metric's value.
 
     Arguments:
-        name: in dots, such as "org.apache.kafka.producer.record.send.total".
+        name: with dots, such as "org.apache.kafka.producer.record.send.total".
         attributes: what it is about.
         value: a number that is finite.
-        is_sum: whether it is a sum that only grows; else it is a gauge.
-        since_ns: when a sum was nothing, in nanoseconds since 1970.
+        is_sum: whether it is a sum that only grows. If not, it is a gauge.
+        since_ns: when a sum was zero, in nanoseconds since 1970.
     """
 
     name: str
@@ -54,7 +54,7 @@ def encode(
     """The metrics, as many as there is room for; all values of one name are put together.
 
     Arguments:
-        resource: what is said of the client as a whole.
+        resource: the labels of the client as a whole.
         now_ns: when they had these values, in nanoseconds since 1970.
         delta: whether sums are those since the last time.
         max_bytes: how large the result may be.

@@ -1,4 +1,4 @@
-"""What a broker wants to be told of a client, and what its refusals ask the client to do."""
+"""Which metrics a broker wants from a client, and how the client reacts to refusals."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kafka.record.types import Compression
 from kafka.wire.api.get_telemetry_subscriptions import GetTelemetrySubscriptionsResponse
 
 DEFAULT_INTERVAL_S = 300.0
-"""How long is waited where no broker has said how long."""
+"""The wait if no broker has specified one."""
 _SHORTEST_S = 0.1
 """Shorter than brokers let administrators set it."""
 _EVERYTHING = "*"
@@ -32,7 +32,7 @@ class Subscription(NamedTuple):
 
     Arguments:
         client_instance_id: the broker's name for the client, by which others know it as well.
-        subscription_id: stands for all the rest, and is sent along with each push.
+        subscription_id: identifies the subscription, and is sent with each push.
         compression: the codecs that the broker takes, its favourite first.
         interval_s: how far apart pushes are to be, in seconds.
         max_bytes: how large one may be.

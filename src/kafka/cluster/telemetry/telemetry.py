@@ -1,4 +1,4 @@
-"""`Telemetry`: asks a broker what it wants to be told of this client, and pushes that, until the client is closed.
+"""`Telemetry`: asks a broker which metrics it wants from this client, and pushes them until the client is closed.
 
 Java: ``ClientTelemetryReporter``. One task does it, begun when a broker lists the APIs; it uses connections that are
 open anyway and opens none.
@@ -174,7 +174,7 @@ class Telemetry:
     def register(self, metric: KafkaMetric) -> None:
         """Push a metric of the program's along with the client's (KIP-1076). In any thread.
 
-        One that has the name of a metric of the client is not taken. Raises `TypeError` for what is no `KafkaMetric`.
+        A metric with the name of one of the client's is ignored. Raises `TypeError` if it is not a `KafkaMetric`.
         """
         self._of_program().add(metric)
 
@@ -255,7 +255,7 @@ class Telemetry:
             self._due = self._loop.time() + self.subscription.interval_s
 
     def _failed(self, error: Exception) -> None:
-        """Judge what a request failed with; a connection that is lost is told of by whoever keeps it."""
+        """Handle the error of a request. The owner of a lost connection logs that itself."""
         from kafka.cluster.telemetry.subscription import pause_after
 
         pause_s = pause_after(error, self.subscription, asked=self.state is TelemetryState.SUBSCRIPTION_IN_PROGRESS)

@@ -109,7 +109,7 @@ def check_options(configs: Mapping[str, Any]) -> None:
     Arguments:
         configs: the keyword arguments that are no bounds.
 
-    Raises `IllegalArgumentError`, or `KafkaConfigurationError` for what is no option.
+    Raises `IllegalArgumentError`, or `KafkaConfigurationError` for unknown options.
     """
     refused = [name for name in NOT_FOR_READS if configs.get(name) is not None]
     if refused:
@@ -156,7 +156,7 @@ def before(columns: "Columns", end: int) -> "Columns | None":
 def nothing_came(
     timeout_ms: float, left: Mapping[TopicPartition, OffsetRange], at: Mapping[TopicPartition, int], health: Health
 ) -> str:
-    """What is said of a read that waits in vain."""
+    """The error message for a read that timed out."""
     waiting = ", ".join(f"{tp.topic}-{tp.partition} at offset {at[tp]} of {left[tp].end}" for tp in list(left)[:8])
     why = meanwhile(health.failing) or "; is the leader of that partition reachable?"
     return f"nothing came for {timeout_ms:g} ms from {waiting}{why}"

@@ -31,13 +31,13 @@ def check_installed(caller: str, *packages: str) -> None:
 
 
 def exact_frame(table: pyarrow.Table) -> pandas.DataFrame:
-    """Make a data frame in which whole numbers beside nulls are not floats, which have 53 bits only.
+    """Make a data frame that keeps integers in columns with nulls; floats would have only 53 bits.
 
     Args:
         table: any.
 
     Returns:
-        The frame; whole numbers with nulls are of pandas' nullable types, and within structs Python's.
+        The frame. Integers with nulls have pandas' nullable types; within structs they are Python's.
     """
     import pyarrow as pa
 

@@ -16,7 +16,7 @@ OnMissing = Literal["raise", "skip"]
 SKIP_ADVICE = "; on_missing='skip' reads what is left, and counts what is gone"
 """What a program may do about records that are gone."""
 _ANSWERS = 3
-"""A topic counts as deleted once so many answers in a row do not know it: a broker that lags behind may not, either."""
+"""A topic counts as deleted once this many answers in a row do not know it: a lagging broker may not know it yet."""
 
 
 def parse_on_missing(given: Any) -> bool:
@@ -30,11 +30,11 @@ class Losses:
     """Belongs to one iteration over a bounded read.
 
     Arguments:
-        skips: whether what is gone is counted and left out; else it is an error.
-        topic_ids: of each topic when its offsets were found; None where brokers have no ids.
+        skips: whether lost offsets are counted and left out. If not, they are an error.
+        topic_ids: the ID of each topic when its offsets were looked up; None if brokers have no topic IDs.
 
     Attributes:
-        missing: how many offsets are gone, of the partitions that lack some.
+        missing: number of lost offsets, for each partition that has any.
     """
 
     def __init__(self, skips: bool, topic_ids: Mapping[str, UUID | None]) -> None:
@@ -53,11 +53,11 @@ class Losses:
         return bool(self._unknown_in)
 
     def look_for(self, topics: Iterable[str], metadata: ClusterMetadata) -> set[str]:
-        """Those of these topics that are gone, or made again.
+        """Return which of these topics were deleted or recreated.
 
         Arguments:
             topics: by name.
-            metadata: the newest of the cluster.
+            metadata: the newest metadata of the cluster.
         """
         gone = set()
         for topic in topics:

@@ -95,8 +95,8 @@ class DecodeAhead:
 
     Arguments:
         options: how to decode.
-        waiting: the next partitions, without the one that the caller is decoding; whoever removes one checks whether
-            its item is claimed.
+        waiting: the next partitions, without the one that the caller is decoding. The code that removes one checks
+            whether its item is claimed.
         lock: guards them.
     """
 
@@ -256,7 +256,7 @@ class DecodeAhead:
             task = task or self._claim()
 
     def _failed(self, error: BaseException) -> None:
-        """Pass the error to whoever takes from the current item: a part of it may have been lost."""
+        """Pass the error to the caller with the current item, of which a part may have been lost."""
         with self._lock:
             task, self._unfinished = self._unfinished, None
             if task is not None and not task.abandoned:

@@ -435,7 +435,7 @@ class ReadyQueue:
                 self.add(state)
 
     def take_passed_over(self, wanted: Collection[TopicPartition] | None) -> PartitionState | None:
-        """Return the last wanted partition of those passed over (None: any), as `next` does."""
+        """Return the last partition of `passed_over` that is wanted (None: any), as `next` does."""
         for index in range(len(self.passed_over) - 1, -1, -1):
             if wanted is None or self.passed_over[index].tp in wanted:
                 self.at = self.passed_over.pop(index)
@@ -443,9 +443,9 @@ class ReadyQueue:
         return None
 
     def give_back_aside(self) -> None:
-        """The caller no longer holds the partitions passed over or served; the latter queue behind all others.
+        """Give back the partitions in `passed_over` and `served`; the latter queue behind all others.
 
-        Called again if an interrupt came: doing it twice for one is harmless.
+        It is called again after an interrupt: giving a partition back twice is harmless.
         """
         while self.passed_over:
             self.give_back(self.passed_over[0])

@@ -13,7 +13,7 @@ _MAGIC_AT = 16
 _ATTRIBUTES_AT = 22
 _CODEC_MASK = 0x07
 _SMALL_BATCH = 4 << 10
-"""With batches smaller than this, the interpreter has so much to do that two threads would slow each other down."""
+"""With batches smaller than this, the interpreter is so busy that two threads would slow each other down."""
 
 
 class DecodeOptions(NamedTuple):
@@ -229,7 +229,7 @@ class PartitionBuffer:
         return self.current is not None or (isinstance(first, PartitionResponse) and first.is_begun)
 
     def put_back(self, piece: DecodedFetch) -> None:
-        """Hand out ``piece`` before everything else. Doing it again after an interrupt has no effect."""
+        """Hand out ``piece`` before any other data. Repeating the call after an interrupt has no effect."""
         before = self.current
         if before is piece:
             return

@@ -67,7 +67,7 @@ class Commits:
         self._before: tuple[int | None, Offsets, asyncio.Task[None]] | None = None
         """The turn of the last step that gave partitions up, None if no step did; what is committed; the task."""
         self._open: dict[CommitFuture, tuple[Offsets, Callback | None]] = {}
-        """The promises of `commit_later`; whoever removes one settles it."""
+        """The futures of `commit_later`. The code that removes one settles it."""
         self._done: deque[tuple[Offsets, Exception | None, Callback | None, CommitFuture | None]] = deque()
         self._calls: deque[Callable[[], Any]] = deque()
         self.is_automatic = offsets is not None and options.enable_auto_commit

@@ -300,7 +300,7 @@ class BrokerFetcher:
 
 
 CHANNELS = ("fetch", "fetch-2")
-"""The connections, apart from the one for everything else. The second is opened when it is needed first."""
+"""The connections for fetching, separate from the one for other requests. The second is opened on first use."""
 
 _ANSWERED_BY_S = 0.05
 """A fetch is taken for a long poll if it has no answer after twice the quickest answer so far, and at the latest after
@@ -309,8 +309,8 @@ _ANSWERED_FROM_S = 0.003
 """Twice the quickest answer counts as no less than this."""
 _SHORT_WAIT_MS = 5
 _SHORT_WAIT_PART = 100
-"""While one connection waits for the end of a long poll that was cut short, none can be cut short on the other; so they
-are short by themselves: `_SHORT_WAIT_MS`, or that part of ``fetch_max_wait_ms`` if it is more."""
+"""While one connection waits for the end of an abandoned long poll, a poll on the other cannot be cut short. So that
+one waits only briefly: `_SHORT_WAIT_MS`, or this fraction (1/100) of ``fetch_max_wait_ms`` if that is longer."""
 _SLACK_S = 0.005
 """How much longer than it was allowed to a broker may take to answer a long poll."""
 

@@ -46,7 +46,7 @@ class FetchListener(Protocol):
         """The log of a partition is not the one that was read; it is not fetched until it is read from elsewhere."""
 
     def is_reassigned(self) -> bool:
-        """Whether the group's coordinator revokes the partitions of a deleted topic by itself (KIP-848)."""
+        """Whether the group's coordinator revokes the partitions of a deleted topic on its own (KIP-848)."""
 
     def is_believed(self, topic: str) -> bool:
         """Whether a topic is the one in the current metadata, which may come from a broker that lags behind."""
@@ -119,7 +119,7 @@ class Fetcher:
         self._fetchers.clear()
 
     def refresh(self, state: PartitionState) -> None:
-        """Decide anew whether, from where and at which offset a partition is fetched."""
+        """Decide again whether a partition is fetched, from which broker and at which offset."""
         if self._closed:
             return
         if state.fetching.generation != state.generation:
@@ -153,7 +153,7 @@ class Fetcher:
         fetcher.changed(fresh or before is None, fresh)
 
     def refresh_all(self) -> None:
-        """Decide anew for every partition: leaders may have moved."""
+        """Decide again for every partition: leaders may have moved."""
         for state in self._subscription.states():
             self.refresh(state)
 

@@ -1,7 +1,7 @@
-"""Finds the position to start from: the committed offset, or else the start or end of the log. Runs on the loop.
+"""Finds the position to start from: the committed offset, or the start or end of the log. Runs on the loop.
 
-Each partition is looked up separately, so that a silent or refusing leader delays only its own partitions. After a
-seek, the lookup begins anew.
+Each partition is looked up separately, so that a silent or refusing leader delays only its own partitions. A seek
+restarts the lookup.
 """
 
 import asyncio

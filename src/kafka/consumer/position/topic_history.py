@@ -38,7 +38,7 @@ class HistoryListener(Protocol):
     """What a `TopicHistory` calls."""
 
     def is_reassigned(self) -> bool:
-        """Whether the group's coordinator revokes the partitions of a deleted topic by itself (KIP-848)."""
+        """Whether the group's coordinator revokes the partitions of a deleted topic on its own (KIP-848)."""
 
     def topics_recreated(self, error: TopicRecreatedError) -> None:
         """With the policy "raise": the error for the caller."""
@@ -138,7 +138,7 @@ class TopicHistory:
         return tp in self._added
 
     def is_recreated(self, tp: TopicPartition) -> bool:
-        """Whether a partition belongs to a recreated topic, was not read since, and begins anew."""
+        """Whether a partition belongs to a recreated topic, was not read since, and starts over."""
         return tp in self._recreated and self._policy != "continue"
 
     def is_begun(self, tp: TopicPartition) -> bool:

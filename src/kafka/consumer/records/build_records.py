@@ -146,7 +146,7 @@ class RecordBuilder:
             try:
                 rest.to_records(None, None, self._key, self._value, self._class, more, records)
                 return records, None
-            except Exception as failure:  # a deserializer of the user's may raise anything
+            except Exception as failure:  # a user's deserializer may raise anything
                 if self._key is None and self._value is None:
                     raise
                 if not is_about_record(failure):  # to ask again which part it was would mean another request
@@ -205,7 +205,7 @@ class Materializer:
                 return records, Failure(record.offset, error)
             try:
                 instead = self._on_error(error)
-            except Exception as refusal:  # a function of the user's, too
+            except Exception as refusal:  # a user function, too
                 return records, Failure(record.offset, refusal)
             if instead is not None:
                 records.append(instead)
@@ -315,7 +315,7 @@ def deserialization_error(
 
 @functools.cache
 def _of_both_types(cause: type[Exception]) -> type[RecordDeserializationError]:
-    """A class for what is a `RecordDeserializationError` and of the type of its cause, if that can be had."""
+    """A subclass of both `RecordDeserializationError` and the type of its cause, if the two can be combined."""
     if issubclass(RecordDeserializationError, cause) or issubclass(cause, StopIteration | StopAsyncIteration):
         return RecordDeserializationError  # what ends a loop silently must not be raised
     try:

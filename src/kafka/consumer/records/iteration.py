@@ -18,17 +18,17 @@ _NOWHERE = PartitionState(TopicPartition("", -1))
 
 
 class RecordCursor:
-    """Where iteration is in a hand-out. Waits for nothing: the faces do.
+    """The place of iteration in the data handed out. It never waits: the consumer classes do.
 
-    Whoever takes a record from `rest` sets `state.last_record` to it, which moves the position.
+    The code that takes a record from `rest` sets `state.last_record` to it, which moves the position.
 
     Arguments:
         materializer: makes records.
 
     Attributes:
         rest: the records of one slice that have not been returned.
-        state: the partition they are of.
-        on_consume: what interceptors make of records by partition; None: there are none.
+        state: the partition of these records.
+        on_consume: passes records, by partition, through the interceptors; None: there are no interceptors.
     """
 
     __slots__ = ("_failure", "_loaded", "_materializer", "_polled", "on_consume", "rest", "state")

@@ -104,7 +104,7 @@ class TypedColumns:
                     record = self._on_error(error)
                     instead[row] = None if record is None else _replacement(batch, record, error)
                     continue
-                except Exception as refusal:  # a function of the user's
+                except Exception as refusal:  # a user function
                     stop = Stop(piece, error.offset, refusal)
             return self._with(batch.slice(0, row), instead), stop
         return self._with(batch, instead), None

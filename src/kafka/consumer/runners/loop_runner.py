@@ -136,7 +136,7 @@ class LoopRunner(OwnLoop):
             _innermost.set(call.outer)
 
     def if_alone(self, function: Callable[[], object]) -> None:
-        """Call an internal function that must not run beside the caller's side; tasks do not, until they wait."""
+        """Call an internal function that must not run concurrently with the caller: tasks do not switch within it."""
         function()
 
     @property

@@ -35,8 +35,8 @@ class PollGuard:
 
     Java: ``ConcurrentModificationException``. `close` and `wakeup` do not enter it.
 
-    An interrupt as the block begins or ends leaves nobody inside: leaving is the lock's own function, written in C, and
-    entering knows at any moment whether it has the lock.
+    An interrupt at the beginning or end of the block never leaves the lock held. Leaving is the lock's own function,
+    written in C, and entering knows at any moment whether it has the lock.
 
     Attributes:
         is_polling: whether the thread inside may not enter again. Set inside, by assignments that no interrupt comes
@@ -107,20 +107,20 @@ class ThreadRunner:
         self.time: Callable[[], float] = self.loop.time
         """The loop's time, in seconds."""
         self.check: Callable[[], None] = self._thread.check
-        """Raise `ForkedClientError` in a forked child, where nothing would ever come: the loop stayed in the parent."""
+        """Raise `ForkedClientError` in a forked child, where a call would never end: the loop stayed in the parent."""
         self._pid = os.getpid()
         self._calls: deque[tuple[Callable[..., object], tuple[object, ...]]] = deque()
         self._calling = False
         self.poll_guard = PollGuard()
         self.is_in_a_call = False
-        """Whether the caller is in a function of the user's."""
+        """Whether the caller is in a user function."""
         self.last_call: LoopCall[None] | None = None
         """What `run_through` has begun."""
         self._closing = threading.Lock()
         self._closer: int | None = None
         """The thread that closes it."""
         self._closed = interruptible.Latch()
-        # Locked: there is no news. A third of the cost of a threading.Event, which is felt in each round trip.
+        # Locked: there is no news. A third of the cost of a threading.Event, measurable per round trip.
         self._gate = threading.Lock()
         self._gate.acquire()
         self._thread.on_death(self, lambda runner, error: runner.notify())
@@ -181,7 +181,7 @@ class ThreadRunner:
         """Let the loop run before a call returns empty-handed: here it has a thread of its own."""
 
     def run(self, coroutine: Coroutine[Any, Any, Result], timeout_ms: float | None = None) -> Result:
-        """Run a coroutine of the core, which keeps to ``timeout_ms`` by itself, and wait for it."""
+        """Run a coroutine of the core, which itself observes ``timeout_ms``, and wait for it."""
         return self._thread.run(coroutine, None if timeout_ms is None else timeout_ms / 1000 + _MARGIN_S)
 
     def run_through(self, coroutine: Coroutine[Any, Any, None], timeout_ms: float) -> None:
@@ -190,7 +190,7 @@ class ThreadRunner:
         call.result(timeout_ms / 1000 + _MARGIN_S)
 
     def call(self, function: Callable[..., object], *args: Any, **kwargs: Any) -> None:
-        """Call a function of the user's."""
+        """Call a user function."""
         before, polling = self.is_in_a_call, self.poll_guard.is_polling_here
         try:
             self.is_in_a_call = True
@@ -203,7 +203,7 @@ class ThreadRunner:
                 self.poll_guard.is_polling = True
 
     def if_alone(self, function: Callable[[], object]) -> None:
-        """Call a function of ours that nothing of the caller's side may be beside; not while another thread polls."""
+        """Call an internal function that must not run concurrently with the caller; skip it if another thread polls."""
         with contextlib.suppress(IllegalStateError), self.poll_guard:
             function()
 

@@ -1,7 +1,9 @@
 """The share consumer (KIP-932): several consumers share the records of a partition, each record under a lock.
 
-On the loop the membership (`kafka.coordinator.share`) says which partitions are fetched, and a `BrokerShareFetcher` per
-broker acquires records when the caller asks for some, and carries acknowledgements. In the caller's thread answers
-become `Piece` objects, slices of columns with what is said of each row; `InFlight` has those that were handed out.
-May import what the consumer is made of: `kafka.consumer.buffer.partition_response`, `records`, `drive`'s runners.
+On the loop, the membership (`kafka.coordinator.share`) determines which partitions are fetched. A `BrokerShareFetcher`
+per broker acquires records when the caller asks for some, and sends acknowledgements. In the caller's thread, responses
+become `Piece` objects, slices of columns with the acknowledgement of each row; `InFlight` holds those that were handed
+out.
+
+The package may import the consumer's parts: `kafka.consumer.buffer.partition_response`, `records`, `drive`'s runners.
 """

@@ -1,10 +1,11 @@
-"""The answer for one partition: whole batches, which of their records were acquired, and the way to pieces.
+"""The response for one partition: whole batches, which of their records were acquired, and how they become pieces.
 
-What cannot be decoded is acknowledged at once, so that nobody gets it for ever: a damaged batch is rejected, and what
-could not be read behind it, or for want of a codec, is released. Java does so in ``ShareCompletedFetch``.
+Records that cannot be decoded are acknowledged at once, so that they are not delivered forever. A damaged batch is
+rejected. Records that could not be read behind it, or whose codec is missing, are released. Java does so in
+``ShareCompletedFetch``.
 
-A broker may call more offsets acquired than it sends batches for. What is behind the last batch is left alone: nobody
-has seen whether there are records, and its lock runs out by itself.
+A broker may report more offsets as acquired than it sends batches for. Offsets behind the last batch are left alone:
+the client cannot know whether they have records, and their lock expires without its help.
 """
 
 import math
@@ -50,7 +51,7 @@ class DecodeOptions(NamedTuple):
 
 
 class Refused(NamedTuple):
-    """Offsets that could not be decoded, and what is to be said of them."""
+    """Offsets that could not be decoded, and how to acknowledge them."""
 
     first: int
     last: int

@@ -71,15 +71,15 @@ class BaseShareConsumer:
         self, topic: str, partition: int, offset: int, type: AcknowledgeType | int = AcknowledgeType.ACCEPT
     ) -> None: ...
     def acknowledge(self, *given: Any, **named: Any) -> None:
-        """Say what became of a record that the last `poll()` gave; it is sent by the next `poll()` or a commit.
+        """Acknowledge a record of the last `poll()`. The next `poll()` or a commit sends the acknowledgement.
 
         Arguments:
-            given, named: either ``record, type`` or ``topic, partition, offset, type``, by place or by name. The second
-                form also decides about the record of a `RecordDeserializationError` (it is released else). Without a
-                type: `AcknowledgeType.ACCEPT`.
+            given, named: either ``record, type`` or ``topic, partition, offset, type``, by position or by keyword. The
+                second form also acknowledges the record of a `RecordDeserializationError`, which is released
+                otherwise. The type defaults to `AcknowledgeType.ACCEPT`.
 
-        Raises `IllegalStateError` where ``share_acknowledgement_mode`` is 'implicit', and for a record that this
-        consumer does not have, or has acknowledged; `IllegalArgumentError` for an unknown type.
+        Raises `IllegalStateError` if ``share_acknowledgement_mode`` is 'implicit', and for a record that this
+        consumer does not have, or has already acknowledged; `IllegalArgumentError` for an unknown type.
         """
         self._check_mine()
         if self._core.is_implicit:
@@ -92,9 +92,9 @@ class BaseShareConsumer:
         self._core.in_flight.acknowledge(topic, partition, offset, _checked_type(said))
 
     def commit_async(self) -> None:
-        """Send what is acknowledged (with 'implicit': accept all that was handed out), without waiting.
+        """Send acknowledgements without waiting. With 'implicit', accept all records that were handed out.
 
-        What becomes of it is told to the callback of `set_acknowledgement_commit_callback`.
+        The outcome is passed to the callback of `set_acknowledgement_commit_callback`.
         """
         self._check_mine()
         self._settle()
@@ -133,12 +133,13 @@ class BaseShareConsumer:
         return self._core.metrics.registered() if raw else self._core.metrics.snapshot()
 
     def register_metric_for_subscription(self, metric: "KafkaMetric") -> None:
-        """Push a metric of the program's own to brokers along with the client's, where they subscribe to it (KIP-1076).
+        """Push one of the program's metrics to brokers along with the client's, if they subscribe to it (KIP-1076).
 
-        Its name there is "org.apache.kafka", group and name with dots; a `kafka.metrics.stats.Total` is a sum, all else
-        a gauge. One with the `MetricName` of a metric of the client is passed over. Any thread may call this.
+        Its name there is "org.apache.kafka", group and name, joined by dots. A `kafka.metrics.stats.Total` is a sum,
+        any other metric a gauge. A metric with the `MetricName` of one of the client's is ignored. Any thread may call
+        this.
 
-        Raises `TypeError` for what is no `KafkaMetric`.
+        Raises `TypeError` if it is not a `KafkaMetric`.
         """
         self._core.telemetry.register(metric)
 
@@ -187,7 +188,7 @@ class BaseShareConsumer:
             core.in_flight.accept_all()
 
     def _stop_iteration(self) -> None:
-        """What iteration has taken and not given is given back by whoever calls this."""
+        """Stop iteration; the caller gives back the records that iteration took and has not returned."""
         self._rest = iter(())
         self._current = None
         self._loaded.clear()

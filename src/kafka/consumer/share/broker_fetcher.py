@@ -1,7 +1,7 @@
 """Talks to one broker for a share consumer: one request at a time, as the session's epoch counts them.
 
-A fetch is sent when the caller wants records, never ahead of that: the locks of what was acquired would run out while
-nobody works on it. Acknowledgements go along with a fetch where there is one, else by themselves. Java:
+A fetch is sent when the caller wants records, never in advance: the locks of acquired records would expire while they
+wait to be processed. Acknowledgements are sent with a fetch if there is one, otherwise in a request of their own. Java:
 ``ShareConsumeRequestManager``.
 """
 
@@ -106,7 +106,7 @@ class ShareSession:
         self.epoch = 1 if self.epoch == _EPOCHS else self.epoch + 1
 
     def lost(self) -> None:
-        """The broker has not, or no longer, a session of ours: what was acquired with it is released."""
+        """The broker does not have our session, or no longer: records acquired in it are released."""
         self.epoch = FIRST_EPOCH
         self._known = set()
 
@@ -124,7 +124,7 @@ def _by_partition(acks: Iterable[Acknowledgements]) -> dict[Partition, list[AckB
 log = logging.getLogger(__name__)
 
 CHANNEL = "share"
-"""A connection of its own, so that a long poll does not hold up anything else."""
+"""A separate connection, so that a long poll does not delay other requests."""
 _OLDEST_VERSION = 1
 _STRICT_SINCE = _RENEW_SINCE = 2
 _SESSION_LOST = (ShareSessionNotFoundError, InvalidShareSessionEpochError)

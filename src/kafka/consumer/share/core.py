@@ -219,7 +219,7 @@ class ShareCore:
         await self.membership.leave(timeout_ms)
 
     def begin_poll(self, now: float) -> None:
-        """The caller is in a poll, up to `PollClock.end`; raises `IllegalStateError` where nothing can come of it."""
+        """Begin a poll, which lasts until `PollClock.end`. Raises `IllegalStateError` if it cannot return records."""
         self.check_open()
         if not self.subscription.topics:
             raise IllegalStateError("the share consumer is not subscribed to any topics: call subscribe() first")
@@ -232,24 +232,24 @@ class ShareCore:
                 "acknowledge() for each of them before the next poll()"
             )
         self.clock.begin(now)
-        if self.membership.state is ShareMemberState.STALE:  # else it need not hear of it
+        if self.membership.state is ShareMemberState.STALE:  # in other states it need not know
             self._runner.submit(self.membership.polled)
 
     def send_acknowledgements(self, max_records: int = 0) -> list[Acknowledgements]:
-        """Send what was said of records, along with the next fetch where records are wanted."""
+        """Send acknowledgements, with the next fetch if records are wanted."""
         acks = self.in_flight.take()
         if acks or max_records:
             self._runner.submit(self.fetcher.send, acks, max_records)
         return acks
 
     def has_records(self) -> bool:
-        """Whether there is something to hand out without asking a broker."""
+        """Whether records can be handed out without asking a broker."""
         return bool(self.fetcher.renewed or self.decoded or self.fetcher.ready)
 
     def take(self, max_records: int) -> list[Piece]:
-        """Pieces with about so many records, the next ones; decodes. They stay where they are until `handed_out`.
+        """Decode and return the next pieces, with about ``max_records`` records. They stay queued until `handed_out`.
 
-        Raises what was wrong with an answer, once what came before that is handed out.
+        Raises the error of a response once the records before it are handed out.
         """
         taken: list[Piece] = []
         count = 0
@@ -270,7 +270,7 @@ class ShareCore:
         return taken
 
     def lock_is_over(self, piece: Piece) -> bool:
-        """Whether somebody else may have a piece by now, so that nobody here gets it; counts its records."""
+        """Whether a piece's lock has expired, so that it must not be returned; counts its records as expired."""
         if piece.locked_until > self.now():
             return False
         self._statistics.records_expired += len(piece)
@@ -283,7 +283,7 @@ class ShareCore:
         return True
 
     def _decode_next(self, has_some: bool) -> bool:
-        """Decode the next answer; False: there is none, or what is wrong with it has to wait."""
+        """Decode the next response; False: there is none, or its error has to wait."""
         ready = self.fetcher.ready
         if not ready:
             return False
@@ -315,14 +315,14 @@ class ShareCore:
             self.decoded.insert(self._place_of(piece) + 1, rest)
 
     def drop(self, piece: Piece) -> None:
-        """Hand a piece out to nobody."""
+        """Remove a piece without handing it out."""
         del self.decoded[self._place_of(piece)]
 
     def _place_of(self, piece: Piece) -> int:
         return next(place for place, one in enumerate(self.decoded) if one is piece)
 
     def handed_out(self, pieces: list[Piece], one_by_one: bool = False) -> None:
-        """The program has these now, or is given them one by one."""
+        """The program has these pieces now, or gets their records one by one."""
         for piece in pieces:
             piece.handed = 0 if one_by_one else len(piece)
         self.in_flight.pieces = [*self.in_flight.pieces, *pieces]
@@ -330,10 +330,10 @@ class ShareCore:
             self.decoded.popleft()
 
     def taken_back(self, before: list[Piece]) -> None:
-        """Something was raised before the program got what `handed_out` was told of: it is handed out next time.
+        """Take back pieces passed to `handed_out` that an error kept from the program: they are handed out next time.
 
         Arguments:
-            before: what the program had.
+            before: the pieces that the program had before.
         """
         given = [piece for piece in self.in_flight.pieces if not any(piece is one for one in before)]
         self.in_flight.pieces = before
@@ -410,7 +410,7 @@ class ShareMetrics:
         self.all.call_reporters_by(self._reporting.submit)
 
     def submit(self, function: Callable[[], object]) -> None:
-        """Run a function of the user's where that may be done."""
+        """Run a user function on the callback runner."""
         self._reporting.submit(function)
 
     async def close(self, deadline: float) -> None:

@@ -1,4 +1,4 @@
-"""What the program has been given and not acknowledged. Belongs to the caller."""
+"""Records that were handed out and not acknowledged. Belongs to the caller."""
 
 from collections import deque
 from collections.abc import Iterable
@@ -14,8 +14,8 @@ class InFlight:
     """See the module.
 
     Attributes:
-        pieces: what was handed out, in order.
-        refused: what is to be said of offsets that could not be decoded or deserialized.
+        pieces: the pieces that were handed out, in order.
+        refused: acknowledgements to send for offsets that could not be decoded or deserialized.
     """
 
     def __init__(self) -> None:
@@ -23,7 +23,7 @@ class InFlight:
         self.refused: list[tuple[TopicPartition, UUID, int, Refused]] = []
 
     def acknowledge(self, topic: str, partition: int, offset: int, kind: AcknowledgeType) -> None:
-        """Note what the program says of a record; raises `IllegalStateError` for one that it does not have."""
+        """Note the program's acknowledgement of a record; raises `IllegalStateError` for one that it does not have."""
         for piece in self.pieces:
             tp = piece.tp
             if piece.first <= offset <= piece.last and tp.partition == partition and tp.topic == topic:
@@ -41,21 +41,21 @@ class InFlight:
         )
 
     def refuse(self, source: Acquired | Piece, refused: Iterable[Refused]) -> None:
-        """Offsets that could not be decoded or deserialized."""
+        """Note offsets that could not be decoded or deserialized."""
         self.refused += [(source.tp, source.topic_id, source.node_id, one) for one in refused]
 
     def accept_all(self) -> None:
-        """Accept what was handed out and nothing was said of."""
+        """Accept the records that were handed out and not acknowledged."""
         for piece in self.pieces:
             piece.accept_rest()
 
     @property
     def is_open(self) -> bool:
-        """Whether something that was handed out is not acknowledged."""
+        """Whether a record that was handed out is not acknowledged."""
         return any(piece.is_open for piece in self.pieces)
 
     def put_back(self, decoded: deque[Piece]) -> None:
-        """Give back what was taken and not handed out, as iteration does in between."""
+        """Give back records that were taken and not handed out, as iteration leaves them."""
         if not any(piece.handed < len(piece) for piece in self.pieces):
             return
         rests = [rest for piece in self.pieces if (rest := piece.split()) is not None]
@@ -73,11 +73,11 @@ class InFlight:
         return rest
 
     def drop(self, piece: Piece) -> None:
-        """The program does not get a piece after all."""
+        """Remove a piece that the program does not get after all."""
         self.pieces = [one for one in self.pieces if one is not piece]
 
     def take(self) -> list[Acknowledgements]:
-        """What is to be sent, by partition and broker; rows that nothing was said of stay."""
+        """Take the acknowledgements to send, by partition and broker; rows without one stay."""
         found: dict[tuple[TopicPartition, UUID, int], Acknowledgements] = {}
 
         def of(tp: TopicPartition, topic_id: UUID, node_id: int) -> Acknowledgements:

@@ -10,11 +10,12 @@ from kafka.consumer.share._sync.calls import ShareCalls
 
 @with_options("share consumer")
 class KafkaShareConsumer(ShareCalls):
-    """Reads records of topics together with others of a share group (KIP-932). Java: ``KafkaShareConsumer``.
+    """Reads records of topics together with other members of a share group (KIP-932). Java: ``KafkaShareConsumer``.
 
-    The consumers of a share group share the records of each partition, however many there are. A record is acquired for
-    one of them, under a lock that runs out (30 seconds, if brokers are not told otherwise); acknowledged, it is done
-    with; else it is delivered again, to any of them, up to five times. Needs Kafka 4.2 or later.
+    The consumers of a share group share the records of each partition, however many consumers there are. A record is
+    acquired for one of them, under a lock that expires (after 30 seconds, unless brokers are configured otherwise). An
+    acknowledged record is done. Any other is delivered again, to any of them, up to five times. Needs Kafka 4.2 or
+    later.
 
     A consumer belongs to one thread; only `close` and `wakeup` may be called from others. Heartbeats and requests run
     on a loop thread that all clients of the process share.
@@ -22,7 +23,7 @@ class KafkaShareConsumer(ShareCalls):
     Arguments:
         topics: topics to subscribe to; without any, call `subscribe`.
         configs: options, such as ``bootstrap_servers``, ``group_id``, ``share_acknowledgement_mode``,
-            ``max_poll_records``. Where a group begins is a config of the group, ``share.auto.offset.reset``.
+            ``max_poll_records``. Where a group starts reading is a group config, ``share.auto.offset.reset``.
 
     Raises `KafkaConfigurationError` for an option that is unknown, wrong, or has no meaning for share groups,
     `NoBrokersAvailable` if no bootstrap server answers within ``bootstrap_timeout_ms``.

@@ -21,15 +21,15 @@ class AcknowledgeType(enum.IntEnum):
     REJECT = 3
     """It cannot be processed: it is not delivered again."""
     RENEW = 4
-    """It is still being processed: its lock lasts anew, and the next poll() gives it again (KIP-1222)."""
+    """It is still being processed: its lock is renewed, and the next poll() returns it again (KIP-1222)."""
 
 
 GAP = 0
 """The type for an offset that has no record: compaction removed it, or a transaction's marker is there."""
 OPEN, SENT = 0xFF, 0xFE
-"""Nothing has been said of a row; what was said is on its way, so that no more can be."""
+"""The row is not acknowledged; its acknowledgement was sent, so that it cannot be changed."""
 _LONG_GAP = 32
-"""Up to so many offsets without a record are said one by one, among their neighbours."""
+"""Gaps of up to this many offsets are sent offset by offset, in one batch with their neighbours."""
 _ACCEPT, _RENEW = int(AcknowledgeType.ACCEPT), int(AcknowledgeType.RENEW)
 
 
@@ -97,19 +97,19 @@ class Piece:
 
     @property
     def types(self) -> bytearray:
-        """What is said of each row."""
+        """The acknowledgement of each row."""
         if self._types is None:
             self._types = bytearray((OPEN,)) * len(self.columns)
         return self._types
 
     def row_of(self, offset: int) -> int | None:
-        """The row of a record that was handed out; None: there is none."""
+        """The row of a record that was handed out, or None."""
         offsets = self.columns.offsets
         row = bisect_left(offsets, offset, 0, self.handed)
         return row if row < self.handed and offsets[row] == offset else None
 
     def say(self, row: int, kind: AcknowledgeType) -> None:
-        """Acknowledge a row; raises `IllegalStateError` where that is on its way already."""
+        """Acknowledge a row; raises `IllegalStateError` if its acknowledgement was sent already."""
         types = self.types
         if types[row] == SENT:
             raise IllegalStateError(
@@ -119,7 +119,7 @@ class Piece:
         types[row] = kind
 
     def accept_rest(self) -> None:
-        """Accept what was handed out and nothing was said of."""
+        """Accept the rows that were handed out and not acknowledged."""
         if self._types is not None:
             head = self._types[: self.handed].replace(bytes((OPEN,)), bytes((_ACCEPT,)))
             self._types[: self.handed] = head
@@ -185,9 +185,9 @@ class Piece:
         return ranges, renewed
 
     def _with_gaps(self, types: bytearray) -> list[tuple[int, int, bytes]]:
-        """What is said of rows and of the offsets between them, in memory that grows with the rows alone.
+        """Return the acknowledgements of rows and of the offsets between them; memory grows with the rows only.
 
-        A long gap is a range of its own, as a broker may call any number of offsets acquired.
+        A long gap is a separate range, as a broker may report any number of offsets as acquired.
         """
         filler = GAP if self.has_gaps else SENT
         found: list[tuple[int, int, bytes]] = []
@@ -218,7 +218,7 @@ class Piece:
 
 
 def _ranges(first: int, said: bytearray) -> list[tuple[int, int, bytes]]:
-    """Ranges of offsets that something is said of; one type where it is the same for a whole range."""
+    """Return the ranges of acknowledged offsets, with one type if it is the same for a whole range."""
     found = []
     kinds = bytes(said)
     start, size = 0, len(kinds)
@@ -238,7 +238,7 @@ _MOST_OF_A_RANGE = 1 << 20
 
 
 class AckBatch(NamedTuple):
-    """Neighbouring offsets, and what is said of them: one type for all, or one for each."""
+    """Consecutive offsets, and how they are acknowledged: one type for all, or one for each."""
 
     first: int
     last: int

@@ -133,7 +133,7 @@ class ShareFetcher:
     # What the caller wants --------------------------------------------------------------------------------------------
 
     def fetch(self, max_records: int) -> None:
-        """The caller waits for records: ask each broker for so many, but those that are being asked."""
+        """The caller waits for records: ask each broker for ``max_records``, unless it is being asked already."""
         if self.ready or self.renewed or self.renewing:
             return
         for broker in self._brokers.values():
@@ -199,7 +199,7 @@ class ShareFetcher:
         self._notify()
 
     def _lock_over(self) -> float:
-        """When a lock that a broker has just told of is over, at the latest: it had begun before the answer came."""
+        """The latest time at which a lock just reported by a broker expires: it began before the response came."""
         timeout_ms = math.inf if self.lock_timeout_ms is None else self.lock_timeout_ms
         return asyncio.get_running_loop().time() + timeout_ms / 1000
 

@@ -106,7 +106,7 @@ class Rebalance:
         self._taken_at = metadata_version, self._changes
 
     def leave_step(self) -> Step | None:
-        """The step before the caller gives everything up by itself; None if no subscription has assigned anything."""
+        """The step before the caller itself gives up all partitions; None if no subscription has assigned any."""
         held = self._held()
         return self._membership.leave_step(held) if held and self._subscription.is_automatic else None
 

@@ -21,7 +21,7 @@ class PartitionCounts(Protocol):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Subscription:
-    """What a member told about itself when it joined.
+    """What a member reported about itself when it joined.
 
     Arguments:
         topics: the topics it wants.

@@ -63,7 +63,7 @@ class CooperativeStickyAssignor(StickyPartitionAssignor):
         return ConsumerProtocolSubscription(topics=sorted(topics), user_data=_USER_DATA.pack(self.generation))
 
     def supported_protocols(self) -> Sequence[RebalanceProtocol]:
-        """Both: beside an eager assignor it is eager, which allows to migrate from one to the other."""
+        """Both: combined with an eager assignor it is eager, which allows migrating from one to the other."""
         return RebalanceProtocol.COOPERATIVE, RebalanceProtocol.EAGER
 
 

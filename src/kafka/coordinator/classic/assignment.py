@@ -67,11 +67,11 @@ class Assignors:
         configured: classes, instances or names, see ``partition_assignment_strategy``; None: those offered by default.
 
     Attributes:
-        protocol: the best protocol that all of them support, as in Java: cooperative ones beside an eager one are
-            eager.
+        protocol: the best protocol that all of them support, as in Java: cooperative assignors configured with an
+            eager one are eager.
 
-    Raises `KafkaConfigurationError` for an invalid assignor, for two of one name, and if they have no protocol in
-    common.
+    Raises `KafkaConfigurationError` for an invalid assignor, for two with the same name, and if they have no protocol
+    in common.
     """
 
     def __init__(self, configured: Sequence[Any] | None) -> None:

@@ -1,6 +1,6 @@
-"""GSSAPI with Kerberos (RFC 4752; KIP-12), by the library gssapi, which stands on the system's Kerberos.
+"""GSSAPI with Kerberos (RFC 4752; KIP-12), with the library gssapi, which uses the system's Kerberos.
 
-All of it blocks (tickets are had from the KDC), and runs in the threads of `kafka.net.helper_threads`.
+All of it blocks (tickets are requested from the KDC), so it runs in the threads of `kafka.net.helper_threads`.
 """
 
 import hashlib

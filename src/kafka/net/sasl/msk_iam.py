@@ -107,7 +107,7 @@ class MskIam:
 
 @functools.lru_cache(maxsize=32)
 def _role_credentials(profile: str | None, role: str, name: str, external_id: str | None, region: str) -> Any:
-    """Credentials of a role, which botocore has anew before they end; one object for all connections."""
+    """Credentials of a role, which botocore renews before they expire; one object for all connections."""
     import botocore.session
     from botocore.credentials import AssumeRoleCredentialFetcher, DeferredRefreshableCredentials
 

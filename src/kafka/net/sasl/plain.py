@@ -22,7 +22,7 @@ class Plain:
         return b"\0".join((b"", self._user.encode(), self._password.encode()))
 
     def answer(self, challenge: bytes) -> bytes | None:
-        """The broker says nothing more."""
+        """The broker sends no further message."""
         if challenge:
             raise SaslAuthenticationFailedError(f"expected the end of the PLAIN exchange, got {len(challenge)} bytes")
         return None

@@ -87,7 +87,7 @@ class Scram:
 
 
 def _fields(message: bytes) -> dict[str, str]:
-    """``a=1,b=2`` as a dict; raises `SaslAuthenticationFailedError` for anything else."""
+    """``a=1,b=2`` as a dict; raises `SaslAuthenticationFailedError` for any other form."""
     try:
         parts = message.decode().split(",")
     except UnicodeDecodeError:

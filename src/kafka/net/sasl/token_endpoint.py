@@ -79,7 +79,7 @@ class TokenEndpoint:
                 **form,
                 timeout=(options.sasl_login_connect_timeout_ms / 1000, options.sasl_login_read_timeout_ms / 1000),
                 verify=options.sasl_oauthbearer_ssl_cafile or True,
-                allow_redirects=False,  # the credentials are for nobody else
+                allow_redirects=False,  # the credentials are only for this endpoint
                 stream=True,
             )
         return answer
@@ -100,7 +100,7 @@ class TokenEndpoint:
         return client, secret
 
     def _checked(self, response: Any) -> Any:
-        """Read a bounded part of an answer, and raise for one that is none."""
+        """Read a bounded part of a response, and raise if a token endpoint would not answer like that."""
         with response:
             body = self._body(response.raw)
         if response.status_code >= 500 or response.status_code in _BUSY:
@@ -142,7 +142,7 @@ class TokenEndpoint:
         return bytes(body)
 
     def _scrubbed(self, text: str) -> str:
-        """What the server says, without what it may repeat of ours."""
+        """The server's text, without the client secret, which it may repeat."""
         secret = self._options.sasl_oauthbearer_client_credentials_client_secret
         return shown_text(text.replace(secret, "(not shown)") if secret else text)
 

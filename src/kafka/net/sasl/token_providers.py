@@ -1,4 +1,4 @@
-"""The token providers that are built in: a token endpoint, whose tokens are kept; a file; tokens that nobody signs."""
+"""The built-in token providers: a token endpoint, whose tokens are cached; a file; unsigned tokens."""
 
 import abc
 import base64
@@ -52,7 +52,7 @@ def token_provider(security: SecurityOptions) -> Any:
 
 
 def check_tokens(security: SecurityOptions) -> None:
-    """Raise `KafkaConfigurationError` where it is not clear how to come by a token."""
+    """Raise `KafkaConfigurationError` if it is not clear how to get a token."""
     url = security.sasl_oauthbearer_token_endpoint_url
     provider = security.sasl_oauth_token_provider
     ways = [provider is not None, url is not None, bool(security.sasl_oauthbearer_unsecured_claims)]
@@ -149,7 +149,7 @@ class EndpointTokens(_WithExtensions):
         self._renew_at = self._expires_at = 0.0
 
     def token(self) -> str:
-        """The kept token, or a new one; an old one that still holds if there is no new one."""
+        """The cached token, or a new one; an old one that is still valid if no new one is available."""
         with self._lock:
             if time.time() < self._renew_at:
                 return self._token
@@ -168,7 +168,7 @@ class EndpointTokens(_WithExtensions):
 
 
 def _expiry(token: str, expires_in: Any, now: float) -> float:
-    """When a token ends, as it says itself, else as the server said; ``now`` where nobody does: it is not kept."""
+    """When a token expires: by its own claim, or as the server said. If neither is known, ``now``: it is not cached."""
     try:
         body = token.split(".")[1]
         claims = json.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
@@ -207,7 +207,7 @@ class FileTokens(_WithExtensions):
 
 
 class UnsecuredTokens(_WithExtensions):
-    """Tokens that nobody signs (Java's OAuthBearerUnsecuredLoginCallbackHandler), for brokers of tests."""
+    """Unsigned tokens (Java's OAuthBearerUnsecuredLoginCallbackHandler), for test brokers."""
 
     def __init__(self, claims: tuple[tuple[str, Any], ...], extensions: tuple[tuple[str, str], ...]) -> None:
         super().__init__(extensions)

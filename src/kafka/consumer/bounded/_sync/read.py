@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 _POLL_MS = 50
-"""Positions are looked at so often, as they also move over markers and gaps, which wake nobody."""
+"""How often positions are checked: they also move over markers and gaps, which do not wake the reader."""
 _TIMEOUT_MS = 60_000
 _ADVICE = "on_deserialization_error='skip' leaves it out, and error_columns=True keeps its row"
 
@@ -69,9 +69,9 @@ def read(
     error_columns: bool = False,
     **configs: Unpack[ConsumerConfigs],
 ) -> "BoundedRead":
-    """Take a snapshot of topics: exactly the records that they hold now, within bounds, and then the end.
+    """Read a snapshot of topics: exactly the records that they hold now, within bounds.
 
-    The offsets are found in this call; what is written later is not read. Nothing is committed, and there is no group.
+    This call looks up the offsets; records written later are not read. Nothing is committed, and there is no group.
 
     Arguments:
         topics: a topic, a `TopicPartition`, or several of them.
@@ -80,9 +80,9 @@ def read(
             has, or does not have yet, means its nearer end. What a dict leaves out is read from the beginning.
         end: where to stop, likewise; the offset or time itself is not read. With a time, the first record that is not
             older, and all behind it, are left out, as Kafka looks times up.
-        last: at most so many records of each partition, the last ones between start and end.
+        last: maximum number of records per partition, the last ones between start and end.
         progress: True shows a bar (needs Rich); a function is called with the number of offsets done and in all.
-        timeout_ms: without progress for so long, a read fails.
+        timeout_ms: how long a read may go without progress before it fails.
         on_missing: what to do about records that are deleted (by retention, `delete_records`, or with their topic)
             after this call and before they are read. "raise": the read fails with `OffsetOutOfRangeError`, which names
             them; "skip": it goes on with what is left, logs a warning, and counts them in ``missing``.
@@ -92,9 +92,9 @@ def read(
         error_columns: as of `poll_arrow`.
         configs: options of `KafkaConsumer`, such as ``bootstrap_servers``, ``isolation_level``, deserializers.
 
-    What it returns, `BoundedRead`, is iterated over for records, or asked for Arrow, pandas or polars.
+    Returns an `BoundedRead`: iterate over it for records, or ask it for Arrow, pandas or polars.
 
-    Raises `TypeError` or `IllegalArgumentError` for bounds that are none, `UnknownTopicOrPartitionError`,
+    Raises `TypeError` or `IllegalArgumentError` for invalid bounds, `UnknownTopicOrPartitionError`,
     `KafkaTimeoutError`, and what the consumer raises.
     """
     check_timeout(timeout_ms)
@@ -284,10 +284,10 @@ class BoundedRead:
         self.close()
 
     def _keep_last(self, most: int) -> None:
-        """Move the start of each range to so many records before its end.
+        """Move the start of each range to ``most`` records before its end.
 
-        Offsets without a record are many or none, so it is counted: what begins twice as far back each time. A range
-        of no more offsets has no more records.
+        Many offsets may have no record, or none may, so records are counted: each round starts twice as far back. A
+        range of at most ``most`` offsets stays as it is.
         """
         whole = self.ranges
         counted = {tp: each for tp, each in whole.items() if each.end - each.start <= most}
@@ -365,9 +365,10 @@ class BoundedRead:
         at: Mapping[TopicPartition, int],
         found: dict[TopicPartition, Columns],
     ) -> list[TopicPartition]:
-        """Take partitions of deleted topics out of what is left, and give them.
+        """Remove partitions of deleted topics from ``left``, and return them.
 
-        What came of a topic that was made again may be of the new one; what came of one that is gone is to be read.
+        Data received for a recreated topic may belong to the new one, so it is dropped. Data received for a topic that
+        is gone is still read.
         """
         losses = self._losses
         topics = losses.look_for({tp.topic for tp in left}, metadata)

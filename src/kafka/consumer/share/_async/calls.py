@@ -49,7 +49,7 @@ class AsyncShareCalls(BaseShareConsumer):
         Arguments:
             topics: names of topics. Share groups have no patterns.
 
-        Raises `IllegalStateError` once it is closed, `TypeError` and `IllegalArgumentError` for what is no name.
+        Raises `IllegalStateError` once it is closed, `TypeError` and `IllegalArgumentError` for invalid names.
         """
         self._check_mine()
         wanted = check_topic_names(topics)
@@ -60,7 +60,7 @@ class AsyncShareCalls(BaseShareConsumer):
         self._core.subscribe(wanted)
 
     async def unsubscribe(self) -> None:
-        """Read nothing, and leave the group; what was given can still be acknowledged.
+        """Stop reading, and leave the group; records already returned can still be acknowledged.
 
         The coordinator is waited for a second at most.
         """
@@ -107,10 +107,10 @@ class AsyncShareCalls(BaseShareConsumer):
         return await self._hand_over(to_arrow, timeout_ms, most)
 
     async def poll_columns(self, timeout_ms: float = 0, max_records: int | None = None) -> list[Columns]:
-        """As `poll`, but columns instead of records; none if the time was up.
+        """Like `poll`, but return columns instead of records; an empty list if the time is up.
 
-        There may be several of a partition, in their order: each was acquired by itself, and has been delivered equally
-        often. `acknowledge` takes topic, partition and offset of a row.
+        A partition may have several `Columns`, in order: each was acquired separately, and its rows have the same
+        delivery count. `acknowledge` takes topic, partition and offset of a row.
 
         Arguments:
             timeout_ms: how long to wait, 0: not at all.
@@ -290,9 +290,9 @@ class AsyncShareCalls(BaseShareConsumer):
         return await self._runner.run(self._core.telemetry.client_instance_id(limit_ms), limit_ms)
 
     async def close(self, timeout_ms: float | None = None) -> None:
-        """Send what is acknowledged, release everything else, leave the group, close connections and deserializers.
+        """Send acknowledgements, release all other records, leave the group, close connections and deserializers.
 
-        As in Java nothing is accepted by closing: what the last `poll()` gave is delivered again unless `commit` was
+        As in Java, closing accepts nothing: the records of the last `poll()` are delivered again unless `commit` was
         called. The second call does nothing; one from another thread or task waits for the first.
 
         Arguments:
@@ -331,7 +331,7 @@ def _columns(pieces: list[Piece]) -> list[Columns]:
 
 
 def _abandon(core: Any, runner: LoopRunner) -> None:
-    """Close without waiting: nobody holds the consumer any more."""
+    """Close without waiting: the consumer is no longer referenced."""
     if not core.close_begun:
         core.closed = True
         runner.abandon(functools.partial(core.close, _ABANDONED_CLOSE_MS))

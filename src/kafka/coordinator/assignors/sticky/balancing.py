@@ -19,13 +19,14 @@ Held = dict[str, list[TopicPartition]]
 
 
 def owners_of(claims: Mapping[str, tuple[Sequence[TopicPartition], int]]) -> dict[TopicPartition, str]:
-    """Who had each partition.
+    """Return the previous owner of each partition.
 
-    A member that missed rebalances still claims what others have got since: the claim of the latest generation holds.
-    Where two of one generation claim a partition, nobody can tell who is right, and nobody is taken for its owner.
+    A member that missed rebalances still claims partitions that others have received since, so the claim of the latest
+    generation holds. If two members of one generation claim a partition, it is unknown who is right, and the partition
+    counts as unowned.
 
     Arguments:
-        claims: by member, the partitions it says it had, and in which generation.
+        claims: by member, the partitions it says it owned, and in which generation.
     """
     latest: dict[TopicPartition, tuple[int, str | None]] = {}
     for member_id, (partitions, generation) in claims.items():
@@ -128,7 +129,7 @@ class _Sharing:
             self._held[tp.topic][member_id].add(tp)
 
     def deal_out(self) -> None:
-        """Give each partition that nobody has to the member with least."""
+        """Give each unassigned partition to the member with the fewest."""
         for topic in self._topics:
             least_first = [(self._loads[member_id], member_id) for member_id in self._eligible[topic]]
             heapq.heapify(least_first)
@@ -187,7 +188,7 @@ class _Sharing:
         self._loads[taker] += 1
 
     def give_back(self) -> None:
-        """Exchange partitions where one returns to who had it, and the other had not been where it is either."""
+        """Swap partitions if one returns to its previous owner, and the other was not with its previous owner."""
         least = {topic: min((self._loads[each] for each in self._eligible[topic]), default=0) for topic in self._topics}
         new: dict[str, set[TopicPartition]] = {member_id: set() for member_id in self._loads}
         away: list[tuple[TopicPartition, str]] = []

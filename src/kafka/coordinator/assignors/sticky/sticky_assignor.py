@@ -19,12 +19,12 @@ from kafka.wire.structs import Struct
 
 
 class StickyAssignorMemberMetadataV1(NamedTuple):
-    """What a member told.
+    """What a member reported.
 
     Arguments:
         subscription: the topics that it wants.
         partitions: those that it had.
-        generation: when; -1 where it does not tell.
+        generation: in which generation; -1 if it does not say.
     """
 
     subscription: list[str]
@@ -75,7 +75,7 @@ class StickyPartitionAssignor(AbstractPartitionAssignor):
 
     @classmethod
     def parse_member_metadata(cls, metadata: Any) -> StickyAssignorMemberMetadataV1:
-        """What a member told, from its `Subscription`."""
+        """What a member reported, from its `Subscription`."""
         had = decode_user_data(metadata.user_data)
         return StickyAssignorMemberMetadataV1(list(metadata.topics), had.partitions, had.generation)
 
@@ -92,7 +92,7 @@ class StickyPartitionAssignor(AbstractPartitionAssignor):
         member_assignment_partitions: Iterable[TopicPartition] | None,
         generation: int = DEFAULT_GENERATION_ID,
     ) -> ConsumerProtocolSubscription:
-        """What a member that had these partitions tells; the name is kafka-python's, for assignors derived from it."""
+        """What a member that had these partitions reports. The name is kafka-python's, for derived assignors."""
         if member_assignment_partitions is None:
             return make_subscription(topics)
         return make_subscription(topics, encode_user_data(member_assignment_partitions, generation))
