@@ -93,7 +93,7 @@ class ResourcePatternFilter:
         self.validate()
 
     def validate(self) -> None:
-        """Raise `IllegalArgumentError` for what is of another type."""
+        """Raise `IllegalArgumentError` for a value of the wrong type."""
         _check("resource_type", ResourceType, self.resource_type)
         _check("pattern_type", ACLResourcePatternType, self.pattern_type)
 
@@ -128,7 +128,7 @@ class ResourcePattern(ResourcePatternFilter):
         super().__init__(resource_type, resource_name, pattern_type)
 
     def validate(self) -> None:
-        """Raise `IllegalArgumentError` also for what is for filters alone."""
+        """Raise `IllegalArgumentError` also for values that are valid only in filters."""
         super().validate()
         if self.resource_type == ResourceType.ANY:
             raise IllegalArgumentError("resource_type: ANY is for filters alone")
@@ -161,7 +161,7 @@ class ACLFilter:
         self.validate()
 
     def validate(self) -> None:
-        """Raise `IllegalArgumentError` for what is of another type."""
+        """Raise `IllegalArgumentError` for a value of the wrong type."""
         _check("operation", ACLOperation, self.operation)
         _check("permission_type", ACLPermissionType, self.permission_type)
         _check("resource_pattern", ResourcePatternFilter, self.resource_pattern)
@@ -194,7 +194,7 @@ class ACL(ACLFilter):
     """
 
     def validate(self) -> None:
-        """Raise `IllegalArgumentError` also for what is for filters alone."""
+        """Raise `IllegalArgumentError` also for values that are valid only in filters."""
         super().validate()
         if self.operation == ACLOperation.ANY:
             raise IllegalArgumentError("operation: ANY is for filters alone")

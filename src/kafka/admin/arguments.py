@@ -107,7 +107,7 @@ def mapping(what: str, given: Any) -> dict[Any, Any]:
 
 
 def timeout(timeout_ms: Any) -> int | None:
-    """A time limit in whole milliseconds, as much as the protocol can say at the most; None where there is none."""
+    """Return a time limit in whole milliseconds, capped at the protocol's maximum; None: there is no limit."""
     if timeout_ms is None:
         return None
     try:

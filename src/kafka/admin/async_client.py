@@ -45,11 +45,11 @@ class AsyncKafkaAdminClient(
     AsyncClusterCalls,
     AsyncQuorumCalls,
 ):
-    """Administers a cluster, in asyncio: the options and methods of `KafkaAdminClient`; what waits is awaited.
+    """Administers a cluster, in asyncio, with the options and methods of `KafkaAdminClient`; calls that wait are awaited.
 
     Use it as ``async with AsyncKafkaAdminClient(...) as admin``, or call `start` and `close`. Several tasks may call
-    it at the same time. A call that is cancelled leaves nothing behind that runs on; what was sent to the cluster by
-    then may be carried out.
+    it at the same time. A cancelled call leaves nothing running, but the cluster may still carry out a request that was
+    already sent.
 
     Arguments: client options by keyword, see below.
     Raises `KafkaConfigurationError`. Before `start`, and after `close`, each method raises `IllegalStateError`.
@@ -64,9 +64,9 @@ class AsyncKafkaAdminClient(
         self._closing: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Find the cluster; raises `NoBrokersAvailable`, naming what each bootstrap server answered.
+        """Find the cluster. Raises `NoBrokersAvailable`, with the answer of each bootstrap server.
 
-        With ``api_version`` it waits for no server, and connects in the background.
+        With ``api_version`` it does not wait for a server, and connects in the background.
         """
         if self._core is not None:
             raise IllegalStateError("the admin client was started before")

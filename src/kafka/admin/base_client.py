@@ -60,12 +60,13 @@ class BaseAdminClient:
         return client_html(kind, self.health(), self._parsed.connection)
 
     def register_metric_for_subscription(self, metric: "KafkaMetric") -> None:
-        """Push a metric of the program's own to brokers along with the client's, where they subscribe to it (KIP-1076).
+        """Push a metric of the program to brokers along with the client's own, if they subscribe to it (KIP-1076).
 
-        Its name there is "org.apache.kafka", group and name with dots; a `kafka.metrics.stats.Total` is a sum, all else
-        a gauge. One with the `MetricName` of a metric of the client is passed over. Any thread may call this.
+        Brokers see it as "org.apache.kafka", group and name, joined by dots. A `kafka.metrics.stats.Total` is pushed
+        as a sum, any other metric as a gauge. A metric with the `MetricName` of one of the client's metrics is ignored.
+        Any thread may call this.
 
-        Raises `TypeError` for what is no `KafkaMetric`.
+        Raises `TypeError` if the metric is not a `KafkaMetric`.
         """
         self._pushing().register(metric)
 

@@ -50,14 +50,14 @@ class KafkaAdminClient(
 ):
     """Administers a cluster; safe to use from several threads.
 
-    Each method blocks until the cluster has answered. All raise what is wrong with the request, such as
-    `TopicAlreadyExistsError`; `IllegalArgumentError` for an argument that is none; `KafkaTimeoutError` and
+    Each method blocks until the cluster has answered. All methods raise the cluster's error for a request, such as
+    `TopicAlreadyExistsError`. They also raise `IllegalArgumentError` for an invalid argument; `KafkaTimeoutError` and
     `KafkaConnectionError` when the cluster does not answer in time; `UnsupportedVersionError` when the brokers are too
-    old; `ForkedClientError` in a forked child.
+    old; and `ForkedClientError` in a forked child.
 
     Arguments: client options by keyword, see below.
-    Raises `NoBrokersAvailable`, naming what each bootstrap server answered, and `KafkaConfigurationError`. With
-    ``api_version`` it waits for no server, and connects in the background.
+    Raises `NoBrokersAvailable`, with the answer of each bootstrap server, and `KafkaConfigurationError`. With
+    ``api_version`` it does not wait for a server, and connects in the background.
     """
 
     _core: ClientCore

@@ -11,7 +11,7 @@ from kafka.errors import IllegalArgumentError, UnknownNameError
 
 
 class ConfigResourceType(EnumHelper, IntEnum):
-    """The kinds of things that have a configuration."""
+    """The types of resources that have a configuration."""
 
     UNKNOWN = 0
     TOPIC = 2
@@ -160,7 +160,7 @@ class ConfigFilterType(EnumHelper, IntEnum):
 
 
 def with_names(config: dict[str, Any]) -> dict[str, Any]:
-    """A copy of the description of a setting that names what is told by number."""
+    """Return a copy of the description of a setting with names instead of numbers for sources and types."""
     named = dict(config, config_source=answered_member(ConfigSourceType, config["config_source"]).name)
     if "config_type" in config:
         named["config_type"] = answered_member(ConfigType, config["config_type"]).name

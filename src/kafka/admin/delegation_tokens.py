@@ -13,7 +13,7 @@ _OWNER_SINCE = 3
 
 
 class DelegationToken(NamedTuple):
-    """A token, with which a client logs in by SCRAM: ``token_id`` is its name, and ``hmac``, in base64, its password.
+    """A token with which a client logs in by SCRAM: ``token_id`` is the user name, ``hmac`` in base64 the password.
 
     Arguments:
         issue_timestamp_ms: when it was created.
@@ -21,11 +21,11 @@ class DelegationToken(NamedTuple):
     Principals are texts such as "User:alice"; times are milliseconds since 1970.
 
     Attributes:
-        owner: who the bearer of the token is.
-        requester: who has created it; empty where the broker is older than Kafka 3.3.
+        owner: the principal that the token authenticates.
+        requester: who created it; empty if the broker is older than Kafka 3.3.
         expiry_timestamp_ms: when it expires, unless it is renewed.
         max_timestamp_ms: until when it can be renewed.
-        renewers: who can renew it beside the owner; empty in a token that was just created.
+        renewers: who can renew it in addition to the owner; empty in a token that was just created.
     """
 
     token_id: str

@@ -159,7 +159,7 @@ async def _ask(
         return [Outcome(each.group_id, _code(each), each.error_message, each) for each in response.groups]
 
     def _code(group: Any) -> int:
-        # from Kafka 4.0 on a classic group that is not there has an error beside its state, which is "Dead" as before
+        # from Kafka 4.0 on, a classic group that does not exist has an error in addition to its state "Dead"
         is_told = api is DescribeGroupsRequest and group.error_code == GroupIdNotFoundError.errno
         return 0 if is_told else int(group.error_code)
 

@@ -1,4 +1,4 @@
-"""Log directories: what is in them, and which replica goes into which (KIP-113)."""
+"""Log directories: their contents, and the assignment of replicas to them (KIP-113)."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
@@ -17,16 +17,15 @@ from kafka.wire.api.describe_log_dirs import DescribableLogDirTopic, DescribeLog
 
 
 class ReplicaLogDir(NamedTuple):
-    """Where a replica is, and where it is being moved to: absolute paths, None where there is no such directory.
+    """Where a replica is, and where it is being moved to. Directories are absolute paths; None: there is none.
 
     Arguments:
-        current_replica_log_dir: where it is.
-        current_replica_offset_lag: what it lacks there.
-        future_replica_log_dir: where it is being moved to.
-        future_replica_offset_lag: what it lacks there.
+        current_replica_log_dir: the directory of the replica.
+        current_replica_offset_lag: the lag of the replica there.
+        future_replica_log_dir: the directory that it is being moved to.
+        future_replica_offset_lag: the lag of its copy there.
 
-    Lags are in records, what the replica lacks, and what its copy at the other place still lacks; -1 where there is
-    none.
+    A lag is the number of missing records; -1: there is no lag to report.
     """
 
     current_replica_log_dir: str | None = None
@@ -82,7 +81,7 @@ async def describe_replica_log_dirs(
 
 
 def _replicas(node_id: int, response: Any) -> dict[TopicPartitionReplica, ReplicaLogDir]:
-    """Where the replicas of a broker are; a directory that is offline tells nothing, and is no error of the others."""
+    """Where the replicas of a broker are. A directory that is offline is skipped, and the others are returned."""
     found: dict[TopicPartitionReplica, ReplicaLogDir] = {}
     for each in response.results:
         if each.error_code and each.error_code != KafkaStorageError.errno:

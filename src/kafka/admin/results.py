@@ -26,7 +26,7 @@ class Result(dict[str, Any]):
 
 
 class Response(Result):
-    """A response, or a part of one, that 3.0 gives as it is: its fields can also be read by place, and unpacked.
+    """A response, or a part of one, as 3.0 returns it: its fields can also be read by index, and unpacked.
 
     Iterating over it gives the values, not the names; ``items()``, ``keys()`` and `in` are a dict's.
     """
@@ -101,7 +101,7 @@ def _named(names: Names, values: Iterable[Any]) -> dict[str, Any]:
 
 
 class CreateTopicsResult(NamedAsIn2X, Result):
-    """What `create_topics` gives: per topic its name, error code and message, …"""
+    """The result of `create_topics`: per topic its name, error code and message, …"""
 
     _names = (("topic_errors", _TOPIC_ERROR),)
 
@@ -112,11 +112,11 @@ class CreateTopicsResult(NamedAsIn2X, Result):
 
 
 class CreatePartitionsResult(Response, CreateTopicsResult):
-    """What `create_partitions` gives: per topic its name, error code and message."""
+    """The result of `create_partitions`: per topic its name, error code and message."""
 
 
 class TopicDescriptions(list[dict[str, Any]]):
-    """What `describe_topics` gives: a dict for each topic."""
+    """The result of `describe_topics`: a dict for each topic."""
 
     def _repr_html_(self) -> str:
         """What a notebook shows: a topic a row, and the partitions of a single one."""
@@ -126,7 +126,7 @@ class TopicDescriptions(list[dict[str, Any]]):
 
 
 class DeleteTopicsResult(NamedAsIn2X, Result):
-    """What `delete_topics` gives: per topic its name, error code and message."""
+    """The result of `delete_topics`: per topic its name, error code and message."""
 
     _names = (("topic_error_codes", ("topic", "error_code")),)
 
@@ -137,11 +137,11 @@ class DeleteTopicsResult(NamedAsIn2X, Result):
 
 
 class AlterConfigsResult(NamedAsIn2X, dict[str, dict[str, str]]):
-    """What `alter_configs` gives, as in 3.0: kind of resource, such as "topic", to name to "OK" or the error.
+    """The result of `alter_configs`, as in 3.0: maps kinds of resource, such as "topic", to names to "OK" or the error.
 
     Attributes:
         responses: a dict of error code, message, type and name for each resource.
-        throttle_time_ms: how long the broker held the answer back.
+        throttle_time_ms: how long the broker delayed the response.
     """
 
     _names = (("resources", _RESOURCE),)
@@ -170,7 +170,7 @@ ConfigEntry = tuple[str, str | None, bool, int, bool, list[tuple[str, str | None
 
 
 class DescribeConfigsResult(NamedAsIn2X, Result):
-    """What `describe_configs` gives: per resource its type, name, and settings."""
+    """The result of `describe_configs`: per resource its type, name, and settings."""
 
     _names = (("resources", (*_RESOURCE, ("config_entries", _CONFIG))),)
 
@@ -205,7 +205,7 @@ def _entry(config: dict[str, Any]) -> ConfigEntry:
 
 
 class DescribedConfigs(list[DescribeConfigsResult]):
-    """What `describe_configs` gives: as in 2.x a list of responses, as in 3.0 a mapping by the names of kinds.
+    """The result of `describe_configs`: a list of responses, as in 2.x, and a mapping by the names of kinds, as in 3.0.
 
     ``result["topic"]["t"]["retention.ms"]["value"]`` is as in 3.0, with those settings that ``config_filter`` shows.
     """
@@ -266,7 +266,7 @@ class ElectLeadersResult(NamedAsIn2X, Response):
 
 
 class LogDirsResult(list[dict[str, Any]]):
-    """What `describe_log_dirs` gives: a dict for each broker, of ``broker`` and ``log_dirs``."""
+    """The result of `describe_log_dirs`: a dict for each broker, of ``broker`` and ``log_dirs``."""
 
     @property
     def log_dirs(self) -> list[tuple[int, str, list[tuple[str, list[tuple[int, int, int, bool]]]]]]:

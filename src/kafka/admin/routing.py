@@ -195,7 +195,7 @@ class _Answers(Generic[K]):
                 self.done[key] = told[key].value
 
     def end(self, error: KafkaError) -> None:
-        """The time is up, or nothing can be asked: that is the result of what is left."""
+        """End with an error, such as a timeout: it becomes the result of all that have none yet."""
         for key in self.left():
             last = self._last.get(key)
             if isinstance(error, KafkaTimeoutError):
@@ -320,7 +320,7 @@ class LeaderRoute(Route[TopicPartition]):
 
 
 def _not_led(tp: TopicPartition, code: int, partitions: int) -> KafkaError:
-    """The error of a partition that a topic with so many does not have."""
+    """The error for a partition that does not exist in a topic with this number of partitions."""
     error = for_code(code or UnknownTopicOrPartitionError.errno)
     why = error.description
     if partitions:

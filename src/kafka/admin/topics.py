@@ -52,13 +52,13 @@ class NewTopic:
 
     Arguments:
         name: name of the topic.
-        num_partitions: -1 for the cluster's default (KIP-464), or as many as ``replica_assignments`` has.
+        num_partitions: -1 for the cluster's default (KIP-464), or the number of partitions in ``replica_assignments``.
         replication_factor: -1 for the cluster's default.
-        replica_assignments: partition number to the ids of the brokers that shall hold it, the first one preferred as
-            leader. Not together with the two numbers.
+        replica_assignments: partition number to the ids of the brokers for its replicas, the preferred leader first.
+            It cannot be combined with the two numbers.
         topic_configs: names of topic settings to their values, such as ``{"retention.ms": "60000"}``.
 
-    Raises `IllegalArgumentError` for numbers together with assignments, and for a name that is no str.
+    Raises `IllegalArgumentError` for numbers together with assignments, and for a name that is not a str.
     """
 
     def __init__(
@@ -89,12 +89,12 @@ class NewTopic:
 
 
 class NewPartitions:
-    """How many partitions a topic shall have.
+    """The number of partitions to increase a topic to.
 
     Arguments:
-        total_count: the number afterwards; it can only grow.
-        new_assignments: for each added partition the ids of the brokers that shall hold it, the first one preferred
-            as leader; None leaves it to the cluster.
+        total_count: the new number of partitions; it can only grow.
+        new_assignments: for each added partition, the ids of the brokers for its replicas, the preferred leader
+            first; None: the cluster chooses them.
     """
 
     def __init__(self, total_count: int, new_assignments: Sequence[Sequence[int]] | None = None) -> None:
@@ -123,7 +123,7 @@ _TOPIC_KEYS = {
 
 
 def new_topics(given: NewTopics | NewTopic) -> list[NewTopic]:
-    """`NewTopic` objects from such objects, from names, or from names to dicts of what is wanted."""
+    """Return `NewTopic` objects for such objects, for names, or for a mapping of names to dicts of options."""
     if isinstance(given, Mapping):
         return [_topic(arguments.name("new_topics", name), options) for name, options in given.items()]
     found = [given] if isinstance(given, NewTopic | str) else arguments.elements("new_topics", given)
@@ -389,11 +389,11 @@ async def within_quota(
     """Send changes of topics, and repeat those that exceed the controller's quota (KIP-599) until the time is up.
 
     Arguments:
-        wanted: by what tells them apart.
-        send: sends some of it, and tries again by itself what else may be.
-        results_of: the results in a response, by the same.
+        wanted: the changes, by a key that identifies each.
+        send: sends some of the changes, and retries other retriable errors on its own.
+        results_of: returns the results in a response, by the same keys.
 
-    Gives the longest throttle time in milliseconds, and the results; some may still say that the quota is exceeded.
+    Returns the longest throttle time in milliseconds, and the results; some may still say that the quota is exceeded.
     """
     results: dict[Any, Any] = {}
     throttle_ms = [0]

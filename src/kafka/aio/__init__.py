@@ -13,7 +13,7 @@ from kafka.aio.producer import AIOKafkaProducer
 from kafka.aio.structs import ConsumerRecord, OffsetAndMetadata, OffsetAndTimestamp, TopicPartition
 
 __version__ = "0.14.0"
-"""The release of aiokafka whose names these are, for programs that compare it."""
+"""The release of aiokafka whose names this package has, for programs that compare versions."""
 
 __all__ = [
     "AIOKafkaConsumer",

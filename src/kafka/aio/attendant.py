@@ -18,10 +18,10 @@ log = logging.getLogger(__name__)
 
 
 class ToldListener(AsyncConsumerRebalanceListener):
-    """A user's listener, which a consumer that is being stopped, or has unsubscribed, does not tell any more.
+    """Wraps a user's listener, and stops calling it once the consumer is being stopped, or has unsubscribed.
 
     Arguments:
-        listener: the user's. What it raises is logged.
+        listener: the user's listener; errors that it raises are logged.
     """
 
     def __init__(self, listener: ConsumerRebalanceListener) -> None:

@@ -1,4 +1,4 @@
-"""aiokafka's errors: those of `kafka.errors`, under aiokafka's names too where these differ."""
+"""aiokafka's errors: those of `kafka.errors`, also under aiokafka's names if these differ."""
 
 from kafka.consumer.fetch.response_handler import RecordTooLargeError as RecordTooLargeError
 from kafka.errors import *  # noqa: F403  # a whole tree under its own names
@@ -39,7 +39,7 @@ from kafka.errors import (
 
 
 class ConsumerStoppedError(Exception):
-    """The consumer is stopped: it gives no records any more."""
+    """The consumer is stopped: it returns no more records."""
 
 
 class IllegalOperation(Exception):
@@ -47,7 +47,7 @@ class IllegalOperation(Exception):
 
 
 class ProducerClosed(KafkaError):
-    """The producer is stopped: it takes no records any more."""
+    """The producer is stopped: it accepts no more records."""
 
 
 class BootstrapError(NoBrokersAvailable, KafkaConnectionError):

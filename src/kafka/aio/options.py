@@ -12,11 +12,11 @@ from kafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
 from kafka.errors import KafkaConfigurationError, NoBrokersAvailable
 
 NOT_GIVEN: Any = object()
-"""What aiokafka has as the default of ``acks``; frameworks hand it on."""
+"""aiokafka's default for ``acks``, which frameworks pass on."""
 
 _REQUEST_TIMEOUT_MS = 40_000
 _GIVE_UP_AT_ONCE_MS = 1
-"""`start()` does not go on asking servers that refuse connections: programs have a loop of their own around it."""
+"""`start()` does not keep retrying servers that refuse connections: programs call it in a retry loop of their own."""
 
 
 class AIOConsumerConfigs(ConsumerConfigs, total=False):
@@ -25,7 +25,7 @@ class AIOConsumerConfigs(ConsumerConfigs, total=False):
     loop: Any
     """Has no effect: the loop is the one that `start` runs on."""
     rebalance_timeout_ms: int | None
-    """How long members may take to join anew; None: ``session_timeout_ms``. Here ``max_poll_interval_ms`` says it."""
+    """How long members may take to rejoin; None: ``session_timeout_ms``. Here ``max_poll_interval_ms`` sets this."""
 
 
 class AIOProducerConfigs(ProducerConfigs, total=False):
@@ -47,13 +47,13 @@ class AIOAdminConfigs(AdminConfigs, total=False):
 
 
 class TokensOnLoop:
-    """A token provider whose ``token`` is a coroutine, asked from another thread, as authentication does.
+    """A token provider whose ``token`` is a coroutine, called from another thread, as authentication does.
 
     Arguments:
-        provider: the user's.
+        provider: the user's provider.
 
     Attributes:
-        loop: where its coroutines run; the clients set it when they start.
+        loop: the loop that its coroutines run on; the clients set it when they start.
     """
 
     def __init__(self, provider: Any) -> None:

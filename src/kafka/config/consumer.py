@@ -133,7 +133,7 @@ class FetchOptions:
 
     @property
     def max_decompressed_bytes(self) -> int:
-        """`max_decompressed_batch_bytes`, or what stands for None."""
+        """`max_decompressed_batch_bytes`, or the limit that None means."""
         if self.max_decompressed_batch_bytes is not None:
             return self.max_decompressed_batch_bytes
         return max(64 << 20, 16 * self.max_partition_fetch_bytes)
@@ -199,7 +199,7 @@ def parse_on_deserialization_error(name: str, value: Any) -> Any:
 
 
 def parse_consumer_timeout(name: str, value: Any) -> float:
-    """Milliseconds; -1, as older programs have it, and infinity mean for ever."""
+    """Milliseconds; infinity, or -1 from older programs, means without limit."""
     if value == -1:
         return math.inf
     parsed: float = number(0)(name, value)

@@ -83,7 +83,7 @@ def _unescaped(match: re.Match[str]) -> str:
 
 
 def _harmless(name: tuple[str, str]) -> str:
-    """A name for an error; what is in quotation marks, or looks like no name, may be a secret out of place."""
+    """Return a name for an error message. Quoted text, or text unlike a name, may be a misplaced secret: hide it."""
     return repr(name[1]) if name[0] == "word" and re.fullmatch(r"[A-Za-z][\w.]{0,40}", name[1]) else "(not shown)"
 
 

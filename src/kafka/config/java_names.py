@@ -99,7 +99,7 @@ _REFUSED = {
 _BLANK = "".join(map(chr, range(0x21)))
 """What `String.trim` of Java takes away."""
 _LEVELS = {f"compression.{codec.option}.level": codec.option for codec in Compression if codec.levels}
-"""By property, the codec whose level it is."""
+"""Maps each property to the codec whose compression level it sets."""
 
 
 def _check_hostname(name: str, value: str) -> dict[str, Any]:
@@ -109,7 +109,7 @@ def _check_hostname(name: str, value: str) -> dict[str, Any]:
 
 
 def _ciphers(name: str, value: str) -> dict[str, Any]:
-    """Java's names of ciphers in OpenSSL's notation; those of TLS 1.3 are all offered, as `ssl` does not choose."""
+    """Translate Java's cipher names to OpenSSL's. TLS 1.3 ciphers are all offered: `ssl` cannot select them."""
     found = []
     for each in value.split(","):
         java = each.strip().removeprefix("TLS_")
@@ -132,11 +132,11 @@ _SPECIAL: dict[str, Callable[[str, str], dict[str, Any]]] = {
         for kind in ("serializer", "deserializer")
     },
 }
-"""Properties whose text means something else here."""
+"""Properties whose text has a different meaning here."""
 
 
 def java_names(client: str | None = None) -> dict[str, Option]:
-    """The options that have a name in Java's clients or librdkafka, by that name."""
+    """Return the options that have a name in Java's clients or librdkafka, by that name."""
     table = option_table()
     rows = [row for row in table.values() if row.java and (client is None or client in row.clients)]
     return {**{name: table[ours] for name, ours in _ALIASES.items()}, **{row.java: row for row in rows}}
@@ -146,13 +146,13 @@ def from_java_names(properties: Mapping[str, Any], client: str | None = None) ->
     """Turn properties of Kafka's Java clients into keyword arguments.
 
     Arguments:
-        properties: names such as ``"fetch.min.bytes"`` and their values; text is turned into numbers and truth values,
-            and what is blank at its ends does not count. ``sasl.jaas.config`` becomes the credentials that it has.
-        client: "consumer", "producer", "admin" or "share consumer"; None: the names of all of them are taken.
+        properties: names such as ``"fetch.min.bytes"`` and their values. Text is converted to numbers and booleans,
+            without blanks at its ends. ``sasl.jaas.config`` is converted to the credentials that it contains.
+        client: "consumer", "producer", "admin" or "share consumer"; None: accept the names of all of them.
 
-    What has no meaning here, or is another client's, is left out with one warning. Raises `KafkaConfigurationError` for
-    an unknown name, with the nearest one that there is, for a Java class that nothing stands for, and for text that is
-    not of its option's type.
+    Properties that have no meaning here, or that belong to another client, are omitted with one warning. Raises
+    `KafkaConfigurationError` for an unknown name, with the nearest known one; for a Java class without an equivalent;
+    and for text that does not fit its option's type.
     """
     configs, idle = read_java_names(trimmed(properties), client)
     if idle:
@@ -161,12 +161,12 @@ def from_java_names(properties: Mapping[str, Any], client: str | None = None) ->
 
 
 def trimmed(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """Properties as Java's clients take them: text, also a password, without what is blank at its ends."""
+    """Return properties as Java's clients read them: text, even a password, without blanks at its ends."""
     return {name: value.strip(_BLANK) if isinstance(value, str) else value for name, value in properties.items()}
 
 
 def read_java_names(properties: Mapping[str, Any], client: str | None = None) -> tuple[dict[str, Any], list[str]]:
-    """The keyword arguments of `from_java_names`, and what has no effect here, without a warning."""
+    """Return the keyword arguments of `from_java_names`, and the properties without effect, with no warning."""
     configs: dict[str, Any] = {}
     idle: list[str] = []
     rows, everyones = java_names(client), java_names()
@@ -191,20 +191,20 @@ def read_java_names(properties: Mapping[str, Any], client: str | None = None) ->
 
 
 class Support(enum.Enum):
-    """What a client makes of a property of the Java clients."""
+    """How a client treats a property of the Java clients."""
 
     WORKS = enum.auto()
     CLASSES = enum.auto()
-    """It works for some Java classes, as what they do is done anyway; others are refused."""
+    """It works for Java classes whose function is built in; others are refused."""
     IDLE = enum.auto()
     """It has no meaning here."""
     OTHERS = enum.auto()
-    """It is another client's."""
+    """It belongs to another client."""
     REFUSED = enum.auto()
 
 
 def support_of(name: str, client: str) -> tuple[Support, str] | None:
-    """What a client makes of a property, and for `CLASSES` and `REFUSED` what is taken instead; None: it is unknown."""
+    """How a client treats a property, and for `CLASSES` and `REFUSED` the alternatives; None: it is unknown."""
     if name in _ONLY:
         classes, instead = _ONLY[name]
         return Support.CLASSES if classes else Support.REFUSED, ", ".join(classes) or instead
@@ -226,7 +226,7 @@ def all_java_names() -> set[str]:
 
 
 def _log_in(properties: Mapping[str, Any], configs: dict[str, Any], idle: list[str]) -> None:
-    """Add what ``sasl.jaas.config`` says; a property that says the same goes before, as in Java."""
+    """Add the options in ``sasl.jaas.config``; a property for the same option takes precedence, as in Java."""
     if str(configs.get("security_protocol", "")).upper().startswith("SASL"):
         configs.setdefault("sasl_mechanism", "GSSAPI")  # Java's default
     text = properties.get("sasl.jaas.config")
@@ -318,7 +318,7 @@ _CALLABLE = "a Python function or object as the keyword argument"
 
 
 def conversion(name: str, value: str) -> Any:
-    """What stands for a serializer or deserializer: a function, or None where bytes stay as they are."""
+    """Return the equivalent of a serializer or deserializer: a function, or None for bytes as they are."""
     return _CONVERSIONS[_known(name, value, _CONVERSIONS, _CALLABLE)]
 
 
@@ -328,7 +328,7 @@ def assignors(name: str, value: str) -> tuple[str, ...]:
 
 
 def allow(name: str, value: str, allowed: Collection[str], instead: str) -> None:
-    """Raise `KafkaConfigurationError` for a class that is none of these, which stand for what is done anyway."""
+    """Raise `KafkaConfigurationError` for any class but the allowed ones, whose function is built in."""
     for each in value.split(","):
         if each.strip():
             _known(name, each, allowed, instead)

@@ -26,14 +26,15 @@ def from_librdkafka_names(settings: Mapping[str, Any], client: str | None = None
     ``KafkaProducer(**from_librdkafka_names({"bootstrap.servers": "kafka:9092", "message.timeout.ms": 60_000}))``
 
     Arguments:
-        settings: librdkafka's names and their values, as numbers, truth values or text. Names that it shares with
-            Kafka's Java clients mean what they do there.
-        client: "consumer", "producer", "admin" or "share consumer"; None: the names of all of them are taken.
+        settings: librdkafka's names and their values, as numbers, booleans or text. Names that librdkafka shares with
+            Kafka's Java clients have the meaning that they have in Java.
+        client: "consumer", "producer", "admin" or "share consumer"; None: accept the names of all of them.
 
-    Only what is given is translated: where defaults differ, as that of ``isolation.level``, ours hold (a table is in
-    docs/SIDE_BY_SIDE.md). What has no meaning here, or is another client's, is left out; one warning in the log of
-    `kafka.config` names it. Raises `KafkaConfigurationError` for a name that is unknown, for a setting or a value that
-    this client has nothing for, with what to do instead, and for text that is not of its option's type.
+    Only the given settings are translated. Where defaults differ, such as that of ``isolation.level``, this package's
+    apply (a table is in docs/SIDE_BY_SIDE.md). Settings without meaning here, or that belong to another client, are
+    omitted, and one warning in the log of `kafka.config` names them. Raises `KafkaConfigurationError` for an unknown
+    name; for a setting or a value that this client has no equivalent for, with the alternative; and for text that does
+    not fit its option's type.
     """
     java, ours, idle = _translated({**settings.get("default.topic.config", {}), **settings}, client)
     configs, others = read_java_names(java, client)
@@ -45,7 +46,7 @@ def from_librdkafka_names(settings: Mapping[str, Any], client: str | None = None
 
 
 def _translated(settings: dict[str, Any], client: str | None) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
-    """Java's properties, keyword arguments, and what has no effect."""
+    """Return Java's properties, keyword arguments, and the settings without effect."""
     settings.pop("default.topic.config", None)
     java: dict[str, Any] = {}
     ours: dict[str, Any] = {}
@@ -143,7 +144,7 @@ def _buffer(name: str, value: Any, java: dict[str, Any], _: dict[str, Any]) -> N
 
 
 def _refresh(name: str, value: Any, java: dict[str, Any], _: dict[str, Any]) -> None:
-    """Goes before ``metadata.max.age.ms``, which is how long librdkafka believes what it was not told again."""
+    """Takes precedence over ``metadata.max.age.ms``, after which librdkafka drops metadata that was not refreshed."""
     age = _whole(name, value)
     if age < 0:
         raise KafkaConfigurationError(
@@ -172,7 +173,7 @@ def _same(name: str, value: Any, java: dict[str, Any], _: dict[str, Any]) -> Non
 
 
 def _request_timeout(_: str, value: Any, java: dict[str, Any], __: dict[str, Any]) -> None:
-    """Goes before ``request.timeout.ms``, which is for how long a broker waits for its replicas."""
+    """Takes precedence over ``request.timeout.ms``, which limits how long a broker waits for its replicas."""
     java["request.timeout.ms"] = value
 
 

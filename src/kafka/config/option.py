@@ -145,7 +145,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def whole_number(value: Any) -> int | None:
-    """A whole number of any type, numpy's too, as an int; None for what is none, and for True and False."""
+    """Return a whole number of any type, including numpy's, as an int; None for any other value, and for bools."""
     if isinstance(value, bool) or not hasattr(type(value), "__index__"):
         return None
     return value if isinstance(value, int) else operator.index(value)

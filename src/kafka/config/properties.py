@@ -16,16 +16,16 @@ _PAIR = re.compile(r"((?:[^\\=: \t\f]|\\.)*)[ \t\f]*[=:]?[ \t\f]*(.*)", re.DOTAL
 
 
 def load_properties(path: "str | os.PathLike[str]", client: str | None = None) -> dict[str, Any]:
-    """The keyword arguments that a properties file of Kafka's Java clients says.
+    """Return the keyword arguments for a properties file of Kafka's Java clients.
 
-    ``KafkaConsumer("topic", **load_properties("client.properties"))`` works as the file is. Text that is not UTF-8 is
-    taken as ISO 8859-1, as Java has it.
+    ``KafkaConsumer("topic", **load_properties("client.properties"))`` works with an unchanged file. Text that is not
+    UTF-8 is read as ISO 8859-1, as in Java.
 
     Arguments:
         path: the file.
-        client: "consumer", "producer", "admin" or "share consumer"; None takes the names of all of them.
+        client: "consumer", "producer", "admin" or "share consumer"; None: accept the names of all of them.
 
-    Raises `KafkaConfigurationError`, with the nearest name for one that is unknown, and `OSError`.
+    Raises `KafkaConfigurationError`, which suggests the nearest name for an unknown one, and `OSError`.
     """
     with open(path, "rb") as file:
         data = file.read()
@@ -40,9 +40,9 @@ def load_properties(path: "str | os.PathLike[str]", client: str | None = None) -
 
 
 def parse_properties(text: str) -> dict[str, str]:
-    """Names and values of a properties file; the last of several with one name counts.
+    """Return the names and values of a properties file; of several values for a name, the last one counts.
 
-    Raises `KafkaConfigurationError` for an escape that is none, with the number of its line.
+    Raises `KafkaConfigurationError` for an invalid escape, with its line number.
     """
     found = {}
     for number, line in _logical_lines(text):
@@ -56,7 +56,7 @@ def parse_properties(text: str) -> dict[str, str]:
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Lines, with those joined that a backslash continues, without comments; and the number of their first line."""
+    """Yield lines without comments, joining continued ones, each with the number of its first line."""
     whole, first = "", 0
     for number, line in enumerate(_LINE_END.split(text), 1):
         line = line.lstrip(_SPACE)

@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 _SECRETS = ("password", "passphrase", "token", "secret", "jaas", "proxy", "keystore_key", "keystore.key", "key.pem")
-"""Parts of names of options whose values are never shown."""
+"""Parts of option names; the values of such options are never shown."""
 _LONGEST = 100
 _LONGEST_PATH = 4_096
 _NEVER = re.compile(r"[\r\n]|-----|://[^/]*@")
@@ -38,12 +38,12 @@ def _is_number_or_word(text: str) -> bool:
 
 
 def holds_text(path: "str | os.PathLike[str]") -> bool:
-    """Whether what was given as a path is the content of a file: PEM text, or other lines."""
+    """Whether a value given as a path is the content of a file instead: PEM text, or other lines."""
     return _NEVER.search(os.fsdecode(path)) is not None or len(os.fsdecode(path)) > _LONGEST_PATH
 
 
 def shown_name(name: object) -> str:
-    """The name of an option that there is not; a line of a key in its place is not shown."""
+    """The name of an unknown option, for an error; a line of a key in its place is not shown."""
     if isinstance(name, str) and len(name) <= _LONGEST and _ANY_NAME.fullmatch(name):
         return repr(name)
     return (
@@ -77,7 +77,7 @@ def _is_harmless(value: object) -> bool:
 
 
 class GivenConfigs(dict[str, Any]):
-    """A client's ``config``: a dictionary with all values, of whose secrets its text form shows the type alone."""
+    """A client's ``config``: a dictionary with all values, whose text form shows only the types of secrets."""
 
     def __repr__(self) -> str:
         pairs = (

@@ -48,7 +48,7 @@ class ShareOptions:
 
     @property
     def max_decompressed_bytes(self) -> int:
-        """`max_decompressed_batch_bytes`, or what stands for None."""
+        """`max_decompressed_batch_bytes`, or the limit that None means."""
         return self.max_decompressed_batch_bytes or 64 << 20
 
 

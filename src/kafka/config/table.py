@@ -106,10 +106,10 @@ def _slice(cls: type[Slice], configs: Mapping[str, Any]) -> Slice:
 
 
 def with_class_defaults(defaults: Mapping[str, Any], configs: Mapping[str, Any]) -> dict[str, Any]:
-    """The keyword arguments of a client, and what its class gives other defaults, as subclasses and programs may do.
+    """Return a client's keyword arguments and the defaults that its class changes, as subclasses and programs may do.
 
     Arguments:
-        defaults: the ``DEFAULT_CONFIG`` of the class; names that are no options are passed over.
+        defaults: the ``DEFAULT_CONFIG`` of the class; names that are not options are ignored.
         configs: the keyword arguments of the client.
     """
     table = option_table()

@@ -1,4 +1,4 @@
-"""Options of TLS: whom to trust, and who the client is."""
+"""Options of TLS: trusted certificates, and the client's own."""
 
 import dataclasses
 import ssl
@@ -37,7 +37,7 @@ class TlsOptions:
         True,
         boolean,
         "Whether the broker's certificate must match its host name.",
-        accepts="bool",  # None is no wish to check less
+        accepts="bool",  # None must not turn the check off
     )
     ssl_cafile: str | None = option(
         None,

@@ -8,10 +8,11 @@ from types import FrameType
 
 
 def warn_deprecated(text: str) -> None:
-    """Issue a `DeprecationWarning` at the innermost line that is not of this package.
+    """Issue a `DeprecationWarning` at the innermost line outside this package.
 
-    Python shows those of a script's own lines without being asked. Old programs shall print what they printed, so for
-    filters by module this one is ours; ``-W always::DeprecationWarning`` shows it, with the program's line.
+    Python shows deprecation warnings of a script's own lines by default. The output of old programs must not change, so
+    for filters by module the warning belongs to this package. ``-W always::DeprecationWarning`` shows it, with the
+    program's line.
     """
     frame = sys._getframe(1)
     while frame.f_back is not None and _is_ours(frame):

@@ -55,7 +55,7 @@ class Future(abc.ABC):  # noqa: B024  # the base class is there for `register`
         return self
 
     def failure(self, e: BaseException | type[BaseException]) -> Self:
-        """Complete it with an error or its class; `AssertionError` if it is done, `TypeError` for what is no error."""
+        """Complete it with an error or its class; `AssertionError` if it is done, `TypeError` if it is not an error."""
         error = e() if isinstance(e, type) else e
         if not isinstance(error, BaseException):
             raise TypeError(f"future failed without an exception: {e!r}")

@@ -18,15 +18,15 @@ from kafka.errors import BufferUnderflowError, KafkaTimeoutError
 
 
 class ReentrantTimer:
-    """Calls a function at an interval, in a thread of its own, until it is stopped; it can be started anew.
+    """Calls a function at an interval, in a thread of its own, until it is stopped; it can be restarted.
 
     Arguments:
         t: the interval in milliseconds.
-        fn: what to call; an error that it raises ends the thread.
-        args: for `fn`.
-        kwargs: for `fn`.
+        fn: the function to call; an error that it raises ends the thread.
+        args: positional arguments for `fn`.
+        kwargs: keyword arguments for `fn`.
 
-    Raises `ValueError` for an interval of nothing or less, and for what cannot be called.
+    Raises `ValueError` if the interval is not positive, or if `fn` is not callable.
     """
 
     def __init__(self, t: float, fn: Callable[..., object], *args: object, **kwargs: object) -> None:
@@ -42,14 +42,14 @@ class ReentrantTimer:
         self.active: threading.Event | None = None
 
     def start(self) -> None:
-        """Start; a timer that runs begins its interval anew."""
+        """Start the timer; a running timer restarts its interval."""
         self.stop()
         self.active = threading.Event()
         self.thread = threading.Thread(target=self._run, args=(self.active,), name="kafka-timer", daemon=True)
         self.thread.start()
 
     def stop(self) -> None:
-        """Stop, and wait for a call that is under way for an interval and a second at the most."""
+        """Stop, and wait for a running call, for at most the interval plus one second."""
         thread, active = self.thread, self.active
         if thread is None or active is None:
             return
@@ -237,7 +237,7 @@ def relative_unpack(fmt: str, data: bytes, cur: int) -> tuple[tuple[Any, ...], i
 
 
 def kafka_bytestring(s: str | bytes) -> bytes:
-    """Bytes as they are, text in UTF-8; raises `TypeError` for anything else."""
+    """Return bytes as they are, and text in UTF-8. Raises `TypeError` for other types."""
     if isinstance(s, bytes):
         return s
     if isinstance(s, str):

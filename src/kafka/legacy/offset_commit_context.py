@@ -30,15 +30,15 @@ class _Consumer(Protocol):
 
 
 class OffsetCommitContext:
-    """Commits, at the end of a ``with`` block, up to the messages that were marked, and moves the consumer there.
+    """Commits, at the end of a ``with`` block, up to the marked messages, and moves the consumer there.
 
-    A block that marks nothing, or that is left by an error, moves the consumer back to where it was; an
-    `OffsetOutOfRangeError` moves it to the beginning of its partitions, and goes no further. True if anything is
-    marked. The consumer must not commit by itself.
+    A block that marks nothing, or that ends with an error, moves the consumer back to where it was. An
+    `OffsetOutOfRangeError` moves the consumer to the beginning of its partitions, and is suppressed. The context is
+    true if anything is marked. The consumer must not commit automatically.
 
     Arguments:
-        consumer: a `SimpleConsumer`, or what has its `client`, `group`, `topic`, `offsets` and `seek`. With
-            ``consumer.provide_partition_info()`` it tells the partition that `mark` wants.
+        consumer: a `SimpleConsumer`, or an object with its `client`, `group`, `topic`, `offsets` and `seek`. After
+            ``consumer.provide_partition_info()`` it returns the partition that `mark` needs.
     """
 
     def __init__(self, consumer: _Consumer) -> None:
@@ -49,7 +49,7 @@ class OffsetCommitContext:
         self.logger = log
 
     def mark(self, partition: int, offset: int) -> None:
-        """Say that a message is done, and so all before it in its partition. Only inside of the block."""
+        """Mark a message, and all before it in its partition, as processed. Call this only inside the block."""
         if self.high_water_mark is None:
             raise TypeError("mark() belongs inside of the with block")
         self.high_water_mark[partition] = max(offset + 1, self.high_water_mark.get(partition, 0))
@@ -79,7 +79,7 @@ class OffsetCommitContext:
         return False
 
     def commit(self) -> None:
-        """Commit up to what is marked and move there, or else back."""
+        """Commit up to the marked messages and move there. If nothing is marked, move back."""
         if self.high_water_mark:
             self.logger.info("Committing offsets: %s", self.high_water_mark)
             self.commit_partition_offsets(self.high_water_mark)

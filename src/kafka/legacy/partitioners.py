@@ -58,8 +58,8 @@ class Murmur2Partitioner(Partitioner):
 class LegacyPartitioner(Partitioner):
     """By ``hash(key)`` of 64-bit Python 2.7, so that keys stay where old producers put them.
 
-    Present Pythons hash text and bytes anew in each process: with their `hash`, a key had no partition of its own. New
-    programs take `Murmur2Partitioner`, or none.
+    Python 3 hashes text and bytes differently in each process: with its `hash`, a key would have no fixed partition.
+    New programs use `Murmur2Partitioner`, or no partitioner.
     """
 
     def __init__(self, partitions: Sequence[int] | None = None) -> None:
@@ -108,7 +108,7 @@ def python2_hash(value: object) -> int:
 
 
 def _finished(number: int) -> int:
-    """The number as C's long; -1, which says that there is no hash, becomes -2."""
+    """The number as C's long; -1, which Python reserves for errors, becomes -2."""
     number &= _MASK
     signed = number - (1 << 64) if number >> 63 else number
     return -2 if signed == -1 else signed
@@ -124,7 +124,7 @@ def _hash_of_text(characters: bytes | list[int]) -> int:
 
 
 def _hash_of_int(value: int) -> int:
-    """The number itself where it fits into C's long; else its digits of 30 bits, rotated into each other."""
+    """The number itself if it fits into C's long. Otherwise, its 30-bit digits, rotated into each other."""
     if -(1 << 63) <= value < 1 << 63:
         return _finished(value)
     rest, result = abs(value), 0

@@ -172,7 +172,7 @@ class _IdAndAddress(NamedTuple):
 
 
 class BrokerMetadata(_IdAndAddress):
-    """A broker as the cluster announced it to 0.9 and 1.0: three items. `rack` is an attribute beside them."""
+    """A broker as 0.9 and 1.0 returned it: a tuple of three items. `rack` is an additional attribute."""
 
     rack: str | None = None
 

@@ -101,7 +101,7 @@ def reraise(tp: type[BaseException], value: BaseException | None, tb: TracebackT
 
 
 def add_metaclass(metaclass: type) -> Callable[[_T], _T]:
-    """Decorate a class, to be made anew by a metaclass."""
+    """Return a decorator that recreates a class with a metaclass."""
 
     def make(cls: _T) -> _T:
         left_out: Iterable[str] = ("__dict__", "__weakref__", *_slots(cls))

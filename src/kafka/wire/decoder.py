@@ -1,12 +1,12 @@
 # cython: boundscheck=False, wraparound=False, initializedcheck=False
 # mypy: allow-untyped-decorators
-"""From bytes to messages: one loop over a plan. Compiled by Cython, equal (but for the speed) when it runs plain.
+"""Decodes messages from bytes, in one loop over a plan. Uncompiled, it does the same as compiled by Cython, but slower.
 
 `kafka.wire.plan` makes the plans. A plan lists the fields that one version of a struct has, in the order of the wire.
-Each length is held against the bytes that are really there before anything is allocated for it, and an array may not
+The decoder compares each length with the bytes that are left before it allocates anything for it, and an array may not
 announce more elements than their smallest encoding leaves room for. A struct takes far more memory than the two bytes
-that an empty one may have on the wire, so a message may also have only so many structs for its size: `FREE_STRUCTS`,
-and one more for each `BYTES_A_STRUCT`. So a message takes no more than a small multiple of its own size.
+that an empty one may have on the wire. So the size of a message also limits its number of structs: `FREE_STRUCTS`, and
+one more for each `BYTES_A_STRUCT`. As a result, a message takes at most a small multiple of its own size.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ else:
     from kafka.wire.kinds import UUID as UUID_KIND
 
 FREE_STRUCTS = cython.declare(cython.longlong, 80_000)
-"""So many structs any message may have."""
+"""Number of structs that any message may have, whatever its size."""
 PAUSE_AFTER = cython.declare(cython.longlong, 4_096)
-"""After so many structs other threads may run: compiled code keeps them waiting until it says so."""
+"""Number of structs after which other threads may run: compiled code blocks them until it lets them run."""
 BYTES_A_STRUCT = cython.declare(cython.longlong, 24)
-"""For each of so many bytes it may have one more. Those that come in great numbers have more: a partition in a
-Metadata response has 26 and in a Fetch response 30."""
+"""Number of bytes for which a message may have one more struct. The most frequent structs are larger: a partition takes
+26 bytes in a Metadata response and 30 in a Fetch response."""
 
 _float64 = _struct.Struct(">d")
 
@@ -335,7 +335,7 @@ class Decoder:
 
     @cython.cfunc
     def tags(self, plan: ReadPlan, values: dict[str, Any]) -> object:
-        """Read the section of tagged fields (KIP-482); those that are not known are kept as they are."""
+        """Read the section of tagged fields (KIP-482); unknown ones are kept as they are."""
         count: cython.longlong = self.uvarint()
         last: cython.longlong = -1
         end: cython.Py_ssize_t = self.end

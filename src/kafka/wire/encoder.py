@@ -375,7 +375,7 @@ class Encoder:
 
     @cython.cfunc
     def parts(self, framed: cython.bint) -> list[Any]:
-        """Return what was written, cut where record bytes stand, with their size before it if that is asked for."""
+        """Return what was written, split at record bytes; if `framed`, the total size comes first."""
         end: cython.Py_ssize_t = self.pos
         if framed:
             size = end - 4 + sum([len(data) for _, data in self.cuts])
@@ -413,11 +413,11 @@ def _unknown(plan: WritePlan, unknown: Any) -> Any:
 
 
 def encode(things: list[tuple[WritePlan, Any]], framed: bool, head: bytes = b"") -> list[Any]:
-    """Write structs one after the other; return the parts, in which record bytes are those that were given.
+    """Write structs one after the other; return the parts, which contain the given record bytes without a copy.
 
     Args:
-        things: each with its plan.
-        framed: whether their size in bytes goes before them, in four bytes.
+        things: the structs, each with its plan.
+        framed: whether to write their size in bytes before them, in four bytes.
         head: bytes to write before them.
 
     Raises:

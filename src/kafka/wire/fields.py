@@ -27,7 +27,7 @@ T = TypeVar("T")
 S = TypeVar("S", bound=Struct)
 
 RecordBytes: TypeAlias = bytes | bytearray | memoryview
-"""Record batches as they lie on the wire. Decoding gives a memoryview of the input; any of these can be encoded."""
+"""Record batches as they are on the wire. Decoding returns a memoryview of the input; encoding accepts all of these."""
 
 NO_UUID = UUID(int=0)
 """The uuid that stands for none."""

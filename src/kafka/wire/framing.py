@@ -44,7 +44,7 @@ def response_header_version(response: type[Message], version: int) -> int:
 
 
 def encode_request(message: Request[Any], version: int, correlation_id: int, client_id: str | None) -> list[Any]:
-    """Write a request as a frame; return its parts, in which record bytes are those that were given.
+    """Write a request as a frame; return its parts, which contain the given record bytes without a copy.
 
     Raises:
         WireFormatError: a value does not fit its field.
@@ -68,7 +68,7 @@ def _request_header(api_key: int, version: int, header_version: int, client_id: 
 
 
 def encode_response(message: Message, version: int, correlation_id: int) -> list[Any]:
-    """Write a response as a frame; return its parts, in which record bytes are those that were given.
+    """Write a response as a frame; return its parts, which contain the given record bytes without a copy.
 
     Raises:
         As `encode_request`.
@@ -136,11 +136,11 @@ def decode_request_header(frame: Any) -> tuple[RequestHeader, int]:
 def decode_request(frame: Any) -> tuple[RequestHeader, Request[Any]]:
     """Read a request with its header, given the bytes after the size; records are views of them.
 
-    Bytes behind the request are passed over, as Apache Kafka does: librdkafka from 2.3 on writes three too many behind
-    a null array.
+    Bytes after the request are ignored, as in Apache Kafka: from 2.3 on, librdkafka writes three extra bytes after a
+    null array.
 
     Raises:
-        WireFormatError: the bytes are no request, or one with more than 200,000 structs.
+        WireFormatError: the bytes are not a request, or the request has more than 200,000 structs.
         UnsupportedVersionError: the API, or this version of it, is not known.
     """
     header, start = decode_request_header(frame)

@@ -1,4 +1,4 @@
-"""Where each message is declared. The modules of `kafka.wire.api` are loaded when a message of theirs is asked for."""
+"""Where each message is declared. A module of `kafka.wire.api` is imported when one of its messages is requested."""
 
 from __future__ import annotations
 
@@ -138,12 +138,12 @@ _requests: dict[int, type[Request[Any]]] = {}
 
 
 def message_class(name: str, release: str | None = None) -> type[Message]:
-    """Return the class of a message by Kafka's name of it (`"FetchRequest"`), loading its module if need be.
+    """Return the class of a message by Kafka's name for it (`"FetchRequest"`), importing its module if necessary.
 
     Args:
-        name: Kafka's name of the message.
-        release: with "3.9", versions that a later release defined anew are as Kafka 3.9 has them. There are two such
-            messages, both between brokers (`kafka.wire.api.redefined`); all others are the same with and without.
+        name: Kafka's name for the message.
+        release: with "3.9", versions that a later release redefined are as in Kafka 3.9. There are two such messages,
+            both between brokers (`kafka.wire.api.redefined`). It makes no difference for other messages.
 
     Raises:
         LookupError: there is no such message.

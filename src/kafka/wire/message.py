@@ -118,7 +118,7 @@ class Message(Struct):
 
     @classmethod
     def from_dict(cls, json: dict[str, Any], version: int) -> Self:
-        """Make a message of Kafka's JSON form, as `to_dict` gives it.
+        """Make a message from Kafka's JSON form, as `to_dict` returns it.
 
         Raises:
             WireFormatError: a key is missing, or not known, or its value does not fit.
@@ -152,7 +152,7 @@ class Request(Message, Generic[R]):
 
 
 class Response(Message):
-    """What a broker answers. Subclasses name their request (`request=`), whose API key and versions are theirs."""
+    """A broker's response. Subclasses name their request (`request=`), and share its API key and versions."""
 
     REQUEST: ClassVar[type[Request[Any]]]
 

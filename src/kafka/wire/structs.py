@@ -9,7 +9,7 @@ from typing import Any, ClassVar, dataclass_transform
 from kafka.wire.kinds import Kind
 
 NEVER = 32767
-"""A version that no message reaches: what is since NEVER does not happen, what is until NEVER lasts."""
+"""A version that no message reaches: ``since`` NEVER means in no version, ``until`` NEVER in all later ones."""
 
 
 class Field:

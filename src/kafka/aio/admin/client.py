@@ -41,7 +41,7 @@ class _Admin(AsyncKafkaAdminClient):
 
 
 class AIOKafkaAdminClient:
-    """aiokafka's admin client; answers have the fields, and the lists of tuples, that those of its protocol have.
+    """aiokafka's admin client; responses have the fields, and the lists of tuples, of its protocol's responses.
 
     Arguments:
         configs: see `AIOAdminConfigs`.
@@ -106,7 +106,7 @@ class AIOKafkaAdminClient:
     async def describe_configs(
         self, config_resources: list[ConfigResource], include_synonyms: bool = False
     ) -> list[DescribeConfigsResult]:
-        """The settings of topics and brokers, in answers whose ``resources`` are tuples.
+        """Return the settings of topics and brokers, in responses whose ``resources`` are tuples.
 
         A resource is error code and message, type, name, and settings: name, value, whether it is read only, its
         source, whether it is sensitive, its synonyms.
@@ -114,13 +114,13 @@ class AIOKafkaAdminClient:
         return list(await self._admin.describe_configs(config_resources, include_synonyms, raise_errors=False))
 
     async def alter_configs(self, config_resources: list[ConfigResource]) -> list[AlterConfigsResult]:
-        """Change settings: those that are given, and no others."""
+        """Change only the given settings."""
         return [await self._admin.alter_configs(config_resources, raise_errors=False)]
 
     async def delete_records(
         self, records_to_delete: Mapping[TopicPartition, RecordsToDelete], timeout_ms: int | None = None
     ) -> dict[TopicPartition, int]:
-        """Delete records; gives the first offset that is left of each partition."""
+        """Delete records; return the first remaining offset of each partition."""
         offsets = {tp: each.before_offset for tp, each in records_to_delete.items()}
         found = await self._admin.delete_records(offsets, timeout_ms)
         return {tp: each["low_watermark"] for tp, each in found.items()}

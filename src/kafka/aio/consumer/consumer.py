@@ -135,7 +135,7 @@ class AIOKafkaConsumer(Generic[Key, Value]):
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Stop; after an error without an automatic commit: what was being worked on will be read again."""
+        """Stop; after an error, without an automatic commit, so that unfinished records are read again."""
         await self._stop(autocommit=kind is None)
 
     def __del__(self) -> None:
@@ -180,7 +180,7 @@ class AIOKafkaConsumer(Generic[Key, Value]):
         self._do(now, lambda subscription: subscription.subscribe(names, pattern))
 
     def assign(self, partitions: Iterable[TopicPartition]) -> None:
-        """Read exactly these partitions, at once; automatic commits of those before go on in the background.
+        """Read exactly these partitions, at once; automatic commits of the previous ones continue in the background.
 
         Raises `IllegalStateError` after `subscribe`.
         """
@@ -214,10 +214,11 @@ class AIOKafkaConsumer(Generic[Key, Value]):
         self._do(now, lambda subscription: subscription.unsubscribe())
 
     def _do(self, now: Callable[[], None], after_stop: Callable[[SubscriptionState], object]) -> None:
-        """Do it, if the consumer is started; else when it starts.
+        """Call `now` if the consumer is started. Otherwise, keep it until the consumer starts.
 
         Arguments:
-            after_stop: instead, once it is stopped: programs unsubscribe as they end. It is only noted.
+            after_stop: called instead once the consumer is stopped, as programs unsubscribe when they end. It only
+                records the change.
         """
         if self._stopped:
             if self._consumer.is_started:
@@ -256,13 +257,13 @@ class AIOKafkaConsumer(Generic[Key, Value]):
         max_records: int | None = None,
         max_records_per_partition: int | None = None,
     ) -> dict[TopicPartition, list[ConsumerRecord[Key, Value]]]:
-        """Records that have been fetched, by partition, waiting up to ``timeout_ms`` if there are none.
+        """Return fetched records by partition; if there are none, wait for them for up to ``timeout_ms``.
 
         Arguments:
-            partitions: only of these, which have to be assigned; none: of all.
+            partitions: return only records of these partitions, which must be assigned; default: all.
             timeout_ms: 0: do not wait.
-            max_records: at most so many; None: ``max_poll_records``.
-            max_records_per_partition: at most so many of each partition; the rest comes in order with later calls.
+            max_records: maximum number of records; None: ``max_poll_records``.
+            max_records_per_partition: maximum number of records per partition; later calls return the rest in order.
         """
         self._check_running()
         most = self._most if max_records is None else max_records
@@ -327,10 +328,10 @@ class AIOKafkaConsumer(Generic[Key, Value]):
         return await self._find(partitions)
 
     async def seek_to_committed(self, *partitions: TopicPartition) -> dict[TopicPartition, int | None]:
-        """Read on from what is committed, or where nothing is as ``auto_offset_reset`` says; gives the offsets.
+        """Continue from the committed offsets, and without one as ``auto_offset_reset`` says. Return the offsets.
 
         Arguments:
-            partitions: those that are assigned; none: all of them.
+            partitions: assigned partitions; default: all of them.
         """
         self._check_group()
         there = await self._ask(self._consumer.committed(partitions or self.assignment()))

@@ -9,13 +9,13 @@ from kafka.serializer import adapt_serializer
 
 
 class Appended(NamedTuple):
-    """What `BatchBuilder.append` tells of a record.
+    """The result of `BatchBuilder.append` for a record.
 
     Arguments:
         offset: its number in the batch.
-        crc: None: batches have one, records do not.
-        size: in bytes.
-        timestamp: in milliseconds; None: that of sending.
+        crc: always None: batches have a checksum, records do not.
+        size: its size in bytes.
+        timestamp: its timestamp in milliseconds; None: the time of sending.
     """
 
     offset: int

@@ -35,7 +35,7 @@ class _Producer(AsyncKafkaProducer[Key, Value]):
         return self._core is not None
 
     def send_now(self) -> None:
-        """Send what has come, as somebody waits for it."""
+        """Send buffered records at once, because a caller waits for them."""
         self._started().send_now()
 
     @property
@@ -63,11 +63,11 @@ class _Sending(NamedTuple):
 
 
 class AIOKafkaProducer(Generic[Key, Value]):
-    """aiokafka's producer: an `AsyncKafkaProducer` whose `send` gives `asyncio.Future` objects.
+    """aiokafka's producer: an `AsyncKafkaProducer` whose `send` returns `asyncio.Future` objects.
 
     Arguments:
-        configs: see `AIOProducerConfigs`. ``acks`` and ``enable_idempotence`` are this package's where they are not
-            given: all replicas, and no duplicates.
+        configs: see `AIOProducerConfigs`. ``acks`` and ``enable_idempotence`` have this package's defaults: all
+            replicas, and no duplicates.
     """
 
     _closed = InnerName(lambda producer: producer._stopped)
@@ -84,7 +84,7 @@ class AIOKafkaProducer(Generic[Key, Value]):
     # Life -------------------------------------------------------------------------------------------------------------
 
     async def start(self) -> None:
-        """Find the cluster, and get the transactional producer its id; raises `KafkaConnectionError`."""
+        """Find the cluster, and initialize transactions if configured. Raises `KafkaConnectionError`."""
         await start(self._producer.start(), self._options)
         self._running = asyncio.get_running_loop().create_future()
         try:
@@ -95,7 +95,7 @@ class AIOKafkaProducer(Generic[Key, Value]):
             raise
 
     async def stop(self) -> None:
-        """Send what is buffered, wait for it, and close the connections. Does nothing the second time."""
+        """Flush the buffered records and close the connections. A second call does nothing."""
         self._stopped = True
         try:
             await self._producer.stop()
@@ -135,7 +135,7 @@ class AIOKafkaProducer(Generic[Key, Value]):
         timestamp_ms: int | None = None,
         headers: Headers | None = None,
     ) -> "asyncio.Future[RecordMetadata]":
-        """Take a record, waiting while there is no room; gives a future of where it is, None with ``acks=0``.
+        """Buffer a record, waiting while the buffer is full. The future gives its metadata; None with ``acks=0``.
 
         Arguments:
             topic: where it goes.
@@ -200,14 +200,14 @@ class AIOKafkaProducer(Generic[Key, Value]):
         return BatchBuilder(self._producer.batch_size, options.get("key_serializer"), options.get("value_serializer"))
 
     async def send_batch(self, batch: BatchBuilder, topic: str, *, partition: int) -> "asyncio.Future[RecordMetadata]":
-        """Send the records of a batch to a partition, in order; gives a future of where the first one is.
+        """Send the records of a batch to a partition, in order; return a future for the first record's metadata.
 
         Arguments:
-            batch: as `create_batch` gives it; it is closed.
-            topic: where it goes.
+            batch: a batch from `create_batch`; it is closed.
+            topic: the topic.
             partition: the partition.
 
-        It is done when all of them are delivered, or the first has failed.
+        The future is done when all of them are delivered, or the first has failed.
         """
         batch.close()
         sent = [
@@ -227,17 +227,17 @@ class AIOKafkaProducer(Generic[Key, Value]):
         await self._producer.begin_transaction()
 
     async def commit_transaction(self) -> None:
-        """Send what is buffered, wait for it, and commit the transaction."""
+        """Flush the buffered records, and commit the transaction."""
         self._check_transactional()
         await self._producer.commit_transaction()
 
     async def abort_transaction(self) -> None:
-        """Drop what is not sent, and abort the transaction."""
+        """Drop unsent records, and abort the transaction."""
         self._check_transactional()
         await self._producer.abort_transaction()
 
     def transaction(self) -> AsyncTransactionBlock:
-        """A transaction as a block: committed at its end, aborted by what is raised in it."""
+        """A transaction as a block: committed at its end, aborted if the block raises an error."""
         self._check_transactional()
         return self._producer.transaction()
 
@@ -273,7 +273,7 @@ def _fail(made: "asyncio.Future[Any]", error: BaseException) -> None:
     if not made.done():
         made.set_exception(error)
         if isinstance(error, TransactionAbortedError):
-            made.exception()  # whoever aborts knows of it: asyncio need not say that nobody has looked
+            made.exception()  # the caller that aborts knows: keep asyncio from logging an unretrieved error
 
 
 async def _first_of(first: "asyncio.Future[Any]", last: "asyncio.Future[Any]") -> Any:

@@ -26,14 +26,14 @@ Listener = Callable[["ClusterMetadata"], object]
 
 
 class ClusterMetadata:
-    """Brokers, topics, partitions and coordinators, as responses told them; asks nobody itself.
+    """Brokers, topics, partitions and coordinators, taken from responses; it sends no requests itself.
 
-    Arguments: ``retry_backoff_ms``, ``metadata_max_age_ms`` and ``bootstrap_servers`` by keyword, as clients have them;
-    others are passed over.
+    Arguments: the client options ``retry_backoff_ms``, ``metadata_max_age_ms`` and ``bootstrap_servers`` by keyword;
+    others are ignored.
 
     Attributes:
-        need_all_topic_metadata: whether the metadata of all topics are wanted.
-        unauthorized_topics: topics that the client may not see.
+        need_all_topic_metadata: whether metadata for all topics is needed.
+        unauthorized_topics: topics that the client is not authorized to describe.
     """
 
     DEFAULT_CONFIG: ClassVar[dict[str, Any]] = {
@@ -168,7 +168,7 @@ class ClusterMetadata:
     # Coordinators
 
     def coordinator_for_group(self, group: str) -> Any:
-        """The node id of a group's coordinator; -1: there was none; None: nobody has asked."""
+        """The node id of a group's coordinator; -1: there was none; None: it was not looked up."""
         return self._coordinators.get(("group", group))
 
     def add_coordinator(self, response: Any, coord_type: str, coord_key: str) -> str | None:
@@ -226,7 +226,7 @@ class ClusterMetadata:
         self.take(self._snapshot.updated(answered, keep_others=False), [each.name for each in answered.topics])
 
     def show(self, snapshot: Snapshot) -> None:
-        """Have a first picture, which is no update."""
+        """Set the initial metadata, which does not count as an update."""
         self._snapshot = snapshot
 
     def take(self, snapshot: Snapshot, asked: Iterable[str] = ()) -> None:

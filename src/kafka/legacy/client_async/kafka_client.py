@@ -97,21 +97,20 @@ _OF_THEN: dict[str, Any] = {
 
 
 class KafkaClient(NodeStates, SimpleClient):
-    """A client that sends requests to nodes, and completes their futures while somebody calls `poll`.
+    """A client that sends requests to nodes, and completes their futures during calls of `poll`.
 
-    Made with hosts, as until 1.4, it does what a `SimpleClient` does and nothing else, with a `DeprecationWarning`; the
-    methods of that client are for such a one alone. Requests are those of `kafka.protocol`, of any version, or messages
-    of `kafka.wire`.
+    Created with hosts, as until 1.4, it issues a `DeprecationWarning` and acts only as a `SimpleClient`, whose methods
+    work on no other `KafkaClient`. Requests are those of `kafka.protocol`, of any version, or messages of `kafka.wire`.
 
-    Arguments: client options by keyword; unknown ones are passed over. What is exchanged with brokers is shown in the
-        ``metrics`` that are given, under ``metric_group_prefix``.
+    Arguments: client options by keyword; unknown ones are ignored. If ``metrics`` is given, it shows the traffic with
+        brokers, under ``metric_group_prefix``.
 
     Attributes:
         config: the options.
-        cluster: what is known of the cluster, a `ClusterMetadata`; `poll` brings news.
+        cluster: the known metadata of the cluster, a `ClusterMetadata`; `poll` updates it.
 
-    With ``api_version`` it waits for no server: `poll` finds the cluster. Otherwise it raises `NoBrokersAvailable` if
-    no server answers within ``api_version_auto_timeout_ms``.
+    With ``api_version`` it does not wait for a server: `poll` finds the cluster. Otherwise it raises
+    `NoBrokersAvailable` if no server answers within ``api_version_auto_timeout_ms``.
     """
 
     DEFAULT_CONFIG: ClassVar[dict[str, Any]] = {

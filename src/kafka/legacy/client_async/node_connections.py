@@ -44,11 +44,11 @@ class Completions:
             self.notify()
 
     def wake(self) -> None:
-        """Let whoever waits look at the world anew."""
+        """Wake the thread that waits in `take`, so that it checks the state again."""
         self.put(lambda: None)
 
     def take(self, timeout_s: float) -> list[Any]:
-        """Wait for an event, carry out all that are there, and give the responses among them."""
+        """Wait for an event, run all events in the queue, and return their responses."""
         responses = []
         try:
             event = self._queue.get(timeout=timeout_s) if timeout_s > 0 else self._queue.get_nowait()
@@ -69,7 +69,7 @@ _BOOTSTRAP = "bootstrap-"
 
 
 class Node:
-    """How it goes with one node."""
+    """The connection state of one node."""
 
     __slots__ = ("connecting", "connection", "failures", "in_flight", "not_before")
 
@@ -262,11 +262,11 @@ class NodeStates:
         return self.is_disconnected(node_id) and self._node(node_id).failures > 0
 
     def connection_delay(self, node_id: NodeId) -> float:
-        """In how many milliseconds a node that failed may be tried again."""
+        """Milliseconds until a failed node may be tried again."""
         return self._node(node_id).delay_s * 1000
 
     def throttle_delay(self, node_id: NodeId) -> int:
-        """Always 0: connections keep requests back by themselves while a broker throttles."""
+        """Always 0: each connection holds back its requests while its broker throttles."""
         return 0
 
     def least_loaded_node(self) -> Any:

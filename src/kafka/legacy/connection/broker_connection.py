@@ -138,7 +138,7 @@ class BrokerConnection:
     SASL_MECHANISMS = ("PLAIN", "GSSAPI", "OAUTHBEARER")
 
     def __init__(self, host: str, port: int, afi: int = socket.AF_UNSPEC, **configs: Any) -> None:
-        """Take the address and settings; unknown ones are passed over. `connect` connects."""
+        """Take the address and settings, ignoring unknown ones. `connect` connects."""
         self._link: Link | None = None
         self.host, self.port, self.afi = host, port, afi
         self.config = GivenConfigs(with_defaults(self.DEFAULT_CONFIG, configs))
@@ -325,7 +325,7 @@ class BrokerConnection:
                 break
             entry, read = self.in_flight_requests.pop(number, None), self._reads.pop(number, None)
             if entry is None or read is None:
-                continue  # nobody waits for it
+                continue  # no future waits for it
             if error is None:
                 try:
                     made = read.read(response)

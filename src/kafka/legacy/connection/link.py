@@ -69,7 +69,7 @@ class Link:
         return self.is_settled and not self._ended and not self.connection.closed
 
     def send(self, number: int, request: Translated, timeout_ms: float | None) -> None:
-        """Send a request; its outcome comes in the queue, read by whoever takes it from there."""
+        """Send a request. Its outcome is put into `outcomes`, for the thread that takes it from there."""
         self._loop.spawn(_exchange(self.connection, self.outcomes, number, request, timeout_ms))
 
     def abort(self) -> None:
@@ -104,7 +104,7 @@ async def _exchange(
     request: Translated,
     timeout_ms: float | None,
 ) -> None:
-    """Send a request and put what becomes of it into a queue."""
+    """Send a request and put its response or error into a queue."""
     try:
         response = await connection.send(request.message, request.version, timeout_ms)
         outcomes.put((number, response, None))

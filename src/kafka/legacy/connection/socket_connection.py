@@ -74,7 +74,7 @@ class KafkaConnection(threading.local):
         return self._read(int.from_bytes(self._read(_SIZE), "big"))
 
     def _read(self, size: int) -> bytes:
-        """Read so many bytes."""
+        """Read exactly `size` bytes."""
         sock, found = self.get_connected_socket(), bytearray()
         while len(found) < size:
             try:
@@ -115,7 +115,7 @@ class KafkaConnection(threading.local):
         self._sock = None
 
     def reinit(self) -> None:
-        """Close the socket, if there is one, and connect anew.
+        """Close the socket, if there is one, and reconnect.
 
         Raises:
             ConnectionError: the broker cannot be reached.

@@ -37,23 +37,24 @@ LATEST = -1
 
 
 class Consumer:
-    """What `SimpleConsumer` and `MultiProcessConsumer` have in common; not to be used by itself.
+    """The common base of `SimpleConsumer` and `MultiProcessConsumer`; do not use it directly.
 
-    Offsets are committed by number of messages and by time, whichever comes first, and start both anew. They are
-    stored for the group, which nobody joins: other consumers of the group find them, and this one finds theirs.
+    Offsets are committed after a number of messages, and also at an interval. Each commit restarts the count of
+    messages. Offsets are stored for the group without joining it: other consumers of the group find them, and this
+    consumer finds theirs.
 
     Arguments:
         client: a `SimpleClient`.
-        group: the group whose offsets these are; None: they begin at 0, and nothing is committed.
+        group: the group whose offsets are used; None: offsets begin at 0, and nothing is committed.
         topic: the topic to read.
-        partitions: its partitions; all of them if None.
-        auto_commit: whether to commit by itself.
-        auto_commit_every_n: after how many messages; None: not by number.
-        auto_commit_every_t: after how many milliseconds; None: not by time, and not in `stop` either.
+        partitions: its partitions; None: all.
+        auto_commit: whether to commit automatically.
+        auto_commit_every_n: number of messages after which to commit; None: no limit.
+        auto_commit_every_t: milliseconds after which to commit; None: commit neither by time nor in `stop`.
 
     Attributes:
-        offsets: by partition, the offset of the message that is handed out next.
-        count_since_commit: how many messages were handed out since the last commit.
+        offsets: by partition, the offset of the next message to return.
+        count_since_commit: number of messages returned since the last commit.
     """
 
     def __init__(
@@ -96,11 +97,11 @@ class Consumer:
         atexit.register(self._stop_at_exit)
 
     def provide_partition_info(self) -> None:
-        """Have messages handed out as pairs of partition and message."""
+        """Return messages as pairs of partition and message from now on."""
         self.partition_info = True
 
     def fetch_last_known_offsets(self, partitions: Iterable[int] | None = None) -> None:
-        """Go on from the offsets that are stored for the group, or from 0 where there is none.
+        """Continue from the offsets that are stored for the group, or from 0 in partitions without one.
 
         Raises `ValueError` without a group, and the first error that the coordinator answers with.
         """
@@ -120,9 +121,9 @@ class Consumer:
         """Store the offsets for the group.
 
         Arguments:
-            partitions: whose; all of them if None.
+            partitions: the partitions whose offsets to store; None: all.
 
-        Returns True if they are stored, False if that failed (the log says why), None if there is nothing to store.
+        Returns True if they are stored, False on failure (the log says why), None if there is nothing to store.
         """
         with self.commit_lock:
             count = self.count_since_commit
@@ -146,11 +147,11 @@ class Consumer:
             self.commit()
 
     def _hand_out(self, found: Sequence[tuple[int, Any]], put_back: Callable[[Iterable[Any]], object]) -> None:
-        """Count messages as handed out, with their partitions, and commit if it is time for that.
+        """Count messages, given with their partitions, as returned, and commit if a commit is due.
 
         Arguments:
-            put_back: takes them, the last one first, where an interrupt keeps them from the caller: they come with the
-                next call, and what a commit has told the coordinator of them already is committed anew.
+            put_back: takes the messages, the last one first, if an interrupt keeps them from the caller. The next call
+                returns them, and offsets that a commit may already have stored for them are committed again.
         """
         before = {partition: self.offsets[partition] for partition, _ in found if partition in self.offsets}
         try:

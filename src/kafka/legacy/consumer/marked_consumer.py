@@ -98,7 +98,7 @@ _OF_TODAY = ("_core", "_cursor", "_poll_loop", "_events")
 
 
 class _Client(SimpleClient):
-    """The consumer's own, of which nobody needs to be warned."""
+    """The consumer's own client, created without a `DeprecationWarning`."""
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         timeout_s = config["socket_timeout_ms"] / 1000
@@ -142,7 +142,7 @@ class KafkaConsumer(MarkedFetching, TodaysConsumer):
         return html("<pre>{}</pre>", repr(self))
 
     def configure(self, **configs: Any) -> None:
-        """Set all options anew, and connect. Call `set_topic_partitions` next."""
+        """Replace all options, and connect. Call `set_topic_partitions` next."""
         self._config = parse(configs)
         if "_client" in self.__dict__:
             self._client.close()
@@ -319,7 +319,7 @@ class AutoCommit:
         self.begin()
 
     def begin(self) -> None:
-        """Begin anew."""
+        """Restart the count and the time."""
         self._count = 0
         self._next = time.monotonic() + self._seconds
 
@@ -347,7 +347,7 @@ class Chosen(NamedTuple):
 def chosen_by(given: Any) -> Iterator[Chosen]:
     """Read an argument: a topic's name, a pair or triple, or a dict of either.
 
-    Raises `KafkaConfigurationError` for anything else.
+    Raises `KafkaConfigurationError` for any other argument.
     """
     if isinstance(given, (str, bytes)):
         yield Chosen(text(given))

@@ -102,7 +102,7 @@ def work(
                 reader.seek(offset, None, partition)
             _hand_over(reader, pipe, allowance, handed)
         except OSError:
-            return  # nobody reads the pipe any more
+            return  # the reader has closed the pipe
         except KafkaError as error:
             log.error("Problem communicating with Kafka (%s), retrying in %d seconds...", error, pause_s)
             time.sleep(pause_s)
@@ -110,7 +110,7 @@ def work(
 
 
 def _reader(client: Any, group: str | None, topic: str, options: dict[str, Any]) -> SimpleConsumer:
-    """A consumer that commits nothing, of which nobody needs to be warned."""
+    """Create a consumer that commits nothing, without a `DeprecationWarning`."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         return SimpleConsumer(
@@ -323,6 +323,6 @@ class MultiProcessConsumer(Consumer):
         worker.allowed -= len(handed)
 
     def _let_go(self, worker: _Worker) -> None:
-        """Let a process end, which sees that nobody reads its pipe."""
+        """Let a process end, by closing its pipe."""
         self._workers.remove(worker)
         worker.pipe.close()

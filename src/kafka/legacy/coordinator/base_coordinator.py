@@ -39,16 +39,16 @@ _JOIN_AGAIN = (IllegalGenerationError, MemberIdRequiredError, RebalanceInProgres
 
 
 class BaseCoordinator(MemberStatus):
-    """One member of a group; what the group shares, and how, is up to a class derived from this one.
+    """One member of a group; a derived class decides what the group shares, and how.
 
-    Members say what they can do (`group_protocols`), the coordinator makes one of them the leader, the leader spreads
-    the work (`_perform_assignment`), and each member gets its part of it (`_on_join_complete`). All hooks are called
-    in the thread that calls `ensure_active_group`. Heartbeats go out by themselves between two calls.
+    Members send the protocols that they support (`group_protocols`), and the coordinator makes one of them the leader.
+    The leader assigns the work (`_perform_assignment`), and each member gets its part of it (`_on_join_complete`). All
+    hooks are called in the thread that calls `ensure_active_group`. Heartbeats are sent automatically between calls.
 
     Arguments:
-        client: sends requests; its `poll` completes what is under way.
+        client: sends requests; its `poll` completes those in flight.
         metrics: a `kafka.metrics.Metrics`, or None.
-        configs: the options of `DEFAULT_CONFIG`; others are passed over.
+        configs: the options of `DEFAULT_CONFIG`; others are ignored.
 
     Attributes:
         config: the options.

@@ -39,10 +39,10 @@ class ConsumerCoordinator(OffsetCalls):
     """See the module. It reads no records: the program does, from the positions in the `SubscriptionState`.
 
     Arguments:
-        client: sends requests; its `poll` brings answers, and commits the positions every now and then.
-        subscription: what is subscribed to; partitions are assigned there.
+        client: sends requests; its `poll` receives responses, and commits the positions periodically.
+        subscription: the subscription, which also receives the assigned partitions.
         metrics: a `kafka.metrics.Metrics`, or None.
-        configs: the options of `DEFAULT_CONFIG`; others are passed over.
+        configs: the options of `DEFAULT_CONFIG`; others are ignored.
     """
 
     DEFAULT_CONFIG: ClassVar[dict[str, Any]] = {

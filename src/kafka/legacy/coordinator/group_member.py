@@ -140,7 +140,7 @@ class Member:
         self.start_heartbeats()
 
     def reset(self, member_id: str = "") -> None:
-        """It is no member any more, but may have an id to join with."""
+        """It is no longer a member, but may have an id to join with."""
         with self._lock:
             self.generation = Generation(-1, member_id, None)
             self.rejoin_needed = True

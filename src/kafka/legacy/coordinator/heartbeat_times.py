@@ -15,9 +15,9 @@ class Heartbeat:
     """The times of a member's heartbeats, in seconds since 1970.
 
     Arguments: ``session_timeout_ms``, ``heartbeat_interval_ms``, ``max_poll_interval_ms``, ``retry_backoff_ms`` and
-    ``group_id`` by keyword; others are passed over.
+    ``group_id`` by keyword; others are ignored.
 
-    Raises `AssertionError` for an interval that is longer than the session.
+    Raises `AssertionError` if the heartbeat interval is longer than the session timeout.
     """
 
     DEFAULT_CONFIG: ClassVar[dict[str, Any]] = {
@@ -43,20 +43,20 @@ class Heartbeat:
         return f"<Heartbeat {options}>"
 
     def poll(self) -> None:
-        """The caller has been seen."""
+        """Note that the caller has polled."""
         self.last_poll = time.time()
 
     def sent_heartbeat(self) -> None:
-        """A heartbeat is on its way."""
+        """Note that a heartbeat was sent."""
         self.last_send = time.time()
         self.heartbeat_failed = False
 
     def received_heartbeat(self) -> None:
-        """A heartbeat was answered."""
+        """Note that a heartbeat was answered."""
         self.last_receive = time.time()
 
     def fail_heartbeat(self) -> None:
-        """A heartbeat failed; the next one is due after ``retry_backoff_ms``."""
+        """Note that a heartbeat failed; the next one is due after ``retry_backoff_ms``."""
         self.heartbeat_failed = True
 
     def time_to_next_heartbeat(self) -> float:

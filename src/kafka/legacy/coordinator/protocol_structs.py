@@ -12,12 +12,12 @@ from kafka.structs import TopicPartition
 
 
 class ConsumerProtocolMemberMetadata_v0(Struct):  # noqa: N801  # kafka-python's name
-    """What a member tells when it joins; fields of later versions are passed over."""
+    """What a member sends when it joins; fields of later versions are ignored."""
 
     SCHEMA = Schema(("version", Int16), ("topics", Array(String("utf-8"))), ("user_data", Bytes))
     ALIASES = MappingProxyType({"subscription": "topics"})
     group_instance_id = None
-    """Of a static member, which assignors of today look at."""
+    """The id of a static member, which current assignors use."""
 
 
 class ConsumerProtocolMemberAssignment_v0(Struct):  # noqa: N801  # kafka-python's name

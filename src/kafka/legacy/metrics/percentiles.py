@@ -99,7 +99,7 @@ class Percentiles(AbstractSampledStat, AbstractCompoundStat):
             self.histogram = Histogram(scheme)
 
         def reset(self, now: float) -> None:
-            """Begin anew, with empty bins."""
+            """Restart the sample with empty bins."""
             super().reset(now)
             self.histogram.clear()
 

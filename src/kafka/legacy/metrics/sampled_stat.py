@@ -12,10 +12,10 @@ from kafka.metrics.stat import AbstractMeasurableStat
 
 
 class AbstractSampledStat(AbstractMeasurableStat, ABC):
-    """Gathers values in samples. Where one is full, by time or by number of values, the oldest is begun anew.
+    """Gathers values in samples. When the current one is full, by time or by number of values, the oldest is reset.
 
     Arguments:
-        initial_value: what a sample has before there are values.
+        initial_value: the value of a sample before values are recorded.
     """
 
     __slots__ = ("_current", "_initial_value", "_samples")
@@ -61,7 +61,7 @@ class AbstractSampledStat(AbstractMeasurableStat, ABC):
         return min(self._samples, key=lambda sample: sample.last_window_ms)
 
     def purge_obsolete_samples(self, config: MetricConfig, now: float) -> None:
-        """Begin those anew that are too old to count."""
+        """Reset samples that are too old to count."""
         too_old_ms = config.samples * config.time_window_ms
         for sample in self._samples:
             if now - sample.last_window_ms >= too_old_ms:
@@ -99,7 +99,7 @@ class AbstractSampledStat(AbstractMeasurableStat, ABC):
             self.value = initial_value
 
         def reset(self, now: float) -> None:
-            """Begin anew."""
+            """Restart the sample at this time."""
             self.event_count = 0
             self.last_window_ms = now
             self.value = self.initial_value
@@ -203,7 +203,7 @@ class TimeUnit:
 
     @staticmethod
     def get_name(time_unit: int) -> str:
-        """The name of a unit. Raises `IndexError` for what is none."""
+        """Return the name of a unit. Raises `IndexError` if it is not a unit."""
         return TimeUnit._NAMES[time_unit]
 
 
@@ -268,7 +268,7 @@ class Rate(AbstractMeasurableStat):
         return elapsed_ms + max(missing, 0) * config.time_window_ms
 
     def convert(self, time_ms: float) -> float:
-        """Milliseconds in the unit. Raises `ValueError` where that is none."""
+        """Convert milliseconds to the unit. Raises `ValueError` if the unit is invalid."""
         try:
             return time_ms / TimeUnit._IN_MS[self._unit]
         except KeyError:

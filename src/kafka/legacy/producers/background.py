@@ -33,9 +33,9 @@ from kafka.structs import RetryOptions, TopicPartition
 log = logging.getLogger("kafka.producer")
 
 _ROOM_LOOK_S = 0.1
-"""So often who waits for room in the queue sees whether the producer was stopped."""
+"""Seconds between two checks for a stopped producer, while a caller waits for room in the queue."""
 Entry = tuple[TopicPartition, bytes | None, bytes | None]
-"""Where a message goes, its value and its key."""
+"""A message: its partition, value and key."""
 
 
 class BackgroundOptions(NamedTuple):
@@ -44,13 +44,13 @@ class BackgroundOptions(NamedTuple):
     Attributes:
         acks, ack_timeout_ms: as `SimpleClient.send_produce_request` takes them.
         codec, compresslevel: as `create_message_set` takes them.
-        batch_size: how many messages are sent at once, at the most.
+        batch_size: maximum number of messages that are sent at once.
         batch_time: how long a message waits for others.
-        retries: how often, and what, is sent again.
-        queue_size: how many messages may wait; 0: any number.
-        put_timeout: how long to wait for room in the queue; None: until there is some.
+        retries: what is retried, and how often.
+        queue_size: maximum number of waiting messages; 0: no limit.
+        put_timeout: how long to wait for room in the queue; None: without limit.
         log_messages: whether messages are logged with their errors, or only their hash.
-        stop_timeout: how long to go on after `stop`.
+        stop_timeout: how long to continue sending after `stop`.
     """
 
     acks: int
@@ -107,7 +107,7 @@ class BackgroundSender:
                 self.queue.wait_for_room(min(left_s, _ROOM_LOOK_S))
 
     def _put_now(self, entry: Entry) -> bool:
-        """Add a message to the queue; False if there is no room. Whoever waits holds no lock that `stop` needs."""
+        """Add a message to the queue; False if there is no room. A waiting caller holds no lock that `stop` needs."""
         if self._pid != os.getpid():
             raise ForkedClientError("the producer was made before the process forked; make a new one in the child")
         with self._putting:  # so that nothing comes into the queue behind the thread's last look
@@ -298,5 +298,5 @@ class MessageQueue(queue.SimpleQueue[Any]):
                 self._room.release()
 
     def wait_for_room(self, timeout_s: float) -> None:
-        """Wait until something was taken out; at most so many seconds."""
+        """Wait until an entry is taken out, for at most `timeout_s`."""
         interruptible.acquire(self._room, timeout_s)

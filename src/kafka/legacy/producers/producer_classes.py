@@ -36,22 +36,22 @@ class Producer:
     """Sends messages to partitions that the caller names: at once, or in the background.
 
     Arguments:
-        client: a `SimpleClient`; a thread in the background has a copy of its own.
-        req_acks: how many brokers have to have a message, see `SimpleClient.send_produce_request`.
+        client: a `SimpleClient`; a background thread uses its own copy.
+        req_acks: number of required acknowledgements, see `SimpleClient.send_produce_request`.
         ack_timeout: how long a broker may wait for them, in milliseconds.
         codec: `CODEC_GZIP`, `CODEC_SNAPPY` or `CODEC_NONE`.
-        codec_compresslevel: of gzip.
-        sync_fail_on_error: whether errors are raised, or given in answers.
+        codec_compresslevel: the compression level of gzip.
+        sync_fail_on_error: whether errors are raised, or returned in answers.
         async_send: whether to send in the background; ``async`` in `kwargs` and ``batch_send`` mean the same.
-        batch_send_every_n: how many messages are sent at once then, at the most.
+        batch_send_every_n: maximum number of messages that are sent at once in the background.
         batch_send_every_t: how many seconds a message waits for others.
-        async_retry_limit: how often messages are sent again; None: until they are written.
-        async_retry_backoff_ms: the pause before that.
-        async_retry_on_timeouts: whether messages are sent again that `req_acks` brokers did not get in time.
-        async_queue_maxsize: how many messages may wait; 0: any number.
-        async_queue_put_timeout: how many seconds to wait where there are so many; 0: not at all; None: for ever.
+        async_retry_limit: how often messages are retried; None: until they are written.
+        async_retry_backoff_ms: the pause before a retry.
+        async_retry_on_timeouts: whether to retry messages that `req_acks` brokers did not get in time.
+        async_queue_maxsize: maximum number of waiting messages; 0: no limit.
+        async_queue_put_timeout: how many seconds to wait while the queue is full; 0: do not wait; None: without limit.
         async_log_messages_on_error: False: log only hashes of messages that could not be sent.
-        async_stop_timeout: how many seconds `stop` goes on sending.
+        async_stop_timeout: how many seconds `stop` continues sending.
 
     Raises `UnsupportedCodecError`.
     """
@@ -183,7 +183,7 @@ class SimpleProducer(Producer):
     """Sends each call's messages to the next partition of the topic.
 
     Arguments: those of `Producer`, and:
-        random_start: whether a topic's first partition is any of them; else it is partition 0.
+        random_start: whether to begin with a random partition of a topic instead of partition 0.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -201,7 +201,7 @@ class SimpleProducer(Producer):
         return next(self.partition_cycles[topic])
 
     def send_messages(self, topic: str, *msg: bytes | None) -> list[Any]:  # type: ignore[override]  # as it was
-        """Send messages to the next partition; as `Producer.send_messages` else."""
+        """Send messages to the next partition, as `Producer.send_messages` does."""
         return super().send_messages(topic, self._next_partition(topic), *msg)
 
     def __repr__(self) -> str:
@@ -237,7 +237,7 @@ class KeyedProducer(Producer):
         return partition
 
     def send_messages(self, topic: str, key: Any, *msg: bytes | None) -> list[Any]:
-        """Send messages with a key; as `Producer.send_messages` else."""
+        """Send messages with a key, as `Producer.send_messages` does."""
         return self._send_messages(topic, self._next_partition(topic, key), *msg, key=key)
 
     def send(self, topic: str, key: Any, msg: bytes | None) -> list[Any]:

@@ -42,10 +42,10 @@ def create_message_set(
     key: bytes | None = None,
     compresslevel: int | None = None,
 ) -> list[Message]:
-    """Make messages of pairs of value and key: one each without a codec, else one that holds them all.
+    """Make messages from pairs of value and key: with a codec, one message that contains all; otherwise one for each.
 
     Raises:
-        UnsupportedCodecError: the codec is none of `ALL_CODECS`.
+        UnsupportedCodecError: the codec is not in `ALL_CODECS`.
     """
     if codec == CODEC_NONE:
         return [create_message(value, own_key) for value, own_key in messages]

@@ -102,12 +102,12 @@ def offset_commit_request(group: Any, payloads: Iterable[Any]) -> Any:
 
 
 def offset_commit_payloads(response: Any) -> list[tuples.OffsetCommitResponsePayload]:
-    """What became of commits."""
+    """The results of commits."""
     return [tuples.OffsetCommitResponsePayload(*entry) for entry in _entries(response)]
 
 
 def offset_fetch_request(group: Any, payloads: Iterable[Any], from_kafka: bool) -> Any:
-    """The request for committed offsets: in version 1 those that Kafka keeps, else those in ZooKeeper."""
+    """The request for committed offsets: version 1 for those that Kafka stores, version 0 for those in ZooKeeper."""
     topics = _topics(payloads, lambda partition, _: partition)
     request = versions("commit", "OffsetFetch", "Request")[1 if from_kafka else 0]
     return request(consumer_group=group, topics=topics)

@@ -1,4 +1,4 @@
-"""Which messages each module of kafka-python 3's `kafka.protocol` had, and the values beside them."""
+"""Which messages and other values each module of kafka-python 3's `kafka.protocol` had."""
 
 from __future__ import annotations
 

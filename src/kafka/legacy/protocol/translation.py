@@ -1,7 +1,8 @@
-"""Requests of any version on a broker of any age: in their own version where the broker has it, else in the nearest.
+"""Sends requests of any version to a broker of any age.
 
-A request that the broker has is sent as it is. Another one is put into the nearest version that the broker has, and
-what is answered is put back, so that a program of Kafka 0.8's days works on a broker that has forgotten its requests.
+A request whose version the broker supports is sent as it is. Any other is converted to the nearest version that the
+broker supports, and the response is converted back. So a program from the time of Kafka 0.8 works with a broker that no
+longer supports its requests.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Small values and structs that stood beside the messages in the old modules."""
+"""Small values and structs that the old modules had in addition to their messages."""
 
 from __future__ import annotations
 
@@ -75,4 +75,4 @@ BESIDE: dict[str, dict[str, Any]] = {
     "list_offsets": {"OffsetResetStrategy": OffsetResetStrategy, "UNKNOWN_OFFSET": UNKNOWN_OFFSET},
     "offset": {"OffsetResetStrategy": OffsetResetStrategy, "UNKNOWN_OFFSET": UNKNOWN_OFFSET},
 }
-"""By module: what it had beside its messages."""
+"""By module, the values that it had in addition to its messages."""

@@ -102,7 +102,7 @@ class DefaultRecordBatch(DefaultRecordBase, ABCRecordBatch):
 
     @property
     def producer_id(self) -> int:
-        """Of an idempotent producer; else -1."""
+        """The id of an idempotent producer; -1 without one."""
         return int(self._header[9])
 
     def has_producer_id(self) -> bool:
@@ -111,7 +111,7 @@ class DefaultRecordBatch(DefaultRecordBase, ABCRecordBatch):
 
     @property
     def producer_epoch(self) -> int:
-        """Of an idempotent producer; else -1."""
+        """The epoch of an idempotent producer; -1 without one."""
         return int(self._header[10])
 
     @property

@@ -31,7 +31,7 @@ class DefaultRecordBatchBuilder(DefaultRecordBase, ABCRecordBatchBuilder):
     """A batch of magic 2 that is being filled."""
 
     MAX_RECORD_OVERHEAD = 21
-    """Bytes of a record beside its key, value and headers: size, timestamp, offset, attributes."""
+    """Maximum bytes of a record without its key, value and headers: size, timestamp, offset, attributes."""
 
     __slots__ = (
         "_base_sequence",

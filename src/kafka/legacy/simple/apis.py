@@ -169,7 +169,7 @@ OFFSETS_WITH_TIMES = list_offsets(
 
 
 def offset_commit(group: str) -> Api:
-    """Commit a group's offsets, as one who is no member of it."""
+    """Commit a group's offsets without being its member."""
 
     def request(payloads: Sequence[Any], _: int) -> OffsetCommitRequest:
         topics = _grouped(

@@ -197,7 +197,7 @@ async def _exchange(connection: Connection, payloads: Sequence[Any], api: Api) -
 
 def _answers(request: Any, response: Any, payloads: Sequence[Any], api: Api) -> dict[tuple[str, int], Any]:
     """What makes the answer for each payload."""
-    if getattr(request, "acks", None) == 0:  # nobody answers
+    if getattr(request, "acks", None) == 0:  # the broker sends no response
         return dict.fromkeys(((text(p.topic), p.partition) for p in payloads), None)
     asked = {(text(payload.topic), payload.partition): payload for payload in payloads}
     found = {(topic, n): answer for topic, n, answer in api.answers(response) if (topic, n) in asked}

@@ -37,18 +37,19 @@ _CREATION_PAUSE_S = 0.5
 class SimpleClient(KnownMetadata, SendsOwnRequests):
     """A client that sends one request, of payload tuples, at a time and waits for the answers.
 
-    It reads all metadata when it is made. The methods that send take `payloads`, `fail_on_error` (raise the first
-    error; else answers hold error codes, and a `FailedPayloadsError` stands for one that did not come) and `callback`,
-    which each answer goes through. Topics may be given as bytes; answers have what was given.
+    It reads all metadata when it is created. The methods that send take `payloads`, `fail_on_error` and `callback`.
+    With `fail_on_error` they raise the first error. Otherwise, answers contain error codes, and a `FailedPayloadsError`
+    takes the place of a missing answer. Each answer is passed through `callback`. Topics may be given as bytes; answers
+    contain them as given.
 
-    Safe to use from several threads as far as sending goes; metadata are shared by them. A child process that was
-    forked may use it, or a `copy`: it opens connections of its own.
+    Several threads may send at once; they share the metadata. A forked child process may use the client, or a `copy`:
+    it opens its own connections.
 
     Arguments:
         hosts: "host:port,host:port", or a list of "host:port".
         client_id: the name of the client in brokers' logs.
-        timeout: how long an answer may take, in seconds; None: as long as it takes.
-        correlation_id: taken for old programs; connections count their requests themselves.
+        timeout: how long an answer may take, in seconds; None: without limit.
+        correlation_id: accepted for old programs; connections number their requests on their own.
 
     Raises `KafkaUnavailableError` if no server answers.
     """
@@ -99,7 +100,7 @@ class SimpleClient(KnownMetadata, SendsOwnRequests):
         return copy.deepcopy(self)
 
     def reinit(self) -> None:
-        """Close the connections and connect anew. Raises `KafkaUnavailableError` if no server answers."""
+        """Close the connections and reconnect. Raises `KafkaUnavailableError` if no server answers."""
         self.close()
         self._connections.connect()
 
@@ -176,12 +177,12 @@ class SimpleClient(KnownMetadata, SendsOwnRequests):
         fail_on_error: bool = True,
         callback: Callback = None,
     ) -> list[Any]:
-        """Append messages, at most one payload a partition.
+        """Append messages, at most one payload per partition.
 
         Arguments:
-            acks: 0: nobody answers, and nothing comes back; 1: the leader has written it; -1, or more than 1: all
-                in-sync replicas have it.
-            timeout: how long the broker may wait for them, in milliseconds.
+            acks: 0: the broker sends no response, and no answers are returned; 1: the leader has written it; -1, or
+                more than 1: all in-sync replicas have it.
+            timeout: how long the broker may wait for the replicas, in milliseconds.
         """
         payloads = list(payloads)
         full = [payload for payload in payloads if payload.messages]

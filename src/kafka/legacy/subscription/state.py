@@ -125,7 +125,7 @@ class AssignedPositions:
 
     @synchronized
     def request_offset_reset(self, partition: TopicPartition, offset_reset_strategy: Any = None) -> None:
-        """Have a position found anew, by a strategy or the default one."""
+        """Request a reset of a position, by the given strategy or the default one."""
         strategy = self._default_offset_reset_strategy if offset_reset_strategy is None else offset_reset_strategy
         self.assignment[partition].reset(strategy)
 
@@ -135,12 +135,12 @@ class AssignedPositions:
 
     @synchronized
     def is_offset_reset_needed(self, partition: TopicPartition) -> bool:
-        """Whether a position is to be found anew."""
+        """Whether a position needs a reset."""
         return self.assignment[partition].awaiting_reset
 
     @synchronized
     def reset_missing_positions(self) -> None:
-        """Have all missing positions found by the default strategy.
+        """Request a reset of all missing positions by the default strategy.
 
         Raises `NoOffsetForPartitionError` if there is none.
         """
@@ -286,7 +286,7 @@ class SubscriptionState(AssignedPositions):
 
     @synchronized
     def mark_for_reassignment(self) -> None:
-        """Have partitions assigned anew (1.0)."""
+        """Request a new assignment of partitions (1.0)."""
         self.reset_group_subscription()
         self.needs_partition_assignment = True
 

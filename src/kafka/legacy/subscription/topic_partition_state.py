@@ -37,9 +37,9 @@ class TopicPartitionState:
     """One partition.
 
     Attributes:
-        committed: the last committed offset that was read; None: none was.
-        paused: whether it is not to be read.
-        reset_strategy: where it is to be read from anew; None: it is not to be.
+        committed: the last committed offset that was read; None: no offset was read.
+        paused: whether reading is paused.
+        reset_strategy: the strategy for a reset of the position; None: no reset is needed.
         highwater: the offset after the last record that can be read, as far as it is known.
         next_allowed_retry_time: before this time, in seconds since 1970, no reset is tried.
     """
@@ -73,7 +73,7 @@ class TopicPartitionState:
 
     @property
     def awaiting_reset(self) -> bool:
-        """Whether the position is to be found anew."""
+        """Whether the position needs a reset."""
         return self.reset_strategy is not None
 
     def is_missing_position(self) -> bool:
@@ -91,7 +91,7 @@ class TopicPartitionState:
         self.drop_pending_message_set = self.drop_pending_record_batch = True
 
     def reset(self, strategy: Any) -> None:
-        """Have the position found anew."""
+        """Request a reset of the position."""
         self.reset_strategy = strategy
         self._position = self.next_allowed_retry_time = None
 

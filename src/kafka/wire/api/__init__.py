@@ -1,7 +1,8 @@
-"""The messages, declared: one module per API, all versions of Kafka 3.9 and 4.3 together.
+"""Declarations of the messages: one module per API, with all versions of Kafka 3.9 and 4.3 together.
 
-A module holds the request, the response, and the structs inside them under Kafka's names; a struct that both messages
-have under one name but not alike is prefixed with the message's name. Which versions have a field stands beside it.
+A module contains the request, the response, and their structs under Kafka's names. If the two messages have different
+structs of the same name, each is prefixed with its message's name. Each field is declared with the versions that have
+it.
 Imports `kafka.wire.fields` and `kafka.wire.message` only.
 
 To add a message or a version: a module here, or its fields with their versions; ``scripts/draft_messages.py`` drafts

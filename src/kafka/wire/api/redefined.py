@@ -1,4 +1,4 @@
-"""Messages of Kafka 3.9 whose versions a later release defined anew.
+"""Messages of Kafka 3.9 whose versions a later release redefined.
 
 Version 0 of ReadShareGroupStateSummaryResponse was a draft in 3.9 and got another field before it was declared stable;
 VoteRequest has the same bytes under other names. `message_class(name, release="3.9")` gives these classes.
