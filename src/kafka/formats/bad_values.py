@@ -53,7 +53,7 @@ def id_at(data: memoryview, at: int) -> int:
 
 
 def prefix_hint(value: bytes | memoryview) -> str:
-    """What to add to the cause why a value could not be decoded by itself: whether it seems to have a prefix."""
+    """Return a hint for the error message of a value decoded without a registry, if it seems to have a prefix."""
     if len(value) < PREFIX_SIZE or value[0] != 0:
         return ""
     schema_id = int.from_bytes(value[1:PREFIX_SIZE], "big")

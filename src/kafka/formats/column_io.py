@@ -47,7 +47,7 @@ class ColumnWriter(Protocol):
 
     @property
     def field_names(self) -> Collection[str]:
-        """The fields of the schema, if it is a record; else empty."""
+        """The fields of the schema; empty if it is not a record."""
 
     def encode(self, column: Any) -> pa.BinaryArray:
         """Encode an array, each row as one value; raises ValueError for a row that does not fit."""
@@ -129,7 +129,7 @@ def reader_of(given: Any, name: str) -> ColumnReader:
         name: of the argument.
 
     Raises:
-        TypeError: it is something else.
+        TypeError: it has another type.
         ValueError: there is no such kind.
     """
     return _of(given, name, "reader", "decode_known")  # type: ignore[no-any-return]

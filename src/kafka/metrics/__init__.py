@@ -3,12 +3,12 @@
 | module | what |
 |---|---|
 | `windows` | what the clients count with, once per batch or answer |
-| `client_metrics` | the registry of one client: made when somebody looks, or has reporters |
+| `client_metrics` | the registry of one client: created when its metrics are read, or for reporters |
 | the others | kafka-python's classes, to read a client's metrics and to build upon, at their import paths of then |
 
 What a sensor works out, such as an average, is in `kafka.legacy.metrics`, but for `Total`, which telemetry knows.
 
-The names below are loaded when they are first used, as a client whose metrics nobody looks at needs none of them.
+The names below are loaded on first use, because a client needs none of them unless the program reads its metrics.
 """
 
 from __future__ import annotations

@@ -70,11 +70,11 @@ class MetricName:
 
 
 class Quota:
-    """A bound that the value of a metric may not pass.
+    """A bound that the value of a metric must not exceed, or must not fall below.
 
     Arguments:
         bound: the last value that is allowed.
-        is_upper: whether larger values are forbidden; else smaller ones are.
+        is_upper: True forbids larger values, False smaller ones.
     """
 
     __slots__ = ("_bound", "_upper")
@@ -127,11 +127,11 @@ class MetricConfig:
     """How a metric is computed. Values are collected in samples, of which the last few count.
 
     Arguments:
-        quota: a bound that recording may not lead past.
-        samples: how many samples count.
-        event_window: with so many values a sample is full.
-        time_window_ms: after so many milliseconds it is full, too.
-        tags: those of every metric in the registry.
+        quota: a bound that the metric must keep when values are recorded.
+        samples: number of samples that count.
+        event_window: number of values after which a sample is full.
+        time_window_ms: milliseconds after which a sample is full, too.
+        tags: tags of every metric in the registry.
 
     Raises `ValueError` for fewer than one sample.
     """

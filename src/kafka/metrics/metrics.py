@@ -97,8 +97,8 @@ class Metrics:
 
         Arguments:
             config: for its metrics that have none; None: the default config.
-            inactive_sensor_expiration_time_seconds: after so long without a value it may be removed.
-            parents: sensors that are given each of its values, too.
+            inactive_sensor_expiration_time_seconds: seconds without a value after which it may be removed.
+            parents: sensors that also receive each of its values.
 
         Raises `ValueError` for an empty name, and for parents that would make a circle.
         """

@@ -25,9 +25,9 @@ class Sensor:
     Arguments:
         registry: takes the metrics.
         name: of the sensor.
-        parents: sensors that are given each value, too.
+        parents: sensors that also receive each value.
         config: for metrics that have none.
-        inactive_sensor_expiration_time_seconds: after so long without a value it has expired.
+        inactive_sensor_expiration_time_seconds: seconds without a value after which it has expired.
 
     Raises `ValueError` for an empty name, and for parents that lead back to it.
     """

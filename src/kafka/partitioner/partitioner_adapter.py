@@ -20,7 +20,7 @@ def adapt_partitioner(given: Any) -> Pick | None:
         given: None, a `Partitioner` or an object with such a `partition` method, or a callable
             ``(key_bytes, all_partitions, available)``.
 
-    Raises `KafkaConfigurationError` for anything else.
+    Raises `KafkaConfigurationError` for any other value.
     """
     if given is None or type(given) is DefaultPartitioner or given is DefaultPartitioner:
         return None

@@ -35,12 +35,12 @@ class BatchFields:
     """What each of its records asks of a batch: compiled, it need not be looked up by name.
 
     Attributes:
-        builder: takes the records, as long as the batch is open.
+        builder: takes the records while the batch is open.
         callbacks: of records; None once the batch is done or split.
         named: which records go to this partition because the caller named it, as runs: the first index of each and the
-            one behind its last; None where the partitioner chose for all.
-        parts: where the records are now if they were moved to other batches; else None. Each run of records has the
-            index of its first one, the batch, and the index that this one has there.
+            index after its last; None if the partitioner chose for all.
+        parts: where the records are now if they were moved to other batches; None if they were not. Each run of
+            records has the index of its first record, the batch, and the index of that record there.
     """
 
 
@@ -209,7 +209,7 @@ class FutureRecordMetadata:
         return self
 
     def observe(self, f: Callable[[Any], object]) -> None:
-        """As `add_both`, for those that only watch: a failure that nobody else has looked at stays unseen.
+        """Like `add_both`, for mere observers: the call does not mark a failure as seen.
 
         Arguments:
             f: called with the `RecordMetadata` or the error.

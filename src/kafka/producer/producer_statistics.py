@@ -182,7 +182,7 @@ class ProducerStatistics:
         (self._topics.get(batch.topic_partition.topic) or self._begin(batch)).at(now).errors += batch.count
 
     def called(self, call: str, seconds: float) -> None:
-        """A call of `CALLS` has succeeded, after so long."""
+        """Count a successful call, one of `CALLS`, that took `seconds`."""
         self.call_ns[call] += round(seconds * 1e9)
 
     def answered(self, throttle_ms: float, now: float) -> None:

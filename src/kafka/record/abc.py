@@ -47,7 +47,7 @@ class ABCRecord(abc.ABC):
     @property
     @abc.abstractmethod
     def checksum(self) -> int | None:
-        """Of a message of magic 0 or 1; else None."""
+        """The checksum of a message of magic 0 or 1; None for other formats."""
 
     @abc.abstractmethod
     def validate_crc(self) -> bool:

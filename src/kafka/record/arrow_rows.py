@@ -145,15 +145,15 @@ class ArrowRows:
     ) -> list[memoryview]:
         """Spread rows over the partitions of a topic as Kafka's default partitioner does.
 
-        The column `partition` decides where it is not null, else murmur2 of the key. Rows with neither all go to
-        `null_key_partition`, or in turn to each partition from `first_partition` on if that is None.
+        If the column `partition` is not null, it decides. Otherwise, murmur2 of the key does. Rows with neither all go
+        to `null_key_partition`, or, if that is None, in turn to each partition from `first_partition` on.
 
         Args:
-            n_partitions: how many partitions the topic has.
+            n_partitions: number of partitions of the topic.
             rows: row numbers, int32; None for all.
-            null_key_partition: as said.
-            first_partition: as said.
-            ignore_keys: rows with a key are treated as those without.
+            null_key_partition: see above.
+            first_partition: see above.
+            ignore_keys: treat rows with a key like those without.
 
         Returns:
             For each partition its row numbers (int32), in their order.

@@ -266,14 +266,14 @@ def set_offsets(
     leader_epoch: int,
     log_append_time_ms: int | None = None,
 ) -> None:
-    """Give a batch its place in the log, in place: what a leader does with a batch that was produced to it.
+    """Give a batch its place in the log, in place, as a leader does with a batch that was produced to it.
 
     Args:
         buffer: the writable buffer the header was read from.
         header: of the batch, as read before this call.
         base_offset: the offset of its first record.
         leader_epoch: of the partition (magic 2 only).
-        log_append_time_ms: where the topic's timestamps are the broker's; the checksum is made anew then.
+        log_append_time_ms: if the topic's timestamps are the broker's; this also updates the checksum.
 
     Raises:
         UnsupportedForMessageFormatError: a compressed message of magic 0, which has absolute offsets inside.
@@ -306,10 +306,10 @@ def set_producer_state(
     base_sequence: int,
     transactional: bool | None = None,
 ) -> None:
-    """Give one batch of magic 2 another producer and sequence, in place; its checksum is made anew.
+    """Give one batch of magic 2 another producer and sequence, in place, and update its checksum.
 
-    A producer does so with a batch that was encoded before it was its turn to be sent, and, in a copy, when its id or
-    epoch changes while batches wait to be sent again (KIP-360).
+    A producer does so with a batch that was encoded before its turn to be sent. It also does so, in a copy, when its id
+    or epoch changes while batches wait to be sent again (KIP-360).
 
     Args:
         batch: the whole batch.

@@ -125,18 +125,18 @@ class RunFinder:
         decompress_into: Callable[[memoryview, memoryview], int],
         scratch: memoryview,
     ) -> BatchRun | None:
-        """Find the run from a position on of small batches that are compressed alike, and decompress them.
+        """Find a run of small batches with the same compression, starting at a position, and decompress them.
 
-        What comes out is put into memory: each batch behind its header, each header behind the batch before.
+        The output is contiguous in `scratch`: each header is followed by the decompressed records of its batch.
 
         Args:
             position, room, unchecked_from: as for `uncompressed`.
-            decompress_into: decompresses some bytes into some memory and gives how many came out. Where it cannot, for
-                whatever reason, it raises, and the batch is none of them.
-            scratch: where to; 256 KiB are enough.
+            decompress_into: decompresses bytes into memory and returns the number of bytes written. If it raises, for
+                whatever reason, the run ends before that batch.
+            scratch: memory for the output; 256 KiB are enough.
 
         Returns:
-            None if there are none.
+            The run, or None if there is no such batch.
         """
         at: cython.Py_ssize_t = position
         filled: cython.Py_ssize_t = 0
@@ -152,7 +152,7 @@ class RunFinder:
                 size = decompress_into(
                     self._view[at + layout.HEADER_SIZE : at + self._size], scratch[filled + layout.HEADER_SIZE :]
                 )
-            except Exception:  # it is looked at by itself then, and the error told with what is known of it
+            except Exception:  # the batch is then decoded separately, which reports the error with its context
                 break
             if not self._has_room(size, room):
                 break
@@ -211,7 +211,7 @@ class RunFinder:
     @cython.inline
     @cython.exceptval(check=False)
     def _has_room(self, size: cython.Py_ssize_t, room: cython.longlong) -> cython.bint:
-        """Whether the columns may take the batch too, whose records have so many bytes, and its count is possible."""
+        """Whether the batch, with `size` bytes of records, also fits into the columns, and its count is possible."""
         if self._count > size // layout.MIN_RECORD_SIZE:
             return False
         return self._bytes + size + ROW_BYTES * (self._records + self._count) <= room

@@ -139,9 +139,9 @@ class ColumnStorage:
         self.checksums[:rows] = memoryview(b"\xff" * (8 * rows)).cast("q")
 
     def grow_headers(self, rows: int, keys_size: int, values_size: int, needed_size: int) -> None:
-        """Make room for headers of `needed_size` encoded bytes beside those that are there, and at least double it.
+        """Make room for headers of `needed_size` encoded bytes in addition to the existing ones; at least double it.
 
-        A header takes two bytes at the least, which bounds their number.
+        A header takes at least two bytes, which bounds the number of headers.
         """
         if self.header_ends is None:
             self.header_keys, self.header_values = BinaryStorage(0, 0), BinaryStorage(0, 0)

@@ -142,8 +142,8 @@ class Columns:
     def slice(self, start: int, stop: int) -> Columns:
         """Return some of the rows, as `list[start:stop]` would, without a copy.
 
-        Its `next_offset` and `leader_epoch` are those of the whole if nothing is left out at the end, else those of
-        its last record; the epoch is -1 if it has none.
+        If the slice reaches the end, its `next_offset` and `leader_epoch` are those of the whole. Otherwise, they are
+        those of its last record; the epoch is -1 if the record has none.
         """
         first, last, _ = slice(start, stop).indices(len(self))
         last = max(first, last)

@@ -132,7 +132,7 @@ class BatchDecoder:
     """Decodes the batches of one partition part by part.
 
     Args:
-        data: whole batches, as a fetch response holds them; the last may be cut off and is left out then.
+        data: whole batches, as in a fetch response; the last one may be truncated and is then left out.
         topic: for the records, and for error messages.
         partition: likewise.
         check_crcs: compare every batch with its checksum.
@@ -140,8 +140,8 @@ class BatchDecoder:
         aborted_transactions: `(producer_id, first_offset)` of the transactions that the response lists as aborted.
         start_offset: records below it are left out: a broker sends whole batches.
         stop_offset: records at or above it are left out, and nothing is read behind it.
-        max_decompressed_size: how many bytes the records of one batch may have. A part holds no more than it was asked
-            for beside such a batch, so this bounds the memory that a fetch can take.
+        max_decompressed_size: maximum size in bytes of the records of one batch. A part exceeds the requested size by
+            at most one such batch, so this bounds the memory that a fetch can take.
     """
 
     def __init__(
@@ -177,14 +177,15 @@ class BatchDecoder:
         return self._cursor.finished
 
     def part(self, max_bytes: int) -> tuple[Columns, Exception | None]:
-        """Decode on.
+        """Decode the next part.
 
         Args:
-            max_bytes: the part ends before the batch with which it would pass so many bytes, but has at least one.
+            max_bytes: maximum size of the part. It ends before the batch that would exceed this, but contains at least
+                one batch.
 
         Returns:
-            The columns, with `bytes_consumed` counting from where the part began; and what is wrong with the batch
-            behind them, of the errors that `decode_batches` names. The decoder stays there.
+            The columns, with `bytes_consumed` counted from the start of the part, and the error of the batch behind
+            them, if that is bad; it is one of those that `decode_batches` names. The decoder stays at that batch.
         """
         cursor = self._cursor
         first = cursor.position

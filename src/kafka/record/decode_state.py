@@ -77,8 +77,8 @@ class Cursor:
         """Look at the compressed records between two positions.
 
         Raises:
-            CorruptRecordException: they are seen to be damaged.
-            DecompressionLimitError: they are seen to hold more than is allowed.
+            CorruptRecordException: they are recognizably damaged.
+            DecompressionLimitError: they would decompress to more than is allowed.
             UnsupportedCompressionTypeError: no such codec.
         """
         try:

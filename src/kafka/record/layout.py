@@ -52,7 +52,7 @@ KEY_SIZE_AT_1 = 26
 MIN_MESSAGE_SIZE = 26
 """Of magic 0; a message of magic 1 has eight bytes more."""
 MESSAGE_HEADER = struct.Struct(">qiIbbq")
-"""Offset, length, CRC, magic, attributes, timestamp (what is there in magic 0 means something else)."""
+"""Offset, length, CRC, magic, attributes, timestamp (in magic 0 the last field has another meaning)."""
 
 # Attributes. Those of messages fit one byte, those of batches two, of which only the second is in use.
 CODEC_MASK = 0x07

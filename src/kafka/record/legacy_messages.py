@@ -91,7 +91,7 @@ def _run(
 
 
 def _size_of_next(view: memoryview, at: int, magic: int, attributes: int) -> int:
-    """The size of the message at a position, if it is whole and of the same kind; else 0."""
+    """Return the size of the message at a position, or 0 if it is truncated or of another kind."""
     left = len(view) - at
     if left < MIN_MESSAGE_SIZE or view[at + MAGIC_AT] != magic:
         return 0
@@ -158,7 +158,7 @@ def encode_message(
 
     Args:
         magic: 0 or 1.
-        offset: as it shall stand there.
+        offset: the offset field.
         timestamp_ms: milliseconds since the epoch; magic 0 has none.
         key: None for null.
         value: None for null.

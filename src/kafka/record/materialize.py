@@ -247,7 +247,7 @@ class RecordMaker:
             self._check(stop - 1)
         collects: cython.bint = False
         if cython.compiled and plain:
-            # Nothing that is made is garbage, and no code of anybody else runs: looking for some would be in vain.
+            # None of the objects created here is garbage, and no other code runs: a collection would find nothing.
             collects = PyGC_Disable()  # type: ignore[name-defined]  # noqa: F821
         try:
             for row in range(start, stop):

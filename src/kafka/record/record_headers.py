@@ -35,7 +35,7 @@ class _Writer:
 
     @cython.cfunc
     def put(self, data: bytes, size: cython.Py_ssize_t) -> cython.bint:
-        """Add a size and so many bytes; -1 stands for null."""
+        """Add a size and that number of bytes of `data`; -1 stands for null."""
         needed: cython.Py_ssize_t = self.at + _MAX_VARINT + max(size, 0)
         if needed > self.capacity:
             self.capacity = max(needed, 2 * self.capacity)

@@ -42,7 +42,7 @@ class _Fields(NamedTuple, Generic[Key, Value]):
 
 _DEFAULTS: dict[str, Any] = {**dict.fromkeys(_Fields._fields[2:]), "offset": -1}
 _OTHERS = len(_DEFAULTS)
-"""How many fields there are beside topic and partition."""
+"""Number of fields without topic and partition."""
 _HEADERS = _Fields._fields.index("headers")
 _ORDER_BEFORE_2_3 = tuple(name for name in _DEFAULTS if name != "leader_epoch")
 
@@ -60,7 +60,7 @@ class ConsumerRecord(_Fields[Key, Value]):
         key: what the key deserializer made of the key; bytes without one; None for a null key.
         value: likewise of the value; None is a tombstone.
         headers: `(key, value)` in the producer's order, keys as str, values as bytes or None.
-        checksum: the CRC of a message of magic 0 or 1, else None.
+        checksum: the CRC of a message of magic 0 or 1; None for other formats.
         serialized_key_size: in bytes, -1 for a null key.
         serialized_value_size: in bytes, -1 for a null value.
         serialized_header_size: of all header keys and values in bytes, -1 without headers.

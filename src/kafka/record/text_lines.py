@@ -87,7 +87,7 @@ class _Column:
     @cython.cfunc
     @cython.exceptval(check=False)
     def size(self, first: cython.Py_ssize_t, stop: cython.Py_ssize_t, null: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """How many bytes the rows have, with so many for each null."""
+        """Return the size of the rows in bytes, counting `null` bytes for each null."""
         row: cython.Py_ssize_t
         total: cython.Py_ssize_t = self.ends[stop] - self.ends[first]
         if self.has_nulls and null > 0:

@@ -32,7 +32,7 @@ class Avro:
         Args:
             schema: JSON text, or the result of `json.loads`.
             references: schemas that define what this one refers to by name, each after those that it refers to.
-            strict: records that are encoded must have all fields of the schema, and no others; else missing ones are
+            strict: records to encode must have all fields of the schema and no others. If False, missing fields get
                 their defaults, or null, and others are ignored.
 
         Raises:

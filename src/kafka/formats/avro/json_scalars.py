@@ -1,4 +1,4 @@
-"""Avro's simple and logical types in JSON and back: numbers, true and false, and texts for everything else.
+"""Avro's simple and logical types in JSON and back: numbers, true, false, and texts for all other types.
 
 Bytes are hexadecimal, decimals are their digits, dates and times are as in ISO 8601, and the numbers that JSON lacks
 are "NaN", "Infinity" and "-Infinity".

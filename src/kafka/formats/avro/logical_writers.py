@@ -73,7 +73,7 @@ def _date_of(text: Any) -> Any:
 @cython.final
 @cython.cclass
 class TimeWriter(ObjectWriter):
-    """Writes a time of day, in units of so many microseconds; finer digits are cut off."""
+    """Writes a time of day as a number of units of `unit` microseconds; finer digits are cut off."""
 
     count: ObjectWriter
     unit: cython.longlong
@@ -209,7 +209,7 @@ class DecimalWriter(ObjectWriter):
 
     @cython.cfunc
     def _bounded(self, number: Any) -> Any:
-        """Return a number if it has an allowed number of digits, else None."""
+        """Return the number, or None if it has too many digits."""
         return number if abs(number) < 10**self.precision else None
 
     @cython.cfunc

@@ -40,7 +40,7 @@ def whole(value: Any) -> Any:
 
 @cython.cfunc
 def as_bytes(value: Any) -> Any:
-    """Return the bytes of a bytes-like object, None for anything else."""
+    """Return the bytes of a bytes-like object, or None for any other object."""
     if type(value) is bytes:
         return value
     return bytes(value) if isinstance(value, (bytes, bytearray, memoryview)) else None
@@ -239,7 +239,7 @@ class FixedWriter(ObjectWriter):
 
 
 def symbol_of(value: Any) -> str:
-    """Return the symbol for a member of an `enum.Enum`: its value if that is text, else its name."""
+    """Return the symbol for a member of an `enum.Enum`: its value if that is text, or its name if not."""
     if not isinstance(value, enum.Enum):
         return ""
     return value.value if isinstance(value.value, str) else value.name

@@ -291,7 +291,7 @@ def _is_promoted(writer: Primitive, reader: Primitive) -> bool:
 
 
 def _check_scale(writer: Logical | None, reader: Logical | None, path: str) -> None:
-    """Refuse decimals whose digits would mean something else."""
+    """Refuse decimals with different scales, whose digits would change their meaning."""
     if reader is None or reader.name != "decimal" or writer is None or writer.name != "decimal":
         return
     if writer.scale != reader.scale:

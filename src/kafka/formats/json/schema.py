@@ -18,10 +18,10 @@ def arrow_type(schema: Any, references: Mapping[str, Any] | None = None) -> pa.D
     Args:
         schema: a `pyarrow.Schema` or `DataType`; a Spark type, or the JSON of one; columns as in SQL,
             `"id bigint, name string"`; or a JSON Schema, as a text or as objects.
-        references: schemas that a JSON Schema refers to, by the names that it has for them; texts or objects.
+        references: schemas that a JSON Schema refers to, by the names that it uses for them; texts or objects.
 
     Raises:
-        JsonSchemaError: it is none of these, or no column can hold it.
+        JsonSchemaError: the schema is of another kind, or no column can hold it.
     """
     if isinstance(schema, pa.Schema):
         return pa.struct(list(schema))

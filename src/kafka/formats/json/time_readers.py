@@ -207,10 +207,10 @@ class TimeReader(Reader):
 @cython.final
 @cython.cclass
 class TimestampReader(Reader):
-    """Reads a date and a time, as 2026-01-31T23:59:59.999Z; with an offset if the column is of UTC, else without.
+    """Reads a date and a time such as 2026-01-31T23:59:59.999Z: with an offset for a UTC column, otherwise without one.
 
-    `per_second` units of the column are a second. With `epoch_unit`, whole numbers since 1970, in as many units a
-    second, are read as well.
+    `per_second` is the number of the column's units in a second. With `epoch_unit`, it also reads whole numbers since
+    1970, with `epoch_unit` units in a second.
     """
 
     _values: Int64Column

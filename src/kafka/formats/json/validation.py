@@ -134,7 +134,7 @@ def plain_value(value: Any, of_scalar: Callable[[Any], Any]) -> Any:
 
     Args:
         value: the value; the contents of dicts, lists, tuples and sets are converted, too.
-        of_scalar: converts everything else, such as numbers and bytes.
+        of_scalar: converts values of all other types, such as numbers and bytes.
     """
     if isinstance(value, Mapping):
         return {name: plain_value(each, of_scalar) for name, each in value.items()}

@@ -103,13 +103,13 @@ def registered(answer: Mapping[str, Any], asked: str, *needed: str) -> Registere
 
 
 def version_of(answer: Any, asked: str) -> SchemaVersion:
-    """A subject and the number of a version; raises `SchemaRegistryError` for anything else."""
+    """A subject and the number of a version; raises `SchemaRegistryError` for any other answer."""
     _check(_of_type(answer, dict, "version", asked), _REFERENCE_TYPES, asked)
     return SchemaVersion.from_dict(answer)
 
 
 def settings_of(answer: Mapping[str, Any], asked: str) -> ServerConfig:
-    """Settings; raises `SchemaRegistryError` for anything else."""
+    """Settings; raises `SchemaRegistryError` for any other answer."""
     _check(answer, _SETTING_TYPES, asked)
     try:
         return ServerConfig.from_dict(answer)
@@ -118,13 +118,13 @@ def settings_of(answer: Mapping[str, Any], asked: str) -> ServerConfig:
 
 
 def association_of(answer: Any, asked: str) -> Association:
-    """A subject of a resource; raises `SchemaRegistryError` for anything else."""
+    """A subject of a resource; raises `SchemaRegistryError` for any other answer."""
     _check(_of_type(answer, dict, "association", asked), _RESOURCE_TYPES | _ASSOCIATION_TYPES, asked)
     return Association.from_dict(answer)
 
 
 def associated(answer: Mapping[str, Any], asked: str) -> AssociationResponse:
-    """The subjects that a resource got; raises `SchemaRegistryError` for anything else."""
+    """The subjects that a resource got; raises `SchemaRegistryError` for any other answer."""
     _check(answer, _RESOURCE_TYPES | {"associations": list}, asked)
     for each in answer.get("associations") or ():
         _check(_of_type(each, dict, "association", asked), _ASSOCIATION_TYPES, asked)
@@ -142,7 +142,7 @@ def text_of(answer: Mapping[str, Any], asked: str, *names: str) -> str:
 
 
 def items_of(answer: list[Any], kind: type, asked: str) -> list[Any]:
-    """A list of texts or numbers; raises `SchemaRegistryError` if it contains anything else."""
+    """A list of texts or numbers; raises `SchemaRegistryError` if it contains items of another type."""
     return [_of_type(each, kind, "item", asked) for each in answer]
 
 

@@ -41,7 +41,7 @@ class ReaderCore:
 
         Arguments:
             schema: the reader's.
-            parsed: the parsed schema for Avro, else a `Json` or `Protobuf`.
+            parsed: the parsed Avro schema, a `Json` or a `Protobuf`.
             subject: the schema's subject, if it is registered.
 
         Raises `AvroSchemaError`, `JsonSchemaError` or `ProtobufSchemaError` if no column can hold it.
@@ -186,13 +186,13 @@ def kind_of(schema: Schema) -> str:
 
 
 def schema_of(given: Any, subject: str | None) -> Schema:
-    """The schema that a user's argument stands for.
+    """Return the schema that a user's argument stands for.
 
     Arguments:
         given: a `Schema`, the text of an Avro schema, the `pyarrow.Schema` of columns, or the type of a struct column.
         subject: its subject, after which the record of columns is named.
 
-    Raises `TypeError` for anything else, `AvroSchemaError` for columns that Avro has no type for.
+    Raises `TypeError` for an argument of another type, `AvroSchemaError` for columns that Avro has no type for.
     """
     if isinstance(given, Schema):
         return given

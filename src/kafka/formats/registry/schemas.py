@@ -307,7 +307,7 @@ def readable(schema: Schema) -> str:
 
 
 def checked_schema(given: object) -> Schema:
-    """Return a schema; raises `TypeError` for anything else, such as its text alone."""
+    """Return the argument if it is a `Schema`; raises `TypeError` if not, for example for the text of a schema."""
     if isinstance(given, Schema):
         return given
     advice = ": make one of the text, such as Schema(text, 'AVRO')" if isinstance(given, str) else ""

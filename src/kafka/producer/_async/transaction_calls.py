@@ -23,13 +23,13 @@ _MAY_BE_ABORTED = (*_OPEN, TransactionState.FAILED)
 
 
 class AsyncTransactionCalls:
-    """The calls of a producer that has the option `transactional_id`, as those of Kafka's Java producer.
+    """The calls of a producer that has the option `transactional_id`, as in Kafka's Java producer.
 
-    Three kinds of errors tell what to do. `TransactionAbortableError`: something of the transaction could not be
-    written, its cause says what; `abort_transaction()`, after which the producer goes on. `TransactionFatalError`, and
-    so `ProducerFencedError` (another producer of this name has taken over): close the producer. `KafkaTimeoutError`:
-    `max_block_ms` are over, and nothing is decided; make the same call again, which goes on waiting. A call that was
-    interrupted may be made again, too, and does nothing if it has succeeded by then.
+    Three kinds of errors tell what to do. `TransactionAbortableError`: some of the transaction could not be written,
+    and the error's cause says what. Call `abort_transaction()`; the producer can then be used again.
+    `TransactionFatalError`, including `ProducerFencedError` (another producer of this name has taken over): close the
+    producer. `KafkaTimeoutError`: `max_block_ms` have passed, and nothing is decided. Repeat the call to go on waiting.
+    You can also repeat a call that was interrupted; it does nothing if it has succeeded in the meantime.
     """
 
     _core: ProducerCore | None

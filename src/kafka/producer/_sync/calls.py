@@ -39,28 +39,29 @@ class ProducerCalls(TransactionCalls):
         value: WriteAs | None = None,
         progress: bool | Tell = False,
     ) -> FutureArrowResult:
-        """Send every row of an Arrow table or batch as a record, without making an object a row.
+        """Send each row of an Arrow table or batch as a record, without creating an object per row.
 
-        What does not fit into `buffer_memory` waits, as in `send`. Rows of one partition keep their order, also among
-        records sent before and after.
+        Rows that do not fit into `buffer_memory` wait, as in `send`. Rows of one partition keep their order, also
+        relative to records sent before and after.
 
         Arguments:
-            topic: where the records go.
+            topic: topic to send to.
             data: a `pyarrow.Table` or `RecordBatch`, anything with ``__arrow_c_stream__`` (a polars or pandas
                 DataFrame, a relation of DuckDB, a `RecordBatchReader`) or ``__arrow_c_array__``, or a dict of columns.
                 Its columns are `value` (binary or text) and, optionally, `key` (likewise), `headers` (list of structs
                 of `key` and `value`), `partition` (integer; null lets the partitioner choose) and `timestamp`
-                (timestamp, or milliseconds since 1970-01-01 UTC). What `poll_arrow()` gives besides is passed over, so
-                that its batches can be sent as they are. Serializers and a user's partitioner do not apply.
-            key: writes the column `key`, of any type: what ``writer()`` of a schema registry's client returns, an
+                (timestamp, or milliseconds since 1970-01-01 UTC). Other columns of `poll_arrow()` are ignored, so its
+                batches can be sent unchanged. Serializers and a user's partitioner do not apply.
+            key: encodes the column `key`, of any type: the result of ``writer()`` of a schema registry's client, an
                 `Avro`, `Json` or `Protobuf` object, or "string", "bytes", "short", "int", "long", "float" or "double".
-            value: the same for `value`; without that column, the columns that are not named above are a value's fields.
-            progress: True shows a bar (needs Rich); a function is called with the number of rows taken so far and in
-                all. Rows that are taken are on their way, and not yet acknowledged; what the function raises stops the
-                others.
+            value: the same for `value`; without that column, the columns not named above are the fields of the value.
+            progress: True shows a bar (needs Rich); a function is called with the number of rows taken so far and the
+                total. Rows taken are on their way, but not yet acknowledged. If the function raises, the remaining rows
+                are not sent.
 
-        Returns a future of an `ArrowResult`, for all rows together. Raises as `send`; `ImportError` without pyarrow,
-        `TypeError` and `ValueError` for data that are no records, and typed ones that do not fit: none is sent then.
+        Returns a future of an `ArrowResult` for all rows together. Raises the same errors as `send`, `ImportError`
+        without pyarrow, and `TypeError` or `ValueError` for data that are not records and for typed data that do not
+        fit; nothing is sent then.
         """
         from kafka.producer._sync.arrow_sender import send_rows
 
@@ -73,15 +74,15 @@ class ProducerCalls(TransactionCalls):
     def flush(self, timeout: float | None = None) -> None:
         """Send everything that is buffered now, without lingering, and wait until it is delivered or has failed.
 
-        Callbacks have run when it returns, but for those after the one that calls it.
+        All callbacks have run when it returns; if a callback calls it, those after that callback have not.
 
         Arguments:
-            timeout: longest wait in seconds; None waits for as long as it takes: `delivery_timeout_ms` at the most for
+            timeout: longest wait in seconds. None waits for as long as it takes: at most `delivery_timeout_ms` for
                 records, and as long again for callbacks.
 
-        Raises `KafkaTimeoutError` when the time is up, `IllegalArgumentError` if it is negative. If records have failed
-        since the last call, and nobody holds their futures or has looked at them, raises the first of these failures,
-        with the number of all.
+        Raises `KafkaTimeoutError` when the time is up, `IllegalArgumentError` for a negative timeout. If records have
+        failed since the last call, and the program neither holds their futures nor has checked them, it raises the
+        first of these failures, with their total number.
         """
         core = self._started()
         self._runner.run(core, core.flush(checked_timeout_s(timeout), self._runner.in_callback()))
@@ -137,12 +138,13 @@ class ProducerCalls(TransactionCalls):
         return self._runner.run(core, core.telemetry.client_instance_id(limit_ms))
 
     def register_metric_for_subscription(self, metric: KafkaMetric) -> None:
-        """Push a metric of the program's own to brokers along with the client's, where they subscribe to it (KIP-1076).
+        """Push one of the program's metrics to brokers that subscribe to it, along with the client's (KIP-1076).
 
-        Its name there is "org.apache.kafka", group and name with dots; a `kafka.metrics.stats.Total` is a sum, all else
-        a gauge. One with the `MetricName` of a metric of the client is passed over. Any thread may call this.
+        Its name there consists of "org.apache.kafka", the group and the name, joined by dots. A
+        `kafka.metrics.stats.Total` is pushed as a sum, any other metric as a gauge. A metric with the `MetricName` of
+        one of the client's metrics is ignored. Any thread may call this.
 
-        Raises `TypeError` for what is no `KafkaMetric`.
+        Raises `TypeError` for an object that is not a `KafkaMetric`.
         """
         self._started().telemetry.register(metric)
 

@@ -47,7 +47,7 @@ def serialized(
 
 
 def checked_bytes(what: str, topic: str, given: Any, serializer: AdaptedSerializer | None) -> bytes:
-    """Convert other buffers to bytes; raises `TypeError` for anything else."""
+    """Convert a bytes-like object to bytes; raises `TypeError` for any other type."""
     if isinstance(given, bytes):
         return bytes(memoryview(given))  # a subclass may override `__bytes__`
     if isinstance(given, (bytearray, memoryview)):
@@ -121,7 +121,7 @@ def checked_timeout_s(given: Any, unit: str = "seconds") -> float | None:
 
 
 def checked_number(topic: str, given: Any, source: str) -> int:
-    """Convert a partition number of any integer type to int; raises `TypeError` for anything else."""
+    """Convert a partition number of any integer type to int; raises `TypeError` for other types."""
     if isinstance(given, bool) or not hasattr(type(given), "__index__"):
         raise AssertedTypeError(f"{source} for topic {topic!r} must be an int, not {type(given).__name__}")
     return operator.index(given)

@@ -26,7 +26,7 @@ _BATCH_BYTES = 256 * 1024
 """Size of batches of rows in bytes, or `batch_size` if larger; linger_ms does not apply to rows."""
 _CHUNK_BYTES = 8 * 1024 * 1024
 _WORTH_BYTES = 2 * 1024 * 1024
-"""A thread pays for so much, where it is to be compressed; for less, batches would also be filled less."""
+"""Minimum bytes per thread that make compressing in several threads worthwhile; with less, batches are less full."""
 _MOST_HELPERS = 3
 
 
@@ -130,7 +130,7 @@ class ArrowEncoder:
     def enqueue(self, rows: EncodedRows, reserved: Reservation) -> None:
         """Add a batch to its queue, using the memory in `reserved`, which equals its size.
 
-        Raises `IllegalArgumentError` where the topic was made again without a partition that a row names.
+        Raises `IllegalArgumentError` if the topic was recreated without a partition that a row names.
         """
         place = TopicPartition(self._topic, rows.partition)
         try:

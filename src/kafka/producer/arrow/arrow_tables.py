@@ -39,7 +39,7 @@ def as_arrow(data: Any) -> pa.Table | pa.RecordBatch:
         data: a `pyarrow.Table` or `RecordBatch`, an object with ``__arrow_c_stream__`` (a polars or pandas DataFrame, a
             `RecordBatchReader`, which is read to its end) or ``__arrow_c_array__``, or a dict of columns.
 
-    Raises `TypeError` for anything else, and for columns of Python objects whose type is not clear.
+    Raises `TypeError` for other types of data, and for columns of Python objects whose type is ambiguous.
     """
     if isinstance(data, (pa.Table, pa.RecordBatch)):
         return _plain(data)

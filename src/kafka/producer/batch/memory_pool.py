@@ -133,7 +133,7 @@ class MemoryPool:
     def waiter(self, amount: int, reserved: Reservation) -> asyncio.Future[None]:
         """Return a future, for a coroutine on the producer's loop, that completes when the bytes are reserved.
 
-        Whoever does not wait for it any more cancels it and calls `wake`, for the sake of those behind.
+        A caller that stops waiting must cancel it and call `wake`, so that the waiters behind it can proceed.
         """
         granted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append((amount, reserved, granted))

@@ -233,11 +233,12 @@ class ProducerBatch(BatchFields):
         self._finish(None)
 
     def fail(self, error: KafkaError, record_errors: Mapping[int, str | None] | None = None) -> None:
-        """The records are lost to `error`; has their callbacks run.
+        """Fail the records with `error`, and have their callbacks run.
 
         Arguments:
-            error: what befell the batch.
-            record_errors: which records the broker refused, and why (KIP-467); the others were only beside them.
+            error: why the batch failed.
+            record_errors: which records the broker refused, and why (KIP-467); the others failed only because they
+                were in the same batch.
         """
         self.record_errors = record_errors or None
         self._finish(error)

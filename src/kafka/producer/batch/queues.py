@@ -129,17 +129,17 @@ class PartitionQueue(QueueFields):
 class TopicQueues:
     """The queues of a topic's partitions, and the current partition for records without a key.
 
-    `queues` may have more than `count`: those of partitions that the topic had before it was made again, which are
-    empty. Threads that chose one of these a moment ago still find it there.
+    `queues` may contain more than `count` queues: those of partitions that the topic had before it was recreated are
+    kept, but empty. A thread that has just chosen one of these still finds it.
 
     Arguments:
         topic: name of the topic.
-        partitions: their number.
-        available: those that have a leader.
-        sticky_bytes: after how many bytes records without a key move on to another partition, if their batch is not
-            closed before (KIP-480, KIP-794).
+        partitions: number of partitions.
+        available: the partitions that have a leader.
+        sticky_bytes: after how many bytes records without a key move on to another partition, unless their batch is
+            closed earlier (KIP-480, KIP-794).
         rng: chooses among the partitions.
-        adaptive: whether a partition is chosen the rarer, the more batches wait for it (KIP-794).
+        adaptive: whether a partition is chosen less often the more batches wait for it (KIP-794).
     """
 
     __slots__ = (

@@ -1,7 +1,7 @@
 """Converts encoded batches to other batches.
 
-They are smaller for a broker that finds a batch too large, older for an old broker, and for other partitions where the
-topic was made again.
+The new batches are smaller if a broker finds a batch too large, of an older format for an old broker, and for other
+partitions if the topic was recreated.
 """
 
 from __future__ import annotations

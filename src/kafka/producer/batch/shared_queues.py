@@ -65,7 +65,7 @@ class SharedQueues:
         """Reentrant: a signal handler or finalizer may call `send` within a `send` of the same thread."""
         self.memory = MemoryPool(options.buffer_memory, self.lock)
         self.topics: dict[str, TopicQueues] = {}
-        """Topics whose partitions are known; empty while records are refused, so that `send()` checks nothing else."""
+        """Topics whose partitions are known; empty while records are refused, so that `send()` needs no other check."""
         self.magic = 2
         self.refusal: KafkaError | None = None
         """Why no records are accepted now; None if they are."""
@@ -228,7 +228,7 @@ class SharedQueues:
 
     def refuse(self, reason: KafkaError) -> None:
         """Accept no more records."""
-        with self.lock:  # whoever has it still puts a batch into a queue
+        with self.lock:  # a thread that holds it first finishes adding its batch to a queue
             if not self._refuses_for_good:
                 self._refuses_for_good = True
                 self.refusal = reason

@@ -62,7 +62,7 @@ def action_for(
         return BatchAction.SPLIT
     if has_sequence:
         if issubclass(error, _GAP):
-            # Nobody before it can fill the gap any more when it is the first; else somebody may.
+            # If it is the first, no earlier batch can fill the gap any more. Otherwise, one still may.
             if not is_first:
                 return BatchAction.RETRY_IN_ORDER
             return BatchAction.FAIL if transactional else BatchAction.BUMP_EPOCH

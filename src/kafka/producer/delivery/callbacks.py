@@ -103,10 +103,10 @@ class Callbacks:
 
 @cython.cfunc
 def _is_same(function: Any, last: Any) -> cython.bint:
-    """Whether two functions are one, or one method of one object, so that either can be kept in the other's place.
+    """Whether two functions are the same, or the same method of one object, so that either can replace the other.
 
-    `list.append` and the like are an object more each time they are asked for, and one that the garbage collector looks
-    at: with many records under way it would take longer than all else.
+    Each access to `list.append` and the like creates another object, which the garbage collector tracks. With many
+    records under way, the collector would take longer than all other work.
     """
     if function is last:
         return True

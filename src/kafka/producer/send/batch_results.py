@@ -252,8 +252,8 @@ class BatchResults:
     def _goes_behind_doubtful(self, queue: PartitionQueue, batch: ProducerBatch) -> bool:
         """Send a batch after those that a broker may have received after it, if there are any.
 
-        There are where a topic was made again while requests by its name were on their way: the broker refused one, and
-        took one that came after it. In a new epoch that would be written twice.
+        There are some if a topic was recreated while requests with its name were on their way: the broker refused one
+        batch and accepted a later one. In a new epoch the later one would be written twice.
         """
         doubtful = next((at for at, each in enumerate(queue.retries) if each.doubts), None)
         if queue.proven or doubtful is None:

@@ -201,5 +201,5 @@ class BatchCompressor:
 
         try:
             await self._elsewhere(work)
-        except RuntimeError:  # no thread can be had, as when the interpreter is about to end
+        except RuntimeError:  # no thread can be started, for example because the interpreter is exiting
             work()

@@ -92,7 +92,7 @@ class ProduceRequests:
             assert batch.data is not None
             data = batch.data
             if batch.attempts == 0 and batch.producer_id >= 0 and magic_of(data) == 2:
-                assert not isinstance(data, bytes)  # nobody but us has seen it yet
+                assert not isinstance(data, bytes)  # not shared yet, so it is still mutable
                 set_producer_state(data, batch.producer_id, batch.producer_epoch, batch.base_sequence, transactional)
         else:
             assert batch.builder is not None
@@ -171,7 +171,7 @@ class ProduceRequests:
     def _written(
         batches: Sequence[ProducerBatch], take: Take, response: ProduceResponse | None, error: Exception | None
     ) -> None:
-        """Without acknowledgements nobody answers: all that is known is that it was written to the socket."""
+        """Without acknowledgements the broker does not answer: it is only known that the socket took the request."""
         answers = None if response is None else {batch.topic_partition: Answer(NoError) for batch in batches}
         asyncio.get_running_loop().call_soon(take, answers, error, 0)  # this may still be inside of `post`
 

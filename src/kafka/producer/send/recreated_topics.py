@@ -1,12 +1,12 @@
-"""What waits to be sent to a topic that was deleted and made again goes to the partitions that the new one has.
+"""Moves unsent records of a topic that was deleted and recreated to the partitions of the new topic.
 
-A batch that was sent when the topic was found to be another one is waited for; nothing else of the topic is sent
-meanwhile. Then each record that is not known to be written is partitioned anew, in its order and before all that came
-since, so that records of one key stay in one partition, in their order. One whose partition the caller named stays
+When the client notices that a topic was recreated, it first waits for the batches in flight and sends nothing else to
+the topic. Then it repartitions each record that is not known to be written, in order and before all later records, so
+that records with the same key stay in one partition and in order. A record whose partition the caller named stays
 there, or fails if the new topic has no such partition.
 
-A batch that was sent by the topic's name, and whose answer was lost, may be in the new topic already. It keeps its
-partition and its sequence numbers, by which the broker knows it.
+A batch that was sent with the topic's name, and whose answer was lost, may already be in the new topic. It keeps its
+partition and its sequence numbers, by which the broker recognizes it.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ from kafka.structs import TopicPartition
 log = logging.getLogger(__name__)
 
 _LONG_BYTES = 64 * 1024
-"""Batches of more bytes are taken apart in another thread."""
+"""Larger batches, in bytes, are taken apart in another thread."""
 _SLOW_S = 5.0
-"""After so long a partitioner of the user's that does not return is named in the log."""
+"""Seconds after which a user's partitioner that has not returned is named in the log."""
 
 
 Target = int | KafkaError
@@ -58,11 +58,11 @@ _Plans = dict[ProducerBatch, _Plan | KafkaError]
 
 
 class RecreatedTopics:
-    """Sees to topics that were made again. On the loop.
+    """Handles topics that were recreated. On the loop.
 
     Arguments:
-        buffer: the unsent records, and which topics were made again.
-        outcomes: are told of what fails, and of batches that take another's place.
+        buffer: the unsent records, and which topics were recreated.
+        outcomes: receives failures, and batches that replace others.
         idempotence: numbers batches.
         choice: chooses partitions.
         brokers: what is ready for each broker.
@@ -103,7 +103,7 @@ class RecreatedTopics:
                 self._begin(queues)
 
     def obstacle(self, topic: str) -> KafkaError | None:
-        """What keeps records of a topic that was made again from being sent; None: nothing. In any thread."""
+        """Return what blocks the records of a recreated topic, or None. In any thread."""
         return self._slow.get(topic)
 
     def _begin(self, queues: TopicQueues) -> None:
@@ -204,7 +204,7 @@ class RecreatedTopics:
             self._outcomes.fail(queue, part, error)
 
     def _take(self, queue: PartitionQueue, topic_id: UUID | None) -> list[ProducerBatch]:
-        """Take out of a queue what was put into it before the topic was made again, first things first."""
+        """Remove from a queue the batches that were added before the topic was recreated, oldest first."""
         stale: list[ProducerBatch] = []
         if not queue.is_gone and any(_may_be_in(batch, topic_id) for batch in queue.retries):
             for batch in queue.retries:

@@ -42,7 +42,7 @@ class Readiness:
 
     Arguments:
         buffer: the unsent records.
-        idempotence: the producer's id, under which what is sent again may have to be numbered anew.
+        idempotence: the producer's id; batches that are sent again may need new sequence numbers under it.
         options: limits and times.
     """
 

@@ -44,14 +44,14 @@ class Sender:
         buffer: the unsent records.
         cluster: metadata and connections.
         idempotence: the producer's id.
-        outcomes: takes what becomes of batches.
-        produce: makes requests of batches and awaits the answers.
-        compressor: compresses beside the loop.
-        statistics: counts requests and what they have.
+        outcomes: receives the results of batches.
+        produce: builds requests from batches and awaits the answers.
+        compressor: compresses outside the loop.
+        statistics: counts requests and their contents.
         options: limits and times.
         backoff: pauses before another attempt.
-        topics: are told of new metadata.
-        choice: chooses partitions of topics that were made again.
+        topics: are notified of new metadata.
+        choice: chooses partitions of topics that were recreated.
     """
 
     def __init__(
@@ -263,7 +263,7 @@ class Sender:
             return
         broker.in_flight -= 1
         now = self._loop.time()
-        if throttle_ms > 0:  # KIP-219: the broker has answered at once, and wants nothing else for so long
+        if throttle_ms > 0:  # KIP-219: the broker answers at once and expects no request for this time
             broker.blocked_until = max(broker.blocked_until, now + throttle_ms / 1000)
         if answers is not None:
             self._statistics.answered(max(throttle_ms, 0), now)

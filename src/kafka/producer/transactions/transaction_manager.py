@@ -1,9 +1,9 @@
 """The transactions of one producer: its calls, and how failures affect the open transaction.
 
-A call starts a task and waits for it. One that is interrupted or whose time is up leaves the task alone, and is made
-again to go on waiting: whether a transaction is committed is not decided by who waits for it. `FAILED` and what to do
-about it follow Kafka's Java client; where that gives up but the coordinator allows the producer to go on (a transaction
-of version 2 that has timed out), the transaction can be aborted here.
+A call starts a task and waits for it. If the call is interrupted or times out, the task continues, and repeating the
+call goes on waiting: whether a transaction is committed does not depend on its waiters. `FAILED` and how to recover
+follow Kafka's Java client, with one exception. If the Java client gives up although the coordinator allows the producer
+to go on (a transaction of version 2 that has timed out), the transaction can be aborted here.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class TransactionManager:
         self._topics_written: set[str] = set()
         """The partitions of the open transaction."""
         self._is_settled = False
-        """All of the transaction was found to be written: the coordinator, or whoever prepared it, decides now."""
+        """All of the transaction is known to be written: the coordinator, or the preparing program, decides now."""
         idempotence.may_write = self._may_write
         outcomes.transactions = self
         self._refuse_records()

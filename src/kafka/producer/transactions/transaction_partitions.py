@@ -129,7 +129,7 @@ class TransactionPartitions:
             self._before.begin()
 
     def forget(self, topic: str, partitions: int) -> None:
-        """A topic was made again, and has only so many partitions: the others are not added any more."""
+        """Stop adding partitions that a recreated topic lacks: those with a number of `partitions` or higher."""
         for places in (self._wanted, self._asked, self._added):
             places -= {place for place in places if place.topic == topic and place.partition >= partitions}
 

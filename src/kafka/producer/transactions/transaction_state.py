@@ -65,7 +65,7 @@ CALLS: dict[str, frozenset[TransactionState]] = {
     "commit_transaction": frozenset({_OPEN, _PREPARED}),
     "abort_transaction": frozenset({_OPEN, _PREPARED, _FAILED}),
 }
-"""The states that each call may be made in; one that was interrupted is made again in the state that it has led to."""
+"""The states that allow each call; a repeated call after an interruption finds the state that the first one led to."""
 
 _WHAT_TO_DO = {
     _UNINITIALIZED: "call init_transactions() first",
@@ -108,10 +108,10 @@ class TransactionStateMachine:
             raise refusal
 
     def refusal(self, call: str) -> KafkaError | None:
-        """Why a call cannot be made now: None if it can.
+        """Return why a call is not allowed now, or None if it is.
 
-        `TransactionAbortableError` where the transaction has to be aborted, the error that makes the producer unusable
-        where there is one, else an `IllegalStateError` that names the state and what to call.
+        This is a `TransactionAbortableError` if the transaction has to be aborted, or the error that made the producer
+        unusable. Otherwise, it is an `IllegalStateError` that names the state and the call to make.
         """
         if self._state in CALLS[call]:
             return None
@@ -136,7 +136,7 @@ class TransactionStateMachine:
 
 
 def _again(error: KafkaError) -> KafkaError:
-    """The same error anew, as one that is raised keeps the frames that it was raised in alive."""
+    """Copy an error, because raising it keeps the frames that it was raised in alive."""
     made = type(error)(*error.args)
     made.__cause__ = error.__cause__
     return made

@@ -23,20 +23,20 @@ def end_transactions(
 ) -> Outcome:
     """Commit or abort transactions by their identities, from any process.
 
-    A producer has written them and told their identities (`KafkaProducer.prepare_transaction`); it need not live any
-    more. They are ended beside one another. What is asked again succeeds again, also from another process, as long as
-    the producer's next transaction has not begun.
+    A producer has written them and returned their identities (`KafkaProducer.prepare_transaction`); it need not be
+    alive any more. The transactions are ended concurrently. Repeating the call succeeds again, also from another
+    process, as long as the producer's next transaction has not begun.
 
     Arguments:
-        transactions: which; plain tuples will do.
+        transactions: their identities; plain tuples will do.
         commit: True commits, False aborts.
         timeout_ms: how long to try.
         configs: options of a `KafkaAdminClient`, such as `bootstrap_servers`.
 
-    Returns for each what became of it: None if it is ended so, else the error. `ProducerFencedError`: a newer producer
-    of that name has begun, and has aborted what was open; or it was open for longer than `transaction_timeout_ms`.
-    `InvalidTxnStateError`: it was ended otherwise before (committed, aborted, timed out), or nothing was ever written
-    in it. `KafkaTimeoutError`: not known; ask again.
+    Returns the outcome of each: None if it was ended as requested, or the error. `ProducerFencedError`: a newer
+    producer of that name has started and aborted the open transaction, or the transaction was open for longer than
+    `transaction_timeout_ms`. `InvalidTxnStateError`: it had ended differently before (committed, aborted, timed out),
+    or nothing was ever written in it. `KafkaTimeoutError`: the outcome is unknown; call again.
 
     Raises `KafkaConfigurationError`, and `NoBrokersAvailable` if no server answers.
     """
@@ -66,7 +66,7 @@ async def end_all(
     timeout_ms: float,
     backoff: Backoff,
 ) -> Outcome:
-    """End transactions beside one another, through a cluster that is started; see `end_transactions`."""
+    """End transactions concurrently, through a cluster client that is started; see `end_transactions`."""
 
     async def end(transaction: TransactionIdentity) -> KafkaError | None:
         requests = TransactionRequests(cluster, transaction.transactional_id, 0, backoff)

@@ -34,9 +34,9 @@ __all__ = [
 ]
 
 CODECS: dict[int, Codec] = {codec.kind: codec for codec in (gzip.CODEC, snappy.CODEC, lz4.CODEC, zstd.CODEC)}
-"""All codecs by their number; `Compression.NONE` is none."""
+"""All codecs by their number, without `Compression.NONE`."""
 SMALL_CODECS = {int(kind): codec.decompress_small for kind, codec in CODECS.items()}
-"""By number: decompress what is small into memory that may be too small, without looking at it first."""
+"""By number: functions that decompress small data without measuring them first, into memory that may be too small."""
 SMALL_SIZE = 8 << 10
 """Maximum size of a small batch in bytes: above this, the overhead for each batch is negligible."""
 
@@ -69,11 +69,11 @@ def compressed_records(kind: int, data: memoryview, max_size: int = MAX_DECOMPRE
     Args:
         kind: the three lowest bits of the batch's attributes, not 0.
         data: the compressed bytes.
-        max_size: how many bytes may come out.
+        max_size: maximum number of decompressed bytes.
 
     Raises:
-        CodecError: the bytes are seen to be damaged.
-        SizeLimitError: they are seen to hold more than `max_size` bytes; no memory has been taken then.
+        CodecError: the bytes are recognizably damaged.
+        SizeLimitError: they would decompress to more than `max_size` bytes; no memory has been allocated for them.
         UnsupportedCompressionTypeError: no such codec.
     """
     codec = CODECS.get(kind)

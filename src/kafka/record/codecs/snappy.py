@@ -137,7 +137,7 @@ def _fill(block: memoryview, room: memoryview) -> int:
 
 
 def _is_framed(data: memoryview) -> bool:
-    """Whether the data begin with a header; else all of them are one raw block."""
+    """Whether the data begin with a header; without one, all of the data are one raw block."""
     return data[: len(_MAGIC)] == _MAGIC
 
 

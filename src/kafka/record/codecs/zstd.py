@@ -65,8 +65,8 @@ if zstandard is not None:
 def compress(data: Buffer, level: int) -> Buffer:
     """Compress into one frame.
 
-    For a small one the tables are kept: to make these anew takes three times as long as compressing a batch of one
-    record. Those for a large one would take memory for good, and gain nothing.
+    The tables for small frames are kept, because building them takes three times as long as compressing a batch of one
+    record. Keeping those for large frames would occupy memory permanently and gain nothing.
 
     Args:
         level: 1 to 22.

@@ -141,7 +141,7 @@ def parsed_schema(
     message: Message = None,
     unknown_fields: Literal["ignore", "error"] = "ignore",
 ) -> Any:
-    """A schema with its references: a parsed schema for Avro, else a `Json` or `Protobuf`; raises ValueError."""
+    """A schema with its references: a parsed Avro schema, a `Json` or a `Protobuf`; raises ValueError."""
     kind = kind_of(schema)
     if message is not None and kind != "PROTOBUF":
         raise ValueError(f"Expected a message with a schema of the type PROTOBUF only, got one of {kind}")

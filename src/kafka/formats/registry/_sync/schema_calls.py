@@ -154,7 +154,7 @@ class SchemaCalls(RegistryRequests):
         fmt: str | None = None,
         deleted: bool = False,
     ) -> RegisteredSchema:
-        """A schema as it is registered in a subject; it is not registered anew.
+        """Look up a schema as it is registered in a subject, without registering it.
 
         Arguments:
             subject_name: the subject.
