@@ -1,7 +1,7 @@
 """The metrics of one client: registered by its parts, read on request.
 
-`snapshot` reads the parts themselves. The registry with kafka-python's classes is made when somebody wants that, or if
-there are reporters.
+`snapshot` reads the parts themselves. The registry with kafka-python's classes is created on request, or if there are
+reporters.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class ClientMetrics:
     """See the module. Parts may register in any thread.
 
     Arguments:
-        options: what is kept, and who is told.
+        options: samples to keep, and reporters to notify.
         clock: the client's time in seconds.
         configs: the client's options, for reporters.
         registry: a registry of the user's, by which windows are chosen, and that everything is registered in.
@@ -170,8 +170,8 @@ class ClientMetrics:
     def before_listing(self, register: Callable[[], object]) -> None:
         """Call ``register`` in any thread before metrics are listed.
 
-        So a part may `add` what it has one of for each of very many things no sooner than somebody looks, as long as
-        not `is_listed`.
+        So a part with metrics for each of very many things may `add` them only when metrics are read, unless
+        `is_listed`.
         """
         self._late.append(register)
 

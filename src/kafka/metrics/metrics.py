@@ -24,9 +24,9 @@ class Metrics:
 
     Arguments:
         default_config: for metrics and sensors that have none; None: the defaults of `MetricConfig`.
-        reporters: told of every metric that comes and goes, in the thread that registers or removes it. What they raise
-            then is logged, as in Java; what `init` raises is raised.
-        enable_expiration: whether a thread removes sensors to which nothing was recorded for their time.
+        reporters: notified of every metric that is added or removed, in the thread that does so. Errors that they raise
+            then are logged, as in Java; errors of `init` are raised.
+        enable_expiration: whether a thread removes sensors that received no value within their expiration time.
     """
 
     def __init__(
@@ -154,7 +154,7 @@ class Metrics:
         """Add a reporter, and notify it of the existing metrics.
 
         Arguments:
-            reporter: who is told of each metric that is added, changed or removed.
+            reporter: notified of each metric that is added, changed or removed.
         """
         with self._lock:
             reporter.init(list(self._metrics.values()))

@@ -1,8 +1,8 @@
 """What clients count with: sums over the last few windows of time.
 
 A part of a client adds to the fields of `Windows.at`, once for a batch or an answer, in one thread. Averages, maxima
-and rates are worked out when somebody asks, in any thread. They are those of kafka-python: an average of nothing is 0,
-a maximum of nothing minus infinity, and the time of a rate is never less than all windows but one have.
+and rates are computed on request, in any thread. They are defined as in kafka-python: an average of no values is 0, a
+maximum of no values is minus infinity, and the time of a rate is at least that of all windows but one.
 """
 
 from __future__ import annotations

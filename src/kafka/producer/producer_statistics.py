@@ -1,6 +1,6 @@
 """The producer's metrics, counted on the loop once per batch or request; names of kafka-python, and Java's.
 
-What is sent is counted by topic, and put together when somebody looks.
+Sent records are counted by topic, and added up when the metrics are read.
 """
 
 from __future__ import annotations

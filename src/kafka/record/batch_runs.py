@@ -35,7 +35,7 @@ _SMALL_SIZE = cython.declare(cython.Py_ssize_t, SMALL_SIZE)
 _LOOKED_AT = cython.declare(cython.Py_ssize_t, 64)
 """How many headers a guess looks at. Small batches are many, and each header has to be fetched from memory first."""
 _AHEAD = cython.declare(cython.Py_ssize_t, 8)
-"""How many batches ahead the processor is told what is read next, where batches are as long as this one."""
+"""Number of batches to prefetch, assuming that they are as long as this one."""
 
 
 class BatchRun(NamedTuple):

@@ -286,8 +286,7 @@ class BatchBuilder:
             value: its bytes, None for a tombstone.
             headers: as `encode_headers` makes them, None for none.
 
-        Compiled, nothing in here gives up the interpreter's lock or runs code of anybody else: no other thread comes
-        between.
+        Compiled, nothing in here releases the interpreter's lock or runs other code, so no other thread can intervene.
 
         Returns:
             The record's offset within the batch, -1 if more is to be done: of the first, where memory or room is short,

@@ -94,11 +94,11 @@ def _record(
 ) -> object:
     """Make a `ConsumerRecord` without its constructor, which would take longer than all the rest.
 
-    Compiled, a tuple of the fields is given the class: the class has the layout of a tuple (`is_tuple`), so that this
-    is all that its constructor would do. What is in `more`, unless it is None, is one field more. `plain` records hold
-    nothing but numbers, bytes and their list of headers, so they cannot be part of a cycle unless somebody puts them
-    into that list; the garbage collector need not look at them and their lists, as it does not look at tuples of
-    numbers. It would take half of the time otherwise, and more where many are held at once.
+    Compiled, a tuple of the fields is given the class: the class has the layout of a tuple (`is_tuple`), so its
+    constructor would do no more. `more` is one more field, unless it is None. `plain` records hold only numbers, bytes
+    and their list of headers, so they cannot be part of a cycle unless a program puts them into that list. The garbage
+    collector therefore need not track them and their lists, just as it does not track tuples of numbers. Tracking would
+    take half of the time, and more if many records are held at once.
     """
     fields: object
     if more is None:

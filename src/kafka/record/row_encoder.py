@@ -32,8 +32,8 @@ _MAX_RECORD_OVERHEAD = cython.declare(cython.Py_ssize_t, 36)
 _MAX_TIMESTAMP = cython.declare(cython.longlong, MAX_TIMESTAMP)
 _MAX_BATCH_SIZE = cython.declare(cython.longlong, MAX_BATCH_SIZE)
 _AHEAD = cython.declare(cython.Py_ssize_t, 16)
-"""How many rows ahead the processor is told which bytes are read next: those of one partition lie here and there among
-those of the others, which it cannot foresee. It would spend half of the time waiting for them."""
+"""Number of rows to prefetch. The rows of one partition are scattered among those of the others, so the processor
+cannot predict the reads, and would otherwise spend half of the time waiting for memory."""
 _CACHE_LINE = cython.declare(cython.Py_ssize_t, 64)
 _FULL = cython.declare(cython.Py_ssize_t, -1)
 _WRONG = cython.declare(cython.Py_ssize_t, -2)

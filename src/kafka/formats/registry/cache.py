@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class Cache(Generic[T]):
-    """The most recently used answers, kept for a limited time or for good. Thread-safe.
+    """The most recently used answers, kept with or without a time limit. Thread-safe.
 
     Arguments:
         capacity: the maximum number of answers.

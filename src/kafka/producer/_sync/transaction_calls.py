@@ -182,7 +182,7 @@ class TransactionBlock:
             self._abort()
 
     def _abort(self) -> None:
-        """Abort; what fails meanwhile is logged, as the caller is told of what came before it."""
+        """Abort; errors meanwhile are logged, because the caller gets the error that came before them."""
         if self._producer.transaction_state not in _MAY_BE_ABORTED:
             return
         try:

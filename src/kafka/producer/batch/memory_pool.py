@@ -56,7 +56,7 @@ class MemoryPool:
 
         Arguments:
             in_callback: for a record that a callback sends, which must not wait for callbacks.
-            into: is told of them in the same moment: no interrupt comes in between.
+            into: records the reserved bytes at the same moment, so that no interrupt comes in between.
         """
         with self._lock:
             free = self.free + self.held if in_callback else self.free

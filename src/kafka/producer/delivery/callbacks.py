@@ -136,9 +136,9 @@ def record_metadata(
     fields = (topic, partition, topic_partition, offset, timestamp_ms, None, key_size, value_size, header_size)
     if not cython.compiled or not _IS_TUPLE:
         return tuple.__new__(RecordMetadata, fields)  # a third of the time that the class's own constructor takes
-    # Given the class, the tuple is what the constructor would make. It holds text and numbers alone, so that it is part
-    # of no cycle: the garbage collector need not look at it, which would take longer than all else for somebody who
-    # keeps what callbacks are given.
+    # Given the class, the tuple is what the constructor would make. It holds only text and numbers, so it cannot be
+    # part of a cycle and the garbage collector need not track it. Otherwise, collection would take longer than all
+    # other work in a program that keeps the metadata passed to callbacks.
     Py_INCREF(RecordMetadata)  # as an instance of a class defined in Python holds it
     # names of callbacks.pxd
     kind = cython.cast(cython.pointer(PyTypeObject), RecordMetadata)  # type: ignore[name-defined]  # noqa: F821

@@ -16,11 +16,11 @@ class FailureReport:
     """The report of a failed batch, which outlives its futures.
 
     Arguments:
-        error: what befell the batch.
-        records: how many it had.
+        error: why the batch failed.
+        records: number of its records.
         text: one line about it.
-        seen: whether somebody was told of it, through an errback.
-        batch: the batch, as long as somebody holds one of its futures.
+        seen: whether an errback has received it.
+        batch: returns the batch while one of its futures is referenced.
     """
 
     __slots__ = ("_batch", "error", "logged", "records", "seen", "text")
@@ -71,12 +71,12 @@ class UnseenFailures:
     def raise_unseen(self) -> None:
         """Raise the first failure that was never checked and whose futures are gone, with the number of all.
 
-        They count as seen then. Those whose futures somebody holds are kept: they may be dropped later.
+        All of these then count as seen. Failures whose futures are still referenced are kept for a later call.
         """
         held = [each for each in self._reports if not each.seen and each.is_held]
         unseen = [each for each in self._reports if not each.seen and not each.is_held]
         self._reports = held
-        if not unseen:  # those that are only counted are told of with the next that is raised
+        if not unseen:  # failures that are only counted are reported with the next one raised
             return
         batches = len(unseen) + self._more_batches
         records = sum(each.records for each in unseen) + self._more_records

@@ -206,7 +206,7 @@ class BatchResults:
         """Wait until all of these batches, or what they were split into, are delivered or have failed.
 
         Arguments:
-            then: called in that moment, before anybody is told who began to wait later.
+            then: called at that moment, before later waiters resume.
         """
         remaining = {leaf for batch in batches for leaf in batch.leaves() if not leaf.done}
         watch = _Watch(remaining, self._loop.create_future(), then)
@@ -299,12 +299,12 @@ class BatchResults:
 
 
 class _Watch:
-    """Somebody who waits for batches.
+    """A waiter for batches.
 
     Arguments:
-        remaining: those that are neither delivered nor have failed; changed as that happens.
+        remaining: batches that are neither delivered nor failed; updated as that happens.
         future: done when none remains.
-        then: called in that moment.
+        then: called at that moment.
     """
 
     __slots__ = ("_then", "future", "remaining")
@@ -325,7 +325,7 @@ class _Watch:
 
 
 def too_late(batch: ProducerBatch, timeout: float, obstacle: Exception | None) -> KafkaTimeoutError:
-    """The error of a batch whose time is up.
+    """Return the error of a batch that has expired.
 
     Arguments:
         timeout: `delivery_timeout_ms` in seconds.

@@ -22,7 +22,7 @@ class Expiry:
 
     Arguments:
         buffer: the unsent records.
-        outcomes: are told of what has failed.
+        outcomes: receives the failures.
         schedule: has the sender look again when the next batch is due.
         timeout: `delivery_timeout_ms` in seconds.
         obstacle: what keeps the batches of a queue from being sent.
@@ -66,7 +66,7 @@ def purge(buffer: RecordBuffer, outcomes: BatchResults, in_queue: bool, in_fligh
 
     Arguments:
         buffer: has the batches.
-        outcomes: are told of them.
+        outcomes: receives the failures.
         in_queue: whether to drop those that were never sent.
         in_flight: whether to drop those that were sent, and that wait for an answer or to be sent again.
     """

@@ -100,7 +100,7 @@ class RequestCollector:
     Arguments:
         outgoing: gives the batches.
         idempotence: numbers those that are sent for the first time.
-        outcomes: are told of what cannot be encoded.
+        outcomes: receives the batches that cannot be encoded.
         produce: encodes.
         readiness: tells whether a queue may be sent from.
         max_request_size: bytes of all batches together, but for a single one that has more.

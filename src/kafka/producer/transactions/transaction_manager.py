@@ -71,10 +71,10 @@ class TransactionManager:
         requests: ask the coordinator.
         buffer: takes records while a transaction is open, and only then.
         idempotence: numbers batches under the id and epoch of the transaction.
-        outcomes: tell of batches that fail.
+        outcomes: reports failed batches.
         max_block_s: how long a call waits, in seconds.
         on_change: called when batches may be sent that could not before.
-        on_called: is told which call has succeeded, and how many seconds it took.
+        on_called: receives the name of a successful call and its duration in seconds.
     """
 
     def __init__(

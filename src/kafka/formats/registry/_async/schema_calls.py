@@ -20,7 +20,7 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
     """
 
     def _keep_answers(self, options: RegistryOptions) -> None:
-        """Make the caches: schemas by what never changes are kept for good, what may change for a while."""
+        """Create the caches: answers that never change are kept without a time limit, others for a limited time."""
         capacity = options.cache_capacity
         self._by_id: Cache[RegisteredSchema] = Cache(capacity)
         self._by_guid: Cache[Schema] = Cache(capacity)
@@ -199,11 +199,11 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
         return await self._listed(str, "GET", "subjects", query)
 
     async def delete_subject(self, subject_name: str, permanent: bool = False) -> list[int]:
-        """Delete a subject; the versions that it had. The ids of its schemas stay known until it is deleted for good.
+        """Delete a subject; returns its versions. The ids of its schemas stay valid until it is deleted permanently.
 
         Arguments:
             subject_name: the subject.
-            permanent: for good; it has to be deleted the other way before.
+            permanent: delete permanently; the subject must have been deleted without this before.
         """
         path = f"subjects/{quoted(subject_name)}"
         versions = await self._listed(int, "DELETE", path, {"permanent": permanent or None})
@@ -303,12 +303,12 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
         return await self._listed(int, "GET", f"subjects/{quoted(subject_name)}/versions", query)
 
     async def delete_version(self, subject_name: str, version: Version, permanent: bool = False) -> int:
-        """Delete a version of a subject; its number.
+        """Delete a version of a subject; returns its number.
 
         Arguments:
             subject_name: the subject.
             version: its number, or "latest".
-            permanent: for good; it has to be deleted the other way before.
+            permanent: delete permanently; the version must have been deleted without this before.
         """
         path = f"subjects/{quoted(subject_name)}/versions/{quoted(str(version))}"
         number = await self._asked(int, "DELETE", path, {"permanent": permanent or None})

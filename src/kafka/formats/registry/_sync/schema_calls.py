@@ -21,7 +21,7 @@ class SchemaCalls(RegistryRequests):
     """
 
     def _keep_answers(self, options: RegistryOptions) -> None:
-        """Make the caches: schemas by what never changes are kept for good, what may change for a while."""
+        """Create the caches: answers that never change are kept without a time limit, others for a limited time."""
         capacity = options.cache_capacity
         self._by_id: Cache[RegisteredSchema] = Cache(capacity)
         self._by_guid: Cache[Schema] = Cache(capacity)
@@ -200,11 +200,11 @@ class SchemaCalls(RegistryRequests):
         return self._listed(str, "GET", "subjects", query)
 
     def delete_subject(self, subject_name: str, permanent: bool = False) -> list[int]:
-        """Delete a subject; the versions that it had. The ids of its schemas stay known until it is deleted for good.
+        """Delete a subject; returns its versions. The ids of its schemas stay valid until it is deleted permanently.
 
         Arguments:
             subject_name: the subject.
-            permanent: for good; it has to be deleted the other way before.
+            permanent: delete permanently; the subject must have been deleted without this before.
         """
         path = f"subjects/{quoted(subject_name)}"
         versions = self._listed(int, "DELETE", path, {"permanent": permanent or None})
@@ -304,12 +304,12 @@ class SchemaCalls(RegistryRequests):
         return self._listed(int, "GET", f"subjects/{quoted(subject_name)}/versions", query)
 
     def delete_version(self, subject_name: str, version: Version, permanent: bool = False) -> int:
-        """Delete a version of a subject; its number.
+        """Delete a version of a subject; returns its number.
 
         Arguments:
             subject_name: the subject.
             version: its number, or "latest".
-            permanent: for good; it has to be deleted the other way before.
+            permanent: delete permanently; the version must have been deleted without this before.
         """
         path = f"subjects/{quoted(subject_name)}/versions/{quoted(str(version))}"
         number = self._asked(int, "DELETE", path, {"permanent": permanent or None})
