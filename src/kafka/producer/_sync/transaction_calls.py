@@ -91,14 +91,14 @@ class TransactionCalls:
         self._runner.run(core, core.transactions.abort())
 
     def prepare_transaction(self) -> TransactionIdentity | None:
-        """Send what is buffered, wait for it, and tell how another process can end the transaction.
+        """Send what is buffered, wait for it, and return an identity by which any process can end it.
 
-        For two-phase commits: the identity is plain values to be written down; `kafka.producer.transactions` has
-        `end_transactions`, which commits or aborts by it. This producer takes no more records until then. It may be
-        closed, which leaves the transaction as it is; the coordinator aborts it `transaction_timeout_ms` after it
+        For two-phase commits: the identity consists of plain values that the program can store. `end_transactions` of
+        `kafka.producer.transactions` uses it to commit or abort. Until then this producer accepts no more records. It
+        may be closed, which leaves the transaction open; the coordinator aborts it `transaction_timeout_ms` after it
         began. `commit_transaction()` and `abort_transaction()` end it, too.
 
-        Returns None if nothing was sent, so that there is nothing to end elsewhere. Raises as `commit_transaction`.
+        Returns None if nothing was sent, because there is nothing to end then. Raises as `commit_transaction`.
         """
         core = self._started()
         return self._runner.run(core, core.transactions.prepare())
@@ -106,7 +106,7 @@ class TransactionCalls:
     def transaction(self) -> TransactionBlock:
         """A transaction as a block, ``async with producer.transaction():``.
 
-        It is committed at the end of the block. What is raised in the block aborts it and goes on; so does the
+        It is committed at the end of the block. An exception in the block aborts it and propagates; so does a
         `TransactionAbortableError` of the commit.
         """
         return TransactionBlock(self)
@@ -125,7 +125,7 @@ class TransactionCalls:
 
     @property
     def transaction_state(self) -> TransactionState:
-        """Where the producer stands. Raises `IllegalStateError` without `transactional_id`."""
+        """The state of the producer. Raises `IllegalStateError` without `transactional_id`."""
         return self._started().transactions.state
 
     def _started(self) -> ProducerCore:
