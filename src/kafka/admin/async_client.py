@@ -45,7 +45,7 @@ class AsyncKafkaAdminClient(
     AsyncClusterCalls,
     AsyncQuorumCalls,
 ):
-    """Administers a cluster, in asyncio, with the options and methods of `KafkaAdminClient`; calls that wait are awaited.
+    """Administers a cluster in asyncio, with the options and methods of `KafkaAdminClient`, which are awaited here.
 
     Use it as ``async with AsyncKafkaAdminClient(...) as admin``, or call `start` and `close`. Several tasks may call
     it at the same time. A cancelled call leaves nothing running, but the cluster may still carry out a request that was
