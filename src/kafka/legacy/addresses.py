@@ -64,14 +64,6 @@ ADDRESSES: dict[str, Address] = {
         "kafka-python's import path of `NewPartitions`.", names="kafka.admin.topics NewPartitions"
     ),
     "kafka.admin.new_topic": Address("kafka-python's import path of `NewTopic`.", names="kafka.admin.topics NewTopic"),
-    "kafka.aio.admin.config_resource": Address(
-        "aiokafka's import path of resources that have a configuration.",
-        names="kafka.admin.config_resource ConfigResource ConfigResourceType",
-    ),
-    "kafka.aio.admin.new_partitions": Address(
-        "aiokafka's import path of `NewPartitions`.", names="kafka.admin.topics NewPartitions"
-    ),
-    "kafka.aio.admin.new_topic": Address("aiokafka's import path of `NewTopic`.", names="kafka.admin.topics NewTopic"),
     "kafka.aio.coordinator": Address("aiokafka's import path of group membership."),
     "kafka.aio.coordinator.assignors": Address("aiokafka's import path of the assignors."),
     "kafka.aio.coordinator.assignors.abstract": Address(
