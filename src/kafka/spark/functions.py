@@ -260,6 +260,14 @@ def _encode(schema: WriterSchema, rows: Any) -> Any:
 def _decode(schema: ReaderSchema, typed: TypedOptions, errors: str, values: Any) -> Any:
     import pyarrow as pa
 
+    kinds = pa.types
+    if not any(
+        is_kind(values.type)
+        for is_kind in (kinds.is_string, kinds.is_binary, kinds.is_large_string, kinds.is_large_binary, kinds.is_null)
+    ):
+        raise ValueDecodingError(
+            f"from_{schema.format} expects a column of type binary or string, got one of Arrow's type {values.type}"
+        )
     column, bad = _decoder(schema, typed)(values.cast(pa.binary()), None)
     wanted = schema.spark()
     failures = {each.row: each for each in bad}

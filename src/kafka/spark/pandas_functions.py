@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _FIELD = "value"
 _PLAIN = re.compile(r"[\w.]+")
 _JSON_OPTIONS = {
-    "ignoreNullFields": "true",
+    "ignoreNullFields": "false",  # so that a field is found that the name of the type does not show
     "timeZone": "UTC",
     "dateFormat": "yyyy-MM-dd",
     "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'",

@@ -7,6 +7,7 @@ from typing import Any
 
 import pyspark.sql.functions as sql
 import pytest
+from pyspark.sql.types import IntegerType, StructField, StructType
 
 from conftest import missing, topic_maker
 from harness.function_checks import check_beside_sparks_connector
@@ -167,6 +168,7 @@ def test_errors_have_the_same_cause(spark: Any, by_both: Callable[[Callable[[], 
 
     for column, expected in (
         (lambda: functions.from_avro("value", ORDER), "cannot read a value as avro: "),
+        (lambda: functions.from_avro("n", ORDER), "from_avro expects a column of type binary or string, got one of"),
         (lambda: functions.to_avro("n", ORDER), "column 'value' cannot be written as avro: "),
         (lambda: functions.to_json(sql.lit(float("nan"))), "JSON has no number NaN"),
     ):
@@ -178,11 +180,14 @@ def test_errors_have_the_same_cause(spark: Any, by_both: Callable[[Callable[[], 
 def test_what_cannot_be_taken_over_from_spark_is_named(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(functions, "_has_arrow_udfs", lambda: False)
     for expression, expected in (
-        ("map(1.5D, 1)", r"the type map<double,int>> cannot be taken over"),
+        ("map(1.5D, 1)", "the type map<double,int> cannot be taken over"),
         ("timestamp'-0005-01-01 00:00:00Z'", "value: expected a timestamp such as .*, got the string"),
     ):
         with pytest.raises(Exception, match=expected):
             spark.range(1).select(functions.to_json(sql.expr(expression))).collect()
+    odd = StructType([StructField("v", StructType([StructField("a:int,b", IntegerType())]))])
+    with pytest.raises(Exception, match="a row cannot be taken over from Spark"):
+        spark.createDataFrame([((None,),)], odd).select(functions.to_json("v")).collect()
 
 
 def test_pandas_functions_beside_sparks_connector(

@@ -6,6 +6,7 @@ from typing import Any
 import pyarrow as pa
 
 from kafka.formats.json.codec import Json
+from kafka.formats.json.errors import JsonSchemaError
 from kafka.spark.typed.encoding import RowEncodingError
 
 _SIMPLE: dict[str, pa.DataType] = {
@@ -50,14 +51,22 @@ class SparkJson:
     def __init__(self, type_name: str) -> None:
         parser = _TypeName(type_name)
         self._written, self._type = parser.whole()
-        self._json = Json(self._written, unknown_fields="error", non_finite_numbers="allow")
+        try:
+            self._json = Json(self._written, unknown_fields="error", non_finite_numbers="allow")
+        except JsonSchemaError as error:
+            raise _refused(type_name, str(error)) from error
 
     def read(self, texts: Any) -> Any:
         """Parse an array of strings; raises `RowEncodingError` for one that cannot be parsed."""
         column, bad = self._json.decode_rows(texts)
         if bad:
             raise RowEncodingError(f"a row cannot be taken over from Spark: {bad[0].cause}")
-        return column if self._written == self._type else _converted(column, self._type)
+        if self._written == self._type:
+            return column
+        try:
+            return _converted(column, self._type)
+        except pa.ArrowInvalid as error:
+            raise RowEncodingError(f"a row cannot be taken over from Spark: {error}") from error
 
 
 class _TypeName:
@@ -70,7 +79,7 @@ class _TypeName:
         """The type in the JSON, and the type of the column."""
         found = self._type()
         if self._at < len(self._text):
-            raise self._refused(self._text)
+            raise _refused(self._text)
         return found
 
     def _takes(self, text: str) -> bool:
@@ -95,7 +104,7 @@ class _TypeName:
         while not self._takes(">"):
             end = _FIELD_END.search(self._text, self._at)
             if end is None:
-                raise self._refused(self._text)
+                raise _refused(self._text)
             name, self._at = self._text[self._at : end.start()], end.end()
             of_json, of_column = self._type()
             written.append(pa.field(name, of_json))
@@ -104,20 +113,20 @@ class _TypeName:
         return pa.struct(written), pa.struct(types)
 
     def _map(self) -> tuple[Any, Any]:
-        rest = self._text[self._at :]
+        start = self._at - len("map<")
         _, keys = self._type()
-        if keys not in _KEYS:
-            raise self._refused(f"map<{rest}")
         self._takes(",")
         written, items = self._type()
         self._takes(">")
+        if keys not in _KEYS:
+            raise _refused(self._text[start : self._at])
         key = pa.field("key", keys, False)
         return pa.map_(pa.string(), pa.field("value", written)), pa.map_(key, pa.field("value", items))
 
     def _simple(self) -> tuple[Any, Any]:
         found = _SIMPLE_NAME.match(self._text, self._at)
         if found is None:
-            raise self._refused(self._text[self._at :])
+            raise _refused(self._text[self._at :])
         name, self._at = found.group(), found.end()
         decimal = _DECIMAL.fullmatch(name)
         if decimal is not None:
@@ -128,8 +137,10 @@ class _TypeName:
             type_ = _SIMPLE.get(name, pa.string())
         return type_, type_
 
-    def _refused(self, name: str) -> RowEncodingError:
-        return RowEncodingError(f"a column with the type {name} cannot be taken over from Spark before 4.1")
+
+def _refused(name: str, why: str = "") -> RowEncodingError:
+    reason = f": {why}" if why else ""
+    return RowEncodingError(f"a column with the type {name} cannot be taken over from Spark before 4.1{reason}")
 
 
 def _converted(column: Any, wanted: Any) -> Any:

@@ -105,6 +105,26 @@ def test_a_type_that_cannot_be_read_back_is_named(type_name: str) -> None:
         values(type_name, None)
 
 
+def test_a_map_with_keys_of_another_type_is_named_exactly() -> None:
+    with pytest.raises(RowEncodingError, match=r"the type map<date,array<int>> cannot be taken over"):
+        values("struct<m:map<date,array<int>>,n:int>", None)
+
+
+def test_a_null_field_whose_name_looks_like_two_is_refused() -> None:
+    with pytest.raises(RowEncodingError, match=r"a row cannot be taken over from Spark.*a:int,b"):
+        values("struct<a:int,b:string>", {"a:int,b": None})
+
+
+def test_a_key_that_does_not_fit_its_type_is_an_error_of_the_row() -> None:
+    with pytest.raises(RowEncodingError, match="a row cannot be taken over from Spark"):
+        values("map<int,string>", {"seven": "x"})
+
+
+def test_two_fields_of_one_name_are_named() -> None:
+    with pytest.raises(RowEncodingError, match=r"the type .*struct<a:int,a:int>.* cannot be taken over.*: "):
+        values("struct<a:int,a:int>", None)
+
+
 @pytest.mark.parametrize(
     ("type_name", "text"), [("timestamp", "-0006-12-31T23:06:32.000000Z"), ("date", "+10000-01-01")]
 )
