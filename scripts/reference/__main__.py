@@ -10,10 +10,10 @@ import argparse
 import sys
 from pathlib import Path
 
-from scripts.reference import errors_page, options_page
+from scripts.reference import admin_page, errors_page, options_page
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-PAGES = {"OPTIONS.md": options_page.text, "ERRORS.md": errors_page.text}
+PAGES = {"ADMIN.md": admin_page.text, "OPTIONS.md": options_page.text, "ERRORS.md": errors_page.text}
 
 
 def main() -> int:

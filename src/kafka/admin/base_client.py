@@ -67,6 +67,8 @@ class BaseAdminClient:
         Any thread may call this.
 
         Raises `TypeError` if the metric is not a `KafkaMetric`.
+
+        Like Java's `Admin.registerMetricForSubscription`.
         """
         self._pushing().register(metric)
 
@@ -75,6 +77,8 @@ class BaseAdminClient:
 
         Arguments:
             metric: the metric given to `register_metric_for_subscription`.
+
+        Like Java's `Admin.unregisterMetricFromSubscription`.
         """
         self._pushing().unregister(metric)
 
@@ -96,6 +100,8 @@ class BaseAdminClient:
 
         Arguments:
             raw: True gives `KafkaMetric` objects by their `MetricName` instead.
+
+        Like Java's `Admin.metrics`.
         """
         if self._metrics is None:
             return {}

@@ -22,6 +22,8 @@ class AsyncAccessCalls(AsyncAdminCalls):
 
         Arguments:
             acl_filter: the filter.
+
+        Like Java's `Admin.describeAcls`. Requires Kafka 0.11. The embedded broker does not support it.
         """
         (wanted,) = arguments.instances("acl_filter", ACLFilter, [acl_filter])
         return await self._run(_acls.describe_acls(self._requests, wanted))
@@ -33,6 +35,8 @@ class AsyncAccessCalls(AsyncAdminCalls):
 
         Arguments:
             acls: the ACLs; one that already exists is no error.
+
+        Like Java's `Admin.createAcls`. Requires Kafka 0.11. The embedded broker does not support it.
         """
         return await self._run(_acls.create_acls(self._requests, arguments.instances("acls", ACL, acls)))
 
@@ -47,6 +51,8 @@ class AsyncAccessCalls(AsyncAdminCalls):
             acl_filters: the filters; an ACL is deleted if one of them matches it.
 
         Each matched ACL has an attribute ``error``, and can be unpacked as a pair of the ACL and its error.
+
+        Like Java's `Admin.deleteAcls`. Requires Kafka 0.11. The embedded broker does not support it.
         """
         filters = arguments.instances("acl_filters", ACLFilter, acl_filters)
         return await self._run(_acls.delete_acls(self._requests, filters))
@@ -60,6 +66,8 @@ class AsyncAccessCalls(AsyncAdminCalls):
 
         Arguments:
             alterations: credentials to store and to delete; Kafka refuses two for the same user.
+
+        Like Java's `Admin.alterUserScramCredentials`. Requires Kafka 2.7.
         """
         wanted = arguments.elements("alterations", alterations)
         for each in wanted:
@@ -77,6 +85,8 @@ class AsyncAccessCalls(AsyncAdminCalls):
 
         Arguments:
             users: the users by name; None: all.
+
+        Like Java's `Admin.describeUserScramCredentials`. Requires Kafka 2.7.
         """
         names = None if users is None else arguments.names("users", users)
         return await self._run(_users.describe_user_scram_credentials(self._requests, names))
@@ -104,6 +114,8 @@ class AsyncTokenCalls(AsyncAdminCalls):
             max_lifetime_ms: how long from now it can be renewed; -1: as long as the brokers allow.
             owner: the principal that the token authenticates (KIP-373, Kafka 3.3); None: this client's.
             timeout_ms: how long the brokers may take; None: ``request_timeout_ms``.
+
+        Like Java's `Admin.createDelegationToken`. Requires Kafka 1.1. The embedded broker does not support it.
         """
         who = [principal("renewers", each) for each in arguments.names("renewers", renewers)]
         whose = None if owner is None else principal("owner", owner)
@@ -119,6 +131,8 @@ class AsyncTokenCalls(AsyncAdminCalls):
             token: the token, or its ``hmac``.
             renew_period_ms: time from now until expiry; -1: as long as the brokers allow.
             timeout_ms: how long the brokers may take; None: ``request_timeout_ms``.
+
+        Like Java's `Admin.renewDelegationToken`. Requires Kafka 1.1. The embedded broker does not support it.
         """
         period, limit = arguments.number("renew_period_ms", renew_period_ms), arguments.timeout(timeout_ms)
         return await self._run(_tokens.renew_delegation_token(self._requests, _hmac(token), period, limit))
@@ -132,6 +146,8 @@ class AsyncTokenCalls(AsyncAdminCalls):
             token: the token, or its ``hmac``.
             expiry_period_ms: time from now until expiry; -1: expire at once.
             timeout_ms: how long the brokers may take; None: ``request_timeout_ms``.
+
+        Like Java's `Admin.expireDelegationToken`. Requires Kafka 1.1. The embedded broker does not support it.
         """
         period, limit = arguments.number("expiry_period_ms", expiry_period_ms), arguments.timeout(timeout_ms)
         return await self._run(_tokens.expire_delegation_token(self._requests, _hmac(token), period, limit))
@@ -144,6 +160,8 @@ class AsyncTokenCalls(AsyncAdminCalls):
         Arguments:
             owners: owners of the tokens, such as "User:alice"; None: all.
             timeout_ms: how long the brokers may take; None: ``request_timeout_ms``.
+
+        Like Java's `Admin.describeDelegationToken`. Requires Kafka 1.1. The embedded broker does not support it.
         """
         whose = None
         if owners is not None:

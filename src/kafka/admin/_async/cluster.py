@@ -26,6 +26,8 @@ class AsyncClusterCalls(AsyncAdminCalls):
 
         Arguments:
             include_fenced_brokers: include fenced brokers, which serve no clients (KIP-1073, Kafka 4.0).
+
+        Like Java's `Admin.describeCluster`.
         """
         return await self._run(_cluster.describe_cluster(self._requests, include_fenced_brokers))
 
@@ -35,6 +37,8 @@ class AsyncClusterCalls(AsyncAdminCalls):
 
         Arguments:
             send_request_to_controller: ask the controller instead of any broker.
+
+        Like Java's `Admin.describeFeatures`. Requires Kafka 2.7.
         """
         return await self._run(_features.describe_features(self._requests, send_request_to_controller))
 
@@ -51,6 +55,8 @@ class AsyncClusterCalls(AsyncAdminCalls):
                 level 0 disables it.
             validate_only: only check whether the change would succeed.
             timeout_ms: how long the controller may take; None: ``request_timeout_ms``.
+
+        Like Java's `Admin.updateFeatures`. Requires Kafka 3.3. The embedded broker does not support it.
         """
         updates = {}
         for feature, given in arguments.mapping("feature_updates", feature_updates).items():
@@ -110,6 +116,8 @@ class AsyncQuorumCalls(AsyncAdminCalls):
     async def describe_metadata_quorum(self) -> dict[str, Any]:
         """Describe the metadata quorum (KRaft): a dict with ``topics``, whose one partition has the leader, voters and
         observers, and ``nodes`` (Kafka 3.9).
+
+        Like Java's `Admin.describeMetadataQuorum`. Requires Kafka 3.3. The embedded broker does not support it.
         """
         return await self._run(_quorum.describe_metadata_quorum(self._requests))
 
@@ -129,6 +137,8 @@ class AsyncQuorumCalls(AsyncAdminCalls):
             endpoints: its listeners: name, host and port of each.
             cluster_id: the call fails if this is another cluster's id; None: not checked.
             timeout_ms: how long the controllers may take; None: ``request_timeout_ms``.
+
+        Like Java's `Admin.addRaftVoter`. Requires Kafka 3.9. The embedded broker does not support it.
         """
         where = []
         for each in arguments.elements("endpoints", endpoints):
@@ -157,6 +167,8 @@ class AsyncQuorumCalls(AsyncAdminCalls):
             voter_directory_id: of the controller's metadata log directory, as Kafka writes it or as `uuid.UUID`.
             cluster_id: the call fails if this is another cluster's id; None: not checked.
             timeout_ms: how long the controllers may take; None: ``request_timeout_ms``.
+
+        Like Java's `Admin.removeRaftVoter`. Requires Kafka 3.9. The embedded broker does not support it.
         """
         voter, directory = (
             arguments.number("voter_id", voter_id),
@@ -171,6 +183,8 @@ class AsyncQuorumCalls(AsyncAdminCalls):
         Arguments:
             broker_id: its ``node.id``.
             timeout_ms: how long the cluster may take; None: ``request_timeout_ms``.
+
+        Like Java's `Admin.unregisterBroker`. Requires Kafka 3.0. The embedded broker does not support it.
         """
         broker, limit = arguments.number("broker_id", broker_id), arguments.timeout(timeout_ms)
         await self._run(_quorum.unregister_broker(self._requests, broker, limit))
@@ -181,6 +195,8 @@ class AsyncQuorumCalls(AsyncAdminCalls):
         Arguments:
             controller_id: its ``node.id``.
             timeout_ms: how long the cluster may take; None: ``request_timeout_ms``.
+
+        Like Java's `Admin.unregisterController`. Requires Kafka 4.4. The embedded broker does not support it.
         """
         controller, limit = arguments.number("controller_id", controller_id), arguments.timeout(timeout_ms)
         await self._run(_quorum.unregister_controller(self._requests, controller, limit))
@@ -193,6 +209,8 @@ class AsyncQuorumCalls(AsyncAdminCalls):
 
         Raises `UnsupportedVersionError` if no broker accepts client metrics, `KafkaTimeoutError`, and
         `IllegalStateError` with ``enable_metrics_push=False``.
+
+        Like Java's `Admin.clientInstanceId`. Requires Kafka 3.7.
         """
         limit = self._requests.limit_ms(arguments.timeout(timeout_ms))
         return await self._run(self._requests.telemetry.client_instance_id(limit))

@@ -34,6 +34,8 @@ class AsyncConfigCalls(AsyncAdminCalls):
             raise_errors: raise the first error; False leaves errors in the responses.
 
         Raises `IllegalArgumentError`, a `ValueError`, for a broker whose name is not an id.
+
+        Like Java's `Admin.describeConfigs`. Requires Kafka 0.11.
         """
         resources = arguments.instances("config_resources", ConfigResource, config_resources)
         check_brokers(resources)
@@ -65,6 +67,8 @@ class AsyncConfigCalls(AsyncAdminCalls):
                 there is such a pair, otherwise False.
             raise_errors: raise the first error; other resources may have been altered. False leaves errors in the
                 result.
+
+        Like Java's `Admin.alterConfigs` and `Admin.incrementalAlterConfigs`. Requires Kafka 0.11.
         """
         resources = arguments.instances("config_resources", ConfigResource, config_resources)
         has_operations = any(
@@ -97,6 +101,8 @@ class AsyncConfigCalls(AsyncAdminCalls):
             incremental: False rewrites the other settings, for brokers before 2.3; None means True.
             raise_errors: raise the first error; other resources may have been altered. False leaves errors in the
                 result.
+
+        Like Java's `Admin.incrementalAlterConfigs`. Requires Kafka 2.3.
         """
         resources = arguments.instances("config_resources", ConfigResource, config_resources)
         if raise_on_unknown:
@@ -111,6 +117,8 @@ class AsyncConfigCalls(AsyncAdminCalls):
 
         Arguments:
             resource_types: the types, each a `ConfigResourceType` or its name; None: all.
+
+        Like Java's `Admin.listConfigResources`. Requires Kafka 4.1.
         """
         kinds = [
             arguments.member("resource_types", ConfigResourceType, each)
@@ -119,6 +127,9 @@ class AsyncConfigCalls(AsyncAdminCalls):
         return await self._run(_configs.list_config_resources(self._requests, kinds))
 
     async def list_client_metrics_resources(self) -> list[str]:
-        """List the names of client metrics subscriptions (KIP-714, Kafka 3.7)."""
+        """List the names of client metrics subscriptions (KIP-714, Kafka 3.7).
+
+        Like Java's `Admin.listClientMetricsResources`. Requires Kafka 3.7.
+        """
         found = await self.list_config_resources([ConfigResourceType.CLIENT_METRICS])
         return found.get("client_metrics", [])

@@ -22,6 +22,8 @@ class AsyncGroupCalls(AsyncAdminCalls):
             broker_ids: brokers to ask; None: all.
 
         Each pair has the group's ``state`` as an attribute.
+
+        Like Java's `Admin.listConsumerGroups`.
         """
         ids = None if broker_ids is None else arguments.numbers("broker_ids", broker_ids)
         return await self._run(_groups.list_consumer_groups(self._requests, ids))
@@ -40,6 +42,8 @@ class AsyncGroupCalls(AsyncAdminCalls):
             include_authorized_operations: include the operations that this client may do.
 
         A group that does not exist is in state "Dead".
+
+        Like Java's `Admin.describeConsumerGroups`.
         """
         ids = arguments.names("group_ids", group_ids)
         return await self._run(
@@ -58,6 +62,8 @@ class AsyncGroupCalls(AsyncAdminCalls):
         Arguments:
             group_ids: the groups.
             group_coordinator_id: the groups' coordinator, if known; None looks it up.
+
+        Like Java's `Admin.deleteConsumerGroups`. Requires Kafka 1.1.
         """
         ids = arguments.names("group_ids", group_ids)
         return await self._run(_groups.delete_groups(self._requests, ids, group_coordinator_id))
@@ -79,6 +85,8 @@ class AsyncGroupCalls(AsyncAdminCalls):
             types_filter: only groups of these types, each a `GroupType` or its name (Kafka 4.0).
             protocol_types: only groups with these protocol types; "consumer" includes both consumer protocols.
             raise_errors: raise the first error; False leaves errors in the list's ``errors``, a dict by broker.
+
+        Like Java's `Admin.listGroups`.
         """
         ids = None if broker_ids is None else arguments.numbers("broker_ids", broker_ids)
         states = arguments.values_of("states_filter", GroupState, states_filter)
@@ -103,6 +111,8 @@ class AsyncGroupCalls(AsyncAdminCalls):
         A member's ``member_metadata`` and ``member_assignment`` are dicts in groups of consumers. A group that does not
         exist is in state "Dead", and on Kafka 4.0 has an error too. Groups of KIP-848 have the same keys, and those of
         their protocol, such as ``group_epoch``.
+
+        Like Java's `Admin.describeConsumerGroups`.
         """
         ids = arguments.names("group_ids", group_ids)
         return await self._run(_descriptions.describe_groups(self._requests, ids, group_coordinator_id))
@@ -115,6 +125,8 @@ class AsyncGroupCalls(AsyncAdminCalls):
         Arguments:
             group_ids: the groups.
             group_coordinator_id: the groups' coordinator, if known; None looks it up.
+
+        Like Java's `Admin.describeClassicGroups`.
         """
         ids = arguments.names("group_ids", group_ids)
         return await self._run(_descriptions.describe_classic_groups(self._requests, ids, group_coordinator_id))
@@ -130,6 +142,8 @@ class AsyncGroupCalls(AsyncAdminCalls):
             group_coordinator_id: the groups' coordinator, if known; None looks it up.
 
         A group that could not be described has only ``group_id`` and ``error``.
+
+        Like Java's `Admin.describeShareGroups`. Requires Kafka 4.1.
         """
         ids = arguments.names("group_ids", group_ids)
         return await self._run(_descriptions.describe_share_groups(self._requests, ids, group_coordinator_id))
@@ -148,6 +162,8 @@ class AsyncGroupCalls(AsyncAdminCalls):
             group_ids: the groups.
             group_coordinator_id: the groups' coordinator, if known; None looks it up.
             include_topology_description: include the description of each node of the topology (Kafka 4.4).
+
+        Like Java's `Admin.describeStreamsGroups`. Requires Kafka 4.2. The embedded broker does not support it.
         """
         ids = arguments.names("group_ids", group_ids)
         return await self._run(
@@ -162,6 +178,9 @@ class AsyncGroupCalls(AsyncAdminCalls):
         Arguments:
             group_ids: the groups.
             group_coordinator_id: the groups' coordinator, if known; None looks it up.
+
+        Like Java's `Admin.deleteConsumerGroups`, `Admin.deleteShareGroups` and `Admin.deleteStreamsGroups`.
+        Requires Kafka 1.1.
         """
         ids = arguments.names("group_ids", group_ids)
         deleted = await self._run(_groups.delete_groups(self._requests, ids, group_coordinator_id))
@@ -181,6 +200,8 @@ class AsyncGroupCalls(AsyncAdminCalls):
             group_id: the group.
             members: the members, each by its member id or its instance id; None: all.
             group_coordinator_id: the group's coordinator, if known; None looks it up.
+
+        Like Java's `Admin.removeMembersFromConsumerGroup`.
         """
         wanted = None if members is None else arguments.instances("members", MemberToRemove, members)
         group_id = arguments.name("group_id", group_id)

@@ -27,6 +27,8 @@ class AsyncLogDirCalls(AsyncAdminCalls):
             topic_partitions: partitions by topic, or topics; None: all.
             brokers: brokers to ask; None: all.
             raise_errors: raise the first error; False returns it as ``error`` of the broker that failed.
+
+        Like Java's `Admin.describeLogDirs`. Requires Kafka 1.0.
         """
         nodes = None if brokers is None else arguments.numbers("brokers", brokers)
         if topic_partitions is None or isinstance(topic_partitions, Mapping):
@@ -44,6 +46,8 @@ class AsyncLogDirCalls(AsyncAdminCalls):
         Arguments:
             replicas: the replicas.
             raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each that failed.
+
+        Like Java's `Admin.describeReplicaLogDirs`. Requires Kafka 1.0.
         """
         wanted = [_replica("replicas", each) for each in arguments.elements("replicas", replicas)]
         return await self._run(_log_dirs.describe_replica_log_dirs(self._requests, wanted, raise_errors))
@@ -57,6 +61,8 @@ class AsyncLogDirCalls(AsyncAdminCalls):
             replica_assignments: replica to the absolute path of its new directory.
 
         Returns an error class for each replica, `NoError` for success.
+
+        Like Java's `Admin.alterReplicaLogDirs`. Requires Kafka 1.0. The embedded broker does not support it.
         """
         what = "replica_assignments"
         wanted = {

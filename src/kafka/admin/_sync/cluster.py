@@ -27,6 +27,8 @@ class ClusterCalls(AdminCalls):
 
         Arguments:
             include_fenced_brokers: include fenced brokers, which serve no clients (KIP-1073, Kafka 4.0).
+
+        Like Java's `Admin.describeCluster`.
         """
         return self._run(_cluster.describe_cluster(self._requests, include_fenced_brokers))
 
@@ -36,6 +38,8 @@ class ClusterCalls(AdminCalls):
 
         Arguments:
             send_request_to_controller: ask the controller instead of any broker.
+
+        Like Java's `Admin.describeFeatures`. Requires Kafka 2.7.
         """
         return self._run(_features.describe_features(self._requests, send_request_to_controller))
 
@@ -52,6 +56,8 @@ class ClusterCalls(AdminCalls):
                 level 0 disables it.
             validate_only: only check whether the change would succeed.
             timeout_ms: how long the controller may take; None: ``request_timeout_ms``.
+
+        Like Java's `Admin.updateFeatures`. Requires Kafka 3.3. The embedded broker does not support it.
         """
         updates = {}
         for feature, given in arguments.mapping("feature_updates", feature_updates).items():
@@ -111,6 +117,8 @@ class QuorumCalls(AdminCalls):
     def describe_metadata_quorum(self) -> dict[str, Any]:
         """Describe the metadata quorum (KRaft): a dict with ``topics``, whose one partition has the leader, voters and
         observers, and ``nodes`` (Kafka 3.9).
+
+        Like Java's `Admin.describeMetadataQuorum`. Requires Kafka 3.3. The embedded broker does not support it.
         """
         return self._run(_quorum.describe_metadata_quorum(self._requests))
 
@@ -130,6 +138,8 @@ class QuorumCalls(AdminCalls):
             endpoints: its listeners: name, host and port of each.
             cluster_id: the call fails if this is another cluster's id; None: not checked.
             timeout_ms: how long the controllers may take; None: ``request_timeout_ms``.
+
+        Like Java's `Admin.addRaftVoter`. Requires Kafka 3.9. The embedded broker does not support it.
         """
         where = []
         for each in arguments.elements("endpoints", endpoints):
@@ -158,6 +168,8 @@ class QuorumCalls(AdminCalls):
             voter_directory_id: of the controller's metadata log directory, as Kafka writes it or as `uuid.UUID`.
             cluster_id: the call fails if this is another cluster's id; None: not checked.
             timeout_ms: how long the controllers may take; None: ``request_timeout_ms``.
+
+        Like Java's `Admin.removeRaftVoter`. Requires Kafka 3.9. The embedded broker does not support it.
         """
         voter, directory = (
             arguments.number("voter_id", voter_id),
@@ -172,6 +184,8 @@ class QuorumCalls(AdminCalls):
         Arguments:
             broker_id: its ``node.id``.
             timeout_ms: how long the cluster may take; None: ``request_timeout_ms``.
+
+        Like Java's `Admin.unregisterBroker`. Requires Kafka 3.0. The embedded broker does not support it.
         """
         broker, limit = arguments.number("broker_id", broker_id), arguments.timeout(timeout_ms)
         self._run(_quorum.unregister_broker(self._requests, broker, limit))
@@ -182,6 +196,8 @@ class QuorumCalls(AdminCalls):
         Arguments:
             controller_id: its ``node.id``.
             timeout_ms: how long the cluster may take; None: ``request_timeout_ms``.
+
+        Like Java's `Admin.unregisterController`. Requires Kafka 4.4. The embedded broker does not support it.
         """
         controller, limit = arguments.number("controller_id", controller_id), arguments.timeout(timeout_ms)
         self._run(_quorum.unregister_controller(self._requests, controller, limit))
@@ -194,6 +210,8 @@ class QuorumCalls(AdminCalls):
 
         Raises `UnsupportedVersionError` if no broker accepts client metrics, `KafkaTimeoutError`, and
         `IllegalStateError` with ``enable_metrics_push=False``.
+
+        Like Java's `Admin.clientInstanceId`. Requires Kafka 3.7.
         """
         limit = self._requests.limit_ms(arguments.timeout(timeout_ms))
         return self._run(self._requests.telemetry.client_instance_id(limit))

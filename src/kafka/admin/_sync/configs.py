@@ -35,6 +35,8 @@ class ConfigCalls(AdminCalls):
             raise_errors: raise the first error; False leaves errors in the responses.
 
         Raises `IllegalArgumentError`, a `ValueError`, for a broker whose name is not an id.
+
+        Like Java's `Admin.describeConfigs`. Requires Kafka 0.11.
         """
         resources = arguments.instances("config_resources", ConfigResource, config_resources)
         check_brokers(resources)
@@ -66,6 +68,8 @@ class ConfigCalls(AdminCalls):
                 there is such a pair, otherwise False.
             raise_errors: raise the first error; other resources may have been altered. False leaves errors in the
                 result.
+
+        Like Java's `Admin.alterConfigs` and `Admin.incrementalAlterConfigs`. Requires Kafka 0.11.
         """
         resources = arguments.instances("config_resources", ConfigResource, config_resources)
         has_operations = any(
@@ -98,6 +102,8 @@ class ConfigCalls(AdminCalls):
             incremental: False rewrites the other settings, for brokers before 2.3; None means True.
             raise_errors: raise the first error; other resources may have been altered. False leaves errors in the
                 result.
+
+        Like Java's `Admin.incrementalAlterConfigs`. Requires Kafka 2.3.
         """
         resources = arguments.instances("config_resources", ConfigResource, config_resources)
         if raise_on_unknown:
@@ -112,6 +118,8 @@ class ConfigCalls(AdminCalls):
 
         Arguments:
             resource_types: the types, each a `ConfigResourceType` or its name; None: all.
+
+        Like Java's `Admin.listConfigResources`. Requires Kafka 4.1.
         """
         kinds = [
             arguments.member("resource_types", ConfigResourceType, each)
@@ -120,6 +128,9 @@ class ConfigCalls(AdminCalls):
         return self._run(_configs.list_config_resources(self._requests, kinds))
 
     def list_client_metrics_resources(self) -> list[str]:
-        """List the names of client metrics subscriptions (KIP-714, Kafka 3.7)."""
+        """List the names of client metrics subscriptions (KIP-714, Kafka 3.7).
+
+        Like Java's `Admin.listClientMetricsResources`. Requires Kafka 3.7.
+        """
         found = self.list_config_resources([ConfigResourceType.CLIENT_METRICS])
         return found.get("client_metrics", [])

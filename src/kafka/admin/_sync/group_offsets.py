@@ -36,6 +36,8 @@ class GroupOffsetCalls(AdminCalls):
             partitions: the partitions; None: all partitions with a committed offset.
 
         A named partition without a committed offset has offset -1.
+
+        Like Java's `Admin.listConsumerGroupOffsets`.
         """
         wanted = None if partitions is None else arguments.partitions("partitions", partitions)
         group_id = arguments.name("group_id", group_id)
@@ -54,6 +56,8 @@ class GroupOffsetCalls(AdminCalls):
             require_stable: wait for the end of open transactions that include offsets (KIP-447, Kafka 2.5).
             raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each group or
                 partition that failed.
+
+        Like Java's `Admin.listConsumerGroupOffsets` and `Admin.listStreamsGroupOffsets`.
         """
         wanted = _by_group(group_specs)
         return self._run(
@@ -99,6 +103,8 @@ class GroupOffsetCalls(AdminCalls):
             group_id: the group.
             offsets: partition to the offset of the next record to read, with its metadata.
             group_coordinator_id: the group's coordinator, if known; None looks it up.
+
+        Like Java's `Admin.alterConsumerGroupOffsets` and `Admin.alterStreamsGroupOffsets`.
         """
         group_id = arguments.name("group_id", group_id)
         wanted = {
@@ -130,6 +136,8 @@ class GroupOffsetCalls(AdminCalls):
         Returns a dict for each partition: ``error``, an error class (`NoError` for success), and ``offset``, the new
         offset or -1. Errors of partitions are not raised. While the group has members, each partition has
         `UnknownMemberIdError`, even in a dry run.
+
+        Like Java's `Admin.alterConsumerGroupOffsets` and `Admin.alterStreamsGroupOffsets`.
         """
         group_id, what = arguments.name("group_id", group_id), "offset_specs"
         wanted: Mapping[TopicPartition | str, Target] | Target
@@ -153,6 +161,8 @@ class GroupOffsetCalls(AdminCalls):
             group_coordinator_id: the group's coordinator, if known; None looks it up.
 
         Returns an error class for each partition, `NoError` for success.
+
+        Like Java's `Admin.deleteConsumerGroupOffsets` and `Admin.deleteStreamsGroupOffsets`. Requires Kafka 2.4.
         """
         group_id, wanted = arguments.name("group_id", group_id), arguments.partitions("partitions", partitions)
         if not wanted:
@@ -170,6 +180,8 @@ class GroupOffsetCalls(AdminCalls):
             group_specs: group id to its partitions (None: all); or just group ids.
             raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each group or
                 partition that failed.
+
+        Like Java's `Admin.listShareGroupOffsets`. Requires Kafka 4.1.
         """
         wanted = _by_group(group_specs)
         return self._run(_share.list_share_group_offsets(self._requests, wanted, raise_errors))
@@ -184,6 +196,8 @@ class GroupOffsetCalls(AdminCalls):
         Arguments:
             group_id: the share group.
             offsets: partition to the first offset to acquire.
+
+        Like Java's `Admin.alterShareGroupOffsets`. Requires Kafka 4.1.
         """
         group_id, what = arguments.name("group_id", group_id), "offsets"
         wanted = {
@@ -200,6 +214,8 @@ class GroupOffsetCalls(AdminCalls):
         Arguments:
             group_id: the share group.
             topics: the topics by name.
+
+        Like Java's `Admin.deleteShareGroupOffsets`. Requires Kafka 4.1.
         """
         group_id, names = arguments.name("group_id", group_id), arguments.names("topics", topics)
         return self._run(_share.delete_share_group_offsets(self._requests, group_id, names))

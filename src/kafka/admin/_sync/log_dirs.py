@@ -28,6 +28,8 @@ class LogDirCalls(AdminCalls):
             topic_partitions: partitions by topic, or topics; None: all.
             brokers: brokers to ask; None: all.
             raise_errors: raise the first error; False returns it as ``error`` of the broker that failed.
+
+        Like Java's `Admin.describeLogDirs`. Requires Kafka 1.0.
         """
         nodes = None if brokers is None else arguments.numbers("brokers", brokers)
         if topic_partitions is None or isinstance(topic_partitions, Mapping):
@@ -45,6 +47,8 @@ class LogDirCalls(AdminCalls):
         Arguments:
             replicas: the replicas.
             raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each that failed.
+
+        Like Java's `Admin.describeReplicaLogDirs`. Requires Kafka 1.0.
         """
         wanted = [_replica("replicas", each) for each in arguments.elements("replicas", replicas)]
         return self._run(_log_dirs.describe_replica_log_dirs(self._requests, wanted, raise_errors))
@@ -58,6 +62,8 @@ class LogDirCalls(AdminCalls):
             replica_assignments: replica to the absolute path of its new directory.
 
         Returns an error class for each replica, `NoError` for success.
+
+        Like Java's `Admin.alterReplicaLogDirs`. Requires Kafka 1.0. The embedded broker does not support it.
         """
         what = "replica_assignments"
         wanted = {

@@ -34,6 +34,8 @@ class PartitionCalls(AdminCalls):
 
         Returns a dict with ``low_watermark``, the first remaining offset, for each partition. Raises
         `UnknownTopicOrPartitionError` at once for a partition that does not exist.
+
+        Like Java's `Admin.deleteRecords`. Requires Kafka 0.11.
         """
         what = "records_to_delete"
         offsets = {
@@ -59,6 +61,8 @@ class PartitionCalls(AdminCalls):
             isolation_level: with READ_COMMITTED, `OffsetSpec.LATEST` finds the last stable offset.
             timeout_ms: time limit in milliseconds; None: ``request_timeout_ms``.
             raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each that failed.
+
+        Like Java's `Admin.listOffsets`.
         """
         what = "topic_partition_specs"
         specs = {
@@ -80,6 +84,8 @@ class PartitionCalls(AdminCalls):
             cursor: the ``next_cursor`` of the previous page: a dict with ``topic_name`` and ``partition_index``.
 
         Returns a dict with ``topics`` and ``next_cursor``, which is None after the last page.
+
+        Like Java's `Admin.describeTopics`. Requires Kafka 3.7.
         """
         start = None
         if cursor is not None:
@@ -103,6 +109,8 @@ class PartitionCalls(AdminCalls):
             topic_partitions: partitions by topic, or topics; None: all.
             timeout_ms: how long the controller may take; None: ``request_timeout_ms``.
             raise_errors: raise the first error, except that a partition needs no election.
+
+        Like Java's `Admin.electLeaders`. Requires Kafka 2.2. The embedded broker does not support it.
         """
         kind = arguments.number("election_type", election_type)
         if kind not in (0, 1):
@@ -122,6 +130,8 @@ class PartitionCalls(AdminCalls):
             election_type: 0 elects the preferred replica; 1 elects any live replica, even one that lacks records.
             topic_partitions: partitions by topic; None: all.
             timeout_ms: how long the controller may take; None: ``request_timeout_ms``.
+
+        Like Java's `Admin.electLeaders`. Requires Kafka 2.2. The embedded broker does not support it.
         """
         return self.elect_leaders(election_type, topic_partitions, timeout_ms)
 
@@ -135,6 +145,8 @@ class PartitionCalls(AdminCalls):
             timeout_ms: how long the controller may take to start the moves; None: ``request_timeout_ms``.
 
         Returns an error class for each partition, None for success.
+
+        Like Java's `Admin.alterPartitionReassignments`. Requires Kafka 2.4. The embedded broker does not support it.
         """
         wanted = {
             arguments.partition("reassignments", tp): None if to is None else arguments.numbers("reassignments", to)
@@ -156,6 +168,8 @@ class PartitionCalls(AdminCalls):
         Arguments:
             topic_partitions: partitions by topic, or `TopicPartition` objects; None: all.
             timeout_ms: how long the controller may take; None: ``request_timeout_ms``.
+
+        Like Java's `Admin.listPartitionReassignments`. Requires Kafka 2.4. The embedded broker does not support it.
         """
         wanted, limit = arguments.indexes("topic_partitions", topic_partitions), arguments.timeout(timeout_ms)
         return self._run(_partitions.list_partition_reassignments(self._requests, wanted, limit))

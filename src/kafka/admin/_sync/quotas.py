@@ -22,6 +22,8 @@ class QuotaCalls(AdminCalls):
             entities: entity type ("user", "client-id", "ip") to name, or to None for the default of the type; or just
                 types, for any name; empty: all quotas.
             strict: exclude entities that also have other types.
+
+        Like Java's `Admin.describeClientQuotas`. Requires Kafka 2.6. The embedded broker does not support it.
         """
         if isinstance(entities, Mapping):
             return self._run(_quotas.describe_client_quotas(self._requests, _entity(entities), [], strict))
@@ -41,6 +43,8 @@ class QuotaCalls(AdminCalls):
             changes: pairs of an entity, such as ``{"user": "alice"}``, and quotas to values, such as
                 ``{"producer_byte_rate": 1e6}``; None removes a quota.
             validate_only: only check whether the change would succeed.
+
+        Like Java's `Admin.alterClientQuotas`. Requires Kafka 2.6. The embedded broker does not support it.
         """
         wanted = []
         for change in arguments.elements("changes", changes):

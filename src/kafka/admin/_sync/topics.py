@@ -35,6 +35,8 @@ class TopicCalls(AdminCalls):
             validate_only: only check whether the topics could be created.
             raise_errors: raise the first error; other topics may have been created. False leaves errors in the result.
             wait_for_metadata: afterwards, `wait_for_topics` for the created topics.
+
+        Like Java's `Admin.createTopics`.
         """
         if validate_only and wait_for_metadata:
             raise IllegalArgumentError("wait_for_metadata: nothing is created where validate_only is True")
@@ -64,6 +66,8 @@ class TopicCalls(AdminCalls):
             topics: names or ids.
             timeout_ms: how long the cluster may take; None: ``request_timeout_ms``.
             raise_errors: raise the first error; other topics may be deleted. False leaves errors in the result.
+
+        Like Java's `Admin.deleteTopics`.
         """
         wanted, limit = arguments.names_or_ids("topics", topics), arguments.timeout(timeout_ms)
         return self._run(_topics.delete_topics(self._requests, wanted, limit, raise_errors))
@@ -73,6 +77,8 @@ class TopicCalls(AdminCalls):
 
         Arguments:
             include_internal: include Kafka's internal topics, such as "__consumer_offsets".
+
+        Like Java's `Admin.listTopics`.
         """
         return self._run(_topics.list_topics(self._requests, include_internal))
 
@@ -83,6 +89,8 @@ class TopicCalls(AdminCalls):
         ``authorized_operations`` (names of the operations that this client may do; None: unknown) and ``partitions``:
         dicts with ``partition``, ``leader``, ``leader_epoch``, ``replicas``, ``isr``, ``offline_replicas``,
         ``error_code``. A topic that does not exist has an error code and no partitions.
+
+        Like Java's `Admin.describeTopics`.
         """
         return self._run(
             _topics.describe_topics(
@@ -105,6 +113,8 @@ class TopicCalls(AdminCalls):
             timeout_ms: how long the cluster may take; None: ``request_timeout_ms``.
             validate_only: only check whether the change would succeed.
             raise_errors: raise the first error; False leaves errors in the result.
+
+        Like Java's `Admin.createPartitions`. Requires Kafka 1.0.
         """
         wanted = wanted_partitions(topic_partitions)
         limit = arguments.timeout(timeout_ms)

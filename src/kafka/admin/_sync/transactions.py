@@ -38,6 +38,8 @@ class TransactionCalls(AdminCalls):
             transactional_id_pattern: only ids that match this regular expression (Kafka 4.1).
             raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each broker that
                 failed.
+
+        Like Java's `Admin.listTransactions`. Requires Kafka 3.0.
         """
         ids = None if broker_ids is None else arguments.numbers("broker_ids", broker_ids)
         producers = arguments.numbers("producer_id_filters", producer_id_filters or ())
@@ -56,6 +58,8 @@ class TransactionCalls(AdminCalls):
         Arguments:
             transactional_ids: the producers' ``transactional_id``.
             raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each that failed.
+
+        Like Java's `Admin.describeTransactions`. Requires Kafka 3.0.
         """
         ids = arguments.names("transactional_ids", transactional_ids)
         return self._run(_transactions.describe_transactions(self._requests, ids, raise_errors))
@@ -69,6 +73,8 @@ class TransactionCalls(AdminCalls):
             partitions: the partitions.
             broker_id: broker whose replicas to ask; None: the leaders.
             raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each that failed.
+
+        Like Java's `Admin.describeProducers`. Requires Kafka 2.8.
         """
         wanted = arguments.partitions("partitions", partitions)
         return self._run(_transactions.describe_producers(self._requests, wanted, broker_id, raise_errors))
@@ -78,6 +84,8 @@ class TransactionCalls(AdminCalls):
 
         Arguments:
             spec: the partition, and the producer id and epochs that `describe_producers` returns.
+
+        Like Java's `Admin.abortTransaction`. Requires Kafka 0.11.
         """
         (wanted,) = arguments.instances("spec", AbortTransactionSpec, [spec])
         self._run(_transactions.abort_transaction(self._requests, wanted))
@@ -93,6 +101,8 @@ class TransactionCalls(AdminCalls):
             raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each that failed.
 
         Returns the new producer id and epoch of each id. An id that was never used is created.
+
+        Like Java's `Admin.fenceProducers`. Requires Kafka 0.11.
         """
         ids, limit = arguments.names("transactional_ids", transactional_ids), arguments.timeout(timeout_ms)
         return self._run(_transactions.fence_producers(self._requests, ids, limit, raise_errors))
@@ -103,6 +113,8 @@ class TransactionCalls(AdminCalls):
         Arguments:
             transactional_id: the producer's ``transactional_id``.
             timeout_ms: time limit of the call, and the new transaction timeout of the id; None: `request_timeout_ms`.
+
+        Like Java's `Admin.forceTerminateTransaction`. Requires Kafka 0.11.
         """
         ids = [arguments.name("transactional_id", transactional_id)]
         self._run(_transactions.fence_producers(self._requests, ids, arguments.timeout(timeout_ms), True))
@@ -115,6 +127,8 @@ class TransactionCalls(AdminCalls):
         Arguments:
             broker_ids: search only partitions that these brokers lead; None: all brokers.
             max_transaction_timeout_ms: the brokers' ``transaction.max.timeout.ms``.
+
+        Requires Kafka 3.0.
         """
         ids = None if broker_ids is None else arguments.numbers("broker_ids", broker_ids)
         limit = arguments.number("max_transaction_timeout_ms", max_transaction_timeout_ms)
