@@ -1,4 +1,4 @@
-"""The list of methods in `docs/ADMIN.md`, from the docstrings of `KafkaAdminClient`. The guide above it is hand-written.
+"""The list of methods in `docs/ADMIN.md`, from the docstrings of `KafkaAdminClient`. The guide is hand-written.
 
 A method's docstring ends with its counterpart in Java, if it has one, the first release of Kafka whose brokers support
 it, and whether the embedded broker does::
