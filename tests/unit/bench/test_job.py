@@ -100,6 +100,12 @@ def result(count: int = 300, checksum: str = "") -> Result:
     return Result(count, count, 1.0, checksum or expected(300, 100).checksum, 1.0, 1.0, "1")
 
 
+def test_every_second_round_has_the_opposite_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    done, asked = run_with(monkeypatch, ours=result(), confluent=result())
+    assert asked == ["ours", "confluent", "confluent", "ours"]
+    assert [len(done.results[client]) for client in ("ours", "confluent")] == [2, 2]
+
+
 def test_clients_take_turns_and_who_fails_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     done, asked = run_with(monkeypatch, ours=result(), confluent=JobFailed("no brokers"))
     assert asked == ["ours", "confluent", "ours"]
