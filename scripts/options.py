@@ -1,7 +1,7 @@
 """Write `src/kafka/config/keywords.py`: what the clients take as keyword arguments, for type checkers and editors.
 
-The option table (`kafka.config.option_table`) is the source; a test fails where the module is out of date. The page of
-options, `docs/OPTIONS.md`, is written with it.
+The option table (`kafka.config.option_table`) is the source; a test fails if the module is out of date. The pages that
+list options, `docs/OPTIONS.md` and `docs/SPARK.md`, are written with it.
 
     python scripts/options.py            write it
     python scripts/options.py --check    exit 1 where it is not what would be written
@@ -75,7 +75,8 @@ def main() -> int:
     if parser.parse_args().check:
         return int(not TARGET.exists() or TARGET.read_text() != wanted)
     TARGET.write_text(wanted)
-    return subprocess.run([sys.executable, "-m", "scripts.reference"], check=False, cwd=ROOT).returncode
+    others = ([sys.executable, "-m", "scripts.reference"], [sys.executable, "scripts/spark_options.py"])
+    return max(subprocess.run(command, check=False, cwd=ROOT).returncode for command in others)
 
 
 if __name__ == "__main__":

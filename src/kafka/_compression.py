@@ -1,6 +1,8 @@
 """The codecs of record batches by number and name. Below all layers: options, commands and the broker name them.
 
-To add a codec: a member here, a module in `kafka.record.codecs` with its `Codec`, and its row in `CODECS` there.
+To add a codec: a member here, a module in `kafka.record.codecs` with its `Codec`, and its row in `CODECS` there; then
+run ``python scripts/options.py``. The fuzz tests decompress with other libraries: `decompressed` in
+tests/fuzz/reference.py. If the module is to be compiled, `kafka._variant` lists it.
 """
 
 from __future__ import annotations

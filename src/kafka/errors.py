@@ -7,7 +7,8 @@ first. Names are those of kafka-python, from its oldest generation to its newest
 `IllegalStateError`, `IllegalArgumentError`) are different types.
 
 To add an error: a class here with its `remedy` and, if brokers return it, its code, name and description; then run
-``python -m scripts.reference``, which writes docs/ERRORS.md. Its base classes say whether to retry. A client that must
+``python -m scripts.reference``, which writes docs/ERRORS.md. Its base classes say whether to retry. A code that the
+embedded broker returns is also a member of `kafka.broker.error_codes.ErrorCode`. A client that must
 do anything but retry or fail lists the error where it decides, such as in `kafka.producer.delivery.batch_action`.
 """
 

@@ -14,6 +14,7 @@ from random import Random
 from crc32c import crc32c
 
 from kafka.record import BatchBuilder, Compression
+from kafka.record.codecs import CODECS
 
 DATA = Path(__file__).parents[1] / "data"
 EXTREMES = [0, 1, -1, 2, 127, 128, 255, 0x7FFF, 0x7FFFFFFF, -0x80000000, 2**62 - 1, 2**62, 2**63 - 1, -(2**63)]
@@ -26,7 +27,7 @@ def batches() -> list[bytes]:
     with lzma.open(DATA / "batches.jsonl.xz", "rt") as lines:
         found = [data for line in lines if len(data := bytes.fromhex(json.loads(line)["hex"])) < 4000]
     for magic, codec, count in itertools.product((0, 1, 2), Compression, (1, 3)):
-        if magic < 2 and codec == Compression.ZSTD:
+        if codec and magic < CODECS[codec].oldest_magic:
             continue
         builder = BatchBuilder(magic, codec)
         for number in range(count):

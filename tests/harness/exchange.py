@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
+from kafka.record import Compression
+
+CODECS = tuple(codec.option for codec in Compression)
 START_MS = 1_700_000_000_000
 PATIENCE_S = 60
 """How long a client waits for a record. It ends a test that hangs; a busy machine may need much of it."""

@@ -6,7 +6,8 @@ through `kafka.cluster`. `_async` has the methods of `AsyncKafkaAdminClient`, ea
 `results` serve all subjects.
 
 To add a call: its coroutine in the module of its subject, and its method in the module of that subject in `_async`;
-then run ``python scripts/twins.py``. A test compares the methods with docs/ADMIN.md.
+then run ``python scripts/twins.py`` and ``python -m scripts.reference``, which lists the method in docs/ADMIN.md. Tests
+of its errors need a row of `CALLS` in tests/unit/admin/admin_calls.py. A new subject is a base class of both clients.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -1,7 +1,7 @@
 """The one table of client options, and the typed objects that a client's keyword arguments become.
 
 Layer 0. A face calls `parse_consumer`, `parse_producer` or `parse_admin` once; what stands below it gets only its
-slice.
+slice. To add an option: see `kafka.config.option`.
 """
 
 from kafka.config.connection import ConnectionOptions

@@ -2,9 +2,12 @@
 
 To add an option: a field made by `option` in the dataclass of the options that it belongs to
 (`kafka.config.connection`, `security`, `sasl`, `tls`, `consumer` or `producer`); then run ``python
-scripts/options.py``, which writes `kafka.config.keywords` and docs/OPTIONS.md. An option that share consumers do not
-have is also listed in `NOT_FOR_SHARES` of `kafka.config.share`, with the reason. Checks across options are in
-`kafka.config.table`.
+scripts/options.py``, which writes `kafka.config.keywords`, docs/OPTIONS.md and the tables in docs/SPARK.md. Checks
+across options are in `kafka.config.table`. Three kinds of options have one more place:
+
+- A Java name that was ignored until now leaves `kafka.config.java_names` or `kafka.config.librdkafka_table`.
+- A secret needs a name that `kafka.config.secrecy` recognizes; otherwise errors may show its value.
+- A consumer option that share consumers do not have is listed in `NOT_FOR_SHARES` of `kafka.config.share`.
 """
 
 import dataclasses

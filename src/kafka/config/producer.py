@@ -11,6 +11,9 @@ from kafka.config.option import anything, boolean, choice, integer, invalid, no_
 from kafka.errors import KafkaConfigurationError
 
 _CODECS = [each.option for each in Compression if each]
+_LEVELS = ", ".join(
+    f"{each.levels[0]} to {each.levels[-1]} for {each.option}" for each in Compression if each.levels is not None
+)
 
 
 def parse_retries(name: str, value: Any) -> float:
@@ -67,7 +70,7 @@ class ProducerOptions:
     compression_level: int | None = option(
         None,
         integer(-131_072, 100, none=True),
-        "Compression level: 1 to 9 for gzip, 1 to 17 for lz4, -131072 to 22 for zstd; None: the codec's default.",
+        f"Compression level: {_LEVELS}; None: the codec's default.",
     )
     retries: float = option(
         math.inf,

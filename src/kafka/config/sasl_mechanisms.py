@@ -1,7 +1,8 @@
 """The SASL mechanisms by name: a row for each.
 
-To add a mechanism: a row here, and a class in a module of `kafka.net.sasl` (see `Mechanism` there). Options of its own
-go into `kafka.config.sasl`, and how its Java login module is read into `kafka.config.jaas`.
+To add a mechanism: a row here, and a subclass of `kafka.net.sasl.Mechanism` in a module of that package. Its options,
+if it needs new ones, go into `kafka.config.sasl` (see `kafka.config.option`), and the settings of its Java login module
+into `kafka.config.jaas`. The embedded broker's side is in `kafka.broker.sasl`.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _PASSWORD_OPTIONS = ("sasl_plain_username", "sasl_plain_password")
 
 
 @dataclasses.dataclass(frozen=True)
-class SaslMechanism:
+class MechanismRow:
     """One SASL mechanism.
 
     Attributes:
@@ -43,12 +44,12 @@ class SaslMechanism:
 
 
 _BUILT_IN = (
-    SaslMechanism("PLAIN", "kafka.net.sasl.plain:Plain", _PASSWORD_OPTIONS, _PASSWORD_MODULES, "password"),
-    SaslMechanism("SCRAM-SHA-256", "kafka.net.sasl.scram:Scram", _PASSWORD_OPTIONS, _PASSWORD_MODULES),
-    SaslMechanism("SCRAM-SHA-512", "kafka.net.sasl.scram:Scram", _PASSWORD_OPTIONS, _PASSWORD_MODULES),
-    SaslMechanism("OAUTHBEARER", "kafka.net.sasl.oauth:OAuthBearer", (), ("OAuthBearerLoginModule",), "token"),
-    SaslMechanism("GSSAPI", "kafka.net.sasl.gssapi:Gssapi", (), ("Krb5LoginModule",)),
-    SaslMechanism("AWS_MSK_IAM", "kafka.net.sasl.msk_iam:MskIam", (), ("IAMLoginModule",)),
+    MechanismRow("PLAIN", "kafka.net.sasl.plain:Plain", _PASSWORD_OPTIONS, _PASSWORD_MODULES, "password"),
+    MechanismRow("SCRAM-SHA-256", "kafka.net.sasl.scram:Scram", _PASSWORD_OPTIONS, _PASSWORD_MODULES),
+    MechanismRow("SCRAM-SHA-512", "kafka.net.sasl.scram:Scram", _PASSWORD_OPTIONS, _PASSWORD_MODULES),
+    MechanismRow("OAUTHBEARER", "kafka.net.sasl.oauth:OAuthBearer", (), ("OAuthBearerLoginModule",), "token"),
+    MechanismRow("GSSAPI", "kafka.net.sasl.gssapi:Gssapi", (), ("Krb5LoginModule",)),
+    MechanismRow("AWS_MSK_IAM", "kafka.net.sasl.msk_iam:MskIam", (), ("IAMLoginModule",)),
 )
 BUILT_IN_NAMES = tuple(row.name for row in _BUILT_IN)
 _rows = {row.name: row for row in _BUILT_IN}
@@ -60,12 +61,12 @@ def mechanism_names() -> tuple[str, ...]:
     return tuple(row.name for row in _rows.values())
 
 
-def find_mechanism(name: str | None) -> SaslMechanism | None:
+def find_mechanism(name: str | None) -> MechanismRow | None:
     """Return the mechanism of this name, in any case of letters, or None."""
     return _rows.get(name.upper()) if isinstance(name, str) else None
 
 
-def mechanism(name: str | None) -> SaslMechanism:
+def mechanism(name: str | None) -> MechanismRow:
     """Return the mechanism of this name; raises `KafkaConfigurationError` if there is none."""
     row = find_mechanism(name)
     if row is None:
@@ -93,7 +94,7 @@ def register_mechanism(name: str, implementation: type[Any], overwrite: bool = F
     """
     known = find_mechanism(name)
     if known is None:
-        row = SaslMechanism(name, implementation)
+        row = MechanismRow(name, implementation)
     elif not overwrite:
         raise ValueError(f"the SASL mechanism {known.name!r} is already registered: pass overwrite=True to replace it")
     else:

@@ -1,4 +1,7 @@
-"""The option table itself, made from the slices, and the way from keyword arguments to typed objects."""
+"""The option table itself, made from the slices, and the way from keyword arguments to typed objects.
+
+To add an option: see `kafka.config.option`.
+"""
 
 import dataclasses
 import functools

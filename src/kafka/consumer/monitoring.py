@@ -1,4 +1,9 @@
-"""What can be seen of a consumer: its metrics, its health, and its view in a notebook."""
+"""Monitoring of a consumer: its metrics, its health, and its view in a notebook.
+
+To add a metric: a value that is read when metrics are requested is a `_gauge` in `ConsumerMetrics.show`. A rate, mean
+or maximum is a row in `kafka.consumer.buffer.fetch_statistics` or `kafka.coordinator.group_metrics`, next to the code
+that records it.
+"""
 
 import asyncio
 import contextlib

@@ -1,7 +1,4 @@
-"""Every call of the admin client that asks brokers: how it is made, about the things of `answering`.
-
-But `client_instance_id`, which waits for what telemetry asks: see `unit/cluster/telemetry/test_telemetry.py`.
-"""
+"""Every call of the admin client that sends requests of its own: how it is made, about the things of `answering`."""
 
 from __future__ import annotations
 
@@ -50,6 +47,7 @@ CALLS: dict[str, Make] = {
     "delete_records": lambda admin: admin.delete_records({TP: 1}),
     "list_partition_offsets": lambda admin: admin.list_partition_offsets({TP: OffsetSpec.LATEST}),
     "describe_topic_partitions": lambda admin: admin.describe_topic_partitions(["t"]),
+    "perform_leader_election": lambda admin: admin.perform_leader_election(0, {"t": [0]}),
     "elect_leaders": lambda admin: admin.elect_leaders(0, {"t": [0]}),
     "alter_partition_reassignments": lambda admin: admin.alter_partition_reassignments({TP: [1]}),
     "list_partition_reassignments": lambda admin: admin.list_partition_reassignments(),
@@ -84,6 +82,7 @@ CALLS: dict[str, Make] = {
     "describe_replica_log_dirs": lambda admin: admin.describe_replica_log_dirs([REPLICA]),
     "alter_replica_log_dirs": lambda admin: admin.alter_replica_log_dirs({REPLICA: "/d"}),
     "list_groups": lambda admin: admin.list_groups(),
+    "list_consumer_groups": lambda admin: admin.list_consumer_groups(),
     "describe_consumer_groups": lambda admin: admin.describe_consumer_groups(["g"]),
     "describe_groups": lambda admin: admin.describe_groups(["g"]),
     "describe_classic_groups": lambda admin: admin.describe_classic_groups(["g"]),
@@ -92,6 +91,7 @@ CALLS: dict[str, Make] = {
     "delete_groups": lambda admin: admin.delete_groups(["g"]),
     "delete_consumer_groups": lambda admin: admin.delete_consumer_groups(["g"]),
     "remove_group_members": lambda admin: admin.remove_group_members("g", [MemberToRemove("m")]),
+    "list_consumer_group_offsets": lambda admin: admin.list_consumer_group_offsets("g"),
     "list_group_offsets": lambda admin: admin.list_group_offsets(["g"]),
     "alter_group_offsets": lambda admin: admin.alter_group_offsets("g", {TP: OffsetAndMetadata(1, "", -1)}),
     "reset_group_offsets": lambda admin: admin.reset_group_offsets("g", {TP: OffsetSpec.LATEST}),
@@ -108,3 +108,14 @@ CALLS: dict[str, Make] = {
     "find_hanging_transactions": lambda admin: admin.find_hanging_transactions(),
 }
 """A call's name, and how it is made."""
+
+OTHER_METHODS = frozenset(
+    {
+        *("close", "health", "metrics", "register_metric_for_subscription", "unregister_metric_from_subscription"),
+        *("describe_topics", "list_topics", "wait_for_topics"),  # from Metadata responses: unit/cluster
+        *("api_versions", "get_broker_version_data", "send_request", "send_requests"),  # return the response as it is
+        "client_instance_id",  # waits for telemetry: unit/cluster/telemetry
+        "plot_lag",  # from other calls
+    }
+)
+"""Methods that have no error codes of their own to handle."""

@@ -7,6 +7,7 @@ its time, tells the code for what it was said of, and tries again what may pass.
 from __future__ import annotations
 
 import asyncio
+import inspect
 import logging
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, NamedTuple
@@ -14,7 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from fakes.cluster import Call, FakeCluster
-from kafka.admin import AsyncKafkaAdminClient
+from kafka.admin import AsyncKafkaAdminClient, KafkaAdminClient
 from kafka.admin.acls import MatchedACL
 from kafka.admin.requests import AdminRequests
 from kafka.cluster.client_core import ClientCore
@@ -32,7 +33,7 @@ from kafka.errors import (
 from kafka.metrics.client_metrics import ClientMetrics
 from kafka.net.statistics import NetworkTraffic
 from kafka.wire import message_class
-from unit.admin.admin_calls import CALLS, TP
+from unit.admin.admin_calls import CALLS, OTHER_METHODS, TP
 from unit.admin.answering import Path, error_paths, good_answer, with_code
 from unit.virtual_loop import simulate
 
@@ -279,6 +280,12 @@ def check(name: str, place: Place, code: int, good: Outcome, outcome: Outcome) -
         assert outcome.result[TP]["error"] is KafkaTimeoutError, "it has the class alone"
     else:
         assert tells(outcome.result, code), where
+
+
+def test_the_list_of_calls_is_complete() -> None:
+    methods = {name for name, _ in inspect.getmembers(KafkaAdminClient, inspect.isfunction) if name[0] != "_"}
+    assert {name.partition(",")[0] for name in CALLS} | OTHER_METHODS == methods
+    assert not OTHER_METHODS & set(CALLS)
 
 
 @pytest.mark.parametrize("name", CALLS)

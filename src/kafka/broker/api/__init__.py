@@ -4,7 +4,7 @@ A handler takes the broker, the decoded request and its `RequestContext`. It ret
 (`LongPoll` and `NoAnswer` are such futures), or None if the client wants no answer.
 
 To add an API: a handler in the module of its family, and its row in `APIS`, from which ApiVersions and the faults take
-its versions.
+its versions. `kafka.wire.api` declares its messages, and `kafka.broker.error_codes` the error codes it returns.
 """
 
 import asyncio

@@ -146,7 +146,7 @@ class DefaultRecordBatchBuilder(DefaultRecordBase, ABCRecordBatchBuilder):
         """
         codec, compressed = Compression.NONE, None
         records = bytes(memoryview(self._buffer)[layout.HEADER_SIZE :])
-        if self._compression_type > Compression.ZSTD:
+        if self._compression_type not in tuple(Compression):
             raise UnsupportedCodecError(f"Unrecognized compression type: {self._compression_type}")
         if self._compression_type:
             smaller = compress(Compression(self._compression_type), records)

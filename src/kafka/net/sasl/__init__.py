@@ -1,4 +1,8 @@
-"""SASL authentication of a connection (KIP-43, KIP-152, KIP-368): a module per mechanism, the exchange in `session`."""
+"""SASL authentication of a connection (KIP-43, KIP-152, KIP-368).
+
+Each mechanism has a module; `sasl_session` authenticates a connection with one of them. To add a mechanism: see
+`kafka.config.sasl_mechanisms`.
+"""
 
 from kafka.net.sasl.mechanism import (
     Mechanism,

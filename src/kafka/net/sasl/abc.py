@@ -1,4 +1,4 @@
-"""kafka-python's interface of SASL mechanisms, for `register_sasl_mechanism`."""
+"""kafka-python's interface of SASL mechanisms, for `register_sasl_mechanism`; built-in ones subclass `Mechanism`."""
 
 from __future__ import annotations
 

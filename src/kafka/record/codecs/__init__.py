@@ -1,7 +1,9 @@
 """Compression of record batches: gzip, snappy in xerial's framing, lz4 frames, zstd.
 
 Decompressing never takes more memory than the compressed bytes can need, nor more than `max_size`: the size is bounded
-from the frames' own block lists before anything is allocated. cramjam does the work and lets go of the GIL meanwhile.
+from the frames' own block lists before anything is allocated. cramjam does the work and releases the GIL meanwhile.
+
+To add a codec: see `kafka._compression`.
 """
 
 from __future__ import annotations
@@ -46,7 +48,7 @@ def compress(kind: Compression, data: Buffer, *, level: int | None = None, magic
 
     Args:
         kind: the codec; NONE returns `data`.
-        level: the codec's own level (gzip 1 to 9, lz4 1 to 17, zstd 1 to 22), None for its default; snappy has none.
+        level: one of the codec's `Compression.levels`; None for its default. Snappy has no levels.
         magic: the batch's; an lz4 frame of magic 0 has the header checksum that Kafka once got wrong.
 
     Raises:

@@ -5,6 +5,7 @@ structs of the same name, each is prefixed with its message's name. Each field i
 it.
 Imports `kafka.wire.fields` and `kafka.wire.message` only.
 
-To add a message or a version: a module here, or its fields with their versions; ``scripts/draft_messages.py`` drafts
-what a release of Kafka adds.
+To add a message: a module here, and its name in `API_NAMES` (for a request) or `OTHER_MODULES` of `kafka.wire.index`.
+To add a version: its fields, each with the versions that have it. ``scripts/draft_messages.py`` drafts what a release
+of Kafka adds.
 """
