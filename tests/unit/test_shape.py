@@ -37,7 +37,10 @@ def test_files_are_counted(tmp_path: Path) -> None:
 
 
 def test_calls_pass_through_files_of_the_clients_alone() -> None:
-    send, poll = shape.of_calls()
+    send, poll, poll_threads = shape.of_calls()
     assert "kafka/producer/send/sender.py" in send.members
-    assert "kafka/consumer/fetch/fetcher.py" in poll.members
-    assert not [each for each in (*send.members, *poll.members) if each.startswith(("kafka/broker", "kafka/cli"))]
+    assert "kafka/consumer/buffer/fetch_buffer.py" in poll.members
+    assert "kafka/net/receiver.py" not in poll.members, "the network thread receives"
+    assert {*poll.members, "kafka/net/receiver.py"} < set(poll_threads.members)
+    members = (*send.members, *poll_threads.members)
+    assert not [each for each in members if each.startswith(("kafka/broker", "kafka/cli"))]
