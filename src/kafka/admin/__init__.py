@@ -23,6 +23,7 @@ from kafka.admin.acls import (
     ResourcePatternFilter,
     ResourceType,
 )
+from kafka.admin.cluster import RaftVoterEndpoint, UpdateFeatureType
 from kafka.admin.config_resource import (
     AlterConfigOp,
     ConfigFilterType,
@@ -32,11 +33,9 @@ from kafka.admin.config_resource import (
     ConfigType,
 )
 from kafka.admin.delegation_tokens import DelegationToken
-from kafka.admin.features import UpdateFeatureType
 from kafka.admin.groups import GroupState, GroupType, MemberToRemove
 from kafka.admin.log_dirs import ReplicaLogDir
 from kafka.admin.partitions import IsolationLevel, OffsetShift, OffsetSpec, OffsetTimestamp
-from kafka.admin.quorum import RaftVoterEndpoint
 from kafka.admin.share_group_offsets import SharePartitionOffset
 from kafka.admin.topics import NewPartitions, NewTopic
 from kafka.admin.transactions import (

@@ -6,11 +6,8 @@ from uuid import UUID
 
 from kafka.admin import arguments
 from kafka.admin import cluster as _cluster
-from kafka.admin import features as _features
-from kafka.admin import quorum as _quorum
 from kafka.admin._async import AsyncAdminCalls
-from kafka.admin.features import ApiKey, BrokerVersionData, UpdateFeatureType
-from kafka.admin.quorum import RaftVoterEndpoint, directory_id
+from kafka.admin.cluster import ApiKey, BrokerVersionData, RaftVoterEndpoint, UpdateFeatureType, directory_id
 from kafka.admin.requests import unchanged
 from kafka.errors import IllegalArgumentError
 from kafka.wire import Request
@@ -40,7 +37,7 @@ class AsyncClusterCalls(AsyncAdminCalls):
 
         Like Java's `Admin.describeFeatures`. Requires Kafka 2.7.
         """
-        return await self._run(_features.describe_features(self._requests, send_request_to_controller))
+        return await self._run(_cluster.describe_features(self._requests, send_request_to_controller))
 
     async def update_features(
         self,
@@ -66,14 +63,14 @@ class AsyncClusterCalls(AsyncAdminCalls):
                 arguments.number("feature_updates", level),
             )
         limit = arguments.timeout(timeout_ms)
-        return await self._run(_features.update_features(self._requests, updates, validate_only, limit))
+        return await self._run(_cluster.update_features(self._requests, updates, validate_only, limit))
 
     async def api_versions(self) -> dict[int, tuple[int, int]]:
         """The lowest and highest version that a broker serves of each API.
 
         Keys are API keys, as members of an enum if they have a name.
         """
-        found = await self._run(_features.api_versions(self._requests, None))
+        found = await self._run(_cluster.api_versions(self._requests, None))
         names = {int(key): key for key in ApiKey}
         return {names.get(key, key): versions for key, versions in found.items()}
 
@@ -84,7 +81,7 @@ class AsyncClusterCalls(AsyncAdminCalls):
             broker_id: its ``node.id``.
         """
         node_id = arguments.number("broker_id", broker_id)
-        return BrokerVersionData(await self._run(_features.api_versions(self._requests, node_id)))
+        return BrokerVersionData(await self._run(_cluster.api_versions(self._requests, node_id)))
 
     async def send_request(self, request: Request[Any], node_id: int | None = None) -> Any:
         """Send any request of `kafka.wire` to a broker, and return the response.
@@ -119,7 +116,7 @@ class AsyncQuorumCalls(AsyncAdminCalls):
 
         Like Java's `Admin.describeMetadataQuorum`. Requires Kafka 3.3. The embedded broker does not support it.
         """
-        return await self._run(_quorum.describe_metadata_quorum(self._requests))
+        return await self._run(_cluster.describe_metadata_quorum(self._requests))
 
     async def add_raft_voter(
         self,
@@ -151,7 +148,7 @@ class AsyncQuorumCalls(AsyncAdminCalls):
             directory_id("voter_directory_id", voter_directory_id),
         )
         limit = arguments.timeout(timeout_ms)
-        await self._run(_quorum.add_raft_voter(self._requests, voter, directory, where, cluster_id, limit))
+        await self._run(_cluster.add_raft_voter(self._requests, voter, directory, where, cluster_id, limit))
 
     async def remove_raft_voter(
         self,
@@ -175,7 +172,7 @@ class AsyncQuorumCalls(AsyncAdminCalls):
             directory_id("voter_directory_id", voter_directory_id),
         )
         limit = arguments.timeout(timeout_ms)
-        await self._run(_quorum.remove_raft_voter(self._requests, voter, directory, cluster_id, limit))
+        await self._run(_cluster.remove_raft_voter(self._requests, voter, directory, cluster_id, limit))
 
     async def unregister_broker(self, broker_id: int, timeout_ms: float | None = None) -> None:
         """Unregister a broker that is permanently gone (KRaft). Raises `BrokerIdNotRegisteredError` for an unknown id.
@@ -187,7 +184,7 @@ class AsyncQuorumCalls(AsyncAdminCalls):
         Like Java's `Admin.unregisterBroker`. Requires Kafka 3.0. The embedded broker does not support it.
         """
         broker, limit = arguments.number("broker_id", broker_id), arguments.timeout(timeout_ms)
-        await self._run(_quorum.unregister_broker(self._requests, broker, limit))
+        await self._run(_cluster.unregister_broker(self._requests, broker, limit))
 
     async def unregister_controller(self, controller_id: int, timeout_ms: float | None = None) -> None:
         """Unregister a controller that is permanently gone (Kafka 4.4).
@@ -199,7 +196,7 @@ class AsyncQuorumCalls(AsyncAdminCalls):
         Like Java's `Admin.unregisterController`. Requires Kafka 4.4. The embedded broker does not support it.
         """
         controller, limit = arguments.number("controller_id", controller_id), arguments.timeout(timeout_ms)
-        await self._run(_quorum.unregister_controller(self._requests, controller, limit))
+        await self._run(_cluster.unregister_controller(self._requests, controller, limit))
 
     async def client_instance_id(self, timeout_ms: float | None = None) -> UUID:
         """The id that the brokers assigned to this client for its metrics (KIP-714, Kafka 3.7). It never changes.

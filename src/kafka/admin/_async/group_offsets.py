@@ -4,11 +4,10 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from kafka.admin import arguments
-from kafka.admin import group_offset_reset as _reset
 from kafka.admin import group_offsets as _offsets
 from kafka.admin import share_group_offsets as _share
 from kafka.admin._async import AsyncAdminCalls
-from kafka.admin.group_offset_reset import GivenTarget, Target
+from kafka.admin.group_offsets import GivenTarget, Target
 from kafka.admin.share_group_offsets import SharePartitionOffset
 from kafka.display import check_matplotlib
 from kafka.errors import BrokerResponseError
@@ -144,13 +143,13 @@ class AsyncGroupOffsetCalls(AsyncAdminCalls):
         wanted: Mapping[TopicPartition | str, Target] | Target
         if isinstance(offset_specs, Mapping):
             wanted = {
-                tp if isinstance(tp, str) else arguments.partition(what, tp): _reset.target(what, spec)
+                tp if isinstance(tp, str) else arguments.partition(what, tp): _offsets.check_target(what, spec)
                 for tp, spec in offset_specs.items()
             }
         else:
-            wanted = _reset.target(what, offset_specs)
+            wanted = _offsets.check_target(what, offset_specs)
         return await self._run(
-            _reset.reset_group_offsets(self._requests, group_id, wanted, group_coordinator_id, dry_run)
+            _offsets.reset_group_offsets(self._requests, group_id, wanted, group_coordinator_id, dry_run)
         )
 
     async def delete_group_offsets(

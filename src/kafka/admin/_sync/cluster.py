@@ -7,11 +7,8 @@ from uuid import UUID
 
 from kafka.admin import arguments
 from kafka.admin import cluster as _cluster
-from kafka.admin import features as _features
-from kafka.admin import quorum as _quorum
 from kafka.admin._sync import AdminCalls
-from kafka.admin.features import ApiKey, BrokerVersionData, UpdateFeatureType
-from kafka.admin.quorum import RaftVoterEndpoint, directory_id
+from kafka.admin.cluster import ApiKey, BrokerVersionData, RaftVoterEndpoint, UpdateFeatureType, directory_id
 from kafka.admin.requests import unchanged
 from kafka.errors import IllegalArgumentError
 from kafka.wire import Request
@@ -41,7 +38,7 @@ class ClusterCalls(AdminCalls):
 
         Like Java's `Admin.describeFeatures`. Requires Kafka 2.7.
         """
-        return self._run(_features.describe_features(self._requests, send_request_to_controller))
+        return self._run(_cluster.describe_features(self._requests, send_request_to_controller))
 
     def update_features(
         self,
@@ -67,14 +64,14 @@ class ClusterCalls(AdminCalls):
                 arguments.number("feature_updates", level),
             )
         limit = arguments.timeout(timeout_ms)
-        return self._run(_features.update_features(self._requests, updates, validate_only, limit))
+        return self._run(_cluster.update_features(self._requests, updates, validate_only, limit))
 
     def api_versions(self) -> dict[int, tuple[int, int]]:
         """The lowest and highest version that a broker serves of each API.
 
         Keys are API keys, as members of an enum if they have a name.
         """
-        found = self._run(_features.api_versions(self._requests, None))
+        found = self._run(_cluster.api_versions(self._requests, None))
         names = {int(key): key for key in ApiKey}
         return {names.get(key, key): versions for key, versions in found.items()}
 
@@ -85,7 +82,7 @@ class ClusterCalls(AdminCalls):
             broker_id: its ``node.id``.
         """
         node_id = arguments.number("broker_id", broker_id)
-        return BrokerVersionData(self._run(_features.api_versions(self._requests, node_id)))
+        return BrokerVersionData(self._run(_cluster.api_versions(self._requests, node_id)))
 
     def send_request(self, request: Request[Any], node_id: int | None = None) -> Any:
         """Send any request of `kafka.wire` to a broker, and return the response.
@@ -120,7 +117,7 @@ class QuorumCalls(AdminCalls):
 
         Like Java's `Admin.describeMetadataQuorum`. Requires Kafka 3.3. The embedded broker does not support it.
         """
-        return self._run(_quorum.describe_metadata_quorum(self._requests))
+        return self._run(_cluster.describe_metadata_quorum(self._requests))
 
     def add_raft_voter(
         self,
@@ -152,7 +149,7 @@ class QuorumCalls(AdminCalls):
             directory_id("voter_directory_id", voter_directory_id),
         )
         limit = arguments.timeout(timeout_ms)
-        self._run(_quorum.add_raft_voter(self._requests, voter, directory, where, cluster_id, limit))
+        self._run(_cluster.add_raft_voter(self._requests, voter, directory, where, cluster_id, limit))
 
     def remove_raft_voter(
         self,
@@ -176,7 +173,7 @@ class QuorumCalls(AdminCalls):
             directory_id("voter_directory_id", voter_directory_id),
         )
         limit = arguments.timeout(timeout_ms)
-        self._run(_quorum.remove_raft_voter(self._requests, voter, directory, cluster_id, limit))
+        self._run(_cluster.remove_raft_voter(self._requests, voter, directory, cluster_id, limit))
 
     def unregister_broker(self, broker_id: int, timeout_ms: float | None = None) -> None:
         """Unregister a broker that is permanently gone (KRaft). Raises `BrokerIdNotRegisteredError` for an unknown id.
@@ -188,7 +185,7 @@ class QuorumCalls(AdminCalls):
         Like Java's `Admin.unregisterBroker`. Requires Kafka 3.0. The embedded broker does not support it.
         """
         broker, limit = arguments.number("broker_id", broker_id), arguments.timeout(timeout_ms)
-        self._run(_quorum.unregister_broker(self._requests, broker, limit))
+        self._run(_cluster.unregister_broker(self._requests, broker, limit))
 
     def unregister_controller(self, controller_id: int, timeout_ms: float | None = None) -> None:
         """Unregister a controller that is permanently gone (Kafka 4.4).
@@ -200,7 +197,7 @@ class QuorumCalls(AdminCalls):
         Like Java's `Admin.unregisterController`. Requires Kafka 4.4. The embedded broker does not support it.
         """
         controller, limit = arguments.number("controller_id", controller_id), arguments.timeout(timeout_ms)
-        self._run(_quorum.unregister_controller(self._requests, controller, limit))
+        self._run(_cluster.unregister_controller(self._requests, controller, limit))
 
     def client_instance_id(self, timeout_ms: float | None = None) -> UUID:
         """The id that the brokers assigned to this client for its metrics (KIP-714, Kafka 3.7). It never changes.

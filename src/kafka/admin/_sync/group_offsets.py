@@ -5,11 +5,10 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from kafka.admin import arguments
-from kafka.admin import group_offset_reset as _reset
 from kafka.admin import group_offsets as _offsets
 from kafka.admin import share_group_offsets as _share
 from kafka.admin._sync import AdminCalls
-from kafka.admin.group_offset_reset import GivenTarget, Target
+from kafka.admin.group_offsets import GivenTarget, Target
 from kafka.admin.share_group_offsets import SharePartitionOffset
 from kafka.display import check_matplotlib
 from kafka.errors import BrokerResponseError
@@ -143,12 +142,12 @@ class GroupOffsetCalls(AdminCalls):
         wanted: Mapping[TopicPartition | str, Target] | Target
         if isinstance(offset_specs, Mapping):
             wanted = {
-                tp if isinstance(tp, str) else arguments.partition(what, tp): _reset.target(what, spec)
+                tp if isinstance(tp, str) else arguments.partition(what, tp): _offsets.check_target(what, spec)
                 for tp, spec in offset_specs.items()
             }
         else:
-            wanted = _reset.target(what, offset_specs)
-        return self._run(_reset.reset_group_offsets(self._requests, group_id, wanted, group_coordinator_id, dry_run))
+            wanted = _offsets.check_target(what, offset_specs)
+        return self._run(_offsets.reset_group_offsets(self._requests, group_id, wanted, group_coordinator_id, dry_run))
 
     def delete_group_offsets(
         self, group_id: str, partitions: Iterable[TopicPartition], group_coordinator_id: int | None = None
