@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from kafka.cli.commands import commands
-from kafka.cli.options import common_options
+from kafka.cli.common_options import common_options
 
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "COMMAND_LINE.md"
 BEGIN = "## Reference\n"

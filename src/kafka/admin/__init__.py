@@ -1,9 +1,9 @@
 """The admin client: topics, partitions, configurations, groups, transactions, users and ACLs, the cluster.
 
-Layer 6. One module per subject holds its types, checks and operations; an operation is a coroutine that sends requests
-through `kafka.cluster`. `_async` has the methods of `AsyncKafkaAdminClient`, each of which awaits an operation;
-`scripts/twins.py` writes those of `KafkaAdminClient` from them, in `_sync`. `arguments`, `requests`, `routing` and
-`results` serve all subjects.
+Layer 6. One module per subject contains its types, checks and operations; an operation is a coroutine that sends
+requests through `kafka.cluster`. The methods of `AsyncKafkaAdminClient` are in `_async`; each awaits an operation.
+`scripts/twins.py` generates the methods of `KafkaAdminClient` from them, in `_sync`. All subjects use `arguments`,
+`admin_requests`, `routing` and `results`.
 
 To add a call: its coroutine in the module of its subject, and its method in the module of that subject in `_async`;
 then run ``python scripts/twins.py`` and ``python -m scripts.reference``, which lists the method in docs/ADMIN.md. Tests

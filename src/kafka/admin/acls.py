@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 from enum import IntEnum
 from typing import Any
 
+from kafka.admin.admin_requests import AdminRequests, own_error_code, raise_first
 from kafka.admin.enums import answered_member
-from kafka.admin.requests import AdminRequests, own_error_code, raise_first
 from kafka.errors import BrokerResponseError, IllegalArgumentError, KafkaProtocolError, NoError, for_code
 from kafka.wire.api.create_acls import AclCreation, CreateAclsRequest
 from kafka.wire.api.delete_acls import DeleteAclsFilter, DeleteAclsRequest

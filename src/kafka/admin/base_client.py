@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, overload
 
-from kafka.admin.requests import AdminRequests
+from kafka.admin.admin_requests import AdminRequests
 from kafka.cluster.client_core import ClientCore
 from kafka.cluster.client_health import Observed, client_html, not_started
 from kafka.cluster.telemetry.collector import Identity

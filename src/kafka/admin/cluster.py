@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from kafka.admin.acls import operation_names
+from kafka.admin.admin_requests import AdminRequests, check_answered, own_error_code, raise_first
 from kafka.admin.enums import EnumHelper
-from kafka.admin.requests import AdminRequests, check_answered, own_error_code, raise_first
 from kafka.admin.results import as_result
 from kafka.admin.topics import read_metadata
 from kafka.errors import IllegalArgumentError, UnsupportedVersionError, for_code

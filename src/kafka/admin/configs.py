@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from kafka.admin.admin_requests import AdminRequests, own_error_code, raise_first
 from kafka.admin.arguments import as_text
 from kafka.admin.config_resource import (
     AlterConfigOp,
@@ -12,7 +13,6 @@ from kafka.admin.config_resource import (
     ConfigSourceType,
 )
 from kafka.admin.enums import answered_member
-from kafka.admin.requests import AdminRequests, own_error_code, raise_first
 from kafka.admin.results import AlterConfigsResult, DescribeConfigsResult, DescribedConfigs
 from kafka.admin.routing import Outcome, Route, Routed, ask_each, values_or_raise
 from kafka.errors import BrokerResponseError, IllegalArgumentError, KafkaError

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from kafka.admin.requests import AdminRequests, own_error_code, raise_first
+from kafka.admin.admin_requests import AdminRequests, own_error_code, raise_first
 from kafka.errors import IllegalArgumentError
 from kafka.wire.api.create_delegation_token import CreatableRenewers, CreateDelegationTokenRequest
 from kafka.wire.api.describe_delegation_token import DescribeDelegationTokenOwner, DescribeDelegationTokenRequest

@@ -5,7 +5,7 @@ from collections.abc import ItemsView, Iterable, KeysView, ValuesView
 from typing import Any, NamedTuple
 
 from kafka.admin.acls import operation_names
-from kafka.admin.requests import AdminRequests
+from kafka.admin.admin_requests import AdminRequests
 from kafka.admin.results import Result, as_result
 from kafka.admin.routing import Outcome, ask_each, group_route
 from kafka.errors import GroupIdNotFoundError, KafkaError, WireFormatError, for_code

@@ -5,10 +5,10 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from kafka._loop_services import wall_clock_ns
+from kafka.admin.admin_requests import AdminRequests, check_answered, gather, raise_first
 from kafka.admin.cluster import all_partitions
 from kafka.admin.group_descriptions import has_members
 from kafka.admin.partitions import OffsetShift, OffsetSpec, OffsetTimestamp, list_partition_offsets
-from kafka.admin.requests import AdminRequests, check_answered, gather, raise_first
 from kafka.admin.routing import Outcome, ask_each, by_topic, group_route, values_or_raise
 from kafka.coordinator.offset_arguments import timestamp_ms
 from kafka.errors import (

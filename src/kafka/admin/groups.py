@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from enum import Enum
 from typing import Any, NamedTuple, Self
 
+from kafka.admin.admin_requests import AdminRequests, gather
 from kafka.admin.enums import EnumHelper
 from kafka.admin.group_descriptions import members_of
-from kafka.admin.requests import AdminRequests, gather
 from kafka.admin.results import as_result
 from kafka.admin.routing import EachBroker, Outcome, ask_each, asking, error_classes, group_route, values_or_raise
 from kafka.errors import (

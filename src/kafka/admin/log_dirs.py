@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from kafka.admin.requests import AdminRequests
+from kafka.admin.admin_requests import AdminRequests
 from kafka.admin.results import LogDirsResult, as_result
 from kafka.admin.routing import ByBroker, EachBroker, Outcome, ask_each, error_classes, values_or_raise
 from kafka.errors import KafkaError, KafkaStorageError, for_code

@@ -5,8 +5,8 @@ from enum import IntEnum
 from typing import Any
 
 from kafka.admin import arguments
+from kafka.admin.admin_requests import AdminRequests, own_error_code, raise_first
 from kafka.admin.enums import EnumHelper
-from kafka.admin.requests import AdminRequests, own_error_code, raise_first
 from kafka.admin.results import ElectLeadersResult, Response, as_result
 from kafka.admin.routing import Outcome, ask_leaders, by_topic, values_or_raise
 from kafka.errors import BrokerResponseError, ElectionNotNeededError, IllegalArgumentError, for_code

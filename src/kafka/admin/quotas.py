@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kafka.admin.requests import AdminRequests, check_answered, own_error_code, raise_first
+from kafka.admin.admin_requests import AdminRequests, check_answered, own_error_code, raise_first
 from kafka.errors import BrokerResponseError, for_code
 from kafka.wire.api.alter_client_quotas import (
     AlterClientQuotasRequest,

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from kafka.admin.requests import MARGIN_MS, AdminRequests, about, gather
+from kafka.admin.admin_requests import MARGIN_MS, AdminRequests, about, gather
 from kafka.cluster.protocols import CoordinatorKind
 from kafka.errors import (
     BrokerResponseError,

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from kafka.admin.requests import AdminRequests, about, check_answered, raise_first
+from kafka.admin.admin_requests import AdminRequests, about, check_answered, raise_first
 from kafka.admin.routing import Outcome, ask_each, asking, by_topic, group_route, values_or_raise
 from kafka.errors import BrokerResponseError, for_code
 from kafka.structs import TopicPartition

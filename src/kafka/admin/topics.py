@@ -10,8 +10,8 @@ from uuid import UUID
 
 from kafka.admin import arguments
 from kafka.admin.acls import operation_names
+from kafka.admin.admin_requests import MARGIN_MS, AdminRequests, FinalError, check_answered, raise_first
 from kafka.admin.config_resource import with_names
-from kafka.admin.requests import MARGIN_MS, AdminRequests, FinalError, check_answered, raise_first
 from kafka.admin.results import (
     CreatePartitionsResult,
     CreateTopicsResult,

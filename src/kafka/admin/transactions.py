@@ -5,8 +5,8 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from kafka._loop_services import wall_clock_ns
+from kafka.admin.admin_requests import AdminRequests, gather
 from kafka.admin.enums import EnumHelper, answered_member
-from kafka.admin.requests import AdminRequests, gather
 from kafka.admin.routing import (
     CoordinatorRoute,
     EachBroker,

@@ -5,8 +5,8 @@ import os
 from enum import IntEnum
 from typing import Any, ClassVar
 
+from kafka.admin.admin_requests import AdminRequests, check_answered, own_error_code, raise_first
 from kafka.admin.enums import answered_member
-from kafka.admin.requests import AdminRequests, check_answered, own_error_code, raise_first
 from kafka.errors import IllegalArgumentError, for_code
 from kafka.wire.api.alter_user_scram_credentials import (
     AlterUserScramCredentialsRequest,

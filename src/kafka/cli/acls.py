@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kafka.cli.options import AliasedGroup, Choice, confirm, connected, yes_option
-from kafka.cli.output import note, printable
+from kafka.cli.command_output import note, printable
+from kafka.cli.common_options import AliasedGroup, Choice, confirm, connected, yes_option
 from kafka.cli.session import Session
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ import click
 from kafka import broker
 from kafka.broker.registry.http_server import RegistryPortError
 from kafka.broker.settings import BrokerSettings
-from kafka.cli.options import ask_password, host_option, port_option
+from kafka.cli.common_options import ask_password, host_option, port_option
 from kafka.errors import IllegalStateError, KafkaConfigurationError
 
 _WITHOUT_OPTION = frozenset({"topic_defaults", "users"})

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from kafka.cli.options import AliasedGroup, at_least_one, connected, dry_run_option, pairs, without_effect
+from kafka.cli.common_options import AliasedGroup, at_least_one, connected, dry_run_option, pairs, without_effect
 from kafka.cli.session import Session
 
 _ALIASES = {

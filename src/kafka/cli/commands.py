@@ -14,8 +14,8 @@ from typing import Any
 
 import click
 
+from kafka.cli.common_options import LEVELS, common_options, log_from, remember
 from kafka.cli.failures import ending, exit_status
-from kafka.cli.options import LEVELS, common_options, log_from, remember
 from kafka.version import DISTRIBUTION_VERSION
 
 COMMANDS = {

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kafka.cli.options import AliasedGroup, AnyCase, connected
+from kafka.cli.common_options import AliasedGroup, AnyCase, connected
 from kafka.cli.session import Session
 
 if TYPE_CHECKING:

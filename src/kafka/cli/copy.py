@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from kafka.cli.options import complete_topic, connected
-from kafka.cli.output import note
+from kafka.cli.command_output import note
+from kafka.cli.common_options import complete_topic, connected
 from kafka.cli.position_syntax import POSITION, Position
 from kafka.cli.session import Session
 

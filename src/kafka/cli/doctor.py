@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from kafka.cli.options import connected
+from kafka.cli.common_options import connected
 from kafka.cli.session import Session
 from kafka_columnar import doctor, installation, stand_in
 

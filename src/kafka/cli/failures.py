@@ -12,7 +12,7 @@ from typing import Any, NoReturn, Self
 
 import click
 
-from kafka.cli.output import printable
+from kafka.cli.command_output import printable
 
 FAILED = 1
 """Something was not done; the message says why. Also used if the reader of the output is gone."""

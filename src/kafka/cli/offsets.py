@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kafka.cli.options import (
+from kafka.cli.common_options import (
     AliasedGroup,
     at_least_one,
     confirm,

@@ -5,8 +5,7 @@ from typing import Any
 
 import click
 
-from kafka.cli.offsets import list_offsets, trim
-from kafka.cli.options import (
+from kafka.cli.common_options import (
     AliasedGroup,
     at_least_one,
     connected,
@@ -16,6 +15,7 @@ from kafka.cli.options import (
     topic_option,
     without_effect,
 )
+from kafka.cli.offsets import list_offsets, trim
 from kafka.cli.session import Session
 
 _ALIASES = {
@@ -52,7 +52,7 @@ command.add_command(trim)
 @connected
 def describe(session: Session, topics: list[str], cursor_topic: str | None, cursor_partition: int | None) -> None:
     """Show leader, leader epoch and replicas of partitions, including offline and eligible ones (Kafka 3.7)."""
-    from kafka.admin.requests import raise_first
+    from kafka.admin.admin_requests import raise_first
     from kafka.errors import UnknownTopicOrPartitionError
 
     at_least_one("topic", topics)

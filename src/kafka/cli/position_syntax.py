@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from kafka.cli.options import ParamType
+from kafka.cli.common_options import ParamType
 
 Position = str | int | datetime.datetime | datetime.timedelta
 

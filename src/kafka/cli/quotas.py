@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from kafka.cli.options import AliasedGroup, connected, dry_run_option, pairs
+from kafka.cli.common_options import AliasedGroup, connected, dry_run_option, pairs
 from kafka.cli.session import Session
 
 _KINDS = ("user", "client-id", "ip")

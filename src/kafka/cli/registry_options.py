@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from kafka.cli.options import given_before, pairs
-from kafka.cli.output import Output
+from kafka.cli.command_output import Output
+from kafka.cli.common_options import given_before, pairs
 
 if TYPE_CHECKING:
     from kafka.schema_registry import SchemaRegistryClient

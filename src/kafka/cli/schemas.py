@@ -6,8 +6,8 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from kafka.cli.options import AnyCase, confirm, yes_option
-from kafka.cli.output import Output
+from kafka.cli.command_output import Output
+from kafka.cli.common_options import AnyCase, confirm, yes_option
 from kafka.cli.registry_options import with_registry
 from kafka.cli.schema_files import imported_names, is_json, is_json_schema, is_proto
 from kafka.config.option import nearest

@@ -4,7 +4,7 @@ import functools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from kafka.cli.output import Output
+from kafka.cli.command_output import Output
 
 if TYPE_CHECKING:
     from kafka.admin import KafkaAdminClient
@@ -32,13 +32,13 @@ class Session:
     @functools.cached_property
     def settings(self) -> dict[str, Any]:
         """The settings from all places."""
-        from kafka.cli.settings import settings
+        from kafka.cli.client_settings import settings
 
         return settings(self._given)
 
     def configs(self, client: str) -> dict[str, Any]:
         """The keyword arguments of one kind of client."""
-        from kafka.cli.settings import of_client
+        from kafka.cli.client_settings import of_client
 
         return {**_DEFAULTS, **of_client(self.settings, client)}
 
@@ -50,7 +50,7 @@ class Session:
         """
         import click
 
-        from kafka.cli.settings import single_settings
+        from kafka.cli.client_settings import single_settings
 
         for name in single_settings(self._given["extra_config"]):
             if name in instead:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kafka.admin import OffsetSpec, OffsetTimestamp
-from kafka.cli.options import partition_of
+from kafka.cli.common_options import partition_of
 from kafka.cli.position_syntax import Position, instant
 from kafka.coordinator.offset_arguments import timestamp_ms
 from kafka.errors import BrokerNotAvailableError, KafkaError, UnknownTopicOrPartitionError

@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kafka.cli.options import at_least_one, confirm, connected, dry_run_option, one, pairs, topic_option, yes_option
+from kafka.cli.common_options import (
+    at_least_one,
+    confirm,
+    connected,
+    dry_run_option,
+    one,
+    pairs,
+    topic_option,
+    yes_option,
+)
 from kafka.cli.session import Session
 
 if TYPE_CHECKING:
@@ -196,7 +205,7 @@ def _check_there(described: Iterable[Mapping[str, Any]]) -> None:
 
 def _report(session: Session, results: Iterable[Mapping[str, Any]], done: str, allowed: Mapping[int, str]) -> None:
     """Say of each topic what became of it; exit status 1 if something failed."""
-    from kafka.admin.requests import about
+    from kafka.admin.admin_requests import about
     from kafka.errors import error_text, for_code
 
     rows, failed = [], False

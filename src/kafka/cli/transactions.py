@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from kafka.cli.options import AliasedGroup, confirm, connected, yes_option
+from kafka.cli.common_options import AliasedGroup, confirm, connected, yes_option
 from kafka.cli.position_syntax import DURATION
 from kafka.cli.session import Session
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 
 import click
 
-from kafka.cli.output import note
+from kafka.cli.command_output import note
 from kafka.cli.registry_options import with_registry_if_given
 from kafka.cli.typed_fields import Document, Field, Headers, ToBytes, ToText
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import click
 
-from kafka.cli.options import connected, count_option, host_option, port_option
-from kafka.cli.output import note
+from kafka.cli.command_output import note
+from kafka.cli.common_options import connected, count_option, host_option, port_option
 from kafka.cli.registry_options import with_registry_if_given
 from kafka.cli.session import Session
 
@@ -65,8 +65,8 @@ def command(
     Requires the extra "ui".
     """
     from kafka.cli.position_syntax import parse_position
-    from kafka.ui.server import is_loopback, run
     from kafka.ui.shared_state import UiSettings
+    from kafka.ui.web_server import is_loopback, run
 
     settings = UiSettings(
         admin=session.configs("admin"),

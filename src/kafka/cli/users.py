@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from kafka.cli.options import AliasedGroup, AnyCase, ask_password, confirm, connected, yes_option
-from kafka.cli.output import note, printable
+from kafka.cli.command_output import note, printable
+from kafka.cli.common_options import AliasedGroup, AnyCase, ask_password, confirm, connected, yes_option
 from kafka.cli.session import Session
 
 _MECHANISMS = ("SCRAM-SHA-256", "SCRAM-SHA-512")

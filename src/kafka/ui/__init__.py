@@ -4,5 +4,5 @@ Layer 7, behind the extra "ui". It imports the admin client and bounded reads; t
 
 The pages are HTML with charts as SVG, generated here, and work without JavaScript; `static/live.js` only replaces parts
 with newer ones. All text goes through `html` (`page_elements.py`), which escapes it. `poller.py` polls the cluster once
-for all viewers; `search.py` reads messages; `guard.py` checks every request first; `server.py` runs the server.
+for all viewers; `search.py` reads messages; `guard.py` checks every request first; `web_server.py` runs the server.
 """

@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 
 from harness.chromium import open_page
-from kafka.cli.demo.drivers import Kill
+from kafka.cli.demo.driver_processes import Kill
 from kafka.cli.demo.page import delays_by_hour, write_page
 from kafka.cli.demo.report import Figures
 

@@ -17,7 +17,7 @@ import pytest
 from fakes.cluster import Call, FakeCluster
 from kafka.admin import AsyncKafkaAdminClient, KafkaAdminClient
 from kafka.admin.acls import MatchedACL
-from kafka.admin.requests import AdminRequests
+from kafka.admin.admin_requests import AdminRequests
 from kafka.cluster.client_core import ClientCore
 from kafka.cluster.telemetry.collector import Identity
 from kafka.errors import (

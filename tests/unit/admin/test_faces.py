@@ -9,7 +9,7 @@ import warnings
 import pytest
 
 from kafka import AsyncKafkaAdminClient, KafkaAdminClient
-from kafka.admin.requests import gather
+from kafka.admin.admin_requests import gather
 from kafka.errors import IllegalStateError, NoBrokersAvailable, UnsupportedVersionError
 from unit.admin.conftest import options
 from unit.net.scripted import SILENCE

@@ -304,8 +304,8 @@ def test_the_commands_are_there_with_types_of_click_that_take_no_argument() -> N
 import click
 for kind in (click.Choice, click.ParamType):
     kind.__class_getitem__ = None
-from kafka.cli import acls, options, position_syntax
-print(options.AnyCase(["a"]).convert("A", None, None))
+from kafka.cli import acls, common_options, position_syntax
+print(common_options.AnyCase(["a"]).convert("A", None, None))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
     assert (done.stdout, done.stderr) == ("a\n", "")

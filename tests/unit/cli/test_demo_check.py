@@ -7,7 +7,7 @@ import pathlib
 import pandas as pd
 import pytest
 
-from kafka.cli.demo import check, drivers
+from kafka.cli.demo import check, driver_processes
 from kafka.cli.demo.check import expected_delays
 from kafka.cli.demo.flights import COLUMNS, Flights, read_flights
 from kafka.cli.demo.plan import TOPIC_QUERY, Plan, read_plan
@@ -111,7 +111,7 @@ def checkpoint(folder: pathlib.Path, begun: int, done: int) -> pathlib.Path:
 def test_a_micro_batch_in_flight_has_begun_and_is_not_done(
     tmp_path: pathlib.Path, begun: int, done: int, found: int | None
 ) -> None:
-    assert drivers.in_flight(checkpoint(tmp_path, begun, done)) == found
+    assert driver_processes.in_flight(checkpoint(tmp_path, begun, done)) == found
 
 
 def test_a_plan_is_read_as_it_was_written_and_the_checkpoint_says_how_far_it_is(tmp_path: pathlib.Path) -> None:
@@ -120,6 +120,6 @@ def test_a_plan_is_read_as_it_was_written_and_the_checkpoint_says_how_far_it_is(
     )
     read = read_plan(plan.write())
     assert (read.starting, read.groups, read.airlines) == ({0: 5}, {TOPIC_QUERY: "group"}, [["UA", "United"]])
-    assert drivers.rows_done(plan) == 0
+    assert driver_processes.rows_done(plan) == 0
     checkpoint(plan.checkpoint(TOPIC_QUERY), 4, 3)
-    assert drivers.rows_done(plan) == 30
+    assert driver_processes.rows_done(plan) == 30

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from kafka import KafkaAdminClient, KafkaProducer
 from kafka.cli.commands import commands
-from kafka.cli.demo import check, drivers, flights
+from kafka.cli.demo import check, driver_processes, flights
 from kafka.cli.demo.check import expected_delays
 from kafka.cli.demo.flights import read_flights
 from kafka.cli.demo.ingest import RESULT_TOPIC, SOURCE_TOPIC, end_offsets
@@ -62,14 +62,14 @@ def commit_groups(plan: Plan) -> None:
 def run_demo(monkeypatch: pytest.MonkeyPatch, folder: pathlib.Path, lost: int = 0) -> None:
     def drive(plan: Plan, total: int, log: pathlib.Path, say: Callable[[str], None]) -> object:
         assert total == FLIGHTS + 4
-        say(drivers.told_lag("Group lag at that point", drivers.lag_of(plan)))
+        say(driver_processes.told_lag("Group lag at that point", driver_processes.lag_of(plan)))
         write_results(plan, lost)
         commit_groups(plan)
         now = datetime.datetime.now(datetime.UTC)
-        return drivers.Kill(now, 2, 123, 1, {}), now
+        return driver_processes.Kill(now, 2, 123, 1, {}), now
 
     monkeypatch.setattr(run, "check_java", lambda: None)
-    monkeypatch.setattr(drivers, "run_with_a_kill", drive)
+    monkeypatch.setattr(driver_processes, "run_with_a_kill", drive)
     run.run(None, folder, FLIGHTS, folder / "report.html")
 
 

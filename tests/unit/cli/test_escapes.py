@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from kafka.cli.command_output import Output
 from kafka.cli.consume.formats import text_format
+from kafka.cli.consume.record_sink import open_sink
 from kafka.cli.consume.selection import Piece
-from kafka.cli.consume.sink import open_sink
 from kafka.cli.escapes import escaped_json, without_controls
-from kafka.cli.output import Output
 from kafka.record import BatchBuilder, decode_batches
 
 pytestmark = pytest.mark.once

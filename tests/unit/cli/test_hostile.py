@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import click
 import pytest
 
+from kafka.cli.common_options import ask_password, confirm
 from kafka.cli.failures import exit_status
-from kafka.cli.options import ask_password, confirm
 from unit.cli.cli_support import Cli
 
 pytestmark = pytest.mark.once

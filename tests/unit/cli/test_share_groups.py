@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from kafka import KafkaShareConsumer, TopicPartition
-from kafka.cli.consume.sink import Sink
+from kafka.cli.consume.record_sink import RecordSink
 from kafka.errors import InvalidRecordStateError
 from unit.cli.cli_support import Cli
 
@@ -67,20 +67,20 @@ def test_what_could_not_be_written_is_released(cli: Cli, group: str, form: str) 
 def test_ctrl_c_releases_what_was_not_written_and_accepts_what_was(
     cli: Cli, group: str, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:
-    written = Sink._put
+    written = RecordSink._put
 
-    def interrupted_before(sink: Sink, *given: object) -> None:
+    def interrupted_before(sink: RecordSink, *given: object) -> None:
         raise KeyboardInterrupt
 
-    def interrupted_after(sink: Sink, data: bytes) -> None:
+    def interrupted_after(sink: RecordSink, data: bytes) -> None:
         written(sink, data)
         if data:
             sink._whole._pending = KeyboardInterrupt()  # as its handler notes it
 
     if moment == "before":
-        monkeypatch.setattr(Sink, "write", interrupted_before)
+        monkeypatch.setattr(RecordSink, "write", interrupted_before)
     else:
-        monkeypatch.setattr(Sink, "_put", interrupted_after)
+        monkeypatch.setattr(RecordSink, "_put", interrupted_after)
     result = cli.run("consume", group, "--share-group", group, "-n", "4")
     assert (result.exit_code, result.stdout) == (130, "" if moment == "before" else lines(0, 1, 2, 3))
     monkeypatch.undo()
@@ -104,13 +104,13 @@ def test_records_that_are_delivered_again_although_they_were_written_are_told_on
         lambda consumer, callback: (callbacks.append(callback), take(consumer, callback)),
     )
 
-    def interrupted(sink: Sink, *given: object) -> None:
+    def interrupted(sink: RecordSink, *given: object) -> None:
         for _ in range(2):
             callbacks[0]({TopicPartition(group, 0): {1, 2}}, InvalidRecordStateError("the lock has run out"))
             callbacks[0]({TopicPartition(group, 0): {3}}, None)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Sink, "write", interrupted)
+    monkeypatch.setattr(RecordSink, "write", interrupted)
     told = cli.run("consume", group, "--share-group", group).stderr
     assert told.startswith(f"2 records of {group}:0 were written but will be delivered again"), told
     assert told.count("the lock has run out") == 1, told

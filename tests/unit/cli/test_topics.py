@@ -80,7 +80,7 @@ def test_a_terminal_is_asked_before_records_are_lost(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, answer: str, status: int, left: bool
 ) -> None:
     cli("topics", "create", "asked", "--if-not-exists")
-    monkeypatch.setattr("kafka.cli.options.sys", SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: True)))
+    monkeypatch.setattr("kafka.cli.common_options.sys", SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: True)))
     result = cli.run("topics", "delete", "asked", stdin=answer)
     assert result.exit_code == status
     assert "Delete asked with all records?" in result.stderr

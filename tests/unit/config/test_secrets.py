@@ -15,7 +15,7 @@ import pytest
 import kafka
 import kafka.aio
 from kafka.broker import EmbeddedBroker
-from kafka.cli.settings import settings
+from kafka.cli.client_settings import settings
 from kafka.config import from_java_names, from_librdkafka_names, load_properties, option_table, parse_admin
 from kafka.config.java_names import java_names
 from kafka.config.secrecy import is_secret, shown_number, shown_setting

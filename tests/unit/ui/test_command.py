@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from harness.ports import free_port
 from kafka.broker import EmbeddedBroker
 from kafka.cli.commands import commands
-from kafka.ui import server
+from kafka.ui import web_server
 from kafka.ui.shared_state import UiSettings
 
 pytestmark = pytest.mark.once
@@ -109,7 +109,7 @@ def runs_with(monkeypatch: pytest.MonkeyPatch) -> list[tuple[UiSettings, str, in
         calls.append((settings, host, port))
         ready(f"http://{host}:{port}/")
 
-    monkeypatch.setattr(server, "run", run)
+    monkeypatch.setattr(web_server, "run", run)
     return calls
 
 
@@ -144,7 +144,7 @@ def test_it_warns_where_others_see_it(monkeypatch: pytest.MonkeyPatch, arguments
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "localhost"])
 def test_addresses_of_this_machine_alone(host: str) -> None:
-    assert server.is_loopback(host)
+    assert web_server.is_loopback(host)
 
 
 def test_settings_come_from_where_all_commands_have_them(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ from kafka.structs import OffsetAndMetadata, TopicPartition
 from kafka.ui import search
 from kafka.ui.poller import look
 from kafka.ui.search import Progress, Search
-from kafka.ui.server import event
+from kafka.ui.web_server import event
 from unit.ui.test_spark_log import line
 from unit.ui.ui_support import HOSTILE, Pages, pages_of, rows_of, settings, text_of
 

@@ -10,8 +10,8 @@ from typing import Any
 import httpx
 
 from kafka.cli.position_syntax import parse_position
-from kafka.ui.server import make_app
 from kafka.ui.shared_state import Ui, UiSettings, connected
+from kafka.ui.web_server import make_app
 
 ADDRESS = "http://127.0.0.1:8085"
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>&amp;"

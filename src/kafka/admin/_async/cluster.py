@@ -7,8 +7,8 @@ from uuid import UUID
 from kafka.admin import arguments
 from kafka.admin import cluster as _cluster
 from kafka.admin._async import AsyncAdminCalls
+from kafka.admin.admin_requests import unchanged
 from kafka.admin.cluster import ApiKey, BrokerVersionData, RaftVoterEndpoint, UpdateFeatureType, directory_id
-from kafka.admin.requests import unchanged
 from kafka.errors import IllegalArgumentError
 from kafka.wire import Request
 

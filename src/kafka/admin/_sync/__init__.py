@@ -6,7 +6,7 @@ an operation. `scripts/twins.py` writes the modules of `kafka.admin._sync` from 
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-from kafka.admin.requests import AdminRequests
+from kafka.admin.admin_requests import AdminRequests
 
 T = TypeVar("T")
 

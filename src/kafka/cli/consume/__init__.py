@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kafka.cli.options import at_least_one, complete_group, connected, count_option, topic_option
-from kafka.cli.output import note
+from kafka.cli.command_output import note
+from kafka.cli.common_options import at_least_one, complete_group, connected, count_option, topic_option
 from kafka.cli.position_syntax import DURATION, POSITION, Position, instant
 from kafka.cli.session import Session
 from kafka.cli.typed_values import Typed, note_likely_mistakes, with_typed_values
 
 if TYPE_CHECKING:
+    from kafka.cli.consume.record_sink import RecordSink
     from kafka.cli.consume.selection import Selection
-    from kafka.cli.consume.sink import Sink
     from kafka.cli.consume.source import Source
     from kafka.structs import TopicPartition
 
@@ -148,7 +148,7 @@ def command(
     POSITION is an offset, earliest, latest, a local time such as 2026-01-31T12:00, milliseconds since 1970 such as
     @1767225600000, or how long ago, such as 15m, 2h or 3d.
     """
-    from kafka.cli.consume.sink import open_sink
+    from kafka.cli.consume.record_sink import open_sink
     from kafka.cli.escapes import as_typed, unescaped_option
 
     at_least_one("topic", topics)
@@ -214,7 +214,7 @@ def _check_order(start: Position | None, end: Position | None) -> None:
         raise click.UsageError("--from is after --to: there is nothing in between")
 
 
-def _copy(source: "Source", selection: "Selection", sink: "Sink", typed: Typed, skips: bool) -> None:
+def _copy(source: "Source", selection: "Selection", sink: "RecordSink", typed: Typed, skips: bool) -> None:
     """Write what is wanted, until there is no more or it is enough."""
     from kafka.cli.consume.source import closing
     from kafka.cli.consume.typed import TypedRecords

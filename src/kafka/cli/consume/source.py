@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import kafka
+from kafka.cli.command_output import note
 from kafka.cli.consume.selection import Piece
-from kafka.cli.output import note
 from kafka.cli.position_syntax import Position
 from kafka.cli.session import Session
 from kafka.consumer import ConsumerRebalanceListener

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from kafka.cli.output import note
+from kafka.cli.command_output import note
 from kafka.cli.typed_fields import ToText
 from kafka.cli.typed_values import Translator, Typed
 from kafka.consumer.records.build_records import is_about_record

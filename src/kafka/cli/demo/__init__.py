@@ -1,16 +1,16 @@
 """``kafka demo``: a year of real flights through a broker and Spark, checked against plain pandas.
 
-``flights`` reads the data, ``ingest`` sends them as JSON, ``driver`` is a process that runs the Spark queries,
-``drivers`` starts it, kills it and starts it again, ``check`` compares the results with the same computation in pandas,
-``run`` runs all steps, ``report`` prints the figures and ``page`` draws them.
+``flights`` reads the data, and ``ingest`` sends it as JSON. ``spark_driver`` is the process that runs the Spark queries;
+``driver_processes`` starts it, kills it and starts another. ``check`` compares the results with the same computation in
+pandas. ``run`` runs all steps, ``report`` prints the figures, and ``page`` draws them.
 """
 
 import pathlib
 
 import click
 
+from kafka.cli.common_options import count_option, given_before
 from kafka.cli.demo.run import run
-from kafka.cli.options import count_option, given_before
 
 _NOT_TAKEN = {
     "--profile": "profile",

@@ -14,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 
-from kafka.cli.demo.drivers import Kill
+from kafka.cli.demo.driver_processes import Kill
 from kafka.cli.demo.report import Figures
 
 WIDTH, HEIGHT = 720, 300

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 import pandas as pd
 
+from kafka.cli.command_output import aligned
 from kafka.cli.demo.ingest import RESULT_TOPIC, SOURCE_TOPIC
-from kafka.cli.output import aligned
 
 
 @dataclasses.dataclass(frozen=True)

@@ -89,7 +89,7 @@ def _plan(servers: str, starting: dict[int, int], data: "Flights", parquet: path
 def _stream(
     servers: str, parquet: pathlib.Path, work: pathlib.Path, data: "Flights", page: pathlib.Path | None
 ) -> None:
-    from kafka.cli.demo import drivers, ingest, report
+    from kafka.cli.demo import driver_processes, ingest, report
     from kafka.cli.demo.page import write_page
     from kafka.spark import transactions
 
@@ -106,9 +106,9 @@ def _stream(
     click.echo(f"Spark's log: {log}")
     plan = _plan(servers, starting, data, parquet, work)
     streaming = time.perf_counter()
-    kill, again = drivers.run_with_a_kill(plan, len(data.flights) + len(starting), log, click.echo)
+    kill, again = driver_processes.run_with_a_kill(plan, len(data.flights) + len(starting), log, click.echo)
     stream_s = time.perf_counter() - streaming
-    click.echo(drivers.told_lag("Final group lag", drivers.lag_of(plan)))
+    click.echo(driver_processes.told_lag("Final group lag", driver_processes.lag_of(plan)))
     transactions(plan.transactional_id_prefix, bootstrap_servers=servers).forget()
 
     results, given_up = _checked(servers, result_starting, parquet, data)

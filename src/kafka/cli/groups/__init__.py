@@ -6,10 +6,10 @@
 
 import click
 
+from kafka.cli.common_options import AliasedGroup
 from kafka.cli.groups.listing import describe, lag, list_groups
 from kafka.cli.groups.removal import delete, delete_offsets, remove_members
 from kafka.cli.groups.reset import reset, set_offsets
-from kafka.cli.options import AliasedGroup
 
 _ALIASES = {"reset-offsets": "reset", "alter-offsets": "set-offsets", "list-offsets": "lag"}
 

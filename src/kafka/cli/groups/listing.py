@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kafka.cli.options import at_least_one, connected, group_option
-from kafka.cli.output import note
+from kafka.cli.command_output import note
+from kafka.cli.common_options import at_least_one, connected, group_option
 from kafka.cli.position_syntax import DURATION
 from kafka.cli.session import Session
 

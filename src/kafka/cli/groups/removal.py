@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from kafka.cli.options import (
+from kafka.cli.common_options import (
     at_least_one,
     confirm,
     connected,

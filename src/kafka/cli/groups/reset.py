@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kafka.cli.options import confirm, connected, dry_run_option, group_option, one, without_effect, yes_option
+from kafka.cli.common_options import confirm, connected, dry_run_option, group_option, one, without_effect, yes_option
 from kafka.cli.position_syntax import POSITION, Position, parse_duration, parse_position
 from kafka.cli.session import Session
 

@@ -5,7 +5,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import click
 
-from kafka.cli.options import acks_option, compression_option, connected, count_option, one, topic_option
+from kafka.cli.common_options import acks_option, compression_option, connected, count_option, one, topic_option
 from kafka.cli.session import Session
 
 P = ParamSpec("P")

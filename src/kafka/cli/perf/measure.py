@@ -6,8 +6,8 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from kafka.cli.common_options import delivery
 from kafka.cli.consume.source import Snapshot, closing, open_read
-from kafka.cli.options import delivery
 from kafka.cli.session import Session
 from kafka.errors import KafkaTimeoutError, UnknownTopicOrPartitionError
 from kafka.structs import TopicPartition

@@ -9,9 +9,9 @@ from typing import IO, Any
 
 import click
 
+from kafka.cli.common_options import acks_option, complete_topic, compression_option, connected, delivery, one
 from kafka.cli.escapes import as_typed
 from kafka.cli.file_formats import LINES, check_installed, format_of
-from kafka.cli.options import acks_option, complete_topic, compression_option, connected, delivery, one
 from kafka.cli.session import Session
 from kafka.cli.typed_values import Translator, Typed, note_likely_mistakes, typed_bytes, with_typed_values
 
@@ -110,7 +110,7 @@ def command(
 
 
 def _fixed(form: dict[str, Any]) -> Any:
-    from kafka.cli.options import pairs
+    from kafka.cli.common_options import pairs
     from kafka.cli.produce.sending import Fixed
 
     headers = tuple((name, as_typed(value)) for name, value in pairs(form["headers"]).items())

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import IO, Any
 
-from kafka.cli.output import note
+from kafka.cli.command_output import note
 from kafka.cli.produce.sending import BadInputError, Sending
 from kafka.cli.typed_fields import Given, Json
 from kafka.errors import KafkaError

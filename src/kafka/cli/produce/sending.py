@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from kafka.cli.output import Output, note
+from kafka.cli.command_output import Output, note
 from kafka.cli.typed_fields import Given, Json
 from kafka.display import size_text
 

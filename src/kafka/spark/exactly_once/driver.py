@@ -10,7 +10,7 @@ import secrets
 from collections.abc import Sequence
 
 from kafka._loop_services import wall_clock_ns
-from kafka.admin.requests import gather
+from kafka.admin.admin_requests import gather
 from kafka.admin.transactions import TransactionDescription, TransactionState
 from kafka.errors import (
     InvalidProducerEpochError,

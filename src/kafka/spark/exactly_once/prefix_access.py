@@ -10,11 +10,11 @@ import threading
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from kafka.admin.admin_requests import AdminRequests, gather
 from kafka.admin.config_resource import ConfigResource, ConfigResourceType
 from kafka.admin.configs import describe_configs
 from kafka.admin.group_offsets import alter_group_offsets, list_group_offsets
 from kafka.admin.groups import delete_groups, list_groups
-from kafka.admin.requests import AdminRequests, gather
 from kafka.admin.transactions import TransactionDescription, TransactionState, describe_transactions, list_transactions
 from kafka.cluster import Backoff
 from kafka.config import option_table

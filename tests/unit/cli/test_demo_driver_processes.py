@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from kafka.cli.demo import driver, drivers
+from kafka.cli.demo import driver_processes, spark_driver
 from kafka.cli.demo.plan import TOPIC_QUERY, Plan
 from kafka.errors import KafkaError
 
@@ -38,17 +38,17 @@ DONE = "{}"
 
 def run(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, *parts: str, left: int = 2
-) -> tuple[drivers.Kill | None, list[str]]:
+) -> tuple[driver_processes.Kill | None, list[str]]:
     """Run drivers that play these parts; gives the kill, and what was said."""
     program = tmp_path / "driver.py"
     program.write_text(DRIVER)
     (tmp_path / "parts.json").write_text(f"[{', '.join(parts)}]")
-    monkeypatch.setattr(drivers, "_COMMAND", (sys.executable, str(program)))
-    monkeypatch.setattr(drivers, "_open_transactions", lambda plan: left)
-    monkeypatch.setattr(drivers, "lag_of", lambda plan: {"group": 1_234})
+    monkeypatch.setattr(driver_processes, "_COMMAND", (sys.executable, str(program)))
+    monkeypatch.setattr(driver_processes, "_open_transactions", lambda plan: left)
+    monkeypatch.setattr(driver_processes, "lag_of", lambda plan: {"group": 1_234})
     plan = Plan("host:1", {0: 0}, 10, "prefix", {TOPIC_QUERY: "group"}, "parquet", str(tmp_path), [], [])
     said: list[str] = []
-    kill, again = drivers.run_with_a_kill(plan, 40, tmp_path / "spark.log", said.append)
+    kill, again = driver_processes.run_with_a_kill(plan, 40, tmp_path / "spark.log", said.append)
     assert (kill is None) == (again is None)
     assert (tmp_path / "parts.json").read_text() == "[]"
     return kill, said
@@ -104,8 +104,8 @@ def test_a_driver_ends_with_what_runs_it(tmp_path: pathlib.Path, monkeypatch: py
     ended = threading.Event()
     read, write = os.pipe()
     with open(read) as standard_input:
-        monkeypatch.setattr(driver.sys, "stdin", standard_input)
-        monkeypatch.setattr(driver.os, "kill", lambda *_: ended.set())
+        monkeypatch.setattr(spark_driver.sys, "stdin", standard_input)
+        monkeypatch.setattr(spark_driver.os, "kill", lambda *_: ended.set())
         os.close(write)
-        driver._end_with_standard_input()
+        spark_driver._end_with_standard_input()
     assert ended.is_set()

@@ -19,7 +19,7 @@ from kafka.cli.failures import Uninterrupted
 from kafka.cli.file_formats import check_can_write, check_installed, format_of
 
 
-class Sink:
+class RecordSink:
     """Writes records; Ctrl-C takes effect only after the current write is complete.
 
     Arguments:
@@ -131,7 +131,7 @@ def open_sink(
     separator: bytes | None,
     null: bytes,
     encoding: str | None,
-) -> Sink:
+) -> RecordSink:
     """A sink for a format, which the file's name may tell; nothing is opened yet.
 
     Raises `click.UsageError`, and `ModuleNotFoundError` where the format needs a library that is not there.
@@ -147,9 +147,9 @@ def open_sink(
             raise click.UsageError(
                 f"{name} cannot be written to a terminal: name a file with -o, or redirect the output"
             )
-        return Sink(name, file, None)
+        return RecordSink(name, file, None)
     try:
-        return Sink(name, file, text_format(name, delimiter, separator, null, encoding, terminal))
+        return RecordSink(name, file, text_format(name, delimiter, separator, null, encoding, terminal))
     except LookupError as error:
         raise click.UsageError(f"--encoding: {error}") from None
     except ValueError as error:

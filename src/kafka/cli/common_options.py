@@ -100,7 +100,7 @@ _NAMES = (
     "titles",
     "log_level",
 )
-_REMEMBERED = "kafka.cli.options"
+_REMEMBERED = "kafka.cli.common_options"
 
 
 def common_options(command: Callable[P, R]) -> Callable[P, R]:

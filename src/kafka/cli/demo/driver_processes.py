@@ -17,7 +17,7 @@ from kafka.cli.demo.plan import TOPIC_QUERY, Plan
 from kafka.errors import KafkaError
 from kafka.spark import transactions
 
-_COMMAND = (sys.executable, "-m", "kafka.cli.demo.driver")
+_COMMAND = (sys.executable, "-m", "kafka.cli.demo.spark_driver")
 _LOOK_EVERY_S = 0.1
 _ATTEMPTS = 5
 _BUSY = "Python worker failed to connect back"

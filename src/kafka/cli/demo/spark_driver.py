@@ -1,4 +1,4 @@
-"""A Spark driver of the demo, in a process of its own: ``python -m kafka.cli.demo.driver PLAN``.
+"""A Spark driver of the demo, in a process of its own: ``python -m kafka.cli.demo.spark_driver PLAN``.
 
 It reads the plan, runs both queries until they have read everything in the topic, and exits. It exits at once when its
 standard input ends, because then the demo has died.

@@ -4,7 +4,7 @@ import datetime
 
 import pytest
 
-from kafka.cli.output import Output, aligned, jsonable
+from kafka.cli.command_output import Output, aligned, jsonable
 from kafka.display import size_text
 from kafka.errors import UnknownTopicOrPartitionError
 from kafka.structs import TopicPartition

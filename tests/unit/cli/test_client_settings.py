@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from kafka.cli.options import _NAMES
-from kafka.cli.settings import of_client, settings
+from kafka.cli.client_settings import of_client, settings
+from kafka.cli.common_options import _NAMES
 from kafka.errors import KafkaConfigurationError
 
 pytestmark = pytest.mark.once
