@@ -131,7 +131,8 @@ def problem(module: str, target: str) -> str | None:
     if module == "kafka._old_names" and target.startswith("kafka.legacy.addresses"):
         return None  # a table, which imports nothing of the package
     if is_old(module):
-        return None if is_old(target) or used in LEGACY_MAY_USE else f"{module}, of an old generation, imports {target}"
+        allowed = is_old(target) or used == user or used in LEGACY_MAY_USE
+        return None if allowed else f"{module}, of an old generation, imports {target}"
     if is_old(target):
         return f"{module} imports {target}, of an old generation"
     if user in ("", used) or user in FACES or used in ("", *BASE):

@@ -64,6 +64,9 @@ ADDRESSES: dict[str, Address] = {
         "kafka-python's import path of `NewPartitions`.", names="kafka.admin.topics NewPartitions"
     ),
     "kafka.admin.new_topic": Address("kafka-python's import path of `NewTopic`.", names="kafka.admin.topics NewTopic"),
+    "kafka.aio.admin.records_to_delete": Address(
+        "aiokafka's import path of `RecordsToDelete`.", names="kafka.aio.admin.client RecordsToDelete"
+    ),
     "kafka.aio.coordinator": Address("aiokafka's import path of group membership."),
     "kafka.aio.coordinator.assignors": Address("aiokafka's import path of the assignors."),
     "kafka.aio.coordinator.assignors.abstract": Address(
@@ -89,6 +92,9 @@ ADDRESSES: dict[str, Address] = {
             kafka.partitioner.default DefaultPartitioner
             kafka.partitioner.murmur2 murmur2
         """,
+    ),
+    "kafka.aio.producer.message_accumulator": Address(
+        "aiokafka's import path of `BatchBuilder`.", names="kafka.aio.producer.producer BatchBuilder"
     ),
     "kafka.client": Address(
         "kafka-python's import path of `SimpleClient` and `KafkaClient`, from 0.9 to 1.4.",

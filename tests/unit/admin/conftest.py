@@ -45,7 +45,7 @@ def no_metrics(*_):
     return GetTelemetrySubscriptionsResponse(client_instance_id=INSTANCE)
 
 
-class Admin:
+class SyncAdmin:
     """A `KafkaAdminClient` whose blocking methods are awaited, as the brokers live on the test's loop."""
 
     def __init__(self, client):
@@ -93,7 +93,7 @@ async def admin(request, cluster):
     """An admin client of each face; its methods are awaited."""
     if request.param == "sync":
         client = await asyncio.to_thread(KafkaAdminClient, **options(cluster))
-        yield Admin(client)
+        yield SyncAdmin(client)
         await asyncio.to_thread(client.close)
     else:
         async with AsyncKafkaAdminClient(**options(cluster)) as client:

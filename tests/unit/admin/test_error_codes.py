@@ -143,7 +143,7 @@ OWN_NAMES: dict[str, dict[str, Any]] = {
 }
 
 
-class Place(NamedTuple):
+class ErrorPlace(NamedTuple):
     """A place in the answers to a request that may have an error code."""
 
     api: str
@@ -164,7 +164,7 @@ class Outcome(NamedTuple):
         return sum(call.api == api for call in self.calls)
 
 
-class Admin(AsyncKafkaAdminClient):
+class InMemoryAdmin(AsyncKafkaAdminClient):
     """A client of a cluster in memory, whose answers can be told to have a code in a place."""
 
     def __init__(self) -> None:
@@ -172,7 +172,7 @@ class Admin(AsyncKafkaAdminClient):
         self.fake = FakeCluster({"t": 1}, request_timeout_ms=LIMIT_MS)
         for api in {str(place).split()[0] for place in TRIED_AGAIN} | {"ConsumerGroupDescribe"}:
             self.fake.serve(api, self._answer)
-        self._place: Place | None = None
+        self._place: ErrorPlace | None = None
         self._code = 0
         self._left: int | None = None
 
@@ -193,7 +193,9 @@ class Admin(AsyncKafkaAdminClient):
             with_code(made, self._place.path, self._code)
         return made
 
-    async def play(self, name: str, place: Place | None = None, code: int = 0, times: int | None = None) -> Outcome:
+    async def play(
+        self, name: str, place: ErrorPlace | None = None, code: int = 0, times: int | None = None
+    ) -> Outcome:
         """Make a call where answers have a code in a place, always or so many times."""
         self._place, self._code, self._left = place, code, times
         self.fake.calls.clear()
@@ -206,21 +208,21 @@ class Admin(AsyncKafkaAdminClient):
         return Outcome(result, list(self.fake.calls), loop.time() - began)
 
 
-def with_admin(scenario: Callable[[Admin], Awaitable[None]]) -> None:
+def with_admin(scenario: Callable[[InMemoryAdmin], Awaitable[None]]) -> None:
     """Run a scenario on a loop whose time jumps."""
 
     async def run() -> None:
-        async with Admin() as admin:
+        async with InMemoryAdmin() as admin:
             await scenario(admin)
 
     simulate(run)
 
 
-def places(good: Outcome) -> Iterator[Place]:
+def places(good: Outcome) -> Iterator[ErrorPlace]:
     """Where the answers to these requests may have codes."""
     for api, version in sorted({(call.api, call.version) for call in good.calls}):
         for path in error_paths(message_class(f"{api}Response"), version):
-            yield Place(api, path)
+            yield ErrorPlace(api, path)
 
 
 def tells(result: Any, code: int) -> bool:
@@ -256,7 +258,7 @@ def quiet(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> 
     [pytest.param(name, marks=() if name in SAMPLE else pytest.mark.exhaustive) for name in CALLS],
 )
 def test_each_code_ends_a_call_and_is_told(name: str) -> None:
-    async def scenario(admin: Admin) -> None:
+    async def scenario(admin: InMemoryAdmin) -> None:
         good = await admin.play(name)
         assert not isinstance(good.result, Exception), good.result
         assert not any(tells(good.result, code) for code in CODES)
@@ -268,7 +270,7 @@ def test_each_code_ends_a_call_and_is_told(name: str) -> None:
     with_admin(scenario)
 
 
-def check(name: str, place: Place, code: int, good: Outcome, outcome: Outcome) -> None:
+def check(name: str, place: ErrorPlace, code: int, good: Outcome, outcome: Outcome) -> None:
     expected = EXCEPTIONS.get((name, str(place)), TRIED_AGAIN[str(place)])
     nothing = NO_ERRORS.get((name, str(place)))
     where = f"{place} = {code} ({for_code(code).__name__}): {outcome.result!r:.300}"
@@ -290,7 +292,7 @@ def test_the_list_of_calls_is_complete() -> None:
 
 @pytest.mark.parametrize("name", CALLS)
 def test_what_passes_leaves_no_trace_in_the_result(name: str) -> None:
-    async def scenario(admin: Admin) -> None:
+    async def scenario(admin: InMemoryAdmin) -> None:
         good = await admin.play(name)
         for place in places(good):
             for code in sorted(EXCEPTIONS.get((name, str(place)), TRIED_AGAIN[str(place)])):
@@ -301,7 +303,7 @@ def test_what_passes_leaves_no_trace_in_the_result(name: str) -> None:
 
 
 def test_a_code_of_a_later_kafka_is_told_and_not_tried_again() -> None:
-    async def scenario(admin: Admin) -> None:
+    async def scenario(admin: InMemoryAdmin) -> None:
         for name in CALLS:
             good = await admin.play(name)
             for place in places(good):
@@ -314,7 +316,7 @@ def test_a_code_of_a_later_kafka_is_told_and_not_tried_again() -> None:
 
 @pytest.mark.parametrize("name", ["delete_groups", "alter_group_offsets", "remove_group_members", "fence_producers"])
 def test_each_code_of_a_look_up_of_the_coordinator_ends_a_call(name: str) -> None:
-    async def scenario(admin: Admin) -> None:
+    async def scenario(admin: InMemoryAdmin) -> None:
         for code in CODES:
             admin.fake.coordinator_error = code
             outcome = await admin.play(name)
@@ -326,7 +328,7 @@ def test_each_code_of_a_look_up_of_the_coordinator_ends_a_call(name: str) -> Non
 
 @pytest.mark.parametrize("name", ["delete_records", "list_partition_offsets", "describe_producers"])
 def test_each_code_of_a_topic_ends_a_call_about_its_partitions(name: str) -> None:
-    async def scenario(admin: Admin) -> None:
+    async def scenario(admin: InMemoryAdmin) -> None:
         for code in CODES:
             admin.fake.topic_errors = {"t": code}
             outcome = await admin.play(name)

@@ -24,8 +24,7 @@ from kafka.aio.coordinator.assignors.roundrobin import RoundRobinPartitionAssign
 from kafka.aio.coordinator.assignors.sticky.sticky_assignor import StickyPartitionAssignor
 from kafka.aio.options import producer_options
 from kafka.aio.partitioner import DefaultPartitioner, murmur2
-from kafka.aio.producer.message_accumulator import BatchBuilder
-from kafka.aio.producer.producer import _missing
+from kafka.aio.producer.producer import BatchBuilder, _missing
 from kafka.broker import EmbeddedBroker
 
 pytestmark = pytest.mark.once

@@ -323,7 +323,7 @@ def test_a_stream_of_arrow_is_read_as_it_grows(
     assert seen == [[b"v0", b"v1"]]
 
 
-class Slow:
+class SlowConsumer:
     """A consumer whose first answers take some polls; a poll takes a fifth of a second."""
 
     def __init__(self, answers_after: int, *polls: str) -> None:
@@ -361,14 +361,14 @@ class Slow:
 def test_the_idle_time_begins_when_brokers_have_answered(
     answers_after: int, idle_s: float, given: list[str], polls: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    consumer = Slow(answers_after, *given)
+    consumer = SlowConsumer(answers_after, *given)
     monkeypatch.setattr(reading, "time", consumer)
     assert list(reading._poll(consumer, idle_s, lambda: None)) == given
     assert consumer.polls == polls
 
 
 def test_the_idle_time_begins_when_the_group_has_been_joined(monkeypatch: pytest.MonkeyPatch) -> None:
-    consumer = Slow(0)
+    consumer = SlowConsumer(0)
     monkeypatch.setattr(reading, "time", consumer)
     assert list(reading._poll(consumer, 0.0, lambda: None, lambda: consumer.polls >= 9)) == []
     assert consumer.polls == 9 + 1

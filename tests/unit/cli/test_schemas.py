@@ -28,7 +28,7 @@ def url() -> Iterator[str]:
         yield broker.registry_url
 
 
-class Schemas:
+class SchemasCommand:
     """Runs ``kafka schemas``."""
 
     def __init__(self, url: str, folder: Path) -> None:
@@ -51,11 +51,11 @@ class Schemas:
 
 
 @pytest.fixture
-def schemas(url: str, tmp_path: Path) -> Schemas:
-    return Schemas(url, tmp_path)
+def schemas(url: str, tmp_path: Path) -> SchemasCommand:
+    return SchemasCommand(url, tmp_path)
 
 
-def test_a_schema_is_registered_listed_and_shown(schemas: Schemas) -> None:
+def test_a_schema_is_registered_listed_and_shown(schemas: SchemasCommand) -> None:
     subject = schemas.subject
     number = schemas("register", subject, schemas.file(INT)).strip()
     again = schemas("register", subject, schemas.file(INT), "--json")
@@ -68,7 +68,7 @@ def test_a_schema_is_registered_listed_and_shown(schemas: Schemas) -> None:
     assert (details["id"], details["version"], details["type"], details["references"]) == (int(number), 1, "AVRO", [])
 
 
-def test_standard_input_and_references(schemas: Schemas) -> None:
+def test_standard_input_and_references(schemas: SchemasCommand) -> None:
     schemas("register", f"{schemas.subject}-inner", schemas.file(INT, name="n.Inner"))
     text = '{"type": "record", "name": "n.R", "fields": [{"name": "i", "type": "Inner"}]}'
     reference = f"n.Inner={schemas.subject}-inner:1"
@@ -77,7 +77,7 @@ def test_standard_input_and_references(schemas: Schemas) -> None:
     assert details["references"] == [{"name": "n.Inner", "subject": f"{schemas.subject}-inner", "version": 1}]
 
 
-def test_compatibility(schemas: Schemas) -> None:
+def test_compatibility(schemas: SchemasCommand) -> None:
     subject = schemas.subject
     schemas("register", subject, schemas.file(INT))
     assert schemas("check", subject, schemas.file(INT, {"name": "b", "type": "int", "default": 1})) == "compatible\n"
@@ -113,7 +113,7 @@ def test_reasons_are_sentences(message: str, shown: str) -> None:
     assert readable(message) == shown
 
 
-def test_a_subject_that_does_not_exist_is_not_compatible(schemas: Schemas) -> None:
+def test_a_subject_that_does_not_exist_is_not_compatible(schemas: SchemasCommand) -> None:
     schemas("register", schemas.subject, schemas.file(INT))
     misspelt = schemas.subject.replace("-value", "-vlue")
     for version in ((), ("--version", "latest")):
@@ -130,7 +130,7 @@ def test_a_subject_that_does_not_exist_is_not_compatible(schemas: Schemas) -> No
     assert (answer["exists"], answer["compatible"]) == (False, True)
 
 
-def test_files_that_are_no_schema_of_their_type(schemas: Schemas, tmp_path: Path) -> None:
+def test_files_that_are_no_schema_of_their_type(schemas: SchemasCommand, tmp_path: Path) -> None:
     proto, empty, importing = tmp_path / "order.proto", tmp_path / "empty.avsc", tmp_path / "importing.proto"
     json_schema = tmp_path / "order.json"
     json_schema.write_text('{"type": "object", "properties": {"id": {"type": "integer"}}}')
@@ -153,7 +153,7 @@ def test_files_that_are_no_schema_of_their_type(schemas: Schemas, tmp_path: Path
     assert "--reference o.proto=SUBJECT:VERSION" in result.stderr
 
 
-def test_deleting(schemas: Schemas) -> None:
+def test_deleting(schemas: SchemasCommand) -> None:
     subject = schemas.subject
     schemas("register", subject, schemas.file(INT))
     schemas("register", subject, schemas.file(INT, {"name": "b", "type": "int", "default": 1}))
@@ -176,26 +176,26 @@ def test_deleting(schemas: Schemas) -> None:
         (["list", "--registry", "nowhere"], "expected http://HOST:PORT"),
     ],
 )
-def test_wrong_use_is_one_line(schemas: Schemas, arguments: list[str], said: str) -> None:
+def test_wrong_use_is_one_line(schemas: SchemasCommand, arguments: list[str], said: str) -> None:
     result = schemas.run(*arguments, stdin="")
     assert result.exit_code == 2
     assert said in result.stderr.splitlines()[-1]
 
 
-def test_what_the_registry_refuses_is_one_line(schemas: Schemas) -> None:
+def test_what_the_registry_refuses_is_one_line(schemas: SchemasCommand) -> None:
     result = schemas.run("show", "no-such-subject")
     assert result.exit_code == 1
     assert "Subject 'no-such-subject' not found." in result.stderr
 
 
-def test_a_registry_that_is_not_there(schemas: Schemas) -> None:
+def test_a_registry_that_is_not_there(schemas: SchemasCommand) -> None:
     result = schemas.run("list", "--registry", "http://127.0.0.1:1", "--registry-option", "max.retries=0")
     assert result.exit_code == 3
     assert "GET /subjects at http://127.0.0.1:1: the registry cannot be asked" in result.stderr
     assert "use --registry URL or KAFKA_SCHEMA_REGISTRY_URL to name the schema registry" in result.stderr
 
 
-def test_a_registry_that_is_not_there_is_told_once(caplog: pytest.LogCaptureFixture, schemas: Schemas) -> None:
+def test_a_registry_that_is_not_there_is_told_once(caplog: pytest.LogCaptureFixture, schemas: SchemasCommand) -> None:
     options = ("--registry", "http://127.0.0.1:1", "--registry-option", "retries.wait.ms=1")
     assert schemas.run("list", *options).exit_code == 3
     assert "cannot be asked" not in caplog.text

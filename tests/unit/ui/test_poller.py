@@ -24,7 +24,7 @@ def snapshot(time: float, end: int = 0, lag: int = 0) -> Snapshot:
     return Snapshot(time, "c", 1, {1: "h:1"}, {"t": topic}, {"g": group})
 
 
-class Cluster:
+class CountingCluster:
     """Counts how often it is looked at; fails where it has an error."""
 
     def __init__(self) -> None:
@@ -39,14 +39,14 @@ class Cluster:
         return snapshot(time, end=10 * self.looks, lag=self.looks)
 
 
-def poller(cluster: Cluster) -> ClusterPoller:
+def poller(cluster: CountingCluster) -> ClusterPoller:
     """One that looks every five seconds of the loop's time."""
     return ClusterPoller(cluster.look, 5.0, lambda: asyncio.get_running_loop().time())
 
 
 def test_viewers_share_what_is_seen() -> None:
     async def scenario() -> None:
-        cluster = Cluster()
+        cluster = CountingCluster()
         shared = poller(cluster)
 
         async def view() -> None:
@@ -66,7 +66,7 @@ def test_viewers_share_what_is_seen() -> None:
 
 def test_an_answer_that_cannot_be_kept_is_told_and_the_next_one_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario() -> None:
-        shared = poller(Cluster())
+        shared = poller(CountingCluster())
         add, failures = History.add, iter([ZeroDivisionError("of a time")])
 
         def fail_once(history: History, before: Snapshot | None, now: Snapshot) -> None:
@@ -87,7 +87,7 @@ def test_an_answer_that_cannot_be_kept_is_told_and_the_next_one_is_looked_at(mon
 
 def test_nobody_looks_and_the_cluster_is_left_alone() -> None:
     async def scenario() -> None:
-        cluster = Cluster()
+        cluster = CountingCluster()
         shared = poller(cluster)
         await asyncio.sleep(60)
         assert cluster.looks == 0
@@ -105,7 +105,7 @@ def test_nobody_looks_and_the_cluster_is_left_alone() -> None:
 
 def test_a_page_that_is_asked_for_again_and_again_is_looked_at() -> None:
     async def scenario() -> None:
-        cluster = Cluster()
+        cluster = CountingCluster()
         shared = poller(cluster)
         for _ in range(10):
             assert await shared.snapshot() is not None
@@ -122,7 +122,7 @@ def test_a_page_that_is_asked_for_again_and_again_is_looked_at() -> None:
 
 def test_a_failure_is_told_tried_less_often_and_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario() -> None:
-        cluster = Cluster()
+        cluster = CountingCluster()
         cluster.error = KafkaConnectionError("no broker answers")
         shared = poller(cluster)
         async with aclosing(shared.follow()) as moments:
@@ -145,7 +145,7 @@ def test_a_failure_is_told_tried_less_often_and_logged_once(caplog: pytest.LogCa
 
 def test_closing_ends_the_streams() -> None:
     async def scenario() -> None:
-        shared = poller(Cluster())
+        shared = poller(CountingCluster())
 
         async def view() -> int:
             async with aclosing(shared.follow()) as moments:
@@ -163,7 +163,7 @@ def test_closing_ends_the_streams() -> None:
 
 def test_a_quiet_stream_says_now_and_then_that_it_is_there() -> None:
     async def scenario() -> None:
-        cluster = Cluster()
+        cluster = CountingCluster()
 
         async def stuck(time: float) -> Snapshot:
             await asyncio.sleep(100)

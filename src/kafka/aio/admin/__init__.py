@@ -1,7 +1,6 @@
 """aiokafka's admin client: an `AsyncKafkaAdminClient` that leaves errors of single topics and groups in its answers."""
 
 from kafka.admin import NewPartitions, NewTopic
-from kafka.aio.admin.client import AIOKafkaAdminClient
-from kafka.aio.admin.records_to_delete import RecordsToDelete
+from kafka.aio.admin.client import AIOKafkaAdminClient, RecordsToDelete
 
 __all__ = ["AIOKafkaAdminClient", "NewPartitions", "NewTopic", "RecordsToDelete"]

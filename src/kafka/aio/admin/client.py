@@ -12,9 +12,18 @@ from kafka.admin.results import (
     DeleteTopicsResult,
     DescribeConfigsResult,
 )
-from kafka.aio.admin.records_to_delete import RecordsToDelete
 from kafka.aio.options import AIOAdminConfigs, admin_options, start
 from kafka.structs import GroupInformation, OffsetAndMetadata, TopicPartition
+
+
+class RecordsToDelete(NamedTuple):
+    """The records of a partition that are to go.
+
+    Arguments:
+        before_offset: the first one that stays; -1: none does.
+    """
+
+    before_offset: int
 
 
 class DescribedGroup(NamedTuple):

@@ -1,4 +1,4 @@
-"""`AIOKafkaProducer`."""
+"""`AIOKafkaProducer`, and `BatchBuilder` for batches that a program fills itself."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,6 @@ from typing import Any, Generic, NamedTuple, Self, Unpack
 
 from kafka.aio.errors import IllegalOperation, ProducerClosed
 from kafka.aio.options import NOT_GIVEN, AIOProducerConfigs, producer_options, start
-from kafka.aio.producer.message_accumulator import BatchBuilder
 from kafka.aio.structs import RecordMetadata, as_offsets
 from kafka.cluster.kafka_python_client import InnerName
 from kafka.errors import AssertedArgumentError, TransactionAbortedError
@@ -16,8 +15,90 @@ from kafka.producer._async.transaction_calls import AsyncTransactionBlock
 from kafka.producer.async_producer import AsyncKafkaProducer
 from kafka.producer.delivery.record_metadata import RecordMetadata as WrittenAt
 from kafka.producer.future import FutureRecordMetadata
+from kafka.record import BatchBuilder as RecordBatchBuilder
+from kafka.record.record_headers import encode_headers
 from kafka.record.records import Key, Value
+from kafka.serializer import adapt_serializer
 from kafka.structs import TopicPartition
+
+
+class Appended(NamedTuple):
+    """The result of `BatchBuilder.append` for a record.
+
+    Arguments:
+        offset: its number in the batch.
+        crc: always None: batches have a checksum, records do not.
+        size: its size in bytes.
+        timestamp: its timestamp in milliseconds; None: the time of sending.
+    """
+
+    offset: int
+    crc: int | None
+    size: int
+    timestamp: int | None
+
+
+class BatchRecord(NamedTuple):
+    """A record of the batch, as it was given."""
+
+    timestamp: int | None
+    key: Any
+    value: Any
+    headers: Sequence[tuple[str, bytes | None]]
+
+
+class BatchBuilder:
+    """See `AIOKafkaProducer.create_batch`.
+
+    Arguments:
+        batch_size: in bytes, before compression; a first record may be larger.
+        key_serializer, value_serializer: the producer's.
+    """
+
+    def __init__(self, batch_size: int, key_serializer: Any = None, value_serializer: Any = None) -> None:
+        self._limit = batch_size
+        self._serializers = adapt_serializer(key_serializer, "key"), adapt_serializer(value_serializer)
+        self._sizes = RecordBatchBuilder(size_limit=batch_size)
+        self._records: list[BatchRecord] = []
+        self._closed = False
+
+    def append(
+        self, *, timestamp: int | None, key: Any, value: Any, headers: Sequence[tuple[str, bytes | None]] = ()
+    ) -> Appended | None:
+        """Add a record; None: it has no room, or the batch is closed, and it is not added."""
+        if self._closed:
+            return None
+        before = self._sizes.size_in_bytes
+        key_bytes, value_bytes = (
+            given if serializer is None else serializer("", given)
+            for serializer, given in zip(self._serializers, (key, value), strict=True)
+        )
+        encoded = encode_headers(headers)[0] if headers else None
+        if self._sizes.append_if_room(timestamp or 0, key_bytes, value_bytes, encoded) < 0:
+            return None
+        self._records.append(BatchRecord(timestamp, key, value, headers))
+        return Appended(len(self._records) - 1, None, self._sizes.size_in_bytes - before, timestamp)
+
+    def records(self) -> list[BatchRecord]:
+        """What was added."""
+        return self._records
+
+    def record_count(self) -> int:
+        """How many records there are."""
+        return len(self._records)
+
+    def size(self) -> int:
+        """In bytes, before compression."""
+        return self._sizes.size_in_bytes
+
+    def close(self) -> None:
+        """Take no more records."""
+        self._closed = True
+
+    def closed(self) -> bool:
+        """Whether it takes no more."""
+        return self._closed
+
 
 __all__ = ["AIOKafkaProducer", "_missing"]
 

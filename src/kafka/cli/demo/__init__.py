@@ -1,8 +1,8 @@
 """``kafka demo``: a year of real flights through a broker and Spark, checked against plain pandas.
 
-``flights`` reads the data, and ``ingest`` sends it as JSON. ``spark_driver`` is the process that runs the Spark queries;
-``driver_processes`` starts it, kills it and starts another. ``check`` compares the results with the same computation in
-pandas. ``run`` runs all steps, ``report`` prints the figures, and ``page`` draws them.
+``flights`` reads the data, and ``ingest`` sends it as JSON. ``spark_driver`` is the process that runs the Spark
+queries; ``driver_processes`` starts it, kills it and starts another. ``check`` compares the results with the same
+computation in pandas. ``run`` runs all steps, ``report`` prints the figures, and ``page`` draws them.
 """
 
 import pathlib
