@@ -36,10 +36,10 @@ from kafka.consumer.position.truncation import OutOfRangeLog, Truncations
 from kafka.consumer.subscription.rebalance import Rebalance
 from kafka.consumer.subscription.subscription_state import PositionsLeft, SubscriptionState, SubscriptionType
 from kafka.consumer.subscription.topic_watch import TopicWatch
+from kafka.coordinator.committed_offsets import GroupOffsets
 from kafka.coordinator.group_metrics import PollClock
 from kafka.coordinator.membership import Membership
 from kafka.coordinator.offset_arguments import ReadOffsets
-from kafka.coordinator.offsets import GroupOffsets
 from kafka.coordinator.ungrouped import UngroupedMembership
 from kafka.errors import (
     AssertedStateError,

@@ -1,4 +1,4 @@
-"""Consumer groups: how a subscription becomes partitions (`membership`), and committed offsets (`offsets`).
+"""Consumer groups: how a subscription becomes partitions (`membership`), and `committed_offsets`.
 
 Layer 5: may import `kafka.cluster` and what lies below it. Everything here runs on one asyncio loop and waits for no
 thread. Rebalance listeners belong to the caller's thread; `kafka.consumer` calls them.

@@ -26,7 +26,7 @@ from kafka.consumer.commit.commits import Commits
 from kafka.consumer.share.async_share_consumer import AsyncKafkaShareConsumer
 from kafka.consumer.share.share_fetcher import ShareFetcher
 from kafka.consumer.subscription.subscription_state import SubscriptionState
-from kafka.coordinator.offsets import GroupOffsets
+from kafka.coordinator.committed_offsets import GroupOffsets
 from kafka.net.buffers import shared_pool
 from kafka.producer.batch.queues import PartitionQueue
 from kafka.producer.transactions.transaction_requests import TransactionRequests

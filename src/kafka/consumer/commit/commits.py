@@ -15,9 +15,9 @@ from kafka.config import GroupOptions
 from kafka.consumer.background_events import BackgroundEvents
 from kafka.consumer.commit.commit_future import CommitFuture
 from kafka.consumer.subscription.subscription_state import SubscriptionState
+from kafka.coordinator.committed_offsets import GroupOffsets
 from kafka.coordinator.membership import NO_GENERATION, Generation, Membership
 from kafka.coordinator.offset_arguments import ReadOffsets
-from kafka.coordinator.offsets import GroupOffsets
 from kafka.errors import AssertedStateError, CommitFailedError, RebalanceInProgressError, RetriableCommitFailedError
 from kafka.structs import ConsumerGroupMetadata, MemberState, OffsetAndMetadata, TopicPartition
 

@@ -27,8 +27,7 @@ from kafka.consumer.share.share_fetcher import ShareFetcher
 from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.consumer.subscription.topic_watch import TopicWatch
 from kafka.coordinator.group_metrics import POLL_METRICS, PollClock
-from kafka.coordinator.share.membership import ShareMembership
-from kafka.coordinator.share.state import ShareMemberState
+from kafka.coordinator.share.membership import ShareMembership, ShareMemberState
 from kafka.errors import IllegalStateError, WakeupError
 from kafka.health import Health
 from kafka.metrics.client_metrics import ClientMetrics, Metric

@@ -6,11 +6,12 @@ It runs on one loop. Work for the caller's thread follows from the state (see `s
 
 import asyncio
 import logging
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from kafka.cluster import Backoff, CoordinatorRequests
 from kafka.cluster.metadata import ClusterMetadata
 from kafka.config import GroupOptions
+from kafka.coordinator.assignors.abstract import RebalanceProtocol
 from kafka.coordinator.classic.assignment import Assignors, JoinSubscription, notify
 from kafka.coordinator.classic.heartbeat import Heartbeat
 from kafka.coordinator.classic.join import (
@@ -22,7 +23,6 @@ from kafka.coordinator.classic.join import (
     leads_elsewhere,
 )
 from kafka.coordinator.classic.leave import Leaving
-from kafka.coordinator.classic.rebalance_steps import RebalanceSteps, steps_of
 from kafka.coordinator.classic.state import (
     CALLERS_TURN,
     IN_A_ROUND,
@@ -40,6 +40,7 @@ from kafka.coordinator.membership import (
     Partitions,
     Step,
     StepKind,
+    step_towards,
 )
 from kafka.errors import (
     CommitFailedError,
@@ -355,6 +356,52 @@ class ClassicMembership:
             self._heartbeat.stop()
         if state in CALLERS_TURN:
             self._host.step_ready()
+
+
+class RebalanceSteps(Protocol):
+    """The steps of one `RebalanceProtocol`."""
+
+    def before_joining(self, held: Partitions, topics: frozenset[str], turn: int) -> Step:
+        """What to do before JoinGroup is sent.
+
+        Arguments:
+            held: the partitions that the caller has.
+            topics: what it is subscribed to.
+            turn: see `Step`.
+        """
+
+    def adoption(self, assignment: Partitions, held: Partitions, turn: int) -> Step:
+        """How to adopt an assignment, which may need a REVOKE before the ADD that ends it."""
+
+
+class EagerSteps:
+    """A member gives everything up before it joins, and adds what it is assigned."""
+
+    def before_joining(self, held: Partitions, topics: frozenset[str], turn: int) -> Step:
+        """See `RebalanceSteps`."""
+        return Step(StepKind.REVOKE, held, turn)
+
+    def adoption(self, assignment: Partitions, held: Partitions, turn: int) -> Step:
+        """See `RebalanceSteps`."""
+        return Step(StepKind.ADD, assignment, turn)
+
+
+class CooperativeSteps:
+    """A member keeps its partitions, except those of unwanted topics, until they are assigned to others."""
+
+    def before_joining(self, held: Partitions, topics: frozenset[str], turn: int) -> Step:
+        """See `RebalanceSteps`."""
+        unwanted = frozenset(tp for tp in held if tp.topic not in topics)
+        return Step(StepKind.REVOKE if unwanted else StepKind.KEEP, unwanted, turn)
+
+    def adoption(self, assignment: Partitions, held: Partitions, turn: int) -> Step:
+        """See `RebalanceSteps`."""
+        return step_towards(assignment, held, turn)
+
+
+def steps_of(protocol: RebalanceProtocol) -> RebalanceSteps:
+    """The steps of a protocol."""
+    return CooperativeSteps() if protocol is RebalanceProtocol.COOPERATIVE else EagerSteps()
 
 
 class CallerView(NamedTuple):

@@ -12,10 +12,11 @@ from kafka._loop_services import new_uuid
 from kafka.cluster import Backoff, CoordinatorRequests
 from kafka.cluster.metadata import ClusterMetadata
 from kafka.config import GroupOptions
-from kafka.coordinator.consumer_group.requests import (
+from kafka.coordinator.consumer_group.heartbeat import (
     NEEDS,
     REGEX_NEEDS,
     Heartbeats,
+    HeartbeatTask,
     Refusal,
     Wanted,
     meaning_of,
@@ -24,7 +25,6 @@ from kafka.coordinator.consumer_group.requests import (
 from kafka.coordinator.consumer_group.state import IN_GROUP, JOINS_NEXT, MemberState, MemberStateMachine
 from kafka.coordinator.consumer_group.target import Target
 from kafka.coordinator.group_metrics import GroupStatistics, PollClock
-from kafka.coordinator.heartbeat_task import HeartbeatTask
 from kafka.coordinator.membership import (
     NO_GENERATION,
     Generation,

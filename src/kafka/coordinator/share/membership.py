@@ -6,6 +6,7 @@ The member chooses its id, once for its life. Partitions come and go with a resp
 
 import asyncio
 import contextlib
+import enum
 import logging
 from typing import Protocol
 from uuid import UUID
@@ -14,11 +15,11 @@ from kafka._loop_services import new_uuid
 from kafka.cluster import Backoff, CoordinatorRequests, RetryPolicy
 from kafka.coordinator.group_metrics import PollClock
 from kafka.coordinator.membership import MemberStatus
-from kafka.coordinator.share.state import ShareMemberState, check_move
 from kafka.errors import (
     CoordinatorLoadInProgressError,
     CoordinatorNotAvailableError,
     FencedMemberEpochError,
+    IllegalStateError,
     KafkaError,
     NotCoordinatorError,
     TopicAuthorizationFailedError,
@@ -37,6 +38,34 @@ _ELSEWHERE = (NotCoordinatorError, CoordinatorNotAvailableError, CoordinatorLoad
 _REJOIN = (UnknownMemberIdError, FencedMemberEpochError)
 _FEATURE = "share.version"
 _SHORTEST_TIMEOUT_MS = 1_000.0
+
+
+class ShareMemberState(enum.Enum):
+    """The state of a member."""
+
+    UNSUBSCRIBED = "nothing is subscribed to: no member"
+    JOINING = "the next heartbeat joins the group"
+    STABLE = "a member: heartbeats keep it so"
+    STALE = "it has left, as the caller does not poll: the next poll() joins again"
+    FATAL = "the coordinator refuses it for good: every poll() raises"
+    CLOSED = "the consumer is closed"
+
+
+_S = ShareMemberState
+TRANSITIONS: dict[ShareMemberState, frozenset[ShareMemberState]] = {
+    _S.UNSUBSCRIBED: frozenset({_S.JOINING, _S.CLOSED}),
+    _S.JOINING: frozenset({_S.JOINING, _S.STABLE, _S.UNSUBSCRIBED, _S.FATAL, _S.CLOSED}),
+    _S.STABLE: frozenset({_S.STABLE, _S.JOINING, _S.STALE, _S.UNSUBSCRIBED, _S.FATAL, _S.CLOSED}),
+    _S.STALE: frozenset({_S.JOINING, _S.UNSUBSCRIBED, _S.CLOSED}),
+    _S.FATAL: frozenset({_S.UNSUBSCRIBED, _S.CLOSED}),
+    _S.CLOSED: frozenset(),
+}
+
+
+def check_move(before: ShareMemberState, after: ShareMemberState) -> None:
+    """Raise `IllegalStateError` for a transition that is not in the table."""
+    if after not in TRANSITIONS[before]:
+        raise IllegalStateError(f"a share group's member cannot become {after.name} while it is {before.name}")
 
 
 class ShareMemberListener(Protocol):

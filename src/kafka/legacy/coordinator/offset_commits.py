@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
 
 from kafka.cluster import Backoff
-from kafka.coordinator.offsets import GroupOffsets
+from kafka.coordinator.committed_offsets import GroupOffsets
 from kafka.errors import (
     AssertedArgumentError,
     CommitFailedError,

@@ -15,8 +15,7 @@ import pytest
 from fakes.cluster import Call
 from kafka.consumer.buffer.partition_state import FetchPosition
 from kafka.consumer.subscription.subscription_state import AsyncConsumerRebalanceListener
-from kafka.coordinator.classic.membership import CallerView
-from kafka.coordinator.classic.rebalance_steps import CooperativeSteps
+from kafka.coordinator.classic.membership import CallerView, CooperativeSteps
 from kafka.coordinator.classic.state import MemberState
 from kafka.coordinator.membership import NO_GENERATION, Generation, Step, StepKind
 from kafka.errors import (

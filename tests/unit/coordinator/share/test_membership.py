@@ -12,8 +12,7 @@ import pytest
 from fakes.cluster import FakeCluster
 from kafka.cluster import Backoff
 from kafka.coordinator.group_metrics import PollClock
-from kafka.coordinator.share.membership import ShareMembership
-from kafka.coordinator.share.state import TRANSITIONS, ShareMemberState, check_move
+from kafka.coordinator.share.membership import TRANSITIONS, ShareMembership, ShareMemberState, check_move
 from kafka.errors import GroupMaxSizeReachedError, IllegalStateError, KafkaConnectionError, UnsupportedVersionError
 from kafka.wire.api.share_group_heartbeat import (
     Assignment,

@@ -13,9 +13,9 @@ import pytest
 from fakes.cluster import SILENCE, FakeCluster
 from kafka.cluster import Backoff
 from kafka.cluster.metadata import ClusterMetadata, TopicMetadata
+from kafka.coordinator.committed_offsets import GroupOffsets
 from kafka.coordinator.membership import NO_GENERATION, Generation
 from kafka.coordinator.offset_arguments import ReadOffsets
-from kafka.coordinator.offsets import GroupOffsets
 from kafka.errors import (
     CommitFailedError,
     FencedInstanceIdError,
@@ -495,7 +495,7 @@ def test_a_topic_without_a_known_id_is_named() -> None:
 def test_what_was_read_of_a_topic_that_was_created_again_is_left_out(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario(cluster: FakeCluster, offsets: GroupOffsets) -> None:
         know(cluster, NEW)
-        with caplog.at_level(logging.INFO, "kafka.coordinator.offsets"):
+        with caplog.at_level(logging.INFO, "kafka.coordinator.committed_offsets"):
             await offsets.commit(read_from(OLD), NO_GENERATION, 10_000)
         assert sent(cluster) == []
         assert "the topic was deleted and recreated after this was read: t-3 at 10" in caplog.text
