@@ -12,7 +12,7 @@ MODULES: dict[str, str] = {
     "kafka.admin": "Administration",
     "kafka.producer": "Results of producers",
     "kafka.consumer": "Consumers, listeners",
-    "kafka.consumer.bounded._async.read": "Results of bounded reads",
+    "kafka.consumer._async.bounded_read": "Results of bounded reads",
     "kafka.serializer": "Serializers",
     "kafka.formats": "Value formats",
     "kafka.schema_registry": "Schema registry clients",

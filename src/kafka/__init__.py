@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from kafka.consumer import AsyncConsumerRebalanceListener as AsyncConsumerRebalanceListener
     from kafka.consumer import AsyncKafkaConsumer as AsyncKafkaConsumer
     from kafka.consumer import KafkaConsumer as KafkaConsumer
-    from kafka.consumer.bounded._async.read import read_async as read_async
-    from kafka.consumer.bounded._sync.read import read as read
+    from kafka.consumer._async.bounded_read import read_async as read_async
+    from kafka.consumer._sync.bounded_read import read as read
     from kafka.consumer.share.async_share_consumer import AsyncKafkaShareConsumer as AsyncKafkaShareConsumer
     from kafka.consumer.share.kafka_share_consumer import KafkaShareConsumer as KafkaShareConsumer
     from kafka.consumer.share.piece import AcknowledgeType as AcknowledgeType
@@ -136,8 +136,8 @@ _HOMES = {
     "create_gzip_message": "kafka.protocol",
     "create_message": "kafka.protocol",
     "create_snappy_message": "kafka.protocol",
-    "read": "kafka.consumer.bounded._sync.read",
-    "read_async": "kafka.consumer.bounded._async.read",
+    "read": "kafka.consumer._sync.bounded_read",
+    "read_async": "kafka.consumer._async.bounded_read",
 }
 
 _SUBMODULES = (

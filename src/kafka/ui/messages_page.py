@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 
-from kafka.consumer.bounded.bounds import WHERE_TOPICS_ARE
+from kafka.consumer.bounds import WHERE_TOPICS_ARE
 from kafka.errors import KafkaError, error_text
 from kafka.structs import TopicPartition
 from kafka.ui.page_elements import Html, count, facts, html, joined, link, sent_back, size, table, time

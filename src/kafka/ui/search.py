@@ -9,9 +9,8 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kafka.consumer.bounded._async.read import read_async
-from kafka.consumer.bounded.bounds import NOT_FOR_READS
-from kafka.consumer.bounded.losses import SKIP_ADVICE
+from kafka.consumer._async.bounded_read import read_async
+from kafka.consumer.bounds import NOT_FOR_READS, SKIP_ADVICE
 from kafka.errors import OffsetOutOfRangeError
 from kafka.structs import TopicPartition
 

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp
 
 from kafka._addresses import bare_host, format_address
 from kafka._loop_services import run_on_new_loop
-from kafka.consumer.bounded.bounds import WHERE_TOPICS_ARE
+from kafka.consumer.bounds import WHERE_TOPICS_ARE
 from kafka.errors import KafkaError, error_text
 from kafka.ui.actions import create_topic, reset_group
 from kafka.ui.groups_page import group_page, group_part, groups_page, groups_part

@@ -6,7 +6,7 @@ import pytest
 
 from kafka.admin import ConfigResource, MemberToRemove, OffsetShift, OffsetSpec, ReplicaLogDir, SharePartitionOffset
 from kafka.admin.transactions import FencedProducer
-from kafka.consumer.bounded import bounds
+from kafka.consumer import bounds
 from kafka.errors import (
     ClusterAuthorizationFailedError,
     GroupAuthorizationFailedError,

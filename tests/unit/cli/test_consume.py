@@ -16,7 +16,7 @@ import pytest
 
 from kafka import KafkaConsumer
 from kafka.cli.consume import source as reading
-from kafka.consumer.bounded.losses import SKIP_ADVICE
+from kafka.consumer.bounds import SKIP_ADVICE
 from kafka.errors import OffsetOutOfRangeError
 from kafka.record import Columns, decode_batches
 from unit.cli.cli_support import Cli

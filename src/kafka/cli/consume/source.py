@@ -11,14 +11,13 @@ from kafka.cli.consume.selection import Piece
 from kafka.cli.position_syntax import Position
 from kafka.cli.session import Session
 from kafka.consumer import ConsumerRebalanceListener
-from kafka.consumer.bounded.bounds import NOT_FOR_READS, WHERE_TOPICS_ARE
-from kafka.consumer.bounded.losses import SKIP_ADVICE
+from kafka.consumer.bounds import NOT_FOR_READS, SKIP_ADVICE, WHERE_TOPICS_ARE
 from kafka.errors import OffsetOutOfRangeError, UnknownTopicOrPartitionError
 from kafka.structs import OffsetAndMetadata, TopicPartition
 
 if TYPE_CHECKING:
     from kafka.consumer import KafkaConsumer
-    from kafka.consumer.bounded._sync.read import BoundedRead
+    from kafka.consumer._sync.bounded_read import BoundedRead
     from kafka.record import Columns
 
 POLL_MS = 200

@@ -17,8 +17,7 @@ from kafka.consumer.base_consumer import CLOSE_TIMEOUT_MS, COLUMNS_BYTES
 from kafka.consumer.buffer.fetch_buffer import NO_LIMIT
 from kafka.consumer.buffer.polled_batch import PolledBatch
 from kafka.consumer.core import LEAVE_WAIT_MS
-from kafka.consumer.records.build_records import ConsumerRecords, Deserializers, Materializer
-from kafka.consumer.records.iteration import RecordCursor
+from kafka.consumer.records.build_records import ConsumerRecords, Deserializers, Materializer, RecordCursor
 from kafka.consumer.records.typed_columns import ReadAs, TypedColumns, settled
 from kafka.errors import OffsetOutOfRangeError
 from kafka.formats.column_io import SchemaNeeded

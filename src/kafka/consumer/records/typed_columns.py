@@ -1,9 +1,10 @@
-"""Keys and values of Arrow batches as typed columns."""
+"""Arrow batches with keys and values as typed columns, and data frames made of them."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kafka.consumer.buffer.polled_batch import PolledBatch
@@ -16,6 +17,9 @@ from kafka.serialization import SerializationError
 from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+
     from kafka.record.arrow import Array
 
     Bad = Mapping[str, Mapping[int, BadValue]]
@@ -24,7 +28,13 @@ if TYPE_CHECKING:
     """The key and the value of a record that is handed out instead of a bad one, each as an array of one row."""
 
 
-__all__ = ["ReadAs", "TypedColumns", "settled", "settled_async"]
+__all__ = ["ReadAs", "TypedColumns", "check_installed", "exact_frame", "settled", "settled_async"]
+
+_INSTALL = {
+    "pyarrow": "pip install 'kafka-columnar[arrow]'",
+    "pandas": "pip install pandas",
+    "polars": "pip install polars",
+}
 
 
 class Stop(NamedTuple):
@@ -191,3 +201,36 @@ def settled(outcome: Any) -> None:
             "this reader is one of AsyncSchemaRegistryClient, which the asyncio clients take: make one with reader() "
             "of SchemaRegistryClient"
         )
+
+
+def check_installed(caller: str, *packages: str) -> None:
+    """Raise `ImportError`, which says what to install, before anything is read.
+
+    Arguments:
+        caller: the method, as its user calls it.
+        packages: what it needs: "pyarrow", "pandas", "polars".
+    """
+    for name in packages:
+        try:
+            import_module(name)
+        except ImportError as error:
+            raise ImportError(f"{caller} needs {name} ({error}): {_INSTALL[name]}") from error
+
+
+def exact_frame(table: pyarrow.Table) -> pandas.DataFrame:
+    """Make a data frame that keeps integers in columns with nulls; floats would have only 53 bits.
+
+    Args:
+        table: any.
+
+    Returns:
+        The frame. Integers with nulls have pandas' nullable types; within structs they are Python's.
+    """
+    import pyarrow as pa
+
+    frame: pandas.DataFrame = table.to_pandas(integer_object_nulls=True)
+    for field, column in zip(table.schema, table.columns, strict=True):
+        if pa.types.is_integer(field.type) and column.null_count:
+            nullable: Any = str(field.type).replace("uint", "UInt").replace("int", "Int", 1)
+            frame[field.name] = frame[field.name].astype(nullable)
+    return frame

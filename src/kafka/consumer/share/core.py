@@ -20,8 +20,7 @@ from kafka.config import ShareConfig
 from kafka.config.table import values_of
 from kafka.consumer.background_events import BackgroundEvents
 from kafka.consumer.core import LEAVE_TIMEOUT_MS, Runner
-from kafka.consumer.share.acquired import DecodeOptions
-from kafka.consumer.share.in_flight import InFlight
+from kafka.consumer.share.acquired import DecodeOptions, InFlight
 from kafka.consumer.share.piece import Acknowledgements, Piece
 from kafka.consumer.share.share_fetcher import ShareFetcher
 from kafka.consumer.subscription.subscription_state import SubscriptionState

@@ -15,8 +15,7 @@ from kafka.consumer.buffer.fetch_buffer import FetchBuffer
 from kafka.consumer.buffer.partition_response import PartitionResponse
 from kafka.consumer.buffer.partition_state import FetchPosition, PartitionState
 from kafka.consumer.buffer.polled_batch import PolledBatch, Slice
-from kafka.consumer.records.build_records import Materializer
-from kafka.consumer.records.iteration import RecordCursor
+from kafka.consumer.records.build_records import Materializer, RecordCursor
 from kafka.record import BatchDecoder, decode_batches
 from kafka.structs import TopicPartition
 from unit.consumer.batches import at, numbered

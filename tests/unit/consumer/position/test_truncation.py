@@ -19,8 +19,7 @@ from kafka.consumer.buffer.partition_response import PartitionResponse
 from kafka.consumer.buffer.partition_state import FetchPosition, PartitionState
 from kafka.consumer.fetch.position_validation import Divergence
 from kafka.consumer.position.truncation import Truncations
-from kafka.consumer.records.build_records import Materializer
-from kafka.consumer.records.iteration import RecordCursor
+from kafka.consumer.records.build_records import Materializer, RecordCursor
 from kafka.errors import LogTruncationError
 from kafka.record import BatchBuilder, batch_headers, set_offsets
 from kafka.structs import OffsetAndMetadata, TopicPartition

@@ -15,8 +15,7 @@ from kafka.consumer.buffer.fetch_buffer import FetchBuffer
 from kafka.consumer.buffer.partition_response import PartitionResponse
 from kafka.consumer.buffer.partition_state import FetchPosition, PartitionState
 from kafka.consumer.commit.commit_future import CommittedOffset
-from kafka.consumer.records.build_records import ConsumerRecords, Materializer
-from kafka.consumer.records.iteration import RecordCursor
+from kafka.consumer.records.build_records import ConsumerRecords, Materializer, RecordCursor
 from kafka.errors import (
     KafkaConfigurationError,
     KafkaError,

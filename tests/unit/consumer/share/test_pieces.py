@@ -9,8 +9,7 @@ from uuid import UUID
 import pytest
 
 from kafka.consumer.buffer.partition_response import SharedFrame
-from kafka.consumer.share.acquired import Acquired, DecodeOptions, Range, in_order
-from kafka.consumer.share.in_flight import InFlight
+from kafka.consumer.share.acquired import Acquired, DecodeOptions, InFlight, Range, in_order
 from kafka.consumer.share.materializer import ShareConsumerRecord, to_arrow
 from kafka.consumer.share.piece import AcknowledgeType, Piece
 from kafka.errors import CorruptRecordError, IllegalStateError

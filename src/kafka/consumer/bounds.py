@@ -1,18 +1,31 @@
-"""Where a bounded read begins and ends: offsets, times, or the ends of the log."""
+"""The limits of a bounded read: where it begins and ends, and records that were deleted before it reached them.
+
+`kafka.read` and `kafka.read_async` are in `_sync/bounded_read.py` and `_async/bounded_read.py`.
+"""
 
 import bisect
 import datetime
+import logging
 from collections.abc import Iterable, Mapping
 from enum import Enum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from uuid import UUID
 
+from kafka.cluster.metadata import ClusterMetadata
 from kafka.coordinator.offset_arguments import check_partition, check_topic_name, timestamp_ms, whole_number
-from kafka.errors import IllegalArgumentError, KafkaConfigurationError
+from kafka.errors import (
+    IllegalArgumentError,
+    KafkaConfigurationError,
+    OffsetOutOfRangeError,
+    UnknownTopicOrPartitionError,
+)
 from kafka.health import Health, meanwhile
-from kafka.structs import TopicPartition
+from kafka.structs import TopicPartition, is_another_topic
 
 if TYPE_CHECKING:
     from kafka.record import Columns
+
+log = logging.getLogger(__name__)
 
 NOT_FOR_READS = (
     "group_id",
@@ -25,11 +38,16 @@ NOT_FOR_READS = (
 """Options of consumers that a bounded read refuses: it has no group, and commits nothing."""
 WHERE_TOPICS_ARE = "topics() of a consumer lists those there are"
 """Advice where a topic is not there, for programs."""
+SKIP_ADVICE = "; on_missing='skip' reads what is left, and counts what is gone"
+"""Advice for programs whose records were deleted."""
+_ANSWERS = 3
+"""A topic counts as deleted once this many consecutive responses lack it: a lagging broker may not know it yet."""
 _FOR_LAST = ("limit", "n", "count", "tail", "max_records")
 _MAX_OFFSET = 2**63 - 1
 Topics = str | TopicPartition | Iterable[str | TopicPartition]
 Bound = str | int | datetime.datetime | datetime.timedelta | Mapping[TopicPartition, int]
 """What a start or an end may be given as."""
+OnMissing = Literal["raise", "skip"]
 
 
 class OffsetRange(NamedTuple):
@@ -160,3 +178,75 @@ def nothing_came(
     waiting = ", ".join(f"{tp.topic}-{tp.partition} at offset {at[tp]} of {left[tp].end}" for tp in list(left)[:8])
     why = meanwhile(health.failing) or "; is the leader of that partition reachable?"
     return f"nothing came for {timeout_ms:g} ms from {waiting}{why}"
+
+
+def parse_on_missing(given: Any) -> bool:
+    """Whether what is gone is left out. Raises `IllegalArgumentError`."""
+    if given not in ("raise", "skip"):
+        raise IllegalArgumentError(f"expected 'raise' or 'skip' as on_missing, got {given!r}")
+    return bool(given == "skip")
+
+
+class Losses:
+    """Belongs to one iteration over a bounded read.
+
+    Arguments:
+        skips: whether lost offsets are counted and left out. If not, they are an error.
+        topic_ids: the ID of each topic when its offsets were looked up; None if brokers have no topic IDs.
+
+    Attributes:
+        missing: number of lost offsets, for each partition that has any.
+    """
+
+    def __init__(self, skips: bool, topic_ids: Mapping[str, UUID | None]) -> None:
+        self._skips = skips
+        self._topic_ids = topic_ids
+        self._unknown_in: dict[str, set[int]] = {}
+        self.missing: dict[TopicPartition, int] = {}
+
+    def made_again(self, topic: str, metadata: ClusterMetadata) -> bool:
+        """Whether the topic of this name is another one now."""
+        return is_another_topic(self._topic_ids.get(topic), metadata.topic_id(topic))
+
+    @property
+    def in_doubt(self) -> bool:
+        """Whether a topic may be gone, and the cluster is to be asked again."""
+        return bool(self._unknown_in)
+
+    def look_for(self, topics: Iterable[str], metadata: ClusterMetadata) -> set[str]:
+        """Return which of these topics were deleted or recreated.
+
+        Arguments:
+            topics: by name.
+            metadata: the newest metadata of the cluster.
+        """
+        gone = set()
+        for topic in topics:
+            if metadata.topic_errors.get(topic) is UnknownTopicOrPartitionError:
+                answers = self._unknown_in.setdefault(topic, set())
+                answers.add(metadata.version)
+                if len(answers) >= _ANSWERS:
+                    gone.add(topic)
+                    del self._unknown_in[topic]
+            else:
+                self._unknown_in.pop(topic, None)
+                if self.made_again(topic, metadata):
+                    gone.add(topic)
+        return gone
+
+    def leave_out(self, gone: Mapping[TopicPartition, OffsetRange], why: str) -> None:
+        """Count what is gone, with a line in the log; or raise `OffsetOutOfRangeError`.
+
+        Arguments:
+            gone: the offsets, by partition.
+            why: what has happened, for texts.
+        """
+        if not gone:
+            return
+        where = ", ".join(f"{r.start} to {r.end - 1} of {tp.topic}-{tp.partition}" for tp, r in gone.items())
+        text = f"offsets {where} no longer exist: {why} since the read found them"
+        if not self._skips:
+            raise OffsetOutOfRangeError(text + SKIP_ADVICE)
+        log.warning("%s; the read continues without them", text)
+        for tp, each in gone.items():
+            self.missing[tp] = self.missing.get(tp, 0) + each.end - each.start

@@ -18,7 +18,7 @@ import kafka
 from harness.topics import create_topic
 from kafka import KafkaAdminClient, KafkaProducer, TopicPartition
 from kafka.broker import EmbeddedBroker
-from kafka.consumer.bounded.bounds import Time, parse_bound
+from kafka.consumer.bounds import Time, parse_bound
 from kafka.errors import (
     IllegalArgumentError,
     IllegalStateError,

@@ -1,9 +1,8 @@
-# Written by scripts/twins.py from kafka/consumer/bounded/_async/read.py: change that file, not this one.
 """Reads what topics hold at the moment of the call, and then ends. `_find_ranges` finds the offsets to read."""
 
 from collections import deque
-from collections.abc import Generator, Iterator, Mapping
-from contextlib import closing
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack
 from uuid import UUID
@@ -13,11 +12,14 @@ from kafka.cluster.metadata import ClusterMetadata
 from kafka.config import ConsumerConfigs
 from kafka.config.option import nearest
 from kafka.consumer.arguments import check_timeout
-from kafka.consumer.bounded.bounds import (
+from kafka.consumer.async_consumer import AsyncKafkaConsumer
+from kafka.consumer.bounds import (
     WHERE_TOPICS_ARE,
     Bound,
     Edge,
+    Losses,
     OffsetRange,
+    OnMissing,
     Parsed,
     Time,
     Topics,
@@ -26,12 +28,10 @@ from kafka.consumer.bounded.bounds import (
     nothing_came,
     parse_bound,
     parse_last,
+    parse_on_missing,
     parse_topics,
 )
-from kafka.consumer.bounded.frames import check_installed, exact_frame
-from kafka.consumer.bounded.losses import Losses, OnMissing, parse_on_missing
-from kafka.consumer.kafka_consumer import KafkaConsumer
-from kafka.consumer.records.typed_columns import Stop, TypedColumns, settled
+from kafka.consumer.records.typed_columns import Stop, TypedColumns, check_installed, exact_frame, settled_async
 from kafka.display.progress import ProgressReport, Tell
 from kafka.errors import (
     IllegalArgumentError,
@@ -55,7 +55,7 @@ _TIMEOUT_MS = 60_000
 _ADVICE = "on_deserialization_error='skip' leaves it out, and error_columns=True keeps its row"
 
 
-def read(
+async def read_async(
     topics: Topics,
     *,
     start: Bound = "earliest",
@@ -68,7 +68,7 @@ def read(
     value: "ReadAs | None" = None,
     error_columns: bool = False,
     **configs: Unpack[ConsumerConfigs],
-) -> "BoundedRead":
+) -> "AsyncBoundedRead":
     """Read a snapshot of topics: exactly the records that they hold now, within bounds.
 
     This call looks up the offsets; records written later are not read. Nothing is committed, and there is no group.
@@ -90,9 +90,9 @@ def read(
             over; these are for batches and tables.
         value: the same for values.
         error_columns: as of `poll_arrow`.
-        configs: options of `KafkaConsumer`, such as ``bootstrap_servers``, ``isolation_level``, deserializers.
+        configs: options of `AsyncKafkaConsumer`, such as ``bootstrap_servers``, ``isolation_level``, deserializers.
 
-    Returns an `BoundedRead`: iterate over it for records, or ask it for Arrow, pandas or polars.
+    Returns an `AsyncBoundedRead`: iterate over it for records, or ask it for Arrow, pandas or polars.
 
     Raises `TypeError` or `IllegalArgumentError` for invalid bounds, `UnknownTopicOrPartitionError`,
     `KafkaTimeoutError`, and what the consumer raises.
@@ -104,38 +104,38 @@ def read(
     chosen, most, skips = parse_topics(topics), parse_last(last), parse_on_missing(on_missing)
     now_ms = wall_clock_ns()() // 1_000_000
     bounds = parse_bound("start", start, now_ms), parse_bound("end", end, now_ms)
-    consumer = _opened(configs)
+    consumer = await _opened(configs)
     try:
-        ranges = _find_ranges(consumer, chosen, *bounds)
+        ranges = await _find_ranges(consumer, chosen, *bounds)
         metadata = consumer._core.client.metadata
         ids = {tp.topic: metadata.topic_id(tp.topic) for tp in ranges}
-        read = BoundedRead(consumer, configs, ranges, progress, timeout_ms, skips, ids, typed)
+        read = AsyncBoundedRead(consumer, configs, ranges, progress, timeout_ms, skips, ids, typed)
         if most is not None:
-            read._keep_last(most)
+            await read._keep_last(most)
     except BaseException:
-        consumer.close()
+        await consumer.close()
         raise
     return read
 
 
-def _opened(configs: Mapping[str, Any]) -> KafkaConsumer:
+async def _opened(configs: Mapping[str, Any]) -> AsyncKafkaConsumer:
     """A consumer that has been started, which an asyncio one is where a block with it begins."""
     creates = {"allow_auto_create_topics": False}  # or a topic that is deleted meanwhile would come back
     recreated = {"on_topic_recreated": "continue"}  # `Losses` compares the ids of topics
     options: Any = {**creates, **configs, **recreated, "auto_offset_reset": "none", "enable_auto_commit": False}
-    consumer = KafkaConsumer(**options).__enter__()
+    consumer = await AsyncKafkaConsumer(**options).__aenter__()
     consumer._core.history.is_told_elsewhere = True
     return consumer
 
 
-class BoundedRead:
-    """The records between two offsets of each partition, as they were when `read` was called.
+class AsyncBoundedRead:
+    """The records between two offsets of each partition, as they were when `read_async` was called.
 
     Arguments:
         consumer: reads, and is closed at the end of the first iteration.
         configs: the options from which the consumer of each later iteration is made.
         ranges: the offsets of each partition.
-        progress: see `read`.
+        progress: see `read_async`.
         timeout_ms: how long a read waits while nothing comes.
         skips: whether records that are gone are left out and counted.
         topic_ids: of the topics, where brokers have ids.
@@ -155,7 +155,7 @@ class BoundedRead:
 
     def __init__(
         self,
-        consumer: KafkaConsumer,
+        consumer: AsyncKafkaConsumer,
         configs: Mapping[str, Any],
         ranges: dict[TopicPartition, OffsetRange],
         progress: bool | Tell,
@@ -165,7 +165,7 @@ class BoundedRead:
         typed: TypedColumns,
     ) -> None:
         ProgressReport(progress, 0, "reading")  # what it cannot be is said at once
-        self._consumer: KafkaConsumer | None = consumer
+        self._consumer: AsyncKafkaConsumer | None = consumer
         self._configs = dict(configs)
         self._progress = progress
         self._timeout_ms = timeout_ms
@@ -191,7 +191,7 @@ class BoundedRead:
         """
         return dict(self._losses.missing)
 
-    def __iter__(self) -> Iterator[ConsumerRecord]:
+    async def __aiter__(self) -> AsyncIterator[ConsumerRecord]:
         """The records, one by one. Raises `RecordDeserializationError` for one whose key or value cannot be read, and
         `IllegalStateError` where ``key`` or ``value`` ask for typed columns, which records do not have.
         """
@@ -200,8 +200,8 @@ class BoundedRead:
                 "key= and value= make typed columns: use batches(), to_arrow(), to_pandas() or to_polars(); for "
                 "records give value_deserializer, such as an AvroDeserializer"
             )
-        with closing(self._columns(self.ranges, self._progress)) as found:
-            for columns in found:
+        async with aclosing(self._columns(self.ranges, self._progress)) as found:
+            async for columns in found:
                 consumer = self._consumer
                 if consumer is None:
                     raise IllegalStateError("this bounded read was closed while it was being read")
@@ -211,35 +211,35 @@ class BoundedRead:
                 if failure is not None:
                     raise failure.error
 
-    def columns(self) -> Generator[Columns]:
+    async def columns(self) -> AsyncGenerator[Columns]:
         """Columns, each of one partition, as of `poll_columns`."""
-        with closing(self._columns(self.ranges, self._progress)) as found:
-            for columns in found:
+        async with aclosing(self._columns(self.ranges, self._progress)) as found:
+            async for columns in found:
                 yield columns
 
-    def batches(self) -> "Generator[pyarrow.RecordBatch]":
+    async def batches(self) -> "AsyncGenerator[pyarrow.RecordBatch]":
         """Arrow batches, each of one partition, with the columns of `poll_arrow`. Needs the extra "arrow".
 
         Raises `RecordDeserializationError` for a typed key or value that cannot be read, behind what comes before it.
         """
         check_installed("batches()", "pyarrow")
-        with closing(self._columns(self.ranges, self._progress)) as found:
-            for columns in found:
-                batch, stop = self._batch([columns])
+        async with aclosing(self._columns(self.ranges, self._progress)) as found:
+            async for columns in found:
+                batch, stop = await self._batch([columns])
                 if batch.num_rows:
                     yield batch
                 if stop is not None:
                     raise stop.error
 
-    def _batch(self, columns: list[Columns]) -> tuple[Any, Stop | None]:
+    async def _batch(self, columns: list[Columns]) -> tuple[Any, Stop | None]:
         """The batch of columns, as of `TypedColumns.of`."""
         while True:
             try:
                 return self._typed.of(columns)
             except SchemaNeeded as needed:
-                settled(needed.look_up())
+                await settled_async(needed.look_up())
 
-    def to_arrow(self) -> "pyarrow.Table":
+    async def to_arrow(self) -> "pyarrow.Table":
         """All of it as one Arrow table, with the columns of `poll_arrow`, partition by partition in the order read.
 
         Raises `ImportError` where pyarrow, the extra "arrow", is not installed.
@@ -247,43 +247,43 @@ class BoundedRead:
         check_installed("to_arrow()", "pyarrow")
         import pyarrow
 
-        found = [batch for batch in self.batches()]
-        return pyarrow.Table.from_batches(found or [(self._batch([]))[0]])
+        found = [batch async for batch in self.batches()]
+        return pyarrow.Table.from_batches(found or [(await self._batch([]))[0]])
 
-    def to_pandas(self) -> "pandas.DataFrame":
+    async def to_pandas(self) -> "pandas.DataFrame":
         """All of it as a pandas data frame. Raises `ImportError` where pyarrow or pandas is not installed.
 
         A column of whole numbers with nulls is one of pandas' nullable type, such as ``Int64``.
         """
         check_installed("to_pandas()", "pyarrow", "pandas")
-        return exact_frame(self.to_arrow())
+        return exact_frame(await self.to_arrow())
 
-    def to_polars(self) -> "polars.DataFrame":
+    async def to_polars(self) -> "polars.DataFrame":
         """All of it as a polars data frame. Raises `ImportError` where pyarrow or polars is not installed."""
         check_installed("to_polars()", "pyarrow", "polars")
         import polars
 
-        frame = polars.from_arrow(self.to_arrow())
+        frame = polars.from_arrow(await self.to_arrow())
         assert isinstance(frame, polars.DataFrame)
         return frame
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Close the consumer, if there is one; a read that is under way fails."""
         consumer, self._consumer = self._consumer, None
         if consumer is not None:
-            consumer.close()
+            await consumer.close()
 
-    def __enter__(self) -> Self:
+    async def __aenter__(self) -> Self:
         """The read itself, which is closed at the end of the block."""
         return self
 
-    def __exit__(
+    async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Close it."""
-        self.close()
+        await self.close()
 
-    def _keep_last(self, most: int) -> None:
+    async def _keep_last(self, most: int) -> None:
         """Move the start of each range to ``most`` records before its end.
 
         Many offsets may have no record, or none may, so records are counted: each round starts twice as far back. A
@@ -297,7 +297,7 @@ class BoundedRead:
                 tp: OffsetRange(max(whole[tp].start, whole[tp].end - each), whole[tp].end) for tp, each in back.items()
             }
             offsets: dict[TopicPartition, deque[int]] = {tp: deque(maxlen=most) for tp in tail}
-            for columns in self._columns(tail, False):
+            async for columns in self._columns(tail, False):
                 offsets[TopicPartition(columns.topic, columns.partition)] += columns.offsets
             for tp, each in tail.items():
                 if len(offsets[tp]) == most:
@@ -308,7 +308,9 @@ class BoundedRead:
         self.ranges = {tp: counted[tp] for tp in whole}
         self._losses = Losses(self._skips, self._topic_ids)
 
-    def _columns(self, ranges: Mapping[TopicPartition, OffsetRange], progress: bool | Tell) -> Generator[Columns]:
+    async def _columns(
+        self, ranges: Mapping[TopicPartition, OffsetRange], progress: bool | Tell
+    ) -> AsyncGenerator[Columns]:
         """What the ranges hold, cut to them."""
         if self._reading:
             raise IllegalStateError(
@@ -320,33 +322,33 @@ class BoundedRead:
             total = sum(each.end - each.start for each in ranges.values())
             with ProgressReport(progress, total, "reading") as report:
                 if self._consumer is None:
-                    self._consumer = _opened(self._configs)
-                with closing(self._between(self._consumer, ranges, report)) as found:
-                    for columns in found:
+                    self._consumer = await _opened(self._configs)
+                async with aclosing(self._between(self._consumer, ranges, report)) as found:
+                    async for columns in found:
                         yield columns
         finally:
             self._reading = False
-            self.close()
+            await self.close()
 
-    def _between(
-        self, consumer: KafkaConsumer, ranges: Mapping[TopicPartition, OffsetRange], report: ProgressReport
-    ) -> Generator[Columns]:
+    async def _between(
+        self, consumer: AsyncKafkaConsumer, ranges: Mapping[TopicPartition, OffsetRange], report: ProgressReport
+    ) -> AsyncGenerator[Columns]:
         """The end is known by position, not by counting records: markers and compaction leave gaps."""
         left = {tp: each for tp, each in ranges.items() if each.start < each.end}
-        consumer.assign(left)
+        await consumer.assign(left)
         for tp, each in left.items():
             consumer.seek(tp, each.start)
         total, done, waited_ms = sum(each.end - each.start for each in left.values()), -1, 0.0
         at = {tp: each.start for tp, each in left.items()}
         while left:
-            found = self._poll(consumer, left)
+            found = await self._poll(consumer, left)
             if self._losses.in_doubt:
-                consumer.bootstrap(self._timeout_ms, refresh=True)
+                await consumer.bootstrap(self._timeout_ms, refresh=True)
             finished = self._without_deleted_topics(consumer._core.client.metadata, left, at, found)
             for tp, columns in found.items():
                 if tp in left and (cut := before(columns, left[tp].end)) is not None:
                     yield cut
-            at = {tp: consumer.position(tp) for tp in left}
+            at = {tp: await consumer.position(tp) for tp in left}
             last_done, done = done, total - sum(max(0, left[tp].end - at[tp]) for tp in left)
             waited_ms = waited_ms + _POLL_MS if done == last_done else 0.0
             if waited_ms >= self._timeout_ms:
@@ -383,26 +385,26 @@ class BoundedRead:
             del left[tp]
         return deleted
 
-    def _poll(
-        self, consumer: KafkaConsumer, left: Mapping[TopicPartition, OffsetRange]
+    async def _poll(
+        self, consumer: AsyncKafkaConsumer, left: Mapping[TopicPartition, OffsetRange]
     ) -> dict[TopicPartition, Columns]:
         try:
-            return consumer.poll_columns(timeout_ms=_POLL_MS)
+            return await consumer.poll_columns(timeout_ms=_POLL_MS)
         except OffsetOutOfRangeError as error:
-            self._pass_over_deleted(consumer, left, error)
+            await self._pass_over_deleted(consumer, left, error)
             return {}
 
-    def _pass_over_deleted(
-        self, consumer: KafkaConsumer, left: Mapping[TopicPartition, OffsetRange], error: OffsetOutOfRangeError
+    async def _pass_over_deleted(
+        self, consumer: AsyncKafkaConsumer, left: Mapping[TopicPartition, OffsetRange], error: OffsetOutOfRangeError
     ) -> None:
         """Go on behind what was deleted from the start of logs."""
-        consumer.bootstrap(self._timeout_ms, refresh=True)
+        await consumer.bootstrap(self._timeout_ms, refresh=True)
         metadata = consumer._core.client.metadata
         there = [tp for tp in left if metadata.partition_metadata(tp) is not None]
         if len(there) < len(left) or any(self._losses.made_again(tp.topic, metadata) for tp in there):
             return  # a topic was deleted, which is looked for in any case; until then the error comes again
-        first = consumer.beginning_offsets(there)
-        at = {tp: consumer.position(tp) for tp in there}
+        first = await consumer.beginning_offsets(there)
+        at = {tp: await consumer.position(tp) for tp in there}
         gone = {tp: OffsetRange(at[tp], min(first[tp], left[tp].end)) for tp in there if at[tp] < first[tp]}
         if not gone:
             raise error
@@ -414,16 +416,16 @@ class BoundedRead:
             consumer.seek(tp, each.end)
 
 
-def _find_ranges(
-    consumer: KafkaConsumer, topics: list[str | TopicPartition], start: Parsed, end: Parsed
+async def _find_ranges(
+    consumer: AsyncKafkaConsumer, topics: list[str | TopicPartition], start: Parsed, end: Parsed
 ) -> dict[TopicPartition, OffsetRange]:
     """What is to be read of each partition."""
     partitions = []
     for each in topics:
         name = each if isinstance(each, str) else each.topic
-        there = consumer.partitions_for_topic(name)
+        there = await consumer.partitions_for_topic(name)
         if not there:
-            hint = nearest(name, sorted(consumer.topics())) or f"; {WHERE_TOPICS_ARE}"
+            hint = nearest(name, sorted(await consumer.topics())) or f"; {WHERE_TOPICS_ARE}"
             raise UnknownTopicOrPartitionError(f"there is no topic {name!r} to read{hint}")
         if isinstance(each, str):
             partitions += [TopicPartition(name, number) for number in sorted(there)]
@@ -434,14 +436,14 @@ def _find_ranges(
                 f"topic {name!r} has the partitions {', '.join(map(str, sorted(there)))}, but not {each.partition}"
             )
     partitions = list(dict.fromkeys(partitions))
-    first, last = consumer.beginning_offsets(partitions), consumer.end_offsets(partitions)
-    starts = _offsets(consumer, "start", start, first, last, first)
-    ends = _offsets(consumer, "end", end, first, last, last)
+    first, last = await consumer.beginning_offsets(partitions), await consumer.end_offsets(partitions)
+    starts = await _offsets(consumer, "start", start, first, last, first)
+    ends = await _offsets(consumer, "end", end, first, last, last)
     return {tp: OffsetRange(starts[tp], max(starts[tp], ends[tp])) for tp in partitions}
 
 
-def _offsets(
-    consumer: KafkaConsumer,
+async def _offsets(
+    consumer: AsyncKafkaConsumer,
     name: str,
     bound: Parsed,
     first: Mapping[TopicPartition, int],
@@ -452,7 +454,7 @@ def _offsets(
     if bound is Edge.EARLIEST or bound is Edge.LATEST:
         return dict(first if bound is Edge.EARLIEST else last)
     if isinstance(bound, Time):
-        found = consumer.offsets_for_times(dict.fromkeys(first, bound.timestamp_ms))
+        found = await consumer.offsets_for_times(dict.fromkeys(first, bound.timestamp_ms))
         wanted = {tp: last[tp] if each is None else each.offset for tp, each in found.items()}
     elif isinstance(bound, dict):
         strangers = [tp for tp in bound if tp not in first]

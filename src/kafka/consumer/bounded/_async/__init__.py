@@ -1,1 +1,0 @@
-"""Asyncio sources: `scripts/twins.py` writes their synchronous twins into `_sync/`, under the same names."""

@@ -1,1 +1,0 @@
-"""Synchronous twins, which `scripts/twins.py` writes from the modules of the same names in `_async/`."""
