@@ -13,7 +13,7 @@ from kafka.consumer.buffer.partition_state import PartitionState, current_lag
 from kafka.consumer.commit.commit_future import CommitFuture
 from kafka.consumer.core import ConsumerCore
 from kafka.consumer.monitoring import consumer_html
-from kafka.consumer.position.timestamps import EARLIEST, LATEST
+from kafka.consumer.position.special_timestamps import EARLIEST, LATEST
 from kafka.consumer.subscription.subscription_state import Listener
 from kafka.display import check_matplotlib
 from kafka.errors import AssertedStateError, IllegalStateError

@@ -1,46 +1,23 @@
 """The core of a consumer: everything except the public classes and the way they wait.
 
-The core has two sides. Methods below a heading "The caller's side" run in the caller's thread (for the asyncio consumer
-on its loop) and never wait. Coroutines, and the methods that the parts call, run on the client's loop. `Runner` is
-how one side reaches the other.
+`ConsumerCore` adds the operations to the parts that `ConsumerParts` connects. It has two sides. Methods below a heading
+"The caller's side" run in the caller's thread (for the asyncio consumer on its loop) and never wait. Coroutines, and
+the methods that the parts call, run on the client's loop. `Runner` connects the two sides.
 """
 
 import asyncio
 import logging
 from collections.abc import Callable, Iterable
-from typing import Protocol, TypeVar
-from uuid import UUID
 
-from kafka._loop_services import wall_clock_ns
-from kafka.cluster import Backoff, ClusterAccess, RetryPolicy, anything_unexpected
-from kafka.cluster.client_core import ClientCore
-from kafka.cluster.client_health import ClientHealth
+from kafka.cluster import ClusterAccess
 from kafka.cluster.metadata import ClusterMetadata
-from kafka.cluster.telemetry.collector import Identity
 from kafka.config import ConsumerConfig
-from kafka.config.table import values_of
-from kafka.consumer.background_events import BackgroundEvents
-from kafka.consumer.buffer.fetch_buffer import FetchBuffer
 from kafka.consumer.buffer.partition_state import FetchPosition, PartitionState
-from kafka.consumer.commit.commits import Commits, Offsets
-from kafka.consumer.fetch.fetcher import Fetcher
-from kafka.consumer.fetch.position_validation import Divergence
-from kafka.consumer.metadata_queries import MetadataQueries
-from kafka.consumer.monitoring import ConsumerHealth, ConsumerMetrics
-from kafka.consumer.position.offset_requests import EpochEnds, ListOffsets
-from kafka.consumer.position.offset_search import OffsetsForTimes
-from kafka.consumer.position.positions import PositionResolver
-from kafka.consumer.position.timestamps import EARLIEST, LATEST, reset_timestamp
-from kafka.consumer.position.topic_history import TopicHistory
-from kafka.consumer.position.truncation import OutOfRangeLog, Truncations
-from kafka.consumer.subscription.rebalance import Rebalance
-from kafka.consumer.subscription.subscription_state import PositionsLeft, SubscriptionState, SubscriptionType
-from kafka.consumer.subscription.topic_watch import TopicWatch
-from kafka.coordinator.committed_offsets import GroupOffsets
-from kafka.coordinator.group_metrics import PollClock
-from kafka.coordinator.membership import Membership
+from kafka.consumer.commit.commits import Offsets
+from kafka.consumer.parts import ConsumerParts, Runner
+from kafka.consumer.position.special_timestamps import EARLIEST, LATEST
+from kafka.consumer.subscription.subscription_state import SubscriptionType
 from kafka.coordinator.offset_arguments import ReadOffsets
-from kafka.coordinator.ungrouped import UngroupedMembership
 from kafka.errors import (
     AssertedStateError,
     IllegalStateError,
@@ -48,17 +25,14 @@ from kafka.errors import (
     KafkaTimeoutError,
     NoOffsetForPartitionError,
     OffsetOutOfRangeError,
-    TopicRecreatedError,
+    UnsupportedVersionError,
     WakeupError,
 )
 from kafka.health import meanwhile
-from kafka.interceptor.client_interceptors import ConsumerInterceptors
-from kafka.net.callback_thread import CallbackRunner
-from kafka.structs import TopicPartition, is_another_topic
+from kafka.structs import TopicPartition
+from kafka.wire.api.metadata import MetadataRequest, MetadataResponse
 
 log = logging.getLogger(__name__)
-
-Owner = TypeVar("Owner")
 
 LEAVE_TIMEOUT_MS = 5_000
 """How long closing tries to tell the coordinator, which otherwise notices when the session expires."""
@@ -66,6 +40,7 @@ LEAVE_TIMEOUT_MS = 5_000
 
 LEAVE_WAIT_MS = 1_000
 """How long ``unsubscribe()`` waits for the coordinator; Java's does not wait at all."""
+_INTERNAL = ("__consumer_offsets", "__transaction_state")
 _RANGE_WAIT_MS = 500
 """How long to look up the offsets that a partition has, for the text of an error."""
 RELEASE_WAIT_MS = 5_000
@@ -74,35 +49,8 @@ RELEASE_WAIT_MS = 5_000
 """
 
 
-class Runner(Protocol):
-    """How the two sides reach each other: `LoopRunner` or `ThreadRunner` of `kafka.consumer.runners`."""
-
-    def notify(self) -> None:
-        """Called on the loop: a caller that waits has something to look at."""
-
-    def submit(self, function: Callable[..., object], *args: object) -> None:
-        """Called by the caller: run ``function(*args)`` on the loop."""
-
-    def on_loop_death(self, owner: Owner, tell: Callable[[Owner, Exception], object]) -> None:
-        """Call ``tell(owner, error)`` if the loop fails for good; ``owner`` is held weakly."""
-
-    def callback_runner(self, name: str) -> CallbackRunner:
-        """Runner for user functions that the caller does not wait for; ``name`` is its thread's."""
-
-
-def _membership_of(group_protocol: str) -> Callable[..., Membership]:
-    """The class of a member; imported only here, as a consumer without a group needs none of its modules."""
-    if group_protocol == "consumer":
-        from kafka.coordinator.consumer_group.membership import ConsumerGroupMembership
-
-        return ConsumerGroupMembership
-    from kafka.coordinator.classic.membership import ClassicMembership
-
-    return ClassicMembership
-
-
-class ConsumerCore:
-    """The parts of one consumer, and how they work together; see the module.
+class ConsumerCore(ConsumerParts):
+    """The operations of one consumer; see the module.
 
     Arguments:
         config: all options.
@@ -118,118 +66,16 @@ class ConsumerCore:
         loop: asyncio.AbstractEventLoop,
         client: ClusterAccess | None = None,
     ) -> None:
-        self.config = config
-        self._statistics = ConsumerMetrics(config, loop, runner.callback_runner)
-        self.metrics = self._statistics.all
-        self._client_core = ClientCore(
-            config.connection,
-            config.security,
-            loop,
-            self._statistics.traffic,
-            self.metrics,
-            Identity("consumer", config.consumer.metric_group_prefix, self._labels),
-            self._statistics.submit,
-            client,
-        )
-        self.client, self.telemetry = self._client_core.cluster, self._client_core.telemetry
-        self.subscription = SubscriptionState()
-        self.clock = PollClock(loop.time(), self.metrics.window)
-        self.closed = False
+        super().__init__(config, runner, loop, client)
+        self.cluster = MetadataQueries(self.client)
         self.close_begun = False
         """`close` runs, or has run: it is completed even if no caller waits for it any more."""
-        self.events = BackgroundEvents(runner.notify)
         self.poll_along: Callable[[], object] | None = None
         """What else the caller runs by polling: the `_client` that a program has requested from its consumer."""
-        self._runner = runner
-        self._loop = loop
-        self._wall_clock_ns = wall_clock_ns(loop)
         self._raised = False
         self._positions_wanted = False
         self._warned_idle = False
-        self._left = PositionsLeft(lambda topic: self.client.metadata.topic_id(topic))
         self._topics_looked_up = False
-        given, slices = (
-            config.consumer.interceptor_classes,
-            (config.connection, config.fetch, config.group, config.consumer),
-        )
-        self.interceptors = ConsumerInterceptors(given, values_of(*slices)) if given else None
-        self._make_parts(self._client_core.backoff)
-        runner.on_loop_death(self._client_core.health, ClientHealth.loop_failed)
-        self.health = ConsumerHealth(
-            self._client_core.health, self.config.fetch, self.subscription, self.fetcher, self.membership
-        )
-        self._statistics.show(self.fetcher, self.buffer, self.subscription, self.commits, self.rebalance, self.clock)
-        self._statistics.report_by_runner()
-
-    def _make_parts(self, backoff: Backoff) -> None:
-        fetch, group, submit = self.config.fetch, self.config.group, self._runner.submit
-        self.out_of_range = OutOfRangeLog()
-        self.buffer = FetchBuffer(fetch, self, self._statistics.fetching)
-        self.history = TopicHistory(fetch.recreated_topics, self.subscription, self, self._loop.time)
-        self.truncations = Truncations(self.buffer, fetch.auto_offset_reset != "none", self)
-        self.fetcher = Fetcher(
-            fetch,
-            self.client,
-            self.subscription,
-            self.buffer,
-            backoff,
-            self,
-            self.config.connection.metadata_max_age_ms,
-            self._statistics.fetching,
-        )
-        timeout_ms = self.config.connection.request_timeout_ms
-        self.cluster = MetadataQueries(self.client)
-        offsets_of = ListOffsets(self.client, fetch.isolation_level, timeout_ms)
-        # Calls raise errors to the caller; background work logs them.
-        told = RetryPolicy(backoff, log, level=logging.DEBUG, fatal=anything_unexpected)
-        self.offsets_for_times = OffsetsForTimes(offsets_of, told)
-        self.epoch_ends = OffsetsForTimes(EpochEnds(self.client, timeout_ms), told)
-        self.topics = TopicWatch(self.client, self.subscription, group.exclude_internal_topics, self.events.failed)
-        self.membership, offsets = self._make_group(backoff)
-        self.commits = Commits(
-            group,
-            self.subscription,
-            self.membership,
-            offsets,
-            self._loop,
-            submit,
-            self.events,
-            backoff,
-            None if self.interceptors is None else self.interceptors.on_commit,
-        )
-        self._runner.on_loop_death(self.commits, Commits.fail_all)
-        self.positions = PositionResolver(
-            self.subscription,
-            None if offsets is None else lambda partitions: self.commits.committed(partitions, timeout_ms),
-            offsets_of,
-            self,
-            RetryPolicy(backoff, log),
-        )
-        self.rebalance = Rebalance(self.membership, self.subscription, submit, self)
-
-    def _make_group(self, backoff: Backoff) -> tuple[Membership, GroupOffsets | None]:
-        group, fetch = self.config.group, self.config.fetch
-        if group.group_id is None:
-            still_there = self.history.is_still_there
-            return UngroupedMembership(
-                lambda: self.client.metadata, self, lambda tp: still_there(tp, self.client.metadata)
-            ), None
-        timeout_ms = self.config.connection.request_timeout_ms
-        statistics = self._statistics.group
-        member = _membership_of(group.group_protocol)(
-            self.client, group, timeout_ms, fetch.client_rack, self, self.clock, backoff, statistics
-        )
-        offsets = GroupOffsets(
-            self.client,
-            group.group_id,
-            group.group_instance_id,
-            member.commit_refused,
-            fetch.isolation_level == "read_committed",
-            backoff,
-            statistics,
-            lambda: member.generation,
-        )
-        return member, offsets
 
     # The loop's side: life --------------------------------------------------------------------------------------------
 
@@ -436,11 +282,6 @@ class ConsumerCore:
         if unplaced:
             self._runner.submit(self.positions.moved, state)
 
-    def reset(self, state: PartitionState, timestamp: int | None) -> None:
-        """Read from the offset that ``timestamp`` stands for, None: as configured; it is looked up when needed."""
-        self.read_from(state, reset=timestamp)
-        self._runner.submit(self.positions.resolve_soon)
-
     def pause(self, state: PartitionState) -> None:
         """Return no records of a partition until `resume`; fetched data are kept."""
         self.buffer.pause(state)
@@ -466,167 +307,7 @@ class ConsumerCore:
                 given.topic_ids[tp] = topic_id
         return given
 
-    # The loop's side: host of the membership --------------------------------------------------------------------------
-
-    def subscribed_topics(self) -> frozenset[str]:
-        """See `MembershipHost`."""
-        return self.subscription.topics
-
-    def subscribed_regex(self) -> str | None:
-        """See `MembershipHost`."""
-        regex = self.subscription.regex
-        return None if regex is None else regex.pattern
-
-    def watch_group_topics(self, topics: frozenset[str]) -> None:
-        """See `MembershipHost`."""
-        self.topics.watch_group(topics)
-
-    def step_ready(self) -> None:
-        """See `MembershipHost` and `RebalanceHost`."""
-        self.events.happened()
-
-    def membership_failed(self, error: Exception) -> None:
-        """See `MembershipHost`."""
-        self.events.failed(error)
-
-    def _labels(self) -> dict[str, str | None]:
-        """The labels of this consumer in telemetry."""
-        group = self.config.group
-        return {
-            "client_rack": self.config.fetch.client_rack,
-            "group_id": group.group_id,
-            "group_instance_id": group.group_instance_id,
-            "group_member_id": self.membership.generation.member_id,
-        }
-
-    # What the parts call ----------------------------------------------------------------------------------------------
-
-    def unblocked(self, state: PartitionState) -> None:
-        """See `BufferListener`."""
-        self._runner.submit(self.fetcher.refresh, state)
-
-    def position_out_of_range(self, state: PartitionState) -> None:
-        """See `BufferListener`."""
-        if state.position is not None:
-            self.out_of_range.begin(state.tp, state.position.offset)
-        self.reset_by_policy(state)
-
-    def topic_replaced(self, state: PartitionState) -> None:
-        """See `BufferListener`: the new topic is read from its beginning."""
-        if self.client.metadata.topic_id(state.tp.topic) == state.fetching.topic_id:
-            self.read_from(state, state.position)  # a broker that lagged behind had reported the deleted topic
-        else:
-            self.reset(state, EARLIEST)
-
-    def is_topic_replaced(self, state: PartitionState) -> bool:
-        """See `BufferListener`; False if `recreated_topics` keeps positions."""
-        topic = state.tp.topic
-        return (
-            is_another_topic(state.topic_id, self.client.metadata.topic_id(topic))
-            and self.config.fetch.recreated_topics != "continue"
-            and self.history.is_believed(topic)
-        )
-
-    def data_arrived(self) -> None:
-        """See `FetchListener`."""
-        self._runner.notify()
-
-    def metadata_stale(self) -> None:
-        """See `FetchListener`."""
-        if not self.closed:
-            self.client.request_refresh()
-
-    def fetch_failed(self, error: Exception) -> None:
-        """See `FetchListener`."""
-        self.events.failed_alike(error)
-
-    def diverged(self, divergence: Divergence) -> None:
-        """See `FetchListener`."""
-        self.truncations.found(divergence)
-
-    def is_reassigned(self) -> bool:
-        """See `FetchListener` and `HistoryListener`: in the protocol of KIP-848, topics are assigned by id."""
-        group = self.config.group
-        return group.group_protocol == "consumer" and group.group_id is not None and self.subscription.is_automatic
-
-    def is_believed(self, topic: str) -> bool:
-        """See `FetchListener`."""
-        return self.history.is_believed(topic)
-
-    def topics_recreated(self, error: TopicRecreatedError) -> None:
-        """See `HistoryListener`."""
-        self.events.failed(error)
-
-    def read_from(self, state: PartitionState, position: FetchPosition | None = None, reset: int | None = None) -> None:
-        """See `TruncationListener`."""
-        try:
-            self.buffer.discard(state, position, reset)
-        finally:  # also if it was interrupted, as the position may have moved
-            self._runner.submit(self.fetcher.refresh, state)
-
-    def reset_by_policy(self, state: PartitionState) -> None:
-        """See `TruncationListener`."""
-        self.reset(state, self._policy_timestamp())
-
-    def truncation_found(self) -> None:
-        """See `TruncationListener`."""
-        self.events.happened()
-
-    def start_timestamp(self, tp: TopicPartition) -> int | None:
-        """See `ResolverListener`: where a partition without a committed offset begins."""
-        if self.history.is_recreated(tp):
-            return EARLIEST
-        return self._policy_timestamp(
-            self.config.fetch.auto_offset_reset_new_partitions if self.history.is_added(tp) else None
-        )
-
-    def topic_id(self, topic: str) -> UUID | None:
-        """See `ResolverListener`."""
-        return self.history.topic_id(topic)
-
-    def position_found(self, state: PartitionState, generation: int, position: FetchPosition) -> None:
-        """See `ResolverListener`."""
-        if self.buffer.locate(state, generation, position, self.client.metadata.topic_id(state.tp.topic)):
-            self.history.located(state.tp)
-            self.out_of_range.found(state.tp, position.offset)
-            self.fetcher.refresh(state)
-
-    def position_failed(self, error: Exception) -> None:
-        """See `ResolverListener`."""
-        self.events.failed(error)
-
-    def reassign(self, partitions: Iterable[TopicPartition]) -> None:
-        """See `RebalanceHost`."""
-        before = self.subscription.assigned_partitions()
-        gone = self.subscription.assign_from_membership(partitions)
-        in_group = self.config.group.group_id is not None
-        self.history.given_up(gone)
-        self._left.leave(state for state in gone if not in_group or self.history.is_begun(state.tp))
-        for state in self.subscription.states():
-            if state.tp in before or (position := self._left.take(state.tp)) is None:
-                continue
-            if in_group:
-                state.left_at = position
-            else:
-                self.read_from(state, position)
-        self._drop(gone)
-
-    def find_positions(self) -> None:
-        """See `RebalanceHost`."""
-        self.positions.resolve()
-
     # Inside -----------------------------------------------------------------------------------------------------------
-
-    def _policy_timestamp(self, policy: str | None = None) -> int | None:
-        return reset_timestamp(policy or self.config.fetch.auto_offset_reset, self._wall_clock_ns() // 1_000_000)
-
-    def _drop(self, gone: list[PartitionState]) -> None:
-        for state in gone:
-            if state.position is None:
-                self._runner.submit(self.positions.moved, state)
-            self.buffer.discard(state)
-            self._statistics.fetching.given_up(state)
-            self._runner.submit(self.fetcher.forget, state)
 
     def _wants_others(self) -> None:
         self.topics.update()
@@ -651,3 +332,51 @@ class ConsumerCore:
         if others_match:
             self.membership.subscription_changed("other topics match the pattern now")
         self.membership.metadata_changed(metadata)
+
+
+class MetadataQueries:
+    """Answers queries about the cluster. Runs on the loop.
+
+    Arguments:
+        client: holds the metadata and the connections.
+    """
+
+    def __init__(self, client: ClusterAccess) -> None:
+        self._client = client
+
+    async def partitions_for_topic(self, topic: str) -> set[int]:
+        """The partitions of a topic; empty if there is no such topic."""
+        found = self._client.metadata.partitions_for_topic(topic)
+        if found is None:
+            found = (await self._client.refresh_metadata([topic])).partitions_for_topic(topic)
+        return found or set()
+
+    async def all_topics(self) -> set[str]:
+        """The names of all topics except internal ones."""
+        response: MetadataResponse
+        try:
+            response = await self._client.send_any(MetadataRequest(topics=None), min_version=1)
+        except UnsupportedVersionError:  # before Kafka 0.10: an empty list means all, and internal ones are not marked
+            response = await self._client.send_any(MetadataRequest(topics=[]), max_version=0)
+        return {
+            each.name
+            for each in response.topics
+            if each.name and not each.error_code and not each.is_internal and each.name not in _INTERNAL
+        }
+
+    async def find(self, timeout_ms: float | None, renew: bool) -> None:
+        """Wait until the brokers are known, or with ``renew`` until they are requested again.
+
+        Arguments:
+            timeout_ms: None: try for ever.
+            renew: request the metadata even if they are known.
+
+        Raises `KafkaTimeoutError`, with what the servers answered.
+        """
+        if renew or not self._client.metadata.brokers():
+            await self._client.retry("looking up the brokers", self._client.refresh_metadata, timeout_ms)
+
+    async def is_connected(self) -> bool:
+        """Whether a broker is connected."""
+        nodes = self._client.metadata.brokers()
+        return any(self._client.ready_connection(node.nodeId) is not None for node in nodes)

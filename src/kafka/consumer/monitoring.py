@@ -18,7 +18,7 @@ from kafka.consumer.buffer.partition_state import PartitionState, current_lag
 from kafka.consumer.commit.commits import Commits
 from kafka.consumer.fetch.fetcher import Fetcher
 from kafka.consumer.fetch.response_handler import place
-from kafka.consumer.subscription.rebalance import Rebalance
+from kafka.consumer.subscription.rebalance_steps import Rebalance
 from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.coordinator.group_metrics import GROUP_METRICS, POLL_METRICS, GroupStatistics, PollClock
 from kafka.coordinator.membership import Membership

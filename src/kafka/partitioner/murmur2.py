@@ -67,7 +67,7 @@ def murmur2(data: object) -> int:
         TypeError: `data` is no buffer.
     """
     if not isinstance(data, bytes):
-        data = memoryview(data).tobytes()  # type: ignore[arg-type]
+        data = memoryview(data).tobytes()  # type: ignore[arg-type]  # before Python 3.12, buffers have no type
     if cython.compiled:
         at = cython.cast(cython.pointer[cython.const[cython.uchar]], PyBytes_AS_STRING(data))
         return _hash(at, 0, len(data))
@@ -91,9 +91,9 @@ def partition_column(
     Raises:
         ValueError: the buffers do not fit each other.
     """
-    keys: cython.const[cython.uchar][::1] = data  # type: ignore[valid-type]
-    positions: cython.const[cython.longlong][::1] = ends  # type: ignore[valid-type]
-    bits: cython.const[cython.uchar][::1] = b"" if valid is None else valid  # type: ignore[valid-type]
+    keys: cython.const[cython.uchar][::1] = data  # type: ignore[valid-type]  # of Cython
+    positions: cython.const[cython.longlong][::1] = ends  # type: ignore[valid-type]  # of Cython
+    bits: cython.const[cython.uchar][::1] = b"" if valid is None else valid  # type: ignore[valid-type]  # of Cython
     result: cython.int[::1] = out
     rows: cython.Py_ssize_t = len(positions) - 1
     has_nulls: cython.bint = valid is not None

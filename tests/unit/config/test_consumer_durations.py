@@ -6,7 +6,7 @@ import pytest
 
 from kafka.config import parse_consumer
 from kafka.config.consumer import milliseconds
-from kafka.consumer.position.timestamps import EARLIEST, LATEST, reset_timestamp
+from kafka.consumer.position.special_timestamps import EARLIEST, LATEST, reset_timestamp
 from kafka.errors import KafkaConfigurationError
 
 pytestmark = pytest.mark.once

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fakes.cluster import SILENCE, Call
-from kafka.consumer.position.timestamps import EARLIEST, LATEST
+from kafka.consumer.position.special_timestamps import EARLIEST, LATEST
 from kafka.wire.api.list_offsets import (
     ListOffsetsPartitionResponse,
     ListOffsetsResponse,

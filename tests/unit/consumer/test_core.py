@@ -10,7 +10,7 @@ import pytest
 
 from fakes.cluster import SILENCE, Call
 from kafka.consumer.core import LEAVE_TIMEOUT_MS
-from kafka.consumer.position.timestamps import EARLIEST
+from kafka.consumer.position.special_timestamps import EARLIEST
 from kafka.errors import IllegalStateError, TopicAuthorizationFailedError
 from kafka.structs import OffsetAndMetadata, TopicPartition
 from kafka.wire.api.fetch import FetchableTopicResponse, FetchResponse, PartitionData

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from fakes.cluster import FakeCluster
-from kafka.consumer.metadata_queries import MetadataQueries
+from kafka.consumer.core import MetadataQueries
 from unit.virtual_loop import simulate
 
 

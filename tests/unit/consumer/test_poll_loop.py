@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from fakes.cluster import SILENCE, Call
-from kafka.consumer.position.timestamps import LATEST
+from kafka.consumer.position.special_timestamps import LATEST
 from kafka.errors import (
     CommitFailedError,
     InvalidCommitOffsetSizeError,

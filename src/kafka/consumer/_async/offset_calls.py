@@ -14,7 +14,7 @@ from kafka.consumer.arguments import (
 )
 from kafka.consumer.base_consumer import BaseConsumer, found_or_none
 from kafka.consumer.commit.commit_future import CommittedOffset
-from kafka.consumer.position.timestamps import EARLIEST, LATEST
+from kafka.consumer.position.special_timestamps import EARLIEST, LATEST
 from kafka.structs import OffsetAndMetadata, OffsetAndTimestamp, TopicPartition
 
 

@@ -10,7 +10,7 @@ from kafka.config import ConsumerConfig
 from kafka.consumer.buffer.polled_batch import PolledBatch
 from kafka.consumer.core import RELEASE_WAIT_MS, ConsumerCore
 from kafka.consumer.runners.thread_runner import ThreadRunner
-from kafka.consumer.subscription.rebalance import Step, StepKind
+from kafka.consumer.subscription.rebalance_steps import Step, StepKind
 
 Result = TypeVar("Result")
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, NamedTuple
 
 from kafka.cluster import BrokerRequests
-from kafka.consumer.position.timestamps import MAX_TIMESTAMP
+from kafka.consumer.position.special_timestamps import MAX_TIMESTAMP
 from kafka.errors import (
     InvalidTopicError,
     LeaderNotAvailableError,

@@ -13,7 +13,7 @@ from kafka.cluster import RetryPolicy
 from kafka.consumer.buffer.partition_state import FetchPosition, PartitionState
 from kafka.consumer.position.offset_requests import ListOffsets
 from kafka.consumer.position.offset_search import OffsetSearch
-from kafka.consumer.position.timestamps import LATEST
+from kafka.consumer.position.special_timestamps import LATEST
 from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.errors import IllegalStateError, NoOffsetForPartitionError, TopicAuthorizationFailedError
 from kafka.structs import OffsetAndMetadata, OffsetAndTimestamp, TopicPartition

@@ -39,7 +39,7 @@ class ConsumerRecords(dict[TopicPartition, list[ConsumerRecord[Key, Value]]], Ge
             for tp in record_map.keys():  # noqa: SIM118  # iteration over one of these goes over records
                 self[tp] = record_map[tp]
 
-    def __iter__(self) -> Iterator[ConsumerRecord[Key, Value]]:  # type: ignore[override]
+    def __iter__(self) -> Iterator[ConsumerRecord[Key, Value]]:  # type: ignore[override]  # of a dict: keys
         """All records, one partition after the other."""
         for records in self.values():
             yield from records

@@ -10,7 +10,7 @@ from kafka.config.table import values_of
 from kafka.consumer.monitoring import consumer_html
 from kafka.consumer.records.build_records import Deserializers
 from kafka.consumer.share.core import ShareCore
-from kafka.consumer.share.materializer import ShareMaterializer
+from kafka.consumer.share.materializer import ShareConsumerRecord, ShareMaterializer
 from kafka.consumer.share.piece import AcknowledgeType, Piece
 from kafka.errors import IllegalArgumentError, IllegalStateError
 from kafka.health import Health
@@ -45,7 +45,7 @@ class BaseShareConsumer:
         self._api_timeout_ms: float = options.default_api_timeout_ms
         self._callback: CommitCallback | None = None
         self._in_a_call = False
-        self._rest: Iterator[ConsumerRecord] = iter(())
+        self._rest: Iterator[ShareConsumerRecord] = iter(())
         self._current: Piece | None = None
         self._loaded: deque[Piece] = deque()
 

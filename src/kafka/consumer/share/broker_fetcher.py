@@ -8,7 +8,7 @@ wait to be processed. Acknowledgements are sent with a fetch if there is one, ot
 import asyncio
 import logging
 from collections.abc import Iterable
-from typing import Protocol
+from typing import Any, Protocol
 from uuid import UUID
 
 from kafka.cluster import Attempts, RetryPolicy
@@ -406,5 +406,5 @@ def _interrupted() -> KafkaError:
     return KafkaError("the consumer was closed before the broker answered")
 
 
-def _view(records: object) -> memoryview:
-    return memoryview(records)  # type: ignore[arg-type]
+def _view(records: Any) -> memoryview:
+    return memoryview(records)

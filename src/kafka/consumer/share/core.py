@@ -19,7 +19,8 @@ from kafka.cluster.telemetry.collector import Identity
 from kafka.config import ShareConfig
 from kafka.config.table import values_of
 from kafka.consumer.background_events import BackgroundEvents
-from kafka.consumer.core import LEAVE_TIMEOUT_MS, Runner
+from kafka.consumer.core import LEAVE_TIMEOUT_MS
+from kafka.consumer.parts import Runner
 from kafka.consumer.share.acquired import DecodeOptions, InFlight
 from kafka.consumer.share.piece import Acknowledgements, Piece
 from kafka.consumer.share.share_fetcher import ShareFetcher

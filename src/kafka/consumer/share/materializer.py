@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Self, SupportsIndex
+from typing import TYPE_CHECKING, Any, Self, SupportsIndex, cast
 
 from kafka.consumer.records.build_records import (
     ConsumerRecords,
@@ -40,8 +40,8 @@ class ShareConsumerRecord(ConsumerRecord):
     """
 
     __slots__ = ()
-    _fields = (*ConsumerRecord._fields, DELIVERY_COUNT)  # type: ignore[assignment]
-    __match_args__ = _fields  # type: ignore[literal-required]
+    _fields = (*ConsumerRecord._fields, DELIVERY_COUNT)  # type: ignore[assignment]  # the base declares a shorter tuple
+    __match_args__ = _fields  # type: ignore[literal-required]  # checkers expect literals
 
     @property
     def delivery_count(self) -> int:
@@ -55,7 +55,7 @@ class ShareConsumerRecord(ConsumerRecord):
         return tuple.__new__(cls, (*record[:_COUNT], delivery_count))
 
     @classmethod
-    def _make(cls, iterable: Iterable[Any]) -> Self:  # type: ignore[override]
+    def _make(cls, iterable: Iterable[Any]) -> Self:  # type: ignore[override]  # the base requires a tuple of fixed length
         fields = tuple(iterable)
         if len(fields) != len(cls._fields):
             raise TypeError(f"Expected {len(cls._fields)} fields, got {len(fields)}")
@@ -129,9 +129,10 @@ class ShareMaterializer:
                 break
         return ConsumerRecords(gathered)
 
-    def made(self, piece: Piece) -> tuple[list[ConsumerRecord], FailedRow | None]:
+    def made(self, piece: Piece) -> tuple[list[ShareConsumerRecord], FailedRow | None]:
         """The records of a piece, up to the first that cannot be deserialized."""
-        return self._builder.build(piece.columns, piece.delivery_count)
+        built = self._builder.build(piece.columns, piece.delivery_count)
+        return cast("tuple[list[ShareConsumerRecord], FailedRow | None]", built)
 
     @staticmethod
     def check_about_record(piece: Piece, failed: FailedRow) -> None:

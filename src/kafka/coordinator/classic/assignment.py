@@ -6,7 +6,7 @@ would delay heartbeats, including those of other clients. Those that declare `on
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 from kafka.coordinator.assignors import ASSIGNORS
 from kafka.coordinator.assignors.abstract import (
@@ -219,7 +219,7 @@ async def _call(assignor: AbstractPartitionAssignor, function: Callable[..., Res
         if not isinstance(error, Exception):
             error = _as_exception(assignor, error)
         raise AssignorFailed from error
-    return result  # type: ignore[return-value]
+    return cast("Result", result)
 
 
 def _as_exception(assignor: AbstractPartitionAssignor, error: BaseException) -> Exception:
@@ -231,7 +231,7 @@ def _as_exception(assignor: AbstractPartitionAssignor, error: BaseException) -> 
 def _read(given: Any, decode: Callable[[bytes], Result]) -> Result:
     """Read an assignor's message: ours, or one of kafka-python's classes up to 2.3, which encode themselves."""
     if isinstance(given, (ConsumerProtocolSubscription, ConsumerProtocolAssignment)):
-        return given  # type: ignore[return-value]
+        return cast("Result", given)
     return decode(given.encode())
 
 

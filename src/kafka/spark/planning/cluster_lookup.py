@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from kafka.consumer.position.timestamps import LATEST
+from kafka.consumer.position.special_timestamps import LATEST
 from kafka.errors import (
     KafkaError,
     KafkaTimeoutError,

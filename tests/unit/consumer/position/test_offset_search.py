@@ -13,7 +13,7 @@ from fakes.cluster import FakeCluster
 from kafka.cluster import Backoff, RetryPolicy, anything_unexpected
 from kafka.consumer.position.offset_requests import ListOffsets
 from kafka.consumer.position.offset_search import OffsetsForTimes
-from kafka.consumer.position.timestamps import EARLIEST, LATEST, MAX_TIMESTAMP
+from kafka.consumer.position.special_timestamps import EARLIEST, LATEST, MAX_TIMESTAMP
 from kafka.errors import (
     KafkaConnectionError,
     KafkaError,

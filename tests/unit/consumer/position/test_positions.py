@@ -15,7 +15,7 @@ from kafka.cluster import Backoff, RetryPolicy
 from kafka.consumer.buffer.partition_state import FetchPosition, PartitionState
 from kafka.consumer.position.offset_requests import ListOffsets
 from kafka.consumer.position.positions import PositionResolver
-from kafka.consumer.position.timestamps import EARLIEST, LATEST
+from kafka.consumer.position.special_timestamps import EARLIEST, LATEST
 from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.errors import (
     GroupAuthorizationFailedError,

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kafka.consumer.position.timestamps import LATEST
+from kafka.consumer.position.special_timestamps import LATEST
 from kafka.errors import (
     KafkaConnectionError,
     KafkaTimeoutError,

@@ -137,7 +137,7 @@ class AsyncShareCalls(BaseShareConsumer):
             for record in self._rest:
                 assert self._current is not None
                 self._current.handed += 1
-                return record  # type: ignore[return-value]
+                return record
             if self._core.closed or not await self._load():
                 raise StopAsyncIteration
 

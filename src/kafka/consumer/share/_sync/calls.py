@@ -138,7 +138,7 @@ class ShareCalls(BaseShareConsumer):
             for record in self._rest:
                 assert self._current is not None
                 self._current.handed += 1
-                return record  # type: ignore[return-value]
+                return record
             if self._core.closed or not self._load():
                 raise StopIteration
 

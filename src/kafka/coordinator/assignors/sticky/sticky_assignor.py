@@ -33,7 +33,7 @@ class StickyAssignorMemberMetadataV1(NamedTuple):
     generation: int
 
 
-class _OfClassOrInstance(classmethod):  # type: ignore[type-arg]
+class _OfClassOrInstance(classmethod):  # type: ignore[type-arg]  # not subscriptable at run time
     """A method that works on an instance (kafka-python 3) or, called on the class, on the class itself (2.x)."""
 
     def __get__(self, instance: Any, owner: type[Any] | None = None) -> MethodType:
