@@ -195,27 +195,27 @@ class ConsumerParts:
         )
         return member, offsets
 
-    # Host of the membership -------------------------------------------------------------------------------------------
+    # Listener of the membership ---------------------------------------------------------------------------------------
 
     def subscribed_topics(self) -> frozenset[str]:
-        """See `MembershipHost`."""
+        """See `MembershipListener`."""
         return self.subscription.topics
 
     def subscribed_regex(self) -> str | None:
-        """See `MembershipHost`."""
+        """See `MembershipListener`."""
         regex = self.subscription.regex
         return None if regex is None else regex.pattern
 
     def watch_group_topics(self, topics: frozenset[str]) -> None:
-        """See `MembershipHost`."""
+        """See `MembershipListener`."""
         self.topics.watch_group(topics)
 
     def step_ready(self) -> None:
-        """See `MembershipHost` and `RebalanceHost`."""
+        """See `MembershipListener` and `StepListener`."""
         self.events.happened()
 
     def membership_failed(self, error: Exception) -> None:
-        """See `MembershipHost`."""
+        """See `MembershipListener`."""
         self.events.failed(error)
 
     # Listener of the other parts --------------------------------------------------------------------------------------
@@ -315,7 +315,7 @@ class ConsumerParts:
         self.events.failed(error)
 
     def reassign(self, partitions: Iterable[TopicPartition]) -> None:
-        """See `RebalanceHost`."""
+        """See `StepListener`."""
         before = self.subscription.assigned_partitions()
         gone = self.subscription.assign_from_membership(partitions)
         in_group = self.config.group.group_id is not None
@@ -331,7 +331,7 @@ class ConsumerParts:
         self._drop(gone)
 
     def find_positions(self) -> None:
-        """See `RebalanceHost`."""
+        """See `StepListener`."""
         self.positions.resolve()
 
     def reset(self, state: PartitionState, timestamp: int | None) -> None:

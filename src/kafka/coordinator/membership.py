@@ -89,7 +89,7 @@ class MemberStatus(NamedTuple):
     fatal: Exception | None = None
 
 
-class MembershipHost(Protocol):
+class MembershipListener(Protocol):
     """The consumer that a membership belongs to. Called on the loop."""
 
     def subscribed_topics(self) -> frozenset[str]:

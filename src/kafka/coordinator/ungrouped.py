@@ -7,7 +7,7 @@ from kafka.cluster.metadata import ClusterMetadata
 from kafka.coordinator.membership import (
     NO_GENERATION,
     Generation,
-    MembershipHost,
+    MembershipListener,
     Partitions,
     Step,
     StepKind,
@@ -25,7 +25,7 @@ class UngroupedMembership:
 
     Arguments:
         metadata: returns the newest metadata.
-        host: the consumer.
+        listener: the consumer.
         is_still_there: whether a partition exists although the metadata lack it, as the broker that was asked lags
             behind.
     """
@@ -36,12 +36,12 @@ class UngroupedMembership:
     def __init__(
         self,
         metadata: Callable[[], ClusterMetadata],
-        host: MembershipHost,
+        listener: MembershipListener,
         is_still_there: Callable[[TopicPartition], bool],
     ) -> None:
         self._is_still_there = is_still_there
         self._metadata = metadata
-        self._host = host
+        self._listener = listener
         self._turns = itertools.count()
 
     def status(self) -> None:
@@ -53,7 +53,7 @@ class UngroupedMembership:
 
     def next_step(self, held: Partitions) -> Step | None:
         """See `Membership`."""
-        metadata, topics = self._metadata(), self._host.subscribed_topics()
+        metadata, topics = self._metadata(), self._listener.subscribed_topics()
         target: set[TopicPartition] = set()
         lacking = set()
         for topic in topics:
@@ -74,11 +74,11 @@ class UngroupedMembership:
 
     def subscription_changed(self, reason: str) -> None:
         """See `Membership`."""
-        self._host.step_ready()
+        self._listener.step_ready()
 
     def metadata_changed(self, metadata: ClusterMetadata) -> None:
         """There may be new partitions."""
-        self._host.step_ready()
+        self._listener.step_ready()
 
     def commit_refused(self, error_code: int, generation: Generation) -> None:
         """Do nothing: without a group there are no commits."""

@@ -14,7 +14,7 @@ from kafka.net.interruptible import Latch
 T = TypeVar("T")
 
 
-class CallOwner(Protocol):
+class CallListener(Protocol):
     """The loop that calls run on."""
 
     def call_ended(self, call: "LoopResult[Any]") -> None:
@@ -28,13 +28,13 @@ class LoopResult(Generic[T]):
     """The result that a thread waits for. Methods run on the loop; `wait`, `result` and `is_done` in any thread.
 
     Arguments:
-        owner: is told of the end.
+        listener: is told of the end.
     """
 
-    __slots__ = ("_ended", "_error", "_owner", "_result")
+    __slots__ = ("_ended", "_error", "_listener", "_result")
 
-    def __init__(self, owner: CallOwner) -> None:
-        self._owner = owner
+    def __init__(self, listener: CallListener) -> None:
+        self._listener = listener
         self._ended = Latch()
         self._error: BaseException | None = None
         self._result: T | None = None
@@ -67,7 +67,7 @@ class LoopResult(Generic[T]):
 
     def cancel(self) -> None:
         """Cancel, whether it has started or not."""
-        self.fail(self._owner.why_cancelled())
+        self.fail(self._listener.why_cancelled())
 
     def fail(self, error: BaseException) -> None:
         """End with an error, unless it has ended. Called in any thread if the loop has failed."""
@@ -83,7 +83,7 @@ class LoopResult(Generic[T]):
 
     def _end(self) -> None:
         self._ended.set()
-        self._owner.call_ended(self)
+        self._listener.call_ended(self)
 
 
 class LoopCall(LoopResult[T]):
@@ -91,7 +91,7 @@ class LoopCall(LoopResult[T]):
 
     Arguments:
         coroutine: the coroutine.
-        owner: see `LoopResult`.
+        listener: see `LoopResult`.
     """
 
     __slots__ = ("_coroutine", "_task")
@@ -99,9 +99,9 @@ class LoopCall(LoopResult[T]):
     def __init__(
         self,
         coroutine: Coroutine[Any, Any, T],
-        owner: CallOwner,
+        listener: CallListener,
     ) -> None:
-        super().__init__(owner)
+        super().__init__(listener)
         self._coroutine = coroutine
         self._task: asyncio.Task[T] | None = None
 
@@ -121,7 +121,7 @@ class LoopCall(LoopResult[T]):
 
     def _finish(self, task: "asyncio.Task[T]") -> None:
         if task.cancelled():
-            self.fail(self._owner.why_cancelled())
+            self.fail(self._listener.why_cancelled())
         elif (error := task.exception()) is not None:
             self.fail(error)
         else:
@@ -135,7 +135,7 @@ class LoopExchange(LoopResult[T]):
 
     Arguments:
         start: called on the loop with this object; sends the request.
-        owner: see `LoopResult`.
+        listener: see `LoopResult`.
     """
 
     __slots__ = ("_start",)
@@ -143,9 +143,9 @@ class LoopExchange(LoopResult[T]):
     def __init__(
         self,
         start: Callable[["LoopExchange[T]"], object],
-        owner: CallOwner,
+        listener: CallListener,
     ) -> None:
-        super().__init__(owner)
+        super().__init__(listener)
         self._start = start
 
     def begin(self) -> None:

@@ -157,7 +157,7 @@ class LoopThread:
             self.loop.call_soon_threadsafe(call.cancel)
 
     def why_cancelled(self) -> Exception:
-        """See `CallOwner`."""
+        """See `CallListener`."""
         if self._death is not None:
             return self._dead()
         return IllegalStateError("the client's loop was stopped before the call was done")
@@ -262,7 +262,7 @@ class LoopThread:
             call.fail(self._dead())
 
     def call_ended(self, call: LoopResult[Any]) -> None:
-        """See `CallOwner`."""
+        """See `CallListener`."""
         with self._lock_waiting:
             self._waiting.discard(call)
 

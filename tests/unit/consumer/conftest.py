@@ -8,7 +8,7 @@ import pytest
 
 from kafka import KafkaProducer
 from kafka.broker import EmbeddedBroker
-from unit.consumer.scene import Scene
+from unit.consumer.consumer_setup import ConsumerSetup
 
 
 @pytest.fixture(scope="module")
@@ -25,9 +25,9 @@ def producer(broker: EmbeddedBroker) -> Iterator[KafkaProducer]:
 
 
 @pytest.fixture(params=["sync", "asyncio"])
-async def scene(
+async def setup(
     request: pytest.FixtureRequest, broker: EmbeddedBroker, producer: KafkaProducer
-) -> AsyncIterator[Scene]:
-    scene = Scene(request.param, broker, producer)
-    yield scene
-    await scene.face.close_all()
+) -> AsyncIterator[ConsumerSetup]:
+    setup = ConsumerSetup(request.param, broker, producer)
+    yield setup
+    await setup.face.close_all()

@@ -198,7 +198,7 @@ class FakeLeaders:
         return PartitionData(partition_index=number, high_watermark=end, last_stable_offset=end, records=data)
 
 
-class Bench:
+class FetcherHarness:
     """A fetcher over fake leaders, driven as a core would."""
 
     def __init__(self, leaders: dict[int, int], **options: Any) -> None:

@@ -30,7 +30,7 @@ class ScriptedMembership:
     """Asks for what a test tells it to, one turn after the other."""
 
     def __init__(self, *arguments: Any) -> None:
-        self.host = arguments[4]
+        self.listener = arguments[4]
         self.generation = self.lost = NO_GENERATION
         self.done: list[tuple[StepKind, Partitions, Partitions]] = []
         self.subscription_changes = 0
@@ -52,7 +52,7 @@ class ScriptedMembership:
     def _next(self, ask: Callable[[Partitions, int], Step | None]) -> None:
         self._turn += 1
         self._ask = ask
-        self.host.step_ready()
+        self.listener.step_ready()
 
     # The protocol
 
@@ -101,7 +101,7 @@ class ScriptedMembership:
 _fits: type[Membership] = ScriptedMembership
 
 
-class Scene(ConsumerRebalanceListener):
+class ScriptedConsumer(ConsumerRebalanceListener):
     """A consumer over a scripted membership, and its listener."""
 
     def __init__(self, driver: AsyncPollLoop, cluster: FakeCluster) -> None:
@@ -162,7 +162,9 @@ def still_loading(call: Call) -> OffsetFetchResponse:
     return OffsetFetchResponse(groups=[OffsetFetchResponseGroup(group_id="g", error_code=14)])
 
 
-def play(monkeypatch: pytest.MonkeyPatch, scenario: Callable[[Scene], Awaitable[None]], **options: Any) -> None:
+def play(
+    monkeypatch: pytest.MonkeyPatch, scenario: Callable[[ScriptedConsumer], Awaitable[None]], **options: Any
+) -> None:
     monkeypatch.setattr(classic, "ClassicMembership", ScriptedMembership)
     cluster = FakeCluster({"t": 4})
     cluster.serve("OffsetCommit", lambda call: OffsetCommitResponse())
@@ -173,7 +175,7 @@ def play(monkeypatch: pytest.MonkeyPatch, scenario: Callable[[Scene], Awaitable[
         driver = AsyncPollLoop(config, cluster)  # type: ignore[arg-type]
         driver.core.fetcher.close()
         await driver.core.start()
-        await scenario(Scene(driver, cluster))
+        await scenario(ScriptedConsumer(driver, cluster))
         await driver.close(autocommit=False, timeout_ms=1_000)
 
     simulate(main)

@@ -15,17 +15,17 @@ from kafka.aio.errors import ConsumerStoppedError
 from kafka.broker import EmbeddedBroker
 from kafka.consumer.core import ConsumerCore
 from kafka.errors import IllegalStateError
-from unit.consumer.scene import Scene
+from unit.consumer.consumer_setup import ConsumerSetup
 
 
-async def open_alone(scene: Scene, *topics: str, **options: Any) -> Any:
-    """The scene's consumer, without a group."""
-    return await scene.face.open(*topics, **{"group_id": None, **options})
+async def open_alone(setup: ConsumerSetup, *topics: str, **options: Any) -> Any:
+    """The setup's consumer, without a group."""
+    return await setup.face.open(*topics, **{"group_id": None, **options})
 
 
-async def test_a_program_that_looks_up_times_and_seeks_before_it_polls(scene: Scene) -> None:
-    consumer = await open_alone(scene, scene.topic, consumer_timeout_ms=300)
-    partitions = [TopicPartition(scene.topic, number) for number in await consumer.partitions_for_topic(scene.topic)]
+async def test_a_program_that_looks_up_times_and_seeks_before_it_polls(setup: ConsumerSetup) -> None:
+    consumer = await open_alone(setup, setup.topic, consumer_timeout_ms=300)
+    partitions = [TopicPartition(setup.topic, number) for number in await consumer.partitions_for_topic(setup.topic)]
     found = await consumer.offsets_for_times(dict.fromkeys(partitions, 1000))
     for tp in partitions:
         await consumer.seek(tp, found[tp].offset + 4)
@@ -36,26 +36,26 @@ async def test_a_program_that_looks_up_times_and_seeks_before_it_polls(scene: Sc
 
 
 @pytest.mark.parametrize("way", ["topics", "subscribe", "pattern"])
-async def test_the_assignment_is_there_and_can_be_used(scene: Scene, way: str) -> None:
-    consumer = await open_alone(scene, *([scene.topic] if way == "topics" else []))
+async def test_the_assignment_is_there_and_can_be_used(setup: ConsumerSetup, way: str) -> None:
+    consumer = await open_alone(setup, *([setup.topic] if way == "topics" else []))
     if way == "subscribe":
-        await consumer.subscribe([scene.topic])
+        await consumer.subscribe([setup.topic])
     elif way == "pattern":
-        await consumer.subscribe(pattern=f"^{re.escape(scene.topic)}$")
-    if scene.face.kind == "asyncio" and way != "topics":
-        await consumer.partitions_for_topic(scene.topic)  # assignment() cannot wait there
+        await consumer.subscribe(pattern=f"^{re.escape(setup.topic)}$")
+    if setup.face.kind == "asyncio" and way != "topics":
+        await consumer.partitions_for_topic(setup.topic)  # assignment() cannot wait there
         if way == "pattern":
             await consumer.poll_until(lambda: len(consumer.consumer.assignment()) == 2)
-    assert await consumer.assignment() == {scene.first, scene.second}
-    assert await consumer.position(scene.first) == 0
-    await consumer.pause(scene.second)
-    assert await consumer.paused() == {scene.second}
-    await consumer.seek_to_end(scene.first)
-    assert await consumer.position(scene.first) == 10
+    assert await consumer.assignment() == {setup.first, setup.second}
+    assert await consumer.position(setup.first) == 0
+    await consumer.pause(setup.second)
+    assert await consumer.paused() == {setup.second}
+    await consumer.seek_to_end(setup.first)
+    assert await consumer.position(setup.first) == 10
     await consumer.seek_to_beginning()
-    await consumer.seek(scene.first, 7)
+    await consumer.seek(setup.first, 7)
     assert [record.offset for record in await consumer.read(3)] == [7, 8, 9]
-    await consumer.resume(scene.second)
+    await consumer.resume(setup.second)
     assert [record.partition for record in await consumer.read(10)] == [1] * 10
 
 
@@ -72,39 +72,39 @@ class Told(ConsumerRebalanceListener):
         self.calls.append(("assigned", set(assigned)))
 
 
-async def test_a_listener_is_told_once_and_by_the_poll(scene: Scene) -> None:
+async def test_a_listener_is_told_once_and_by_the_poll(setup: ConsumerSetup) -> None:
     told = Told()
-    consumer = await open_alone(scene)
-    await consumer.subscribe([scene.topic], listener=told)
-    await consumer.partitions_for_topic(scene.topic)
-    assert await consumer.assignment() == {scene.first, scene.second}
+    consumer = await open_alone(setup)
+    await consumer.subscribe([setup.topic], listener=told)
+    await consumer.partitions_for_topic(setup.topic)
+    assert await consumer.assignment() == {setup.first, setup.second}
     assert told.calls == []
-    await consumer.seek(scene.first, 8)
+    await consumer.seek(setup.first, 8)
     assert len(await consumer.read(12)) == 12
-    assert told.calls == [("assigned", {scene.first, scene.second})]
+    assert told.calls == [("assigned", {setup.first, setup.second})]
 
 
 async def test_another_subscription_before_the_first_poll_takes_the_place_of_the_first(
-    scene: Scene, broker: EmbeddedBroker
+    setup: ConsumerSetup, broker: EmbeddedBroker
 ) -> None:
     other = f"u-{uuid.uuid4()}"
     with KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers) as admin:
         admin.create_topics([other], wait_for_metadata=True)
-    consumer = await open_alone(scene, scene.topic)
+    consumer = await open_alone(setup, setup.topic)
     assert len(await consumer.assignment()) == 2
     await consumer.subscribe([other])
     await consumer.partitions_for_topic(other)
     assert await consumer.assignment() == {TopicPartition(other, 0)}
     with pytest.raises(IllegalStateError):
-        await consumer.seek(scene.first, 0)
+        await consumer.seek(setup.first, 0)
 
 
-async def test_the_partitions_of_a_group_come_with_the_poll_as_ever(scene: Scene) -> None:
-    consumer = await scene.face.open(scene.topic)
-    await consumer.partitions_for_topic(scene.topic)
+async def test_the_partitions_of_a_group_come_with_the_poll_as_ever(setup: ConsumerSetup) -> None:
+    consumer = await setup.face.open(setup.topic)
+    await consumer.partitions_for_topic(setup.topic)
     assert await consumer.assignment() == set()
     with pytest.raises(IllegalStateError):
-        await consumer.seek(scene.first, 0)
+        await consumer.seek(setup.first, 0)
 
 
 def test_a_topic_that_does_not_exist_is_looked_up_once(broker: EmbeddedBroker, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,28 +123,28 @@ def test_a_topic_that_does_not_exist_is_looked_up_once(broker: EmbeddedBroker, m
         assert looked_up == [5_000]  # not the minute that calls have which cannot do without the topics
 
 
-async def test_a_consumer_of_kafka_aio_seeks_right_after_its_start(scene: Scene) -> None:
-    consumer = AIOKafkaConsumer(scene.topic, bootstrap_servers=scene.servers, auto_offset_reset="earliest")
+async def test_a_consumer_of_kafka_aio_seeks_right_after_its_start(setup: ConsumerSetup) -> None:
+    consumer = AIOKafkaConsumer(setup.topic, bootstrap_servers=setup.servers, auto_offset_reset="earliest")
     await consumer.start()
     try:
-        assert consumer.assignment() == {scene.first, scene.second}
-        consumer.seek(scene.first, 9)
-        consumer.seek(scene.second, 9)
+        assert consumer.assignment() == {setup.first, setup.second}
+        consumer.seek(setup.first, 9)
+        consumer.seek(setup.second, 9)
         assert {(await consumer.getone()).offset for _ in range(2)} == {9}
     finally:
         await consumer.stop()
 
 
-async def test_a_consumer_of_kafka_aio_may_unsubscribe_after_its_end(scene: Scene) -> None:
-    consumer = AIOKafkaConsumer(scene.topic, bootstrap_servers=scene.servers, auto_offset_reset="earliest")
+async def test_a_consumer_of_kafka_aio_may_unsubscribe_after_its_end(setup: ConsumerSetup) -> None:
+    consumer = AIOKafkaConsumer(setup.topic, bootstrap_servers=setup.servers, auto_offset_reset="earliest")
     await consumer.start()
-    assert (await consumer.getone()).topic == scene.topic
+    assert (await consumer.getone()).topic == setup.topic
     await consumer.stop()
-    assert consumer.highwater(scene.first) in (None, 10)
-    consumer.seek(scene.first, 3)
-    consumer.pause(scene.first)
-    assert consumer.paused() == {scene.first}
-    consumer.resume(scene.first)
+    assert consumer.highwater(setup.first) in (None, 10)
+    consumer.seek(setup.first, 3)
+    consumer.pause(setup.first)
+    assert consumer.paused() == {setup.first}
+    consumer.resume(setup.first)
     consumer.unsubscribe()
     assert consumer.assignment() == consumer.subscription() == frozenset()
     consumer.subscribe(["another"])
@@ -152,7 +152,7 @@ async def test_a_consumer_of_kafka_aio_may_unsubscribe_after_its_end(scene: Scen
     with pytest.raises(ConsumerStoppedError):
         await consumer.getone()
     await consumer.stop()
-    never = AIOKafkaConsumer(scene.topic, bootstrap_servers=scene.servers)
+    never = AIOKafkaConsumer(setup.topic, bootstrap_servers=setup.servers)
     await never.stop()
     never.unsubscribe()
     assert never.subscription() == frozenset()

@@ -12,15 +12,15 @@ from kafka import KafkaProducer, TopicPartition
 from kafka.broker import EmbeddedBroker
 from kafka.config import parse_consumer
 from kafka.errors import IllegalArgumentError, IllegalStateError, KafkaTimeoutError, WakeupError
+from unit.consumer.consumer_setup import ConsumerSetup, committed
 from unit.consumer.faces import PATIENCE_S
-from unit.consumer.scene import Scene, committed
 
 
-async def test_records_come_once_and_in_order_and_positions_move_with_them(scene: Scene) -> None:
-    consumer = await scene.face.open(max_poll_records=7)
-    await consumer.assign([scene.first, scene.second])
+async def test_records_come_once_and_in_order_and_positions_move_with_them(setup: ConsumerSetup) -> None:
+    consumer = await setup.face.open(max_poll_records=7)
+    await consumer.assign([setup.first, setup.second])
     records = await consumer.read(20)
-    for tp in (scene.first, scene.second):
+    for tp in (setup.first, setup.second):
         assert [record.offset for record in records if record.partition == tp.partition] == list(range(10))
         assert await consumer.position(tp) == 10
         assert await consumer.highwater(tp) == 10
@@ -28,36 +28,36 @@ async def test_records_come_once_and_in_order_and_positions_move_with_them(scene
     assert await consumer.poll(0) == {}
 
 
-async def test_the_lag_is_what_the_last_fetch_told(scene: Scene) -> None:
-    consumer = await scene.face.open()
-    await consumer.assign([scene.first])
-    assert await consumer.current_lag(scene.first) in (None, 10), "whether something is fetched is up to the loop"
+async def test_the_lag_is_what_the_last_fetch_told(setup: ConsumerSetup) -> None:
+    consumer = await setup.face.open()
+    await consumer.assign([setup.first])
+    assert await consumer.current_lag(setup.first) in (None, 10), "whether something is fetched is up to the loop"
     assert len(await consumer.poll(30_000, max_records=3)) == 3
-    assert await consumer.current_lag(scene.first) == 7
-    await consumer.seek(scene.first, 2)
-    assert await consumer.current_lag(scene.first) == 8
-    await consumer.seek_to_end(scene.first)
-    assert await consumer.current_lag(scene.first) in (None, 0), "whether the position is known is up to the loop"
-    assert await consumer.position(scene.first) == 10
-    assert await consumer.current_lag(scene.first) == 0
+    assert await consumer.current_lag(setup.first) == 7
+    await consumer.seek(setup.first, 2)
+    assert await consumer.current_lag(setup.first) == 8
+    await consumer.seek_to_end(setup.first)
+    assert await consumer.current_lag(setup.first) in (None, 0), "whether the position is known is up to the loop"
+    assert await consumer.position(setup.first) == 10
+    assert await consumer.current_lag(setup.first) == 0
     with pytest.raises(IllegalStateError, match="assign"):
-        await consumer.current_lag(scene.second)
+        await consumer.current_lag(setup.second)
 
 
 @pytest.mark.parametrize(("isolation_level", "lag"), [("read_committed", 3), ("read_uncommitted", 5)])
 async def test_what_a_transaction_holds_back_is_no_lag_of_who_reads_committed_records(
-    scene: Scene, broker: EmbeddedBroker, isolation_level: str, lag: int
+    setup: ConsumerSetup, broker: EmbeddedBroker, isolation_level: str, lag: int
 ) -> None:
-    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers, transactional_id=scene.topic) as producer:
+    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers, transactional_id=setup.topic) as producer:
         producer.init_transactions()
         producer.begin_transaction()
         for _ in range(2):
-            producer.send(scene.topic, b"open", partition=0).get(30)
-        consumer = await scene.face.open(isolation_level=isolation_level)
-        await consumer.assign([scene.first])
+            producer.send(setup.topic, b"open", partition=0).get(30)
+        consumer = await setup.face.open(isolation_level=isolation_level)
+        await consumer.assign([setup.first])
         await consumer.read_up_to(7)
-        assert await consumer.current_lag(scene.first) == lag
-        assert (await consumer.health()).lag == {scene.first: lag}
+        assert await consumer.current_lag(setup.first) == lag
+        assert (await consumer.health()).lag == {setup.first: lag}
         metrics = await consumer.metrics(raw=True)
         assert [metric.value() for name, metric in metrics.items() if name.name == "records-lag"] == [lag]
         assert min(metric.value() for name, metric in metrics.items() if name.name == "records-lag-avg") >= lag
@@ -66,9 +66,9 @@ async def test_what_a_transaction_holds_back_is_no_lag_of_who_reads_committed_re
 
 
 @pytest.mark.parametrize("call", ["poll", "getmany", "poll_columns", "poll_arrow"])
-async def test_so_many_records_of_each_partition_come_at_a_time(scene: Scene, call: str) -> None:
-    consumer = await scene.face.open(enable_auto_commit=False)
-    await consumer.assign([scene.first, scene.second])
+async def test_so_many_records_of_each_partition_come_at_a_time(setup: ConsumerSetup, call: str) -> None:
+    consumer = await setup.face.open(enable_auto_commit=False)
+    await consumer.assign([setup.first, setup.second])
     came: dict[int, list[int]] = {0: [], 1: []}
     while sum(map(len, came.values())) < 20:
         found = await getattr(consumer, call)(timeout_ms=30_000, max_records_per_partition=3)
@@ -81,17 +81,17 @@ async def test_so_many_records_of_each_partition_come_at_a_time(scene: Scene, ca
         for number, offset in pairs:
             came[number].append(offset)
         assert max(sum(number == other for other, _ in pairs) for number in (0, 1)) <= 3
-        assert [await consumer.position(tp) for tp in (scene.first, scene.second)] == [len(came[0]), len(came[1])]
+        assert [await consumer.position(tp) for tp in (setup.first, setup.second)] == [len(came[0]), len(came[1])]
     assert came == {0: list(range(10)), 1: list(range(10))}
     await consumer.commit()
-    assert await committed(scene, scene.first, scene.second) == [10, 10]
+    assert await committed(setup, setup.first, setup.second) == [10, 10]
     with pytest.raises(IllegalArgumentError, match="max_records_per_partition is a whole number from 1, not 0"):
         await getattr(consumer, call)(max_records_per_partition=0)
 
 
-async def test_both_limits_of_records_hold(scene: Scene) -> None:
-    consumer = await scene.face.open()
-    await consumer.assign([scene.first, scene.second])
+async def test_both_limits_of_records_hold(setup: ConsumerSetup) -> None:
+    consumer = await setup.face.open()
+    await consumer.assign([setup.first, setup.second])
     came: list[list[int]] = []
     while sum(map(sum, came)) < 20:
         found = await consumer.poll(30_000, max_records=5, max_records_per_partition=4)
@@ -100,21 +100,21 @@ async def test_both_limits_of_records_hold(scene: Scene) -> None:
         assert max(came[-1]) <= 4
 
 
-async def test_records_come_again_where_positions_were_left(scene: Scene) -> None:
-    consumer = await scene.face.open()
-    await consumer.assign([scene.first])
+async def test_records_come_again_where_positions_were_left(setup: ConsumerSetup) -> None:
+    consumer = await setup.face.open()
+    await consumer.assign([setup.first])
     while not (first := await consumer.poll(200, max_records=3, update_offsets=False)):
         pass
-    assert await consumer.position(scene.first) == 0
+    assert await consumer.position(setup.first) == 0
     again = await consumer.poll(0, max_records=3)
     assert [record.offset for record in first] == [record.offset for record in again] == [0, 1, 2]
-    assert await consumer.position(scene.first) == 3
+    assert await consumer.position(setup.first) == 3
 
 
 @pytest.mark.once
-async def test_offsets_are_looked_up_for_a_request_timeout_that_was_given(scene: Scene) -> None:
-    consumer = await scene.face.open(request_timeout_ms=600)
-    missing = TopicPartition(scene.topic, 100)
+async def test_offsets_are_looked_up_for_a_request_timeout_that_was_given(setup: ConsumerSetup) -> None:
+    consumer = await setup.face.open(request_timeout_ms=600)
+    missing = TopicPartition(setup.topic, 100)
     for call, given in (
         ("offsets_for_times", {missing: 0}),
         ("beginning_offsets", [missing]),
@@ -129,80 +129,80 @@ async def test_offsets_are_looked_up_for_a_request_timeout_that_was_given(scene:
     assert (slower.look_up_timeout_ms, parse_consumer({}).look_up_timeout_ms) == (700, 60_000)
 
 
-async def test_seeking_pausing_and_looking_up(scene: Scene) -> None:
-    consumer = await scene.face.open()
-    both = [scene.first, scene.second]
+async def test_seeking_pausing_and_looking_up(setup: ConsumerSetup) -> None:
+    consumer = await setup.face.open()
+    both = [setup.first, setup.second]
     await consumer.assign(both)
     assert await consumer.beginning_offsets(both) == dict.fromkeys(both, 0)
     assert await consumer.end_offsets(both) == dict.fromkeys(both, 10)
-    times = {scene.first: 2**50, scene.second: 0}
+    times = {setup.first: 2**50, setup.second: 0}
     found = await consumer.offsets_for_times(times)
-    assert (found[scene.first], found[scene.second].offset) == (None, 0)
-    await consumer.pause(scene.second)
-    await consumer.seek(scene.first, 8)
+    assert (found[setup.first], found[setup.second].offset) == (None, 0)
+    await consumer.pause(setup.second)
+    await consumer.seek(setup.first, 8)
     assert [record.offset for record in await consumer.read(2)] == [8, 9]
-    await consumer.seek_to_beginning(scene.first)
-    assert await consumer.position(scene.first) == 0
+    await consumer.seek_to_beginning(setup.first)
+    assert await consumer.position(setup.first) == 0
     await consumer.seek_to_end()
     assert [await consumer.position(tp) for tp in both] == [10, 10]
-    assert await consumer.paused() == {scene.second}
-    await consumer.resume(scene.second)
-    await consumer.seek(scene.second, 9)
+    assert await consumer.paused() == {setup.second}
+    await consumer.resume(setup.second)
+    await consumer.seek(setup.second, 9)
     assert (await consumer.getone()).offset == 9
-    assert await consumer.partitions_for_topic(scene.topic) == {0, 1}
-    assert scene.topic in await consumer.topics()
+    assert await consumer.partitions_for_topic(setup.topic) == {0, 1}
+    assert setup.topic in await consumer.topics()
     assert await consumer.bootstrap_connected()
     for timeout_ms in (100, 1_000, 10_000):  # the metadata may come later than that
         with pytest.raises(KafkaTimeoutError) as caught:
-            await consumer.end_offsets([TopicPartition(scene.topic, 7)], timeout_ms=timeout_ms)
+            await consumer.end_offsets([TopicPartition(setup.topic, 7)], timeout_ms=timeout_ms)
         if "no answer yet" not in str(caught.value):
             break
     assert "has no partition 7" in str(caught.value)
 
 
-async def test_columns_and_arrow_have_the_same_rows(scene: Scene) -> None:
-    consumer = await scene.face.open()
-    await consumer.assign([scene.first])
+async def test_columns_and_arrow_have_the_same_rows(setup: ConsumerSetup) -> None:
+    consumer = await setup.face.open()
+    await consumer.assign([setup.first])
     await consumer.seek_to_beginning()
     while not (columns := await consumer.poll_columns(200)):
         pass
     await consumer.seek_to_beginning()
     while not (batch := await consumer.poll_arrow(200)).num_rows:
         pass
-    assert batch.column("offset").to_pylist() == list(columns[scene.first].offsets) == list(range(10))
+    assert batch.column("offset").to_pylist() == list(columns[setup.first].offsets) == list(range(10))
     assert (await consumer.poll_arrow(0)).schema == batch.schema
 
 
-async def test_iteration_moves_positions_with_each_record_and_ends_in_time(scene: Scene) -> None:
-    consumer = await scene.face.open(consumer_timeout_ms=300)
-    await consumer.assign([scene.first])
+async def test_iteration_moves_positions_with_each_record_and_ends_in_time(setup: ConsumerSetup) -> None:
+    consumer = await setup.face.open(consumer_timeout_ms=300)
+    await consumer.assign([setup.first])
     seen: list[int] = []
     while len(seen) < 3:  # it ends where a fetch takes longer, and goes on
         if (record := await consumer.next()) is not None:
             seen.append(record.offset)
-            assert await consumer.position(scene.first) == len(seen)
+            assert await consumer.position(setup.first) == len(seen)
     while len(seen) < 10:
         seen += [record.offset for record in await consumer.iterate()]
     assert seen == list(range(10))
-    await consumer.seek(scene.first, 9)
+    await consumer.seek(setup.first, 9)
     while (record := await consumer.next()) is None:
         pass
     assert record.offset == 9
     assert await consumer.next() is None
 
 
-async def test_iteration_ends_when_the_consumer_is_closed(scene: Scene) -> None:
-    consumer = await scene.face.open()
-    await consumer.assign([scene.first])
+async def test_iteration_ends_when_the_consumer_is_closed(setup: ConsumerSetup) -> None:
+    consumer = await setup.face.open()
+    await consumer.assign([setup.first])
     await consumer.next()
     await consumer.close()
     assert await consumer.next() is None
-    assert await committed(scene, scene.first) == [1]
+    assert await committed(setup, setup.first) == [1]
 
 
-async def test_a_wakeup_ends_one_poll(scene: Scene) -> None:
-    consumer = await scene.face.open()
-    await consumer.assign([scene.first])
+async def test_a_wakeup_ends_one_poll(setup: ConsumerSetup) -> None:
+    consumer = await setup.face.open()
+    await consumer.assign([setup.first])
     await consumer.seek_to_end()
     await consumer.wakeup()
     with pytest.raises(WakeupError):
@@ -210,9 +210,9 @@ async def test_a_wakeup_ends_one_poll(scene: Scene) -> None:
     assert await consumer.poll(0) == {}
 
 
-async def test_a_wakeup_takes_nothing_and_ends_an_iteration_too(scene: Scene) -> None:
-    consumer = await scene.face.open()
-    await consumer.assign([scene.first])
+async def test_a_wakeup_takes_nothing_and_ends_an_iteration_too(setup: ConsumerSetup) -> None:
+    consumer = await setup.face.open()
+    await consumer.assign([setup.first])
     await consumer.seek_to_beginning()
     await consumer.wakeup()
     with pytest.raises(WakeupError):
@@ -223,10 +223,10 @@ async def test_a_wakeup_takes_nothing_and_ends_an_iteration_too(scene: Scene) ->
     assert (await consumer.next()).offset == 0
 
 
-async def test_a_wakeup_from_another_thread_ends_a_poll_that_waits(scene: Scene) -> None:
-    consumer = await scene.face.open()
-    await consumer.assign([scene.first])
-    await consumer.seek(scene.first, 10)
+async def test_a_wakeup_from_another_thread_ends_a_poll_that_waits(setup: ConsumerSetup) -> None:
+    consumer = await setup.face.open()
+    await consumer.assign([setup.first])
+    await consumer.seek(setup.first, 10)
     runner = consumer.consumer._poll_loop.runner
     waits, waiting = runner.wait, threading.Event()
 
@@ -246,9 +246,9 @@ async def test_a_wakeup_from_another_thread_ends_a_poll_that_waits(scene: Scene)
     thread.join()
 
 
-async def test_each_record_of_an_iteration_is_a_sign_of_life(scene: Scene) -> None:
-    face = await scene.face.open(consumer_timeout_ms=5_000)
-    await face.assign([scene.first, scene.second])
+async def test_each_record_of_an_iteration_is_a_sign_of_life(setup: ConsumerSetup) -> None:
+    face = await setup.face.open(consumer_timeout_ms=5_000)
+    await face.assign([setup.first, setup.second])
     clock = face.consumer._core.clock
     for _ in range(20):
         clock.progressed = False

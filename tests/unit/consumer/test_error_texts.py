@@ -9,34 +9,34 @@ import pytest
 from kafka.consumer.records.build_records import ConsumerRecords
 from kafka.errors import NoOffsetForPartitionError, OffsetOutOfRangeError
 from kafka.structs import TopicPartition
-from unit.consumer.scene import Scene
+from unit.consumer.consumer_setup import ConsumerSetup
 
 T0 = TopicPartition("t", 0)
 
 
-async def test_an_offset_out_of_range_names_the_offsets_that_there_are(scene: Scene) -> None:
-    consumer = await scene.face.open(group_id=None, auto_offset_reset="none")
-    await consumer.assign([scene.first])
-    await consumer.seek(scene.first, 1_000_000)
+async def test_an_offset_out_of_range_names_the_offsets_that_there_are(setup: ConsumerSetup) -> None:
+    consumer = await setup.face.open(group_id=None, auto_offset_reset="none")
+    await consumer.assign([setup.first])
+    await consumer.seek(setup.first, 1_000_000)
     with pytest.raises(OffsetOutOfRangeError) as raised:
         await consumer.poll(30_000)
-    assert raised.value.args == ({scene.first: 1_000_000},)
-    assert raised.value.ranges == {scene.first: (0, 10)}
+    assert raised.value.args == ({setup.first: 1_000_000},)
+    assert raised.value.ranges == {setup.first: (0, 10)}
     assert str(raised.value) == (
-        f"[Error 1] OffsetOutOfRangeError: partition 0 of topic {scene.topic!r} has no offset 1000000 (it has 0 to 9); "
+        f"[Error 1] OffsetOutOfRangeError: partition 0 of topic {setup.topic!r} has no offset 1000000 (it has 0 to 9); "
         "there is no reset policy (auto_offset_reset='none'): seek(), seek_to_beginning() or seek_to_end(), or set "
         "auto_offset_reset='earliest' or 'latest'"
     )
 
 
-async def test_a_missing_offset_names_the_group(scene: Scene) -> None:
-    consumer = await scene.face.open(scene.topic, auto_offset_reset="none")
+async def test_a_missing_offset_names_the_group(setup: ConsumerSetup) -> None:
+    consumer = await setup.face.open(setup.topic, auto_offset_reset="none")
     with pytest.raises(NoOffsetForPartitionError) as raised:
         await consumer.read(1)
-    assert set(raised.value.args[0]) == {scene.first, scene.second}
-    assert f"group 'g-{scene.topic}' has committed no offset, and auto_offset_reset is 'none'" in str(raised.value)
-    with pytest.raises(NoOffsetForPartitionError, match=f"group 'g-{scene.topic}' has committed no offset"):
-        await consumer.position(scene.first)
+    assert set(raised.value.args[0]) == {setup.first, setup.second}
+    assert f"group 'g-{setup.topic}' has committed no offset, and auto_offset_reset is 'none'" in str(raised.value)
+    with pytest.raises(NoOffsetForPartitionError, match=f"group 'g-{setup.topic}' has committed no offset"):
+        await consumer.position(setup.first)
 
 
 def test_texts_without_a_range_or_a_group_and_for_many_partitions() -> None:
@@ -53,8 +53,8 @@ def test_texts_without_a_range_or_a_group_and_for_many_partitions() -> None:
         assert (copied, str(copied)) == (error, str(error))
 
 
-async def test_a_record_as_a_key_of_records_says_what_iterating_gives(scene: Scene) -> None:
-    consumer = await scene.face.open(scene.topic)
+async def test_a_record_as_a_key_of_records_says_what_iterating_gives(setup: ConsumerSetup) -> None:
+    consumer = await setup.face.open(setup.topic)
     records = await consumer.poll(0)
     while not records:
         records = await consumer.poll(200)

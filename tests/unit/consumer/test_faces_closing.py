@@ -24,8 +24,8 @@ from kafka.errors import IllegalArgumentError, IllegalStateError, KafkaTimeoutEr
 from kafka.net import LoopThread
 from kafka.net.buffers import FrameBuffer, shared_pool
 from kafka.serializer import Deserializer
+from unit.consumer.consumer_setup import ConsumerSetup
 from unit.consumer.faces import PATIENCE_S, Face
-from unit.consumer.scene import Scene
 
 CALLS: list[Callable[[Face, TopicPartition], Awaitable[Any]]] = [
     lambda face, tp: face.poll_columns(0),
@@ -55,8 +55,8 @@ Wrong = Callable[[Face, TopicPartition], Awaitable[Any]]
 
 
 @pytest.mark.parametrize("also", ["listener", "callback"])
-async def test_what_is_called_while_closing_may_close_in_a_task_of_its_own(scene: Scene, also: str) -> None:
-    consumer = await scene.face.open()
+async def test_what_is_called_while_closing_may_close_in_a_task_of_its_own(setup: ConsumerSetup, also: str) -> None:
+    consumer = await setup.face.open()
     told: list[str] = []
 
     def close(*args: Any) -> Any:
@@ -73,7 +73,7 @@ async def test_what_is_called_while_closing_may_close_in_a_task_of_its_own(scene
             return None
         return in_a_task() if consumer.kind == "asyncio" else close()
 
-    await consumer.subscribe([scene.topic], listener=consumer.listener(closes))
+    await consumer.subscribe([setup.topic], listener=consumer.listener(closes))
     await consumer.read(20)
     if also == "callback":
         callback: Any = (lambda *args: in_a_task()) if consumer.kind == "asyncio" else close
@@ -83,9 +83,9 @@ async def test_what_is_called_while_closing_may_close_in_a_task_of_its_own(scene
     assert consumer.consumer._core.client._closed
 
 
-async def test_who_closes_beside_waits_no_longer_than_asked(scene: Scene) -> None:
+async def test_who_closes_beside_waits_no_longer_than_asked(setup: ConsumerSetup) -> None:
     """A listener waits for something that closes the consumer, of which the consumer cannot know."""
-    consumer = await scene.face.open()
+    consumer = await setup.face.open()
     wanted = asyncio.Event()
     refused: list[BaseException] = []
 
@@ -111,7 +111,7 @@ async def test_who_closes_beside_waits_no_longer_than_asked(scene: Scene) -> Non
         return None
 
     task = asyncio.create_task(closes() if consumer.kind == "asyncio" else asyncio.sleep(0))
-    await consumer.subscribe([scene.topic], listener=consumer.listener(listen))
+    await consumer.subscribe([setup.topic], listener=consumer.listener(listen))
     await consumer.read(20)
     await consumer.close(timeout_ms=5_000)
     await task
@@ -119,8 +119,8 @@ async def test_who_closes_beside_waits_no_longer_than_asked(scene: Scene) -> Non
     assert consumer.consumer._core.client._closed
 
 
-async def test_closing_twice_and_calling_what_is_closed(scene: Scene) -> None:
-    consumer = await scene.face.open(scene.topic)
+async def test_closing_twice_and_calling_what_is_closed(setup: ConsumerSetup) -> None:
+    consumer = await setup.face.open(setup.topic)
     await consumer.close()
     await consumer.close()
     with pytest.raises(IllegalStateError):
@@ -129,14 +129,14 @@ async def test_closing_twice_and_calling_what_is_closed(scene: Scene) -> None:
         await consumer.commit_async()
 
 
-async def test_what_a_listener_raises_as_a_consumer_closes_is_raised_once(scene: Scene) -> None:
-    consumer = await scene.face.open()
+async def test_what_a_listener_raises_as_a_consumer_closes_is_raised_once(setup: ConsumerSetup) -> None:
+    consumer = await setup.face.open()
 
     def fail(kind: str, partitions: set[TopicPartition]) -> None:
         if kind == "revoked" and partitions:
             raise ZeroDivisionError
 
-    await consumer.subscribe([scene.topic], listener=consumer.listener(fail))
+    await consumer.subscribe([setup.topic], listener=consumer.listener(fail))
     await consumer.read(20)
     with pytest.raises(ZeroDivisionError):
         await consumer.close()
@@ -159,9 +159,9 @@ class Closed(Deserializer):
         raise ZeroDivisionError
 
 
-async def test_a_consumer_that_is_closed_closes_its_deserializers_once(scene: Scene) -> None:
+async def test_a_consumer_that_is_closed_closes_its_deserializers_once(setup: ConsumerSetup) -> None:
     key, value = Closed(), Closed()
-    consumer = await scene.face.open(scene.topic, key_deserializer=key, value_deserializer=value)
+    consumer = await setup.face.open(setup.topic, key_deserializer=key, value_deserializer=value)
     await consumer.read(20)
     with pytest.raises(ZeroDivisionError):
         await consumer.close()
@@ -191,26 +191,26 @@ def test_a_consumer_that_was_closed_in_the_loops_thread_can_still_be_closed(brok
     assert core.client._closed
 
 
-async def test_what_is_closed_says_so_whatever_is_called(scene: Scene) -> None:
-    consumer = await scene.face.open()
-    await consumer.assign([scene.first])
+async def test_what_is_closed_says_so_whatever_is_called(setup: ConsumerSetup) -> None:
+    consumer = await setup.face.open()
+    await consumer.assign([setup.first])
     await consumer.close()
     for call in CALLS:
         with pytest.raises(IllegalStateError, match="the consumer is closed"):
-            await call(consumer, scene.first)
+            await call(consumer, setup.first)
 
 
 async def test_iteration_without_anything_to_read_is_an_error_and_polling_a_warning(
-    scene: Scene, caplog: pytest.LogCaptureFixture
+    setup: ConsumerSetup, caplog: pytest.LogCaptureFixture
 ) -> None:
-    consumer = await scene.face.open()
+    consumer = await setup.face.open()
     with pytest.raises(IllegalStateError, match="nothing is subscribed to or assigned") as caught:
         await consumer.next()
     assert isinstance(caught.value, AssertionError)
     for _ in range(3):
         assert await consumer.poll(0) == {}
     assert [line for line in caplog.messages if "cannot return anything" in line] == [caplog.messages[-1]]
-    await consumer.assign([scene.first])
+    await consumer.assign([setup.first])
     await consumer.unsubscribe()
     with pytest.raises(IllegalStateError):
         await consumer.next()
@@ -232,21 +232,23 @@ async def test_iteration_without_anything_to_read_is_an_error_and_polling_a_warn
     ],
 )
 async def test_what_kafka_python_asserts_is_an_assertion_error_too(
-    scene: Scene, call: Wrong, error: type[Exception]
+    setup: ConsumerSetup, call: Wrong, error: type[Exception]
 ) -> None:
-    consumer = await scene.face.open()
+    consumer = await setup.face.open()
     if error is not IllegalStateError:
-        await consumer.assign([scene.first])
+        await consumer.assign([setup.first])
     with pytest.raises(AssertionError) as caught:
-        await call(consumer, scene.first)
+        await call(consumer, setup.first)
     assert isinstance(caught.value, error)
     assert str(caught.value) == caught.value.args[0]
     assert not str(caught.value).startswith(type(caught.value).__name__)
 
 
 @pytest.mark.parametrize("lose", [pickle.dumps, copy.copy, copy.deepcopy])
-async def test_a_consumer_says_that_it_cannot_be_pickled_or_copied(scene: Scene, lose: Callable[[Any], Any]) -> None:
-    consumer = await scene.face.open()
+async def test_a_consumer_says_that_it_cannot_be_pickled_or_copied(
+    setup: ConsumerSetup, lose: Callable[[Any], Any]
+) -> None:
+    consumer = await setup.face.open()
     with pytest.raises(TypeError, match=r"a (Async)?KafkaConsumer owns connections .* cannot be pickled or copied"):
         lose(consumer.consumer)
 
@@ -313,7 +315,7 @@ def test_a_consumer_that_is_open_when_the_program_ends_says_what_that_means(brok
 
 
 async def test_a_consumer_that_is_closed_gives_back_the_memory_of_what_it_fetched(
-    scene: Scene, producer: KafkaProducer, monkeypatch: pytest.MonkeyPatch
+    setup: ConsumerSetup, producer: KafkaProducer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     take, taken = shared_pool.take, list[FrameBuffer]()
 
@@ -323,10 +325,10 @@ async def test_a_consumer_that_is_closed_gives_back_the_memory_of_what_it_fetche
 
     monkeypatch.setattr(shared_pool, "take", recorded)
     for partition in (0, 1):
-        producer.send(scene.topic, b"x" * 50_000, partition=partition)
+        producer.send(setup.topic, b"x" * 50_000, partition=partition)
     producer.flush()
-    face = await scene.face.open()
-    await face.assign([scene.first, scene.second])
+    face = await setup.face.open()
+    await face.assign([setup.first, setup.second])
     assert len(await face.poll(10_000, max_records=1)) == 1
     assert any(frame._buffer is not None for frame in taken), "the other partition is not decoded yet"
     await face.close()

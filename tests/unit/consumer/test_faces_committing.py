@@ -11,30 +11,30 @@ from kafka.broker import EmbeddedBroker
 from kafka.coordinator.offset_arguments import check_group
 from kafka.errors import CommitFailedError, IllegalArgumentError, IllegalStateError
 from kafka.structs import MemberState
-from unit.consumer.scene import Scene, committed
+from unit.consumer.consumer_setup import ConsumerSetup, committed
 
 
-async def test_closing_waits_for_a_commit_that_nothing_came_before_and_calls_back(scene: Scene) -> None:
-    consumer = await scene.face.open(enable_auto_commit=False)
-    await consumer.assign([scene.first])
+async def test_closing_waits_for_a_commit_that_nothing_came_before_and_calls_back(setup: ConsumerSetup) -> None:
+    consumer = await setup.face.open(enable_auto_commit=False)
+    await consumer.assign([setup.first])
     told: list[Any] = []
-    offsets = {scene.first: OffsetAndMetadata(5, "note", -1)}
+    offsets = {setup.first: OffsetAndMetadata(5, "note", -1)}
     future = await consumer.commit_async(offsets, callback=lambda *args: told.append(args))
     await consumer.close()
     assert told == [(offsets, None)]
     assert await consumer.settled(future) is None
-    assert await committed(scene, scene.first) == [5]
+    assert await committed(setup, setup.first) == [5]
 
 
 async def test_a_commit_that_closing_cannot_wait_for_fails_and_calls_back(
-    scene: Scene, broker: EmbeddedBroker, request: pytest.FixtureRequest
+    setup: ConsumerSetup, broker: EmbeddedBroker, request: pytest.FixtureRequest
 ) -> None:
     request.addfinalizer(broker.faults.drop_answers(api="OffsetCommit").remove)
-    consumer = await scene.face.open(enable_auto_commit=False)
-    await consumer.assign([scene.first])
+    consumer = await setup.face.open(enable_auto_commit=False)
+    await consumer.assign([setup.first])
     told: list[Any] = []
     future = await consumer.commit_async(
-        {scene.first: OffsetAndMetadata(5, "", -1)}, callback=lambda *args: told.append(args)
+        {setup.first: OffsetAndMetadata(5, "", -1)}, callback=lambda *args: told.append(args)
     )
     await consumer.close(timeout_ms=0)
     assert len(told) == 1
@@ -42,9 +42,9 @@ async def test_a_commit_that_closing_cannot_wait_for_fails_and_calls_back(
     assert isinstance(await consumer.settled(future), CommitFailedError)
 
 
-async def test_commit_async_calls_back_from_within_a_later_poll(scene: Scene) -> None:
-    consumer = await scene.face.open(enable_auto_commit=False)
-    await consumer.assign([scene.first])
+async def test_commit_async_calls_back_from_within_a_later_poll(setup: ConsumerSetup) -> None:
+    consumer = await setup.face.open(enable_auto_commit=False)
+    await consumer.assign([setup.first])
     await consumer.read(10)
     told: list[Any] = []
     future = await consumer.commit_async(callback=lambda *args: told.append(args))
@@ -52,13 +52,13 @@ async def test_commit_async_calls_back_from_within_a_later_poll(scene: Scene) ->
     assert told == []
     await consumer.poll(0)
     [(offsets, outcome)] = told
-    assert (offsets[scene.first].offset, outcome) == (10, None)
+    assert (offsets[setup.first].offset, outcome) == (10, None)
     await consumer.close()
 
 
-async def test_a_callback_that_raises_is_raised_by_poll_and_the_next_ones_are_called(scene: Scene) -> None:
-    consumer = await scene.face.open(enable_auto_commit=False)
-    await consumer.assign([scene.first])
+async def test_a_callback_that_raises_is_raised_by_poll_and_the_next_ones_are_called(setup: ConsumerSetup) -> None:
+    consumer = await setup.face.open(enable_auto_commit=False)
+    await consumer.assign([setup.first])
     told: list[Any] = []
 
     def fail(*args: Any) -> None:
@@ -74,10 +74,10 @@ async def test_a_callback_that_raises_is_raised_by_poll_and_the_next_ones_are_ca
     await consumer.close()
 
 
-async def test_the_default_callback_is_told_of_automatic_commits(scene: Scene) -> None:
+async def test_the_default_callback_is_told_of_automatic_commits(setup: ConsumerSetup) -> None:
     told: list[Any] = []
-    consumer = await scene.face.open(
-        scene.topic, auto_commit_interval_ms=20, default_offset_commit_callback=lambda *args: told.append(args)
+    consumer = await setup.face.open(
+        setup.topic, auto_commit_interval_ms=20, default_offset_commit_callback=lambda *args: told.append(args)
     )
     await consumer.read(20)
     await consumer.poll_until(lambda: bool(told))
@@ -85,12 +85,12 @@ async def test_the_default_callback_is_told_of_automatic_commits(scene: Scene) -
     before = len(told)
     await consumer.close()
     assert len(told) > before
-    assert {tp: each.offset for tp, each in told[-1][0].items()} == {scene.first: 10, scene.second: 10}
+    assert {tp: each.offset for tp, each in told[-1][0].items()} == {setup.first: 10, setup.second: 10}
 
 
-async def test_a_block_left_by_an_error_commits_nothing_by_itself(scene: Scene) -> None:
-    consumer = await scene.face.open(auto_commit_interval_ms=3_600_000)
-    await consumer.assign([scene.first])
+async def test_a_block_left_by_an_error_commits_nothing_by_itself(setup: ConsumerSetup) -> None:
+    consumer = await setup.face.open(auto_commit_interval_ms=3_600_000)
+    await consumer.assign([setup.first])
 
     async def fail() -> None:
         async with consumer.block():
@@ -99,7 +99,7 @@ async def test_a_block_left_by_an_error_commits_nothing_by_itself(scene: Scene) 
 
     with pytest.raises(ZeroDivisionError):
         await fail()
-    assert await committed(scene, scene.first) == [None]
+    assert await committed(setup, setup.first) == [None]
 
 
 @pytest.mark.parametrize(
@@ -107,10 +107,10 @@ async def test_a_block_left_by_an_error_commits_nothing_by_itself(scene: Scene) 
     [("iteration", True, 6), ("poll", True, 10), ("iteration", False, None), ("poll", False, None)],
 )
 async def test_closing_after_the_work_has_failed_commits_what_was_handed_out_as_the_guide_warns(
-    scene: Scene, by: str, autocommit: bool, expected: int | None
+    setup: ConsumerSetup, by: str, autocommit: bool, expected: int | None
 ) -> None:
-    consumer = await scene.face.open(auto_commit_interval_ms=3_600_000)
-    await consumer.assign([scene.first])
+    consumer = await setup.face.open(auto_commit_interval_ms=3_600_000)
+    await consumer.assign([setup.first])
     handed_out: list[Any] = []
 
     async def work() -> None:
@@ -126,46 +126,46 @@ async def test_closing_after_the_work_has_failed_commits_what_was_handed_out_as_
     with pytest.raises(ZeroDivisionError):
         await work()
     assert 5 in [record.offset for record in handed_out]
-    assert await committed(scene, scene.first) == [expected]
+    assert await committed(setup, setup.first) == [expected]
 
 
-async def test_a_block_left_in_peace_commits_what_was_handed_out(scene: Scene) -> None:
-    consumer = await scene.face.open(auto_commit_interval_ms=3_600_000)
-    await consumer.assign([scene.first])
+async def test_a_block_left_in_peace_commits_what_was_handed_out(setup: ConsumerSetup) -> None:
+    consumer = await setup.face.open(auto_commit_interval_ms=3_600_000)
+    await consumer.assign([setup.first])
     async with consumer.block():
         await consumer.read(10)
-    assert await committed(scene, scene.first) == [10]
+    assert await committed(setup, setup.first) == [10]
 
 
-async def test_several_committed_offsets_are_had_in_one_request(scene: Scene, broker: EmbeddedBroker) -> None:
-    consumer = await scene.face.open(enable_auto_commit=False)
-    await consumer.commit({scene.first: OffsetAndMetadata(3, "m", 0)})
+async def test_several_committed_offsets_are_had_in_one_request(setup: ConsumerSetup, broker: EmbeddedBroker) -> None:
+    consumer = await setup.face.open(enable_auto_commit=False)
+    await consumer.commit({setup.first: OffsetAndMetadata(3, "m", 0)})
     seen = broker.faults.delay(0, api="OffsetFetch", times=None)
-    for several in ([scene.first, scene.second], {scene.first, scene.second}, (scene.first, scene.second)):
-        assert await consumer.committed(several) == {scene.first: 3, scene.second: None}
+    for several in ([setup.first, setup.second], {setup.first, setup.second}, (setup.first, setup.second)):
+        assert await consumer.committed(several) == {setup.first: 3, setup.second: None}
     assert seen.hits == 3
-    found = await consumer.committed(iter([scene.first]), metadata=True, timeout_ms=30_000)
-    assert found == {scene.first: OffsetAndMetadata(3, "m", 0)}
-    assert type(found[scene.first]) is OffsetAndMetadata
-    assert (await consumer.committed([scene.first]))[scene.first].metadata == "m"
+    found = await consumer.committed(iter([setup.first]), metadata=True, timeout_ms=30_000)
+    assert found == {setup.first: OffsetAndMetadata(3, "m", 0)}
+    assert type(found[setup.first]) is OffsetAndMetadata
+    assert (await consumer.committed([setup.first]))[setup.first].metadata == "m"
     assert (await consumer.committed([]), seen.hits) == ({}, 5), "nothing is asked about nothing"
-    assert await consumer.committed(scene.first) == 3
+    assert await consumer.committed(setup.first) == 3
     seen.remove()
 
 
-async def test_nothing_is_committed_by_a_subscriber_that_is_no_member_yet(scene: Scene) -> None:
-    consumer = await scene.face.open(scene.topic)
+async def test_nothing_is_committed_by_a_subscriber_that_is_no_member_yet(setup: ConsumerSetup) -> None:
+    consumer = await setup.face.open(setup.topic)
     await consumer.commit()
     with pytest.raises(CommitFailedError):
-        await consumer.commit({scene.first: OffsetAndMetadata(3, "", -1)})
+        await consumer.commit({setup.first: OffsetAndMetadata(3, "", -1)})
     await consumer.poll(0)
     await consumer.commit()
     await consumer.close()
-    assert await committed(scene, scene.first) == [None]
+    assert await committed(setup, setup.first) == [None]
 
 
-async def test_a_callback_is_called_where_a_listener_commits(scene: Scene) -> None:
-    consumer = scene.face
+async def test_a_callback_is_called_where_a_listener_commits(setup: ConsumerSetup) -> None:
+    consumer = setup.face
     told: list[str] = []
 
     def commit(kind: str, partitions: set[TopicPartition]) -> Any:
@@ -173,7 +173,7 @@ async def test_a_callback_is_called_where_a_listener_commits(scene: Scene) -> No
         return consumer.consumer.commit()
 
     await consumer.open(enable_auto_commit=False)
-    await consumer.subscribe([scene.topic], listener=consumer.listener(commit))
+    await consumer.subscribe([setup.topic], listener=consumer.listener(commit))
     await consumer.read(20)
     future = await consumer.commit_async(callback=lambda *args: told.append("committed"))
     assert await consumer.settled(future) is None
@@ -182,9 +182,9 @@ async def test_a_callback_is_called_where_a_listener_commits(scene: Scene) -> No
     await consumer.close()
 
 
-async def test_the_membership_is_told_before_and_after_joining(scene: Scene) -> None:
-    consumer = await scene.face.open(scene.topic, group_instance_id="i", enable_auto_commit=False)
-    group = f"g-{scene.topic}"
+async def test_the_membership_is_told_before_and_after_joining(setup: ConsumerSetup) -> None:
+    consumer = await setup.face.open(setup.topic, group_instance_id="i", enable_auto_commit=False)
+    group = f"g-{setup.topic}"
     assert await consumer.group_metadata() == (group, -1, "", None, MemberState.UNJOINED)
     await consumer.read(20)
     found = await consumer.group_metadata()
@@ -196,15 +196,15 @@ async def test_the_membership_is_told_before_and_after_joining(scene: Scene) -> 
         await consumer.group_metadata()
 
 
-async def test_partitions_assigned_by_hand_have_no_membership(scene: Scene) -> None:
-    consumer = await scene.face.open(group_instance_id="i")
-    await consumer.assign([scene.first])
-    assert await consumer.group_metadata() == (f"g-{scene.topic}", -1, "", None, MemberState.UNJOINED)
+async def test_partitions_assigned_by_hand_have_no_membership(setup: ConsumerSetup) -> None:
+    consumer = await setup.face.open(group_instance_id="i")
+    await consumer.assign([setup.first])
+    assert await consumer.group_metadata() == (f"g-{setup.topic}", -1, "", None, MemberState.UNJOINED)
     await consumer.close()
 
 
-async def test_without_a_group_there_is_no_membership_to_tell(scene: Scene) -> None:
-    consumer = await scene.face.open(group_id=None)
+async def test_without_a_group_there_is_no_membership_to_tell(setup: ConsumerSetup) -> None:
+    consumer = await setup.face.open(group_id=None)
     found = await consumer.group_metadata()
     assert found == (None, -1, "", None, MemberState.UNJOINED)
     with pytest.raises(IllegalArgumentError, match="its name is empty"):

@@ -34,7 +34,7 @@ LAST = 80
 CONFIG = parse_consumer({})
 
 
-class Desk:
+class BufferedCalls:
     """The calls of a consumer on a buffer with two partitions, without anything that waits.
 
     Arguments:
@@ -152,22 +152,22 @@ EVERYTHING = [(number, offset) for number, end in enumerate(ENDS) for offset in 
 @pytest.mark.slow
 @pytest.mark.parametrize(("call", "rows"), EACH_CALL)
 def test_no_record_is_lost_to_an_interrupt(call: Callable[[Any], Any], rows: Callable[[Any], Rows]) -> None:
-    call(Desk().calls)  # the first one does more, such as to import
-    desk, undisturbed = Desk(), Interrupt(NEVER, FOLDER)
+    call(BufferedCalls().calls)  # the first one does more, such as to import
+    harness, undisturbed = BufferedCalls(), Interrupt(NEVER, FOLDER)
     with undisturbed:
-        call(desk.calls)
+        call(harness.calls)
     looks = undisturbed.looks
     # The last ones are those at which the positions move; of the others there are hundreds.
     for n in [*range(0, looks - LAST, 10), *range(looks - LAST, looks)]:
-        desk, interrupt = Desk(), Interrupt(n, FOLDER)
+        harness, interrupt = BufferedCalls(), Interrupt(n, FOLDER)
         with pytest.raises(KeyboardInterrupt), interrupt:
-            call(desk.calls)
-        desk.refetch()
+            call(harness.calls)
+        harness.refetch()
         got: Rows = []
-        while more := rows(call(desk.calls)):
+        while more := rows(call(harness.calls)):
             got += more
         assert sorted(got) == EVERYTHING, f"interrupted in {interrupt.where}"
-        assert desk.positions() == ENDS
+        assert harness.positions() == ENDS
 
 
 @pytest.mark.slow
@@ -177,22 +177,22 @@ def test_no_partition_that_is_passed_over_is_lost_to_an_interrupt(monkeypatch: p
     awaited: list[PartitionState] = []
     monkeypatch.setattr(ResponseOpener, "is_awaited", lambda self, state: state in awaited)
 
-    def awaiting() -> Desk:
-        desk = Desk(ends=(1, 1))
-        awaited[:] = [desk.state(0)]
-        return desk
+    def awaiting() -> BufferedCalls:
+        harness = BufferedCalls(ends=(1, 1))
+        awaited[:] = [harness.state(0)]
+        return harness
 
-    desk, undisturbed = awaiting(), Interrupt(NEVER, FOLDER)
+    harness, undisturbed = awaiting(), Interrupt(NEVER, FOLDER)
     with undisturbed:
-        read(desk.calls)
+        read(harness.calls)
     for n in range(undisturbed.looks):
-        desk, interrupt = awaiting(), Interrupt(n, FOLDER)
+        harness, interrupt = awaiting(), Interrupt(n, FOLDER)
         with pytest.raises(KeyboardInterrupt), interrupt:
-            read(desk.calls)
-        desk.refetch()
+            read(harness.calls)
+        harness.refetch()
         awaited.clear()
         got: Rows = []
-        while more := rows(read(desk.calls)):
+        while more := rows(read(harness.calls)):
             got += more
         assert sorted(got) == [(0, 0), (1, 0)], f"interrupted in {interrupt.where}"
 
@@ -203,45 +203,45 @@ def test_an_interrupted_seek_has_been_made_or_not(call: str, target: int) -> Non
     end = 40
     read, rows = CALLS[call]
 
-    def begun() -> Desk:
+    def begun() -> BufferedCalls:
         """A consumer that has read one record of many."""
-        desk = Desk(ends=(end, 0), max_poll_records=20 if call == "iteration" else 1)
-        assert rows(read(desk.calls)) == [(0, 0)]
-        return desk
+        harness = BufferedCalls(ends=(end, 0), max_poll_records=20 if call == "iteration" else 1)
+        assert rows(read(harness.calls)) == [(0, 0)]
+        return harness
 
-    desk, undisturbed = begun(), Interrupt(NEVER, FOLDER)
+    harness, undisturbed = begun(), Interrupt(NEVER, FOLDER)
     with undisturbed:
-        desk.seek(target)
+        harness.seek(target)
     for n in range(undisturbed.looks):
-        desk, interrupt = begun(), Interrupt(n, FOLDER)
+        harness, interrupt = begun(), Interrupt(n, FOLDER)
         with pytest.raises(KeyboardInterrupt), interrupt:
-            desk.seek(target)
-        desk.refetch()
-        position = desk.positions()[0]
+            harness.seek(target)
+        harness.refetch()
+        position = harness.positions()[0]
         assert position in (1, target)
         got: Rows = []
-        while more := rows(read(desk.calls)):
+        while more := rows(read(harness.calls)):
             got += more
         assert got == [(0, offset) for offset in range(position, end)], f"interrupted in {interrupt.where}"
 
 
 def test_partitions_that_wait_for_room_are_fetched_again_after_an_interrupted_seek() -> None:
-    def full() -> Desk:
-        desk = Desk(ends=(40, 0), max_partition_fetch_bytes=1, fetch_max_bytes=1)
-        assert desk.is_full(1)
-        return desk
+    def full() -> BufferedCalls:
+        harness = BufferedCalls(ends=(40, 0), max_partition_fetch_bytes=1, fetch_max_bytes=1)
+        assert harness.is_full(1)
+        return harness
 
-    desk, undisturbed = full(), Interrupt(NEVER, FOLDER)
+    harness, undisturbed = full(), Interrupt(NEVER, FOLDER)
     with undisturbed:
-        desk.seek(0)
+        harness.seek(0)
     for n in range(undisturbed.looks):
-        desk, interrupt = full(), Interrupt(n, FOLDER)
+        harness, interrupt = full(), Interrupt(n, FOLDER)
         with pytest.raises(KeyboardInterrupt), interrupt:
-            desk.seek(0)
-        if desk.is_full(1):
+            harness.seek(0)
+        if harness.is_full(1):
             continue  # the seek was not made
-        desk.calls.poll(0)
-        assert desk.is_told_of(1), f"interrupted in {interrupt.where}"
+        harness.calls.poll(0)
+        assert harness.is_told_of(1), f"interrupted in {interrupt.where}"
 
 
 @pytest.mark.parametrize("nested", [False, True])
@@ -273,37 +273,37 @@ def test_a_handler_of_a_signal_may_come_anywhere(
     call: Callable[[Any], Any], rows: Callable[[Any], Rows], act: str
 ) -> None:
     """What it polls is not handed out twice, or it is told off; what it pauses or seeks is read on, or anew."""
-    call(Desk().calls)
+    call(BufferedCalls().calls)
     undisturbed = Interrupt(NEVER, FOLDER)
     with undisturbed:
-        call(Desk().calls)
+        call(BufferedCalls().calls)
     for n in range(0, undisturbed.looks, 7):
-        desk, extra = Desk(), Rows()
+        harness, extra = BufferedCalls(), Rows()
 
-        def handle(desk: Desk = desk, extra: Rows = extra) -> None:
+        def handle(harness: BufferedCalls = harness, extra: Rows = extra) -> None:
             if act == "pause":
-                desk.pause()
+                harness.pause()
             elif act == "seek":
-                desk.seek(0)
-                desk.refetch()
+                harness.seek(0)
+                harness.refetch()
             else:
                 with contextlib.suppress(IllegalStateError):
-                    extra += of_records(desk.calls.poll(0))
+                    extra += of_records(harness.calls.poll(0))
 
         signal = Interrupt(n, FOLDER, handler=handle)
         with signal:
-            before = rows(call(desk.calls))
-        desk.resume()
-        desk.refetch()
+            before = rows(call(harness.calls))
+        harness.resume()
+        harness.refetch()
         after: Rows = []
-        while more := rows(call(desk.calls)):
+        while more := rows(call(harness.calls)):
             after += more
         got = before + extra + after
         if act == "seek":  # to the start of the first partition, which was handed out before or was not
             assert [offset for number, offset in got if not number][-2:] == [0, 1], f"in {signal.where}"
             got = list(dict.fromkeys(got))
         assert sorted(got) == EVERYTHING, f"in {signal.where}"
-        assert desk.positions() == ENDS
+        assert harness.positions() == ENDS
 
 
 @pytest.mark.slow
@@ -315,16 +315,16 @@ def test_a_handler_that_pauses_loses_nothing_of_a_partition_with_several_answers
 
     def read_with(signal: Interrupt) -> Rows:
         with signal:
-            return rows(call(desk.calls))
+            return rows(call(harness.calls))
 
-    call(Desk().calls)
-    desk = Desk(ends, each=2)
+    call(BufferedCalls().calls)
+    harness = BufferedCalls(ends, each=2)
     read_with(undisturbed := Interrupt(NEVER, FOLDER))
     for n in range(0, undisturbed.looks, 7):
-        desk = Desk(ends, each=2)
-        got = read_with(signal := Interrupt(n, FOLDER, handler=desk.pause))
-        desk.resume()
-        while more := rows(call(desk.calls)):
+        harness = BufferedCalls(ends, each=2)
+        got = read_with(signal := Interrupt(n, FOLDER, handler=harness.pause))
+        harness.resume()
+        while more := rows(call(harness.calls)):
             got += more
         assert sorted(got) == everything, f"in {signal.where}"
 
@@ -336,32 +336,32 @@ def test_a_handler_of_a_signal_may_wait_anywhere_for_what_the_loop_does_with_the
 ) -> None:
     """As one does that closes a client."""
 
-    async def fetch(desk: Desk) -> None:
-        desk.is_full(0)
-        desk.fetch_more(2)
+    async def fetch(harness: BufferedCalls) -> None:
+        harness.is_full(0)
+        harness.fetch_more(2)
 
-    def wait(desk: Desk) -> None:
-        LoopThread.shared().run(fetch(desk), 5)
+    def wait(harness: BufferedCalls) -> None:
+        LoopThread.shared().run(fetch(harness), 5)
 
-    call(Desk().calls)
-    desk, undisturbed = Desk(), Interrupt(NEVER, FOLDER)
+    call(BufferedCalls().calls)
+    harness, undisturbed = BufferedCalls(), Interrupt(NEVER, FOLDER)
     with undisturbed:
-        call(desk.calls)
+        call(harness.calls)
     for n in range(0, undisturbed.looks, 3):
-        desk = Desk()
-        signal = Interrupt(n, FOLDER, handler=lambda desk=desk: wait(desk))
+        harness = BufferedCalls()
+        signal = Interrupt(n, FOLDER, handler=lambda harness=harness: wait(harness))
         with signal:
-            got = rows(call(desk.calls))
-        while more := rows(call(desk.calls)):
+            got = rows(call(harness.calls))
+        while more := rows(call(harness.calls)):
             got += more
         assert sorted(got) == sorted([*EVERYTHING, (0, 2)]), f"in {signal.where}"
 
 
 def test_a_deserializer_that_polls_is_told_off() -> None:
-    desk = Desk(value_deserializer=lambda value: desk.calls.poll(0))
+    harness = BufferedCalls(value_deserializer=lambda value: harness.calls.poll(0))
     with pytest.raises(RecordDeserializationError, match="polled from within its own poll"):
-        desk.calls.poll(0)
-    assert desk.positions() == (0, 0)
+        harness.calls.poll(0)
+    assert harness.positions() == (0, 0)
 
 
 class Window:
@@ -388,12 +388,12 @@ class Window:
 def test_a_thread_that_polls_as_another_returns_gets_other_records(
     call: Callable[[Any], Any], rows: Callable[[Any], Rows]
 ) -> None:
-    desk = Desk(max_poll_records=1)
-    calls = desk.calls
+    harness = BufferedCalls(max_poll_records=1)
+    calls = harness.calls
     window = calls._poll_loop.poll_guard = Window(calls, lambda calls: calls.poll(0))
     got: Rows = []
     while more := rows(call(calls)):
         got += more
     assert len(window.got) == 1
     assert sorted(got + of_records(window.got[0])) == EVERYTHING
-    assert desk.positions() == ENDS
+    assert harness.positions() == ENDS

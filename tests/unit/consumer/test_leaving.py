@@ -13,7 +13,7 @@ from kafka.cluster import client_core
 from kafka.consumer import AsyncKafkaConsumer
 from kafka.wire.api.heartbeat import HeartbeatResponse
 from kafka.wire.api.leave_group import LeaveGroupResponse
-from unit.consumer.bench import T0, T1, Bench, commit_answer
+from unit.consumer.consumer_harness import T0, T1, ConsumerHarness, commit_answer
 from unit.consumer.scripted_membership import still_loading
 from unit.coordinator.scripted_group import joined, synced
 from unit.virtual_loop import simulate
@@ -21,7 +21,7 @@ from unit.virtual_loop import simulate
 SHORT_S = 7.0
 
 
-class Scene:
+class GroupConsumer:
     """A consumer of a group on a cluster in memory."""
 
     def __init__(self, cluster: FakeCluster, consumer: AsyncKafkaConsumer) -> None:
@@ -47,9 +47,11 @@ class Scene:
         return loop.time() - begun
 
 
-def play(monkeypatch: pytest.MonkeyPatch, scenario: Callable[[Scene], Awaitable[None]], **options: Any) -> FakeCluster:
+def play(
+    monkeypatch: pytest.MonkeyPatch, scenario: Callable[[GroupConsumer], Awaitable[None]], **options: Any
+) -> FakeCluster:
     async def main() -> FakeCluster:
-        cluster = Bench().cluster
+        cluster = ConsumerHarness().cluster
         cluster.serve("JoinGroup", lambda call: joined(call.request.member_id or "me"))
         cluster.serve("SyncGroup", lambda call: synced(t=[0, 1]))
         cluster.serve("Heartbeat", lambda call: HeartbeatResponse())
@@ -58,7 +60,7 @@ def play(monkeypatch: pytest.MonkeyPatch, scenario: Callable[[Scene], Awaitable[
         monkeypatch.setattr(client_core, "ClusterClient", lambda *arguments, **options: cluster)
         consumer = AsyncKafkaConsumer(group_id="g", auto_commit_interval_ms=3_600_000, **options)
         await consumer.start()
-        await scenario(Scene(cluster, consumer))
+        await scenario(GroupConsumer(cluster, consumer))
         await consumer.close(timeout_ms=1_000)
         return cluster
 
@@ -66,28 +68,28 @@ def play(monkeypatch: pytest.MonkeyPatch, scenario: Callable[[Scene], Awaitable[
 
 
 def test_a_silent_coordinator_does_not_hold_up_who_unsubscribes(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scenario(scene: Scene) -> None:
-        scene.consumer.subscribe(["t"])
-        await scene.hold(T0, T1)
-        scene.say_nothing("LeaveGroup")
-        assert await scene.took(scene.consumer.unsubscribe()) < 2
-        assert scene.consumer.assignment() == set()
-        assert len(scene.cluster.requests("LeaveGroup")) == 1
+    async def scenario(setup: GroupConsumer) -> None:
+        setup.consumer.subscribe(["t"])
+        await setup.hold(T0, T1)
+        setup.say_nothing("LeaveGroup")
+        assert await setup.took(setup.consumer.unsubscribe()) < 2
+        assert setup.consumer.assignment() == set()
+        assert len(setup.cluster.requests("LeaveGroup")) == 1
 
     cluster = play(monkeypatch, scenario)
     assert len(cluster.requests("OffsetCommit")) == 1
 
 
 def test_a_silent_coordinator_does_not_hold_up_who_assigns(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scenario(scene: Scene) -> None:
-        await scene.consumer.assign([T0])
-        await scene.hold(T0)
-        scene.say_nothing("OffsetCommit")
-        assert await scene.took(scene.consumer.assign([T1])) < SHORT_S
-        assert scene.consumer.assignment() == {T1}
-        scene.cluster.serve("OffsetCommit", commit_answer)
+    async def scenario(setup: GroupConsumer) -> None:
+        await setup.consumer.assign([T0])
+        await setup.hold(T0)
+        setup.say_nothing("OffsetCommit")
+        assert await setup.took(setup.consumer.assign([T1])) < SHORT_S
+        assert setup.consumer.assignment() == {T1}
+        setup.cluster.serve("OffsetCommit", commit_answer)
         await asyncio.sleep(60)  # the commit goes on until the connection has ended, and is made on another one
-        assert len(scene.cluster.requests("OffsetCommit")) == 2
+        assert len(setup.cluster.requests("OffsetCommit")) == 2
 
     play(monkeypatch, scenario)
 
@@ -95,26 +97,26 @@ def test_a_silent_coordinator_does_not_hold_up_who_assigns(monkeypatch: pytest.M
 def test_a_silent_coordinator_holds_up_neither_the_commit_nor_the_leave_of_who_unsubscribes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async def scenario(scene: Scene) -> None:
-        scene.consumer.subscribe(["t"])
-        await scene.hold(T0, T1)
-        scene.say_nothing("OffsetCommit", "LeaveGroup")
-        assert await scene.took(scene.consumer.unsubscribe()) < SHORT_S
+    async def scenario(setup: GroupConsumer) -> None:
+        setup.consumer.subscribe(["t"])
+        await setup.hold(T0, T1)
+        setup.say_nothing("OffsetCommit", "LeaveGroup")
+        assert await setup.took(setup.consumer.unsubscribe()) < SHORT_S
 
     play(monkeypatch, scenario)
 
 
 def test_closing_hands_in_the_leave_that_unsubscribing_did_not_wait_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scenario(scene: Scene) -> None:
-        scene.consumer.subscribe(["t"])
-        await scene.hold(T0, T1)
-        cluster = scene.cluster
+    async def scenario(setup: GroupConsumer) -> None:
+        setup.consumer.subscribe(["t"])
+        await setup.hold(T0, T1)
+        cluster = setup.cluster
         cluster.coordinator_error = 15
         cluster.forget_coordinator("group", "g")
-        await scene.consumer.unsubscribe()
+        await setup.consumer.unsubscribe()
         assert cluster.requests("LeaveGroup") == []
         asyncio.get_running_loop().call_later(2, setattr, cluster, "coordinator_error", 0)
-        await scene.consumer.close(timeout_ms=10_000)
+        await setup.consumer.close(timeout_ms=10_000)
 
     cluster = play(monkeypatch, scenario, enable_auto_commit=False)
     assert len(cluster.requests("LeaveGroup")) == 1

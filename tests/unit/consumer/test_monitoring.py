@@ -11,49 +11,49 @@ from kafka.consumer.buffer.partition_state import FetchPosition, PartitionState,
 from kafka.metrics import MetricName
 from kafka.structs import OffsetAndMetadata
 from unit.consumer import scripted_membership
-from unit.consumer.bench import T0, T1, Bench, play
+from unit.consumer.consumer_harness import T0, T1, ConsumerHarness, play
 from unit.consumer.scripted_membership import ADD, REVOKE, A, B
 
 FETCHING, GROUP = "consumer-fetch-manager-metrics", "consumer-coordinator-metrics"
 
 
-def fetching(bench: Bench) -> dict[str, float]:
+def fetching(harness: ConsumerHarness) -> dict[str, float]:
     """Metrics of fetching, by name."""
-    return bench.core.metrics.snapshot()[FETCHING]
+    return harness.core.metrics.snapshot()[FETCHING]
 
 
-def raw(bench: Bench, name: str, **tags: str) -> float:
+def raw(harness: ConsumerHarness, name: str, **tags: str) -> float:
     """A metric of fetching of a topic or a partition."""
-    client_id = bench.core.config.connection.client_id
-    metrics = bench.core.metrics.registered()
+    client_id = harness.core.config.connection.client_id
+    metrics = harness.core.metrics.registered()
     return metrics[MetricName(name, FETCHING, tags={"client-id": client_id or "", **tags})].value()
 
 
-async def read_all(bench: Bench) -> None:
+async def read_all(harness: ConsumerHarness) -> None:
     read = 0
     while read < 20:
-        for offsets in (await bench.poll(1_000)).values():
+        for offsets in (await harness.poll(1_000)).values():
             read += len(offsets)
 
 
 def test_nothing_was_read_yet() -> None:
-    async def scenario(bench: Bench) -> None:
-        groups = bench.core.metrics.snapshot()
+    async def scenario(harness: ConsumerHarness) -> None:
+        groups = harness.core.metrics.snapshot()
         assert groups.keys() == {"consumer-metrics", FETCHING, GROUP, "kafka-metrics-count"}
         extremes = {"fetch-size-max", "fetch-latency-max", "fetch-throttle-time-max", "records-lag-max"}
-        assert all(math.isinf(fetching(bench).pop(name)) for name in extremes)
-        assert {value for name, value in fetching(bench).items() if name not in extremes} == {0}
+        assert all(math.isinf(fetching(harness).pop(name)) for name in extremes)
+        assert {value for name, value in fetching(harness).items() if name not in extremes} == {0}
         assert groups[GROUP]["last-heartbeat-seconds-ago"] == math.inf
-        assert groups["kafka-metrics-count"] == {"count": len(bench.core.metrics.registered())}
+        assert groups["kafka-metrics-count"] == {"count": len(harness.core.metrics.registered())}
 
     play(scenario)
 
 
 def test_what_was_read_is_counted() -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.core.assign([T0, T1])
-        await read_all(bench)
-        now = fetching(bench)
+    async def scenario(harness: ConsumerHarness) -> None:
+        harness.core.assign([T0, T1])
+        await read_all(harness)
+        now = fetching(harness)
         assert now["records-consumed-total"] == 20
         assert now["fetch-responses-total"] >= 2
         assert now["bytes-consumed-total"] > 20
@@ -65,80 +65,82 @@ def test_what_was_read_is_counted() -> None:
         assert 0 < now["fetch-rate"] <= now["fetch-responses-total"] / 30
         assert 0 <= now["fetch-latency-avg"] <= now["fetch-latency-max"] < 1_000
         assert now["records-lag-max"] == 0
-        assert bench.core.metrics.snapshot()[GROUP]["assigned-partitions"] == 2
+        assert harness.core.metrics.snapshot()[GROUP]["assigned-partitions"] == 2
 
     play(scenario)
 
 
 def test_topics_and_partitions_are_shown_by_themselves() -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.core.assign([T0, T1])
-        await read_all(bench)
-        whole = fetching(bench)
+    async def scenario(harness: ConsumerHarness) -> None:
+        harness.core.assign([T0, T1])
+        await read_all(harness)
+        whole = fetching(harness)
         topic = T0.topic.replace(".", "_")
         for name in ("records-consumed-rate", "bytes-consumed-rate", "fetch-size-max"):
-            assert raw(bench, name, topic=topic) == pytest.approx(whole[name])
+            assert raw(harness, name, topic=topic) == pytest.approx(whole[name])
         for tp in (T0, T1):
-            assert raw(bench, "records-lag", topic=topic, partition=str(tp.partition)) == 0
-            assert raw(bench, "records-lag-max", topic=topic, partition=str(tp.partition)) >= 0
-            assert raw(bench, "records-lag-avg", topic=topic, partition=str(tp.partition)) >= 0
-        bench.core.seek(bench.core.subscription.assigned(T0), 4)
-        assert raw(bench, "records-lag", topic=topic, partition=str(T0.partition)) == 6
-        bench.core.assign([T1])
+            assert raw(harness, "records-lag", topic=topic, partition=str(tp.partition)) == 0
+            assert raw(harness, "records-lag-max", topic=topic, partition=str(tp.partition)) >= 0
+            assert raw(harness, "records-lag-avg", topic=topic, partition=str(tp.partition)) >= 0
+        harness.core.seek(harness.core.subscription.assigned(T0), 4)
+        assert raw(harness, "records-lag", topic=topic, partition=str(T0.partition)) == 6
+        harness.core.assign([T1])
         with pytest.raises(KeyError):
-            raw(bench, "records-lag", topic=topic, partition=str(T0.partition))
-        assert raw(bench, "records-lag", topic=topic, partition=str(T1.partition)) == 0
-        bench.core.assign([T0, T1])
-        await bench.poll(1_000)
-        assert raw(bench, "records-lag", topic=topic, partition=str(T0.partition)) == 0  # listed before, and here again
+            raw(harness, "records-lag", topic=topic, partition=str(T0.partition))
+        assert raw(harness, "records-lag", topic=topic, partition=str(T1.partition)) == 0
+        harness.core.assign([T0, T1])
+        await harness.poll(1_000)
+        assert (
+            raw(harness, "records-lag", topic=topic, partition=str(T0.partition)) == 0
+        )  # listed before, and here again
 
     play(scenario)
 
 
 def test_a_partition_given_up_before_anybody_looked_is_not_shown() -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.core.assign([T0, T1])
-        await read_all(bench)
-        bench.core.assign([T1])
+    async def scenario(harness: ConsumerHarness) -> None:
+        harness.core.assign([T0, T1])
+        await read_all(harness)
+        harness.core.assign([T1])
         topic = T0.topic.replace(".", "_")
-        assert raw(bench, "records-lag", topic=topic, partition=str(T1.partition)) == 0
+        assert raw(harness, "records-lag", topic=topic, partition=str(T1.partition)) == 0
         with pytest.raises(KeyError):
-            raw(bench, "records-lag", topic=topic, partition=str(T0.partition))
+            raw(harness, "records-lag", topic=topic, partition=str(T0.partition))
 
     play(scenario)
 
 
 def test_the_lag_is_that_of_the_partition_farthest_behind_when_it_was_read() -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.core.assign([T0])
-        await bench.poll(1_000, 4)
-        assert fetching(bench)["records-lag-max"] == 6
-        assert await bench.poll(1_000) == {0: [4, 5, 6, 7, 8, 9]}
-        assert fetching(bench)["records-lag-max"] == 6  # as long as the window counts
+    async def scenario(harness: ConsumerHarness) -> None:
+        harness.core.assign([T0])
+        await harness.poll(1_000, 4)
+        assert fetching(harness)["records-lag-max"] == 6
+        assert await harness.poll(1_000) == {0: [4, 5, 6, 7, 8, 9]}
+        assert fetching(harness)["records-lag-max"] == 6  # as long as the window counts
         await asyncio.sleep(61)
-        assert fetching(bench)["records-lag-max"] == -math.inf
+        assert fetching(harness)["records-lag-max"] == -math.inf
 
     play(scenario)
 
 
 def test_records_that_are_given_back_do_not_count() -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.core.assign([T0])
-        await bench.poll(1_000, 1)
-        taken = bench.core.buffer.take(3)
+    async def scenario(harness: ConsumerHarness) -> None:
+        harness.core.assign([T0])
+        await harness.poll(1_000, 1)
+        taken = harness.core.buffer.take(3)
         taken.roll_back()
-        rate = fetching(bench)["records-consumed-rate"]
+        rate = fetching(harness)["records-consumed-rate"]
         assert rate == pytest.approx(1 / 30, rel=0.2)
 
     play(scenario)
 
 
 def test_commits_that_succeed_are_counted() -> None:
-    async def scenario(bench: Bench) -> None:
+    async def scenario(harness: ConsumerHarness) -> None:
         for _ in range(2):
-            await bench.core.commits.commit({T0: OffsetAndMetadata(5)}, 1_000)
-        await bench.core.commits.commit({}, 1_000)
-        group = bench.core.metrics.snapshot()[GROUP]
+            await harness.core.commits.commit({T0: OffsetAndMetadata(5)}, 1_000)
+        await harness.core.commits.commit({}, 1_000)
+        group = harness.core.metrics.snapshot()[GROUP]
         assert group["commits-total"] == 2
         assert group["commit-rate"] == pytest.approx(2 / 30, rel=0.2)
         assert 0 <= group["commit-latency-avg"] <= group["commit-latency-max"] < 1_000
@@ -147,14 +149,14 @@ def test_commits_that_succeed_are_counted() -> None:
 
 
 def test_rebalances_are_counted_once_each(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scenario(scene: scripted_membership.Scene) -> None:
+    async def scenario(setup: scripted_membership.ScriptedConsumer) -> None:
         for partitions in ([A], [A, B]):
-            scene.membership.eagerly(REVOKE)
-            await scene.poll()
-            scene.membership.eagerly(ADD, partitions)
-            await scene.poll()
+            setup.membership.eagerly(REVOKE)
+            await setup.poll()
+            setup.membership.eagerly(ADD, partitions)
+            await setup.poll()
         await asyncio.sleep(0)
-        group = scene.core.metrics.snapshot()[GROUP]
+        group = setup.core.metrics.snapshot()[GROUP]
         assert (group["rebalances-total"], group["assigned-partitions"]) == (2, 2)
 
     scripted_membership.play(monkeypatch, scenario)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from unit.consumer.bench import T0, T1, Bench, play
+from unit.consumer.consumer_harness import T0, T1, ConsumerHarness, play
 
 
-async def read_all(bench: Bench) -> dict[int, list[int]]:
+async def read_all(harness: ConsumerHarness) -> dict[int, list[int]]:
     """Poll for some seconds."""
     read: dict[int, list[int]] = {}
     for _ in range(5):
-        for partition, offsets in (await bench.poll(1_000)).items():
+        for partition, offsets in (await harness.poll(1_000)).items():
             read.setdefault(partition, []).extend(offsets)
     return read
 
@@ -20,19 +20,19 @@ ALL = {0: list(range(10)), 1: list(range(10))}
 
 
 def test_in_the_same_topic_reading_goes_on_where_it_was_and_in_another_one_from_its_beginning() -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.core.subscription.subscribe(["t"])
-        bench.core.subscribed()
-        assert await read_all(bench) == ALL
+    async def scenario(harness: ConsumerHarness) -> None:
+        harness.core.subscription.subscribe(["t"])
+        harness.core.subscribed()
+        assert await read_all(harness) == ALL
         for is_another in (False, True):
-            bench.cluster.topics = {}
-            bench.cluster.publish(["t"])
-            assert await read_all(bench) == {}
-            assert bench.core.subscription.assigned_partitions() == set()
-            bench.cluster.topics = {"t": 2}
+            harness.cluster.topics = {}
+            harness.cluster.publish(["t"])
+            assert await read_all(harness) == {}
+            assert harness.core.subscription.assigned_partitions() == set()
+            harness.cluster.topics = {"t": 2}
             if is_another:
-                bench.cluster.topic_id = lambda name: UUID(int=77)  # type: ignore[method-assign]
-            assert await read_all(bench) == (ALL if is_another else {})
-            assert bench.core.subscription.assigned_partitions() == {T0, T1}
+                harness.cluster.topic_id = lambda name: UUID(int=77)  # type: ignore[method-assign]
+            assert await read_all(harness) == (ALL if is_another else {})
+            assert harness.core.subscription.assigned_partitions() == {T0, T1}
 
     play(scenario, group_id=None)

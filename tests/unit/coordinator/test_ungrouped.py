@@ -14,7 +14,7 @@ from unit.coordinator.scripted_group import partitions
 _fits: type[Membership] = UngroupedMembership
 
 
-class Host:
+class UngroupedConsumer:
     """The consumer, with the cluster that it sees."""
 
     def __init__(self, *topics: str) -> None:
@@ -58,69 +58,69 @@ class Host:
 
 
 def test_all_partitions_of_the_topics_are_taken() -> None:
-    host = Host("t", "u")
-    host.see(t=2, u=1, other=3)
-    assert host.take_steps() == [(StepKind.ADD, partitions("t", 0, 1) | partitions("u", 0))]
-    assert host.take_steps() == []
+    consumer = UngroupedConsumer("t", "u")
+    consumer.see(t=2, u=1, other=3)
+    assert consumer.take_steps() == [(StepKind.ADD, partitions("t", 0, 1) | partitions("u", 0))]
+    assert consumer.take_steps() == []
 
 
 def test_partitions_that_come_are_added_and_the_others_stay() -> None:
-    host = Host("t")
-    host.see(t=2)
-    host.take_steps()
-    host.see(t=3)
-    assert host.take_steps() == [(StepKind.ADD, partitions("t", 2))]
-    assert host.held == partitions("t", 0, 1, 2)
+    consumer = UngroupedConsumer("t")
+    consumer.see(t=2)
+    consumer.take_steps()
+    consumer.see(t=3)
+    assert consumer.take_steps() == [(StepKind.ADD, partitions("t", 2))]
+    assert consumer.held == partitions("t", 0, 1, 2)
 
 
 def test_a_topic_that_cannot_be_described_for_a_moment_keeps_its_partitions() -> None:
-    host = Host("t")
-    host.see(t=2)
-    host.take_steps()
-    host.see()
-    assert host.take_steps() == []
-    assert host.held == partitions("t", 0, 1)
+    consumer = UngroupedConsumer("t")
+    consumer.see(t=2)
+    consumer.take_steps()
+    consumer.see()
+    assert consumer.take_steps() == []
+    assert consumer.held == partitions("t", 0, 1)
 
 
 def test_a_topic_that_does_not_exist_any_more_is_given_up_and_taken_when_it_comes_back() -> None:
-    host = Host("t", "u")
-    host.see(t=2, u=1)
-    host.take_steps()
-    host.see("t", u=1)
-    assert host.take_steps() == [(StepKind.REVOKE, partitions("t", 0, 1))]
-    host.see(t=1, u=1)
-    assert host.take_steps() == [(StepKind.ADD, partitions("t", 0))]
+    consumer = UngroupedConsumer("t", "u")
+    consumer.see(t=2, u=1)
+    consumer.take_steps()
+    consumer.see("t", u=1)
+    assert consumer.take_steps() == [(StepKind.REVOKE, partitions("t", 0, 1))]
+    consumer.see(t=1, u=1)
+    assert consumer.take_steps() == [(StepKind.ADD, partitions("t", 0))]
 
 
 def test_partitions_that_a_topic_has_no_longer_are_given_up_unless_a_broker_lags_behind() -> None:
-    host = Host("t")
-    host.see(t=3)
-    host.take_steps()
-    host.still_there = partitions("t", 0, 1)
-    host.see(t=1)
-    assert host.take_steps() == [(StepKind.REVOKE, partitions("t", 2))]
-    assert host.held == partitions("t", 0, 1)
+    consumer = UngroupedConsumer("t")
+    consumer.see(t=3)
+    consumer.take_steps()
+    consumer.still_there = partitions("t", 0, 1)
+    consumer.see(t=1)
+    assert consumer.take_steps() == [(StepKind.REVOKE, partitions("t", 2))]
+    assert consumer.held == partitions("t", 0, 1)
 
 
 def test_other_topics_take_the_place_of_those_that_are_no_longer_subscribed_to() -> None:
-    host = Host("t", "u")
-    host.see(t=2, u=1, v=1)
-    host.take_steps()
-    host.topics = frozenset({"u", "v"})
-    host.membership.subscription_changed("the test wants it")
-    assert host.ready == 1
-    assert host.take_steps() == [(StepKind.REVOKE, partitions("t", 0, 1)), (StepKind.ADD, partitions("v", 0))]
+    consumer = UngroupedConsumer("t", "u")
+    consumer.see(t=2, u=1, v=1)
+    consumer.take_steps()
+    consumer.topics = frozenset({"u", "v"})
+    consumer.membership.subscription_changed("the test wants it")
+    assert consumer.ready == 1
+    assert consumer.take_steps() == [(StepKind.REVOKE, partitions("t", 0, 1)), (StepKind.ADD, partitions("v", 0))]
 
 
 def test_news_of_the_cluster_are_looked_at() -> None:
-    host = Host("t")
-    host.membership.metadata_changed(host.metadata)
-    assert host.ready == 1
+    consumer = UngroupedConsumer("t")
+    consumer.membership.metadata_changed(consumer.metadata)
+    assert consumer.ready == 1
 
 
 def test_what_is_given_up_is_revoked_and_there_is_nothing_to_commit_to() -> None:
-    host = Host("t")
-    assert host.membership.leave_step(partitions("t", 0))[:2] == (StepKind.REVOKE, partitions("t", 0))
-    assert not host.membership.generation.is_valid
+    consumer = UngroupedConsumer("t")
+    assert consumer.membership.leave_step(partitions("t", 0))[:2] == (StepKind.REVOKE, partitions("t", 0))
+    assert not consumer.membership.generation.is_valid
     with pytest.raises(CommitFailedError):
-        host.membership.commit_generation()
+        consumer.membership.commit_generation()

@@ -152,11 +152,11 @@ class ShareCoordinator:
             raise RequestFailed(_E.KAFKA_STORAGE_ERROR, str(error)) from error
 
     def store(self, key: Key, start: int, changed: Sequence[tuple[int, int, int, int]]) -> None:
-        """See `PartitionOwner`."""
+        """See `SharePartitionListener`."""
         self._journal.change(key, start, changed)
 
     def limits(self, group_id: str) -> Limits:
-        """See `PartitionOwner`."""
+        """See `SharePartitionListener`."""
         value, number = self.configs.value, self.configs.number
         return Limits(
             number(group_id, "share.record.lock.duration.ms") / 1000,
@@ -175,7 +175,7 @@ class ShareCoordinator:
         return log.start_offset if reset == "earliest" else log.end_offset
 
     def records_available(self) -> None:
-        """See `PartitionOwner`."""
+        """See `SharePartitionListener`."""
         for waiter in tuple(self.waiters):
             waiter()
 

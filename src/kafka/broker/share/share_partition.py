@@ -64,7 +64,7 @@ class Acquired(NamedTuple):
 NOTHING: Final = Acquired(b"", [])
 
 
-class PartitionOwner(Protocol):
+class SharePartitionListener(Protocol):
     """The coordinator of share-partitions."""
 
     def limits(self, group_id: str) -> Limits:
@@ -86,13 +86,13 @@ class SharePartition:
         runs: Runs,
         clock: Clock,
         key: Key,
-        owner: PartitionOwner,
+        listener: SharePartitionListener,
     ) -> None:
         self.log = log
         self.runs = runs
         self._clock = clock
         self._key = key
-        self._owner = owner
+        self._listener = listener
         self._written, self._written_start = set(runs.kept()), runs.start
         self._timer: Timer | None = None
         self._timer_at = 0.0
@@ -107,7 +107,7 @@ class SharePartition:
 
     def acquire(self, wanted: AcquireRequest, max_bytes: int, at_least_one: bool = True) -> Acquired:
         """Acquire records for a member, starting at the first available one; raises `RequestFailed` and OSError."""
-        limits, runs = self._owner.limits(self._key[0]), self.runs
+        limits, runs = self._listener.limits(self._key[0]), self.runs
         runs.drop_before(min(self.log.start_offset, self.log.end_offset))
         again = runs.first_available()
         room = limits.records - (runs.end - runs.start)
@@ -188,7 +188,7 @@ class SharePartition:
 
     def acknowledge(self, member: str, batches: Sequence[Acknowledged]) -> None:
         """Apply acknowledgements of a member: all, or none if `RequestFailed` or OSError is raised."""
-        limits = self._owner.limits(self._key[0])
+        limits = self._listener.limits(self._key[0])
         self._check(batches, limits)
         with self._changing():
             parts = list(self._parts(batches))
@@ -200,7 +200,7 @@ class SharePartition:
                 else:
                     self._settle(run, _SETTLED[kind], limits)
         if any(kind is AckType.RELEASE for _, kind in found):
-            self._owner.records_available()
+            self._listener.records_available()
 
     @staticmethod
     def _check(batches: Sequence[Acknowledged], limits: Limits) -> None:
@@ -258,7 +258,7 @@ class SharePartition:
     def release(self, member: str) -> None:
         """Release the records of a member that has left."""
         found = [run for run in self.runs.rows if run.state is _ACQUIRED and run.member == member]
-        limits = self._owner.limits(self._key[0])
+        limits = self._listener.limits(self._key[0])
         for run in found:
             self._settle(run, _AVAILABLE, limits)
         self._given_back(found)
@@ -277,7 +277,7 @@ class SharePartition:
 
     def _run_out(self) -> None:
         self._timer = None
-        limits, now = self._owner.limits(self._key[0]), self._clock.time()
+        limits, now = self._listener.limits(self._key[0]), self._clock.time()
         late = [run for run in self.runs.rows if run.state is _ACQUIRED and run.deadline <= now]
         for run in late:
             self._settle(run, _AVAILABLE, limits)
@@ -291,7 +291,7 @@ class SharePartition:
                 self._write_changes()
             except OSError as error:
                 log.error("the states of records of a share group could not be stored: %s", error)
-            self._owner.records_available()
+            self._listener.records_available()
         self._watch()
 
     # -- keeping ------------------------------------------------------------------------------------------------------
@@ -314,7 +314,7 @@ class SharePartition:
         rows = self.runs.kept()
         changed = [row for row in rows if row not in self._written]
         if changed or self.runs.start != self._written_start:
-            self._owner.store(self._key, self.runs.start, changed)
+            self._listener.store(self._key, self.runs.start, changed)
             self._written, self._written_start = set(rows), self.runs.start
 
 

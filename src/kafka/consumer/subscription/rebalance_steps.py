@@ -15,7 +15,7 @@ from kafka.structs import TopicPartition
 __all__ = ["Rebalance", "Step", "StepKind"]
 
 
-class RebalanceHost(Protocol):
+class StepListener(Protocol):
     """The consumer that a `Rebalance` belongs to."""
 
     def reassign(self, partitions: Iterable[TopicPartition]) -> None:
@@ -35,7 +35,7 @@ class Rebalance:
         membership: asks for the steps.
         subscription: what is assigned.
         submit: runs a function on the loop.
-        host: the consumer.
+        listener: the consumer.
     """
 
     def __init__(
@@ -43,12 +43,12 @@ class Rebalance:
         membership: Membership,
         subscription: SubscriptionState,
         submit: Callable[..., None],
-        host: RebalanceHost,
+        listener: StepListener,
     ) -> None:
         self._membership = membership
         self._subscription = subscription
         self._submit = submit
-        self._host = host
+        self._listener = listener
         self._untold: Partitions = frozenset()
         """Taken before `poll()`: the listener has not been told of them."""
         self._taken_at: tuple[int, int] | None = None
@@ -66,13 +66,13 @@ class Rebalance:
         try:
             step = self._membership.next_step(self._held())
         except Exception:
-            self._host.step_ready()
+            self._listener.step_ready()
             raise
         if (
             step is None or (step.turn, step.kind is StepKind.ADD) == self._finished
         ):  # the loop may not have heard of it yet
             return None
-        self._host.step_ready()  # whatever happens meanwhile, the next poll() continues
+        self._listener.step_ready()  # whatever happens meanwhile, the next poll() continues
         return step
 
     def subscription_changed(self) -> None:
@@ -82,7 +82,7 @@ class Rebalance:
     def subscription_heard(self) -> None:
         """The membership has heard of one such change; called on the loop."""
         self._changes_heard += 1
-        self._host.step_ready()
+        self._listener.step_ready()
 
     def take_ahead(self, metadata_version: int) -> None:
         """Without a group: take the known partitions before `poll()` tells the listener of them.
@@ -101,7 +101,7 @@ class Rebalance:
             held -= step.partitions
             step = self._membership.next_step(held)
         if step is not None and step.kind is StepKind.ADD:
-            self._host.reassign(held | step.partitions)
+            self._listener.reassign(held | step.partitions)
             self._untold = step.partitions
         self._taken_at = metadata_version, self._changes
 
@@ -113,7 +113,7 @@ class Rebalance:
     def begin(self, step: Step) -> None:
         """Call before the listener: added partitions are assigned by then, so that the listener can seek."""
         if step.kind is StepKind.ADD:
-            self._host.reassign(self._held() | step.partitions)
+            self._listener.reassign(self._held() | step.partitions)
             self._untold = frozenset()
 
     def finish(self, step: Step) -> None:
@@ -121,10 +121,10 @@ class Rebalance:
         if step.kind is StepKind.ADD:
             self.completed += 1
         else:
-            self._host.reassign(self._held() - step.partitions)
+            self._listener.reassign(self._held() - step.partitions)
         self._submit(self._membership.step_done, step, self._held())
         if step.kind is StepKind.ADD:
-            self._submit(self._host.find_positions)
+            self._submit(self._listener.find_positions)
         self._finished = step.turn, step.kind is StepKind.ADD  # an interrupt before this repeats the step
 
     def _held(self) -> frozenset[TopicPartition]:

@@ -35,7 +35,7 @@ from kafka.coordinator.group_metrics import GroupStatistics, PollClock
 from kafka.coordinator.membership import (
     NO_GENERATION,
     Generation,
-    MembershipHost,
+    MembershipListener,
     MemberStatus,
     Partitions,
     Step,
@@ -65,7 +65,7 @@ class ClassicMembership:
         options: group, timeouts and intervals (milliseconds).
         request_timeout_ms: the maximum time of a request that the coordinator answers at once.
         rack_id: where this client runs, "" if unknown (KIP-881).
-        host: the consumer.
+        listener: the consumer.
         clock: knows when the caller last polled.
         backoff: pauses between attempts.
         statistics: counts heartbeats and rounds.
@@ -77,7 +77,7 @@ class ClassicMembership:
         options: GroupOptions,
         request_timeout_ms: float,
         rack_id: str,
-        host: MembershipHost,
+        listener: MembershipListener,
         clock: PollClock,
         backoff: Backoff,
         statistics: GroupStatistics | None = None,
@@ -86,7 +86,7 @@ class ClassicMembership:
         self._client = client
         self._options = options
         self._rack_id = rack_id or None
-        self._host = host
+        self._listener = listener
         self._retries = JoinRetries(options.group_id, backoff)
         self._assignors = Assignors(options.partition_assignment_strategy)
         self._steps = steps_of(self._assignors.protocol)
@@ -94,7 +94,7 @@ class ClassicMembership:
         fields = {"kafka_group_id": options.group_id, "kafka_client_id": backoff.current_failures.client_id}
         self._log = logging.LoggerAdapter(log, fields)  # attributes of log records, for structured logs
         group_id = self.group_id = options.group_id
-        watch = host.watch_group_topics
+        watch = listener.watch_group_topics
         self._statistics = statistics = statistics or GroupStatistics()
         self._round = JoinRound(client, group_id, options, request_timeout_ms, self._assignors, watch, statistics)
         self._heartbeat = Heartbeat(client, group_id, options, request_timeout_ms, clock, self, backoff, statistics)
@@ -134,7 +134,7 @@ class ClassicMembership:
 
     def next_step(self, held: Partitions) -> Step | None:
         """See `Membership`; raises `FencedInstanceIdError` once another consumer has this one's instance id."""
-        return self._view.next_step(held, self._host.subscribed_topics(), self._steps)
+        return self._view.next_step(held, self._listener.subscribed_topics(), self._steps)
 
     def leave_step(self, held: Partitions) -> Step:
         """See `Membership`."""
@@ -279,7 +279,9 @@ class ClassicMembership:
     async def _one_round(self) -> None:
         self._again = ""
         before = self.generation
-        subscription = JoinSubscription(self._host.subscribed_topics(), self._owned, self._owned_since, self._rack_id)
+        subscription = JoinSubscription(
+            self._listener.subscribed_topics(), self._owned, self._owned_since, self._rack_id
+        )
         response = await self._round.join(before.member_id, subscription, self._reason)
         if response.error_code == MemberIdRequiredError.errno and not before.member_id:  # KIP-394
             self.generation = Generation(-1, response.member_id, None)
@@ -344,7 +346,7 @@ class ClassicMembership:
             self._move(MemberState.FENCED, lost=True, fenced=error)
         else:
             self._drop_membership(lost=True, keep_id=True)
-            self._host.membership_failed(error)
+            self._listener.membership_failed(error)
 
     def _move(self, state: MemberState, **news: Any) -> None:
         """Change to ``state``: a new turn, whose fields are ``news``."""
@@ -355,7 +357,7 @@ class ClassicMembership:
         else:
             self._heartbeat.stop()
         if state in CALLERS_TURN:
-            self._host.step_ready()
+            self._listener.step_ready()
 
 
 class RebalanceSteps(Protocol):

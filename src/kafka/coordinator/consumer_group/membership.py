@@ -28,7 +28,7 @@ from kafka.coordinator.group_metrics import GroupStatistics, PollClock
 from kafka.coordinator.membership import (
     NO_GENERATION,
     Generation,
-    MembershipHost,
+    MembershipListener,
     MemberStatus,
     Partitions,
     Step,
@@ -63,7 +63,7 @@ class ConsumerGroupMembership:
         options: group, instance, the coordinator's assignor, ``max_poll_interval_ms``.
         request_timeout_ms: the maximum time of a heartbeat.
         rack_id: where this client runs, "" if unknown (KIP-881).
-        host: the consumer.
+        listener: the consumer.
         clock: knows when the caller last polled.
         backoff: pauses between attempts.
         statistics: counts heartbeats.
@@ -75,7 +75,7 @@ class ConsumerGroupMembership:
         options: GroupOptions,
         request_timeout_ms: float,
         rack_id: str,
-        host: MembershipHost,
+        listener: MembershipListener,
         clock: PollClock,
         backoff: Backoff,
         statistics: GroupStatistics | None = None,
@@ -84,7 +84,7 @@ class ConsumerGroupMembership:
         self._client = client
         self._options = options
         self._timeout_ms = request_timeout_ms
-        self._host = host
+        self._listener = listener
         self._statistics = statistics or GroupStatistics()
         self._machine = MemberStateMachine()
         fields = {"kafka_group_id": options.group_id, "kafka_client_id": backoff.current_failures.client_id}
@@ -207,7 +207,10 @@ class ConsumerGroupMembership:
 
     async def _beat(self) -> float:
         """Send a heartbeat and act on its response. Returns after how many seconds the next is due."""
-        member, wanted = self._memberships, Wanted(self._host.subscribed_topics(), self._host.subscribed_regex())
+        member, wanted = (
+            self._memberships,
+            Wanted(self._listener.subscribed_topics(), self._listener.subscribed_regex()),
+        )
         if self.state is MemberState.JOINING:
             request = self._requests.joining(self._member_id, wanted)
         else:
@@ -270,7 +273,7 @@ class ConsumerGroupMembership:
         if meaning is Refusal.GIVE_UP:
             self._fail(error)
         elif meaning is Refusal.TELL_AND_TRY_AGAIN:
-            self._host.membership_failed(error)
+            self._listener.membership_failed(error)
         elif meaning is Refusal.JOIN_AGAIN:
             self._log.warning(
                 "group %s no longer has this member (%s)", self.group_id, for_code(response.error_code).message
@@ -305,7 +308,7 @@ class ConsumerGroupMembership:
         target = self._target.towards(self._owned)
         if self._target.topics != self._watched:
             self._watched = self._target.topics
-            self._host.watch_group_topics(self._watched)
+            self._listener.watch_group_topics(self._watched)
         if target != self._owned:
             if self.state is not MemberState.RECONCILING or self._view.target != target:
                 self._claimed |= target
@@ -368,7 +371,7 @@ class ConsumerGroupMembership:
         else:
             self._heartbeat.stop()
         if state not in IN_GROUP or self._view.target is not None:
-            self._host.step_ready()
+            self._listener.step_ready()
 
     def _time_rebalances(self, state: MemberState) -> None:
         """A rebalance lasts from when the coordinator wants something else until the member is stable again."""

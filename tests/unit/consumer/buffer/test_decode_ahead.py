@@ -58,7 +58,7 @@ def fetched(state: PartitionState, data: bytes, frame: SharedFrame | None = None
     return PartitionResponse(state.tp, state.generation, 0, memoryview(data), len(data), frame)
 
 
-class Bench:
+class DecodeAheadHarness:
     """A buffer, and partitions whose position is 0."""
 
     def __init__(self, partitions: int = 2, **options: Any) -> None:
@@ -121,35 +121,35 @@ def offsets(number: int, start: int, stop: int) -> list[tuple[int, int]]:
 
 
 def test_one_partition_is_decoded_while_another_is_handed_out(held: threading.Event) -> None:
-    bench = Bench()
-    bench.put(0, 0)
-    bench.put(1, 0)
-    assert bench.take() == offsets(0, 0, COUNT)
+    harness = DecodeAheadHarness()
+    harness.put(0, 0)
+    harness.put(1, 0)
+    assert harness.take() == offsets(0, 0, COUNT)
     assert begun() == {"kafka-decode"}
     assert not any(thread.daemon for thread in threading.enumerate() if thread.name == "kafka-decode")
     held.set()
-    assert bench.take() == offsets(1, 0, COUNT)
-    assert bench.take() == []
+    assert harness.take() == offsets(1, 0, COUNT)
+    assert harness.take() == []
 
 
 def test_what_is_not_compressed_or_small_or_for_single_records_is_left_to_the_caller(held: threading.Event) -> None:
-    bench = Bench()
-    bench.put(0, 0, 2)
-    bench.put(1, 0, 2)
-    assert bench.take() == offsets(0, 0, 2) + offsets(1, 0, 2)
-    bench.put(0, 2)
-    bench.put(1, 2)
-    assert bench.buffer.take(1).pieces[0].columns.offsets[0] == 2  # no bound of bytes: objects are made of them
+    harness = DecodeAheadHarness()
+    harness.put(0, 0, 2)
+    harness.put(1, 0, 2)
+    assert harness.take() == offsets(0, 0, 2) + offsets(1, 0, 2)
+    harness.put(0, 2)
+    harness.put(1, 2)
+    assert harness.buffer.take(1).pieces[0].columns.offsets[0] == 2  # no bound of bytes: objects are made of them
     assert not begun()
 
 
 def test_with_one_processor_the_caller_decodes_everything(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(helper_threads, "processors", lambda: 1)
     monkeypatch.setattr(DecodeAhead, "_run", None)
-    bench = Bench()
-    bench.put(0, 0)
-    bench.put(1, 0)
-    assert bench.rest() == offsets(0, 0, COUNT) + offsets(1, 0, COUNT)
+    harness = DecodeAheadHarness()
+    harness.put(0, 0)
+    harness.put(1, 0)
+    assert harness.rest() == offsets(0, 0, COUNT) + offsets(1, 0, COUNT)
 
 
 def test_without_a_thread_to_be_had_the_caller_decodes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,10 +157,10 @@ def test_without_a_thread_to_be_had_the_caller_decodes(monkeypatch: pytest.Monke
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(threading.Thread, "start", refuse)
-    bench = Bench()
-    bench.put(0, 0)
-    bench.put(1, 0)
-    assert sorted(bench.rest()) == offsets(0, 0, COUNT) + offsets(1, 0, COUNT)
+    harness = DecodeAheadHarness()
+    harness.put(0, 0)
+    harness.put(1, 0)
+    assert sorted(harness.rest()) == offsets(0, 0, COUNT) + offsets(1, 0, COUNT)
 
 
 @pytest.mark.parametrize("begins", ["never", "late", "at once"])
@@ -176,21 +176,21 @@ def test_an_interrupt_while_the_thread_is_started_leaves_nothing_waiting_for_it(
             start(thread)
         raise KeyboardInterrupt
 
-    bench = Bench()
-    bench.put(0, 0)
-    bench.put(1, 0)
+    harness = DecodeAheadHarness()
+    harness.put(0, 0)
+    harness.put(1, 0)
     with monkeypatch.context() as patch:
         patch.setattr(threading.Thread, "start", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            bench.take()
+            harness.take()
     if begins == "late":
         start(started[0])
-    bench.buffer.discard(bench.states[0], FetchPosition(0))  # as an interrupt has it fetched again
-    bench.put(0, 0)
-    assert sorted(bench.rest()) == offsets(0, 0, COUNT) + offsets(1, 0, COUNT)
+    harness.buffer.discard(harness.states[0], FetchPosition(0))  # as an interrupt has it fetched again
+    harness.put(0, 0)
+    assert sorted(harness.rest()) == offsets(0, 0, COUNT) + offsets(1, 0, COUNT)
     if begins != "never":
         started[0].join(10)
-    assert bench.buffer._ahead._worker is None
+    assert harness.buffer._ahead._worker is None
 
 
 def test_an_interrupt_once_the_thread_decodes_leaves_it_the_only_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -224,42 +224,42 @@ def test_an_interrupt_once_the_thread_decodes_leaves_it_the_only_one(monkeypatch
 
 
 def test_an_error_of_one_partition_does_not_lose_the_one_that_is_being_decoded(held: threading.Event) -> None:
-    bench = Bench(3)
-    bench.put(0, 0)
-    bench.put(1, 0)
-    assert bench.take() == offsets(0, 0, COUNT)
-    refused = bench.states[2]
-    bench.buffer.put(refused, PartitionResponse(refused.tp, 0, 0, error=TopicAuthorizationFailedError("no")))
+    harness = DecodeAheadHarness(3)
+    harness.put(0, 0)
+    harness.put(1, 0)
+    assert harness.take() == offsets(0, 0, COUNT)
+    refused = harness.states[2]
+    harness.buffer.put(refused, PartitionResponse(refused.tp, 0, 0, error=TopicAuthorizationFailedError("no")))
     with pytest.raises(TopicAuthorizationFailedError):
-        bench.take()
+        harness.take()
     held.set()
-    assert bench.take() == offsets(1, 0, COUNT)
+    assert harness.take() == offsets(1, 0, COUNT)
 
 
 def test_a_seek_forgets_what_is_being_decoded(held: threading.Event) -> None:
-    bench = Bench()
-    bench.put(0, 0)
-    bench.put(1, 0)
-    bench.take()
-    bench.buffer.discard(bench.states[1], 7 * COUNT)
-    bench.put(1, 7 * COUNT)
+    harness = DecodeAheadHarness()
+    harness.put(0, 0)
+    harness.put(1, 0)
+    harness.take()
+    harness.buffer.discard(harness.states[1], 7 * COUNT)
+    harness.put(1, 7 * COUNT)
     held.set()
-    assert bench.take() == offsets(1, 7 * COUNT, 8 * COUNT)
-    assert bench.take() == []
+    assert harness.take() == offsets(1, 7 * COUNT, 8 * COUNT)
+    assert harness.take() == []
 
 
 def test_a_paused_partition_keeps_what_has_been_decoded(held: threading.Event) -> None:
-    bench = Bench()
-    bench.put(0, 0)
-    bench.put(1, 0)
-    bench.take()
-    bench.buffer.pause(bench.states[1])
+    harness = DecodeAheadHarness()
+    harness.put(0, 0)
+    harness.put(1, 0)
+    harness.take()
+    harness.buffer.pause(harness.states[1])
     held.set()
-    assert bench.take() == []
-    bench.put(0, COUNT)
-    assert bench.take() == offsets(0, COUNT, 2 * COUNT)
-    bench.buffer.resume(bench.states[1])
-    assert bench.take() == offsets(1, 0, COUNT)
+    assert harness.take() == []
+    harness.put(0, COUNT)
+    assert harness.take() == offsets(0, COUNT, 2 * COUNT)
+    harness.buffer.resume(harness.states[1])
+    assert harness.take() == offsets(1, 0, COUNT)
 
 
 def one_in_hand(item: PartitionResponse) -> DecodeAhead:
@@ -342,16 +342,16 @@ def test_what_is_raised_beside_the_decoder_loses_nothing_and_does_not_end_decodi
         return result
 
     monkeypatch.setattr(owner, where, fails_once)
-    bench = Bench(3)
+    harness = DecodeAheadHarness(3)
     for number in range(3):
-        bench.put(number, 0)
+        harness.put(number, 0)
     read: list[tuple[int, int]] = []
     while True:
         try:
-            more = bench.take()
+            more = harness.take()
         except MemoryError:
-            (state,) = bench.lost
-            bench.put(state.tp.partition, at(state) or 0, COUNT - (at(state) or 0))
+            (state,) = harness.lost
+            harness.put(state.tp.partition, at(state) or 0, COUNT - (at(state) or 0))
             continue
         if not more:
             break
@@ -361,12 +361,12 @@ def test_what_is_raised_beside_the_decoder_loses_nothing_and_does_not_end_decodi
             thread.join(10)
     assert raised.is_set()
     assert sorted(read) == offsets(0, 0, COUNT) + offsets(1, 0, COUNT) + offsets(2, 0, COUNT)
-    aid = bench.buffer._ahead
-    bench.put(0, COUNT)
-    bench.put(1, COUNT)
-    assert bench.take() == offsets(0, COUNT, 2 * COUNT)
-    assert aid.has(bench.states[1].buffer.items[0]), "another partition is decoded ahead again"
-    assert bench.rest() == offsets(1, COUNT, 2 * COUNT)
+    aid = harness.buffer._ahead
+    harness.put(0, COUNT)
+    harness.put(1, COUNT)
+    assert harness.take() == offsets(0, COUNT, 2 * COUNT)
+    assert aid.has(harness.states[1].buffer.items[0]), "another partition is decoded ahead again"
+    assert harness.rest() == offsets(1, COUNT, 2 * COUNT)
 
 
 def test_an_interrupt_while_a_part_is_awaited_has_the_partition_fetched_again(
@@ -375,19 +375,19 @@ def test_an_interrupt_while_a_part_is_awaited_has_the_partition_fetched_again(
     def interrupted(lock: threading.Lock, timeout_s: float) -> bool:
         raise KeyboardInterrupt
 
-    bench = Bench()
-    bench.put(0, 0)
-    bench.put(1, 0)
-    assert bench.take() == offsets(0, 0, COUNT)  # and the other is claimed
+    harness = DecodeAheadHarness()
+    harness.put(0, 0)
+    harness.put(1, 0)
+    assert harness.take() == offsets(0, 0, COUNT)  # and the other is claimed
     with monkeypatch.context() as patch:
         patch.setattr(interruptible, "acquire", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            bench.take()
+            harness.take()
     held.set()
-    assert at(bench.states[1]) == 0
-    assert bench.rest() == []
-    bench.put(1, 0)
-    assert bench.rest() == offsets(1, 0, COUNT)
+    assert at(harness.states[1]) == 0
+    assert harness.rest() == []
+    harness.put(1, 0)
+    assert harness.rest() == offsets(1, 0, COUNT)
 
 
 @pytest.mark.parametrize("every", EVERY)
@@ -493,8 +493,8 @@ def test_when_an_item_is_done_the_next_is_taken_in_hand_at_once() -> None:
 
 
 def test_what_the_caller_is_decoding_is_not_taken_in_hand(monkeypatch: pytest.MonkeyPatch) -> None:
-    bench = Bench(1)
-    bench.put(0, 0)
+    harness = DecodeAheadHarness(1)
+    harness.put(0, 0)
     part = BatchDecoder.part
     callers = []
 
@@ -502,27 +502,27 @@ def test_what_the_caller_is_decoding_is_not_taken_in_hand(monkeypatch: pytest.Mo
         if threading.current_thread() is threading.main_thread():
             callers.append(decoder)
             if len(callers) == 1:
-                bench.put(0, COUNT)  # which makes the partition wait again
-                bench.buffer._ahead.offer(BOUND)
+                harness.put(0, COUNT)  # which makes the partition wait again
+                harness.buffer._ahead.offer(BOUND)
                 assert not begun()
-                assert not bench.buffer._ahead._tasks
+                assert not harness.buffer._ahead._tasks
         return part(decoder, max_bytes)
 
     monkeypatch.setattr(BatchDecoder, "part", answered_meanwhile)
-    assert bench.rest() == offsets(0, 0, 2 * COUNT)
+    assert harness.rest() == offsets(0, 0, 2 * COUNT)
     assert callers
 
 
 def test_a_corrupt_batch_is_told_after_those_before_it() -> None:
-    bench = Bench()
-    bench.put(0, 0)
-    state, data = bench.states[1], bytearray(packed(0) + packed(COUNT))
+    harness = DecodeAheadHarness()
+    harness.put(0, 0)
+    state, data = harness.states[1], bytearray(packed(0) + packed(COUNT))
     data[-1] ^= 1
-    bench.buffer.put(state, PartitionResponse(state.tp, state.generation, 0, memoryview(data), len(data)))
-    assert bench.take() == offsets(0, 0, COUNT)
-    assert bench.take() == offsets(1, 0, COUNT)
+    harness.buffer.put(state, PartitionResponse(state.tp, state.generation, 0, memoryview(data), len(data)))
+    assert harness.take() == offsets(0, 0, COUNT)
+    assert harness.take() == offsets(1, 0, COUNT)
     with pytest.raises(Exception, match=f"{COUNT}"):
-        bench.take()
+        harness.take()
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -530,23 +530,23 @@ def test_all_records_come_in_order_whatever_is_asked_for(seed: int, monkeypatch:
     chance = random.Random(seed)
     if seed % 2:  # so that items have several parts
         monkeypatch.setattr(fetch_buffer, "DECODED_BYTES", 200_000)
-    bench = Bench(4)
+    harness = DecodeAheadHarness(4)
     wanted = [[(number, offset) for offset in range(4 * COUNT)] for number in range(4)]
     seen: list[list[tuple[int, int]]] = [[] for _ in range(4)]
     puts = [(number, start) for start in range(0, 4 * COUNT, COUNT) for number in range(4)]
     paused: set[int] = set()
     while puts or paused or seen != wanted:
         if puts and chance.random() < 0.6:
-            bench.put(*puts.pop(0))
+            harness.put(*puts.pop(0))
         if chance.random() < 0.2:
             number = chance.randrange(4)
-            bench.states[number].paused = number not in paused
+            harness.states[number].paused = number not in paused
             paused ^= {number}
-            bench.buffer.resume(bench.states[number])
+            harness.buffer.resume(harness.states[number])
         limits = {"most": chance.choice([1, 7, 10_000]), "one_each": chance.random() < 0.3}
         if chance.random() < 0.8:
             limits["max_bytes"] = chance.choice([1, 100_000, BOUND, 8 * BOUND])
-        for number, offset in bench.take(**limits):
+        for number, offset in harness.take(**limits):
             seen[number].append((number, offset))
     assert seen == wanted
-    assert bench.buffer.nbytes == 0
+    assert harness.buffer.nbytes == 0

@@ -27,7 +27,7 @@ FOLDER = str(Path(fetch_buffer.__file__).parent.parent)
 Offsets = list[tuple[int, int]]
 
 
-class Desk:
+class PolledBatchHarness:
     """A buffer with partitions that have a position, and what it calls back."""
 
     def __init__(self, *positions: int, **options: Any) -> None:
@@ -80,112 +80,112 @@ def of(number: int, start: int, stop: int) -> Offsets:
 
 @pytest.mark.parametrize("raised", [KeyboardInterrupt, SystemExit, MemoryError, GeneratorExit, ValueError])
 def test_whatever_is_raised_the_positions_stay_and_the_records_come_again(raised: type[BaseException]) -> None:
-    desk = Desk(0, 0)
-    desk.put(0, 0, 5)
-    desk.put(1, 0, 5)
-    desk.put(0, 5, 8)
-    with pytest.raises(raised), desk.buffer.take(12):
+    harness = PolledBatchHarness(0, 0)
+    harness.put(0, 0, 5)
+    harness.put(1, 0, 5)
+    harness.put(0, 5, 8)
+    with pytest.raises(raised), harness.buffer.take(12):
         raise raised
-    assert desk.positions() == [0, 0]
-    assert desk.buffer.records_taken == 0
-    read = desk.read()
+    assert harness.positions() == [0, 0]
+    assert harness.buffer.records_taken == 0
+    read = harness.read()
     assert sorted(read) == of(0, 0, 8) + of(1, 0, 5)
     assert [offset for number, offset in read if number == 0] == list(range(8))
-    assert desk.positions() == [8, 5]
-    assert desk.buffer.records_taken == 13
+    assert harness.positions() == [8, 5]
+    assert harness.buffer.records_taken == 13
 
 
 def test_a_hand_out_that_was_left_lying_is_rolled_back_by_the_next() -> None:
-    desk = Desk(0)
-    desk.put(0, 0, 5)
-    assert offsets(desk.buffer.take(3).pieces) == of(0, 0, 3)
-    assert desk.positions() == [0]
-    assert desk.read() == of(0, 0, 5)
+    harness = PolledBatchHarness(0)
+    harness.put(0, 0, 5)
+    assert offsets(harness.buffer.take(3).pieces) == of(0, 0, 3)
+    assert harness.positions() == [0]
+    assert harness.read() == of(0, 0, 5)
 
 
 def test_what_is_rolled_back_comes_before_partitions_whose_turn_it_would_be() -> None:
-    desk = Desk(0, 0, 0)
+    harness = PolledBatchHarness(0, 0, 0)
     for number in range(3):
-        desk.put(number, 0, 4)
-    polled = desk.buffer.take(6)
+        harness.put(number, 0, 4)
+    polled = harness.buffer.take(6)
     first = offsets(polled.pieces)
     polled.roll_back()
-    assert desk.read(6) == first
+    assert harness.read(6) == first
 
 
 def test_control_records_are_passed_only_behind_what_was_handed_out() -> None:
-    desk = Desk(0, 0)
-    desk.put(0, 0, 5)
-    desk.put(1, 0, 3)
-    desk.put_control(0, 0, 6)
-    assert desk.interrupt() == of(0, 0, 5) + of(1, 0, 3)
-    assert desk.positions() == [0, 0]
-    assert desk.read() == of(0, 0, 5) + of(1, 0, 3)
-    assert desk.positions() == [6, 3]
+    harness = PolledBatchHarness(0, 0)
+    harness.put(0, 0, 5)
+    harness.put(1, 0, 3)
+    harness.put_control(0, 0, 6)
+    assert harness.interrupt() == of(0, 0, 5) + of(1, 0, 3)
+    assert harness.positions() == [0, 0]
+    assert harness.read() == of(0, 0, 5) + of(1, 0, 3)
+    assert harness.positions() == [6, 3]
 
 
 def test_control_records_of_a_partition_behind_records_of_another_wait_for_these() -> None:
-    desk = Desk(5, 0)
-    desk.put(1, 0, 3)
-    desk.put_control(0, 0, 6)
-    assert desk.interrupt() == of(1, 0, 3)
-    assert desk.positions() == [5, 0]
-    assert desk.read() == of(1, 0, 3)
-    assert desk.positions() == [6, 3]
+    harness = PolledBatchHarness(5, 0)
+    harness.put(1, 0, 3)
+    harness.put_control(0, 0, 6)
+    assert harness.interrupt() == of(1, 0, 3)
+    assert harness.positions() == [5, 0]
+    assert harness.read() == of(1, 0, 3)
+    assert harness.positions() == [6, 3]
 
 
 def test_control_records_alone_are_passed_at_once() -> None:
-    desk = Desk(5)
-    desk.put_control(0, 0, 6)
-    assert not desk.buffer.take(100)
-    assert desk.positions() == [6]
+    harness = PolledBatchHarness(5)
+    harness.put_control(0, 0, 6)
+    assert not harness.buffer.take(100)
+    assert harness.positions() == [6]
 
 
 def test_a_hand_out_that_ends_early_gives_back_the_rest_of_all_partitions() -> None:
-    desk = Desk(0, 0)
-    desk.put(0, 0, 5)
-    desk.put(1, 0, 3)
-    with desk.buffer.take(100) as polled:
+    harness = PolledBatchHarness(0, 0)
+    harness.put(0, 0, 5)
+    harness.put(1, 0, 3)
+    with harness.buffer.take(100) as polled:
         polled.end_at(polled.pieces[0], 2)
     polled.commit()
-    assert desk.positions() == [2, 0]
-    assert desk.read() == of(0, 2, 5) + of(1, 0, 3)
+    assert harness.positions() == [2, 0]
+    assert harness.read() == of(0, 2, 5) + of(1, 0, 3)
 
 
 def test_a_commit_that_is_interrupted_moves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    desk = Desk(0, 0)
-    desk.put(0, 0, 5)
-    desk.put(1, 0, 3)
+    harness = PolledBatchHarness(0, 0)
+    harness.put(0, 0, 5)
+    harness.put(1, 0, 3)
     move = Slice.move_position
 
     def interrupted(piece: Slice) -> None:
-        if piece.state is desk.states[1]:
+        if piece.state is harness.states[1]:
             raise KeyboardInterrupt
         move(piece)
 
     monkeypatch.setattr(Slice, "move_position", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        desk.buffer.take(100).commit()
+        harness.buffer.take(100).commit()
     monkeypatch.undo()
-    assert desk.positions() == [0, 0]
-    assert desk.read() == of(0, 0, 5) + of(1, 0, 3)
+    assert harness.positions() == [0, 0]
+    assert harness.read() == of(0, 0, 5) + of(1, 0, 3)
 
 
 def test_a_hand_out_that_ended_early_can_still_be_rolled_back() -> None:
-    desk = Desk(0)
-    desk.put(0, 0, 5)
-    polled = desk.buffer.take(100)
+    harness = PolledBatchHarness(0)
+    harness.put(0, 0, 5)
+    polled = harness.buffer.take(100)
     polled.end_at(polled.pieces[0], 2)
     assert offsets(polled.pieces) == of(0, 0, 2)
     polled.roll_back()
-    assert desk.read() == of(0, 0, 5)
+    assert harness.read() == of(0, 0, 5)
 
 
-GivingBack = Callable[[Desk, PolledBatch], object]
+GivingBack = Callable[[PolledBatchHarness, PolledBatch], object]
 GIVING_BACK: dict[str, GivingBack] = {
-    "roll_back": lambda desk, polled: polled.roll_back(),
-    "withdraw": lambda desk, polled: polled.withdraw(desk.states[0]),
-    "end_at": lambda desk, polled: polled.end_at(polled.slices[0], 2),
+    "roll_back": lambda harness, polled: polled.roll_back(),
+    "withdraw": lambda harness, polled: polled.withdraw(harness.states[0]),
+    "end_at": lambda harness, polled: polled.end_at(polled.slices[0], 2),
 }
 
 
@@ -198,21 +198,21 @@ GIVING_BACK: dict[str, GivingBack] = {
 )
 @pytest.mark.parametrize("every", EVERY)
 def test_slices_are_given_back_once_wherever_an_interrupt_comes(give_back: GivingBack, every: int) -> None:
-    def taken() -> tuple[Desk, PolledBatch]:
-        desk = Desk(0, 0)
+    def taken() -> tuple[PolledBatchHarness, PolledBatch]:
+        harness = PolledBatchHarness(0, 0)
         for start in (0, 3, 6):
-            desk.put(0, start, start + 3)
-        desk.put(1, 0, 2)
-        return desk, desk.buffer.take(100)
+            harness.put(0, start, start + 3)
+        harness.put(1, 0, 2)
+        return harness, harness.buffer.take(100)
 
     for interrupt in interrupts(lambda: give_back(*taken()), FOLDER, every=every):
-        desk, polled = taken()
+        harness, polled = taken()
         with suppress(KeyboardInterrupt), interrupt:
-            give_back(desk, polled)
-        read = desk.read()
+            give_back(harness, polled)
+        read = harness.read()
         assert sorted(read) == of(0, 0, 9) + of(1, 0, 2), interrupt.where
         assert [offset for number, offset in read if number == 0] == list(range(9))
-        assert desk.positions() == [9, 2]
+        assert harness.positions() == [9, 2]
 
 
 @pytest.mark.parametrize("how", ["withdraw", pytest.param("roll_back", marks=pytest.mark.exhaustive)])
@@ -227,26 +227,26 @@ def test_iteration_goes_on_without_a_repetition_wherever_giving_back_is_interrup
             rows.append((record.partition, record.offset))
         return rows
 
-    def begun() -> tuple[Desk, PolledBatch, RecordCursor, Offsets]:
-        desk, cursor = Desk(0, 0), RecordCursor(Materializer(None, None))
+    def begun() -> tuple[PolledBatchHarness, PolledBatch, RecordCursor, Offsets]:
+        harness, cursor = PolledBatchHarness(0, 0), RecordCursor(Materializer(None, None))
         for start in (0, 3, 6):
-            desk.put(0, start, start + 3)
-        desk.put(1, 0, 2)
-        polled = desk.buffer.take(100)
+            harness.put(0, start, start + 3)
+        harness.put(1, 0, 2)
+        polled = harness.buffer.take(100)
         cursor.begin(polled)
         assert cursor.load()
         record = next(cursor.rest)
         cursor.state.last_record = record
-        return desk, polled, cursor, [(record.partition, record.offset)]
+        return harness, polled, cursor, [(record.partition, record.offset)]
 
     for interrupt in interrupts(lambda: give_back(*begun()[:2]), FOLDER, every=every):
-        desk, polled, cursor, read = begun()
+        harness, polled, cursor, read = begun()
         with suppress(KeyboardInterrupt), interrupt:
-            give_back(desk, polled)
+            give_back(harness, polled)
         while True:
             read += iterate(cursor)
             if not cursor.load():
-                polled = desk.buffer.take(100)
+                polled = harness.buffer.take(100)
                 if not polled:
                     break
                 cursor.begin(polled)
@@ -254,26 +254,26 @@ def test_iteration_goes_on_without_a_repetition_wherever_giving_back_is_interrup
 
 
 def test_a_seek_within_a_hand_out_stands() -> None:
-    desk = Desk(0, 0)
-    desk.put(0, 0, 5)
-    desk.put(1, 0, 3)
-    polled = desk.buffer.take(100)
-    desk.buffer.discard(desk.states[0], FetchPosition(50))
+    harness = PolledBatchHarness(0, 0)
+    harness.put(0, 0, 5)
+    harness.put(1, 0, 3)
+    polled = harness.buffer.take(100)
+    harness.buffer.discard(harness.states[0], FetchPosition(50))
     polled.commit()
-    assert desk.positions() == [50, 3]
-    desk.put(1, 3, 4)
-    desk.interrupt(within=lambda: desk.buffer.discard(desk.states[1], FetchPosition(60)))
-    assert desk.positions() == [50, 60]
-    assert desk.read() == []
+    assert harness.positions() == [50, 3]
+    harness.put(1, 3, 4)
+    harness.interrupt(within=lambda: harness.buffer.discard(harness.states[1], FetchPosition(60)))
+    assert harness.positions() == [50, 60]
+    assert harness.read() == []
 
 
 def test_the_leader_epoch_moves_with_the_offset() -> None:
-    desk = Desk(0)
-    state = desk.states[0]
+    harness = PolledBatchHarness(0)
+    state = harness.states[0]
     state.go_to(FetchPosition(3, leader_epoch=7))
     assert state.position == FetchPosition(3, 7)
-    desk.put(0, 3, 5)
-    desk.read()
+    harness.put(0, 3, 5)
+    harness.read()
     assert state.position == FetchPosition(5, 0)  # the epoch of the batch
 
 
@@ -282,9 +282,9 @@ def test_the_leader_epoch_moves_with_the_offset() -> None:
 def test_an_interrupt_while_decoding_has_the_partition_fetched_again(
     raised: type[BaseException], decoded_before: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    desk = Desk(0, 0)
-    desk.put(0, 0, 3)
-    desk.put(1, 0, 5)
+    harness = PolledBatchHarness(0, 0)
+    harness.put(0, 0, 3)
+    harness.put(1, 0, 5)
     part: Callable[..., Any] = BatchDecoder.part
 
     def interrupted(decoder: BatchDecoder, max_bytes: int) -> Any:
@@ -295,25 +295,25 @@ def test_an_interrupt_while_decoding_has_the_partition_fetched_again(
 
     monkeypatch.setattr(BatchDecoder, "part", interrupted)
     with pytest.raises(raised):
-        desk.buffer.take(100)
+        harness.buffer.take(100)
     monkeypatch.undo()
-    assert desk.positions() == [0, 0]
-    (refetched,) = desk.refetched
-    assert refetched is desk.states[1 if decoded_before else 0]
-    number = desk.states.index(refetched)
-    desk.buffer.follow(refetched)
+    assert harness.positions() == [0, 0]
+    (refetched,) = harness.refetched
+    assert refetched is harness.states[1 if decoded_before else 0]
+    number = harness.states.index(refetched)
+    harness.buffer.follow(refetched)
     assert refetched.fetching.offset == 0
-    desk.put(number, 0, 3 if number == 0 else 5)
-    assert sorted(desk.read()) == of(0, 0, 3) + of(1, 0, 5)
+    harness.put(number, 0, 3 if number == 0 else 5)
+    assert sorted(harness.read()) == of(0, 0, 3) + of(1, 0, 5)
 
 
 def test_a_take_ends_when_it_has_made_as_much_as_one_batch_may_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fetch_buffer, "DECODED_BYTES", 1)
-    desk = Desk(0, max_decompressed_batch_bytes=100)
+    harness = PolledBatchHarness(0, max_decompressed_batch_bytes=100)
     for number in range(20):
-        desk.put(0, number, number + 1)
+        harness.put(0, number, number + 1)
     reads = []
-    while read := desk.read():
+    while read := harness.read():
         reads.append(len(read))
     assert sum(reads) == 20
     assert max(reads) < 5

@@ -17,7 +17,7 @@ from kafka.errors import (
     WireFormatError,
 )
 from unit.consumer.batches import at
-from unit.consumer.fake_leader import Bench, metadata
+from unit.consumer.fake_leader import FetcherHarness, metadata
 from unit.consumer.fetch.test_fetcher import play
 
 ID, OTHER_ID = uuid.UUID(int=1), uuid.UUID(int=2)
@@ -28,38 +28,38 @@ def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
 
 
 def test_a_topic_that_leaves_the_metadata_while_it_is_fetched_loses_no_answer() -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.leaders.version, bench.leaders.topic_id = 13, ID
-        bench.leaders.metadata = metadata({0: 1}, topic_id=ID)
-        bench.leaders.hold = asyncio.Event()
-        bench.leaders.ends[0] = 10
-        bench.assign(0)
+    async def scenario(harness: FetcherHarness) -> None:
+        harness.leaders.version, harness.leaders.topic_id = 13, ID
+        harness.leaders.metadata = metadata({0: 1}, topic_id=ID)
+        harness.leaders.hold = asyncio.Event()
+        harness.leaders.ends[0] = 10
+        harness.assign(0)
         await asyncio.sleep(0.1)
-        assert bench.leaders.requests[0][2].topics[0].topic_id == ID
-        bench.leaders.metadata = metadata({})  # a refresh found it deleted, or was given a part only
-        bench.leaders.metadata._topics.pop("t", None)
-        bench.leaders.hold.set()
-        assert len(await bench.read(10)) == 10
+        assert harness.leaders.requests[0][2].topics[0].topic_id == ID
+        harness.leaders.metadata = metadata({})  # a refresh found it deleted, or was given a part only
+        harness.leaders.metadata._topics.pop("t", None)
+        harness.leaders.hold.set()
+        assert len(await harness.read(10)) == 10
 
     play(scenario, {0: 1})
 
 
 def test_an_answer_for_a_topic_that_was_made_anew_meanwhile_is_dropped() -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.leaders.version, bench.leaders.topic_id = 13, ID
-        bench.leaders.metadata = metadata({0: 1}, topic_id=ID)
-        bench.leaders.hold = asyncio.Event()
-        bench.leaders.ends[0] = 10
-        bench.assign(0)
+    async def scenario(harness: FetcherHarness) -> None:
+        harness.leaders.version, harness.leaders.topic_id = 13, ID
+        harness.leaders.metadata = metadata({0: 1}, topic_id=ID)
+        harness.leaders.hold = asyncio.Event()
+        harness.leaders.ends[0] = 10
+        harness.assign(0)
         await asyncio.sleep(0.1)
-        bench.leaders.metadata = metadata({0: 1}, topic_id=OTHER_ID)
-        bench.fetcher.refresh_all()
-        bench.leaders.hold.set()
+        harness.leaders.metadata = metadata({0: 1}, topic_id=OTHER_ID)
+        harness.fetcher.refresh_all()
+        harness.leaders.hold.set()
         await asyncio.sleep(0.0005)
-        assert bench.buffer.nbytes == 0
-        bench.leaders.topic_id = OTHER_ID
-        assert len(await bench.read(10)) == 10
-        assert bench.leaders.requests[-1][2].topics[0].topic_id == OTHER_ID
+        assert harness.buffer.nbytes == 0
+        harness.leaders.topic_id = OTHER_ID
+        assert len(await harness.read(10)) == 10
+        assert harness.leaders.requests[-1][2].topics[0].topic_id == OTHER_ID
 
     play(scenario, {0: 1})
 
@@ -68,14 +68,14 @@ def test_an_answer_for_a_topic_that_was_made_anew_meanwhile_is_dropped() -> None
 def test_sessions_refused_again_and_again_are_asked_for_with_pauses(
     code: int, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.leaders.always = code
-        bench.assign(0)
+    async def scenario(harness: FetcherHarness) -> None:
+        harness.leaders.always = code
+        harness.assign(0)
         await asyncio.sleep(20)
-        assert 10 < len(bench.leaders.requests) < 60
-        bench.leaders.always = None
-        bench.leaders.ends[0] = 5
-        assert len(await bench.read(5)) == 5
+        assert 10 < len(harness.leaders.requests) < 60
+        harness.leaders.always = None
+        harness.leaders.ends[0] = 5
+        assert len(await harness.read(5)) == 5
         await asyncio.sleep(1)
 
     with caplog.at_level(logging.INFO):
@@ -86,111 +86,111 @@ def test_sessions_refused_again_and_again_are_asked_for_with_pauses(
 
 
 def test_offsets_out_of_range_again_and_again_are_told_with_pauses() -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.leaders.ends[0] = -1  # no offset is in range
-        bench.assign(0, offset=50)
+    async def scenario(harness: FetcherHarness) -> None:
+        harness.leaders.ends[0] = -1  # no offset is in range
+        harness.assign(0, offset=50)
         told = 0
         deadline = asyncio.get_running_loop().time() + 20
         while asyncio.get_running_loop().time() < deadline:
-            bench.buffer.take(1)  # which follows the policy
+            harness.buffer.take(1)  # which follows the policy
             told += 1
-            bench.data.clear()
-            await bench.data.wait()
+            harness.data.clear()
+            await harness.data.wait()
         assert 10 < told < 60
-        bench.leaders.ends[0] = 5
-        assert len(await bench.read(5)) == 5
+        harness.leaders.ends[0] = 5
+        assert len(await harness.read(5)) == 5
 
     play(scenario, {0: 1}, auto_offset_reset="earliest")
 
 
 def test_a_seek_while_an_offset_out_of_range_is_not_told_yet_is_read_from() -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.leaders.ends[0] = -1  # no offset is in range
-        (state,) = bench.assign(0, offset=50)
+    async def scenario(harness: FetcherHarness) -> None:
+        harness.leaders.ends[0] = -1  # no offset is in range
+        (state,) = harness.assign(0, offset=50)
         for _ in range(5):
-            await bench.data.wait()
-            bench.data.clear()
-            bench.buffer.take(1)  # which follows the policy
+            await harness.data.wait()
+            harness.data.clear()
+            harness.buffer.take(1)  # which follows the policy
         await asyncio.sleep(0.01)  # the next time is told after a pause
         assert state.fetching.offset is None
-        bench.leaders.ends[0] = 5
-        bench.seek(state, 0)
+        harness.leaders.ends[0] = 5
+        harness.seek(state, 0)
         await asyncio.sleep(20)
-        bench.leaders.ends[0] = 10
-        assert len(await bench.read(10)) == 10
+        harness.leaders.ends[0] = 10
+        assert len(await harness.read(10)) == 10
 
     play(scenario, {0: 1}, auto_offset_reset="earliest")
 
 
 def test_an_offset_out_of_range_is_told_at_once_the_first_time() -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.leaders.ends[0] = 5
+    async def scenario(harness: FetcherHarness) -> None:
+        harness.leaders.ends[0] = 5
         started = asyncio.get_running_loop().time()
-        (state,) = bench.assign(0, offset=50)
-        await bench.data.wait()
+        (state,) = harness.assign(0, offset=50)
+        await harness.data.wait()
         assert asyncio.get_running_loop().time() - started < 0.05
         with pytest.raises(OffsetOutOfRangeError):
-            bench.buffer.take(1)
+            harness.buffer.take(1)
         assert at(state) == 50
 
     play(scenario, {0: 1}, auto_offset_reset="none")
 
 
-def named(bench: Bench, topic_id: uuid.UUID, version: int) -> None:
+def named(harness: FetcherHarness, topic_id: uuid.UUID, version: int) -> None:
     """Have new metadata: brokers that are asked by name say in them which topic has the name."""
-    bench.leaders.metadata = metadata({0: 1}, topic_id=topic_id)
-    bench.leaders.metadata.version = version
-    bench.fetcher.refresh_all()
+    harness.leaders.metadata = metadata({0: 1}, topic_id=topic_id)
+    harness.leaders.metadata.version = version
+    harness.fetcher.refresh_all()
 
 
 def test_an_offset_that_is_out_of_range_in_another_topic_of_the_name_is_not_told() -> None:
-    async def scenario(bench: Bench) -> None:
-        named(bench, ID, 1)
-        bench.leaders.ends[0] = 50
-        (state,) = bench.assign(0, offset=40)
-        assert len(await bench.read(10)) == 10
-        bench.leaders.errors[0] = [(3, -1), (3, -1)]  # deleted, then created again
-        bench.leaders.ends[0] = 3
-        bench.fetcher.refresh_all()
+    async def scenario(harness: FetcherHarness) -> None:
+        named(harness, ID, 1)
+        harness.leaders.ends[0] = 50
+        (state,) = harness.assign(0, offset=40)
+        assert len(await harness.read(10)) == 10
+        harness.leaders.errors[0] = [(3, -1), (3, -1)]  # deleted, then created again
+        harness.leaders.ends[0] = 3
+        harness.fetcher.refresh_all()
         await asyncio.sleep(1)
-        assert bench.stale >= 1
-        named(bench, ID, 2)  # an answer that was on its way
+        assert harness.stale >= 1
+        named(harness, ID, 2)  # an answer that was on its way
         await asyncio.sleep(0.3)
         assert list(state.buffer.items) == []
-        named(bench, OTHER_ID, 3)
-        assert len(await bench.read(3)) == 3
-        assert bench.replaced == [state]
+        named(harness, OTHER_ID, 3)
+        assert len(await harness.read(3)) == 3
+        assert harness.replaced == [state]
 
     play(scenario, {0: 1}, auto_offset_reset="none")
 
 
 @pytest.mark.parametrize("refreshed", [True, False])
 def test_an_offset_out_of_range_is_told_once_the_topic_proves_to_be_the_same_or_nobody_says(refreshed: bool) -> None:
-    async def scenario(bench: Bench) -> None:
-        named(bench, ID, 1)
-        bench.leaders.ends[0] = 5
-        bench.assign(0, offset=50)
+    async def scenario(harness: FetcherHarness) -> None:
+        named(harness, ID, 1)
+        harness.leaders.ends[0] = 5
+        harness.assign(0, offset=50)
         await asyncio.sleep(0.05)
-        assert not bench.data.is_set()
+        assert not harness.data.is_set()
         if refreshed:
-            named(bench, ID, 3)
+            named(harness, ID, 3)
         started = asyncio.get_running_loop().time()
-        await bench.data.wait()
+        await harness.data.wait()
         assert asyncio.get_running_loop().time() - started < (1 if refreshed else 20)
         with pytest.raises(OffsetOutOfRangeError):
-            bench.buffer.take(1)
+            harness.buffer.take(1)
 
     play(scenario, {0: 1}, auto_offset_reset="none")
 
 
 def test_an_offset_out_of_range_in_a_topic_asked_for_by_its_id_is_told_at_once() -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.leaders.version, bench.leaders.topic_id = 13, ID
-        named(bench, ID, 1)
-        bench.leaders.ends[0] = 5
+    async def scenario(harness: FetcherHarness) -> None:
+        harness.leaders.version, harness.leaders.topic_id = 13, ID
+        named(harness, ID, 1)
+        harness.leaders.ends[0] = 5
         started = asyncio.get_running_loop().time()
-        bench.assign(0, offset=50)
-        await bench.data.wait()
+        harness.assign(0, offset=50)
+        await harness.data.wait()
         assert asyncio.get_running_loop().time() - started < 0.05
 
     play(scenario, {0: 1}, auto_offset_reset="none")
@@ -200,14 +200,14 @@ def test_an_offset_out_of_range_in_a_topic_asked_for_by_its_id_is_told_at_once()
 def test_a_broker_that_cannot_be_read_from_is_in_the_log_at_once_and_then_rarely(
     error: Exception, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.leaders.always = error
-        bench.assign(0)
+    async def scenario(harness: FetcherHarness) -> None:
+        harness.leaders.always = error
+        harness.assign(0)
         await asyncio.sleep(0.1)
         assert len(warnings(caplog)) == 1
         await asyncio.sleep(45)
         assert len(warnings(caplog)) == 2
-        assert bench.failed == []
+        assert harness.failed == []
 
     play(scenario, {0: 1})
     assert str(error) in warnings(caplog)[0]
@@ -215,11 +215,11 @@ def test_a_broker_that_cannot_be_read_from_is_in_the_log_at_once_and_then_rarely
 
 @pytest.mark.parametrize("error", [SaslAuthenticationFailedError("no"), UnsupportedVersionError("Fetch")])
 def test_what_no_repetition_mends_is_told_to_the_caller(error: Exception) -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.leaders.failures = [error]
-        bench.assign(0)
+    async def scenario(harness: FetcherHarness) -> None:
+        harness.leaders.failures = [error]
+        harness.assign(0)
         await asyncio.sleep(1)
-        assert bench.failed == [error]
+        assert harness.failed == [error]
 
     play(scenario, {0: 1})
 
@@ -227,15 +227,15 @@ def test_what_no_repetition_mends_is_told_to_the_caller(error: Exception) -> Non
 def test_fetching_goes_on_if_what_follows_from_a_failure_fails_too(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def scenario(bench: Bench) -> None:
+    async def scenario(harness: FetcherHarness) -> None:
         def broken(*args: object) -> None:
             raise ValueError("a fault")
 
-        monkeypatch.setattr(bench.fetcher, "fetch_failed", broken)
-        bench.leaders.failures = [KafkaConnectionError("gone")]
-        bench.leaders.ends[0] = 3
-        bench.assign(0)
-        assert len(await bench.read(3)) == 3
+        monkeypatch.setattr(harness.fetcher, "fetch_failed", broken)
+        harness.leaders.failures = [KafkaConnectionError("gone")]
+        harness.leaders.ends[0] = 3
+        harness.assign(0)
+        assert len(await harness.read(3)) == 3
 
     play(scenario, {0: 1})
     assert "what follows from a failed fetch could not be done" in caplog.text
@@ -244,81 +244,81 @@ def test_fetching_goes_on_if_what_follows_from_a_failure_fails_too(
 def test_an_error_of_a_partition_that_stays_is_a_warning_and_tried_with_growing_pauses(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.leaders.errors[0] = [(6, -1)] * 1_000
-        bench.assign(0)
+    async def scenario(harness: FetcherHarness) -> None:
+        harness.leaders.errors[0] = [(6, -1)] * 1_000
+        harness.assign(0)
         await asyncio.sleep(20)
-        assert 10 < 1_000 - len(bench.leaders.errors[0]) < 60
+        assert 10 < 1_000 - len(harness.leaders.errors[0]) < 60
         assert len(warnings(caplog)) == 1
         assert "partition 0 of topic 't' at offset 0 has failed 3 times" in warnings(caplog)[0]
-        bench.leaders.errors[0].clear()
-        bench.leaders.ends[0] = 3
-        assert len(await bench.read(3)) == 3
+        harness.leaders.errors[0].clear()
+        harness.leaders.ends[0] = 3
+        assert len(await harness.read(3)) == 3
 
     play(scenario, {0: 1})
 
 
 def test_a_leader_that_moves_is_no_warning(caplog: pytest.LogCaptureFixture) -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.leaders.errors[0] = [(6, -1)]
-        bench.leaders.ends[0] = 3
-        bench.assign(0)
-        assert len(await bench.read(3)) == 3
+    async def scenario(harness: FetcherHarness) -> None:
+        harness.leaders.errors[0] = [(6, -1)]
+        harness.leaders.ends[0] = 3
+        harness.assign(0)
+        assert len(await harness.read(3)) == 3
 
     play(scenario, {0: 1})
     assert warnings(caplog) == []
 
 
 def test_a_failed_fetch_keeps_the_session_named_so_that_the_broker_replaces_it() -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.leaders.ends[0] = 5
-        bench.assign(0)
-        await bench.read(5)
-        bench.leaders.failures = [KafkaConnectionError("gone")]
+    async def scenario(harness: FetcherHarness) -> None:
+        harness.leaders.ends[0] = 5
+        harness.assign(0)
+        await harness.read(5)
+        harness.leaders.failures = [KafkaConnectionError("gone")]
         await asyncio.sleep(3)
-        new = [request.session_id for _, _, request in bench.leaders.requests if request.session_epoch == 0]
+        new = [request.session_id for _, _, request in harness.leaders.requests if request.session_epoch == 0]
         assert new == [0, 7]
 
     play(scenario, {0: 1})
 
 
 def test_a_throttled_client_sends_nothing_until_the_time_is_over() -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.leaders.throttle_ms = 5_000
-        bench.leaders.ends[0] = 100
-        bench.assign(0)
+    async def scenario(harness: FetcherHarness) -> None:
+        harness.leaders.throttle_ms = 5_000
+        harness.leaders.ends[0] = 100
+        harness.assign(0)
         await asyncio.sleep(20)
-        assert len(bench.leaders.requests) == 4
-        assert len(await bench.read(40)) == 40
+        assert len(harness.leaders.requests) == 4
+        assert len(await harness.read(40)) == 40
 
     play(scenario, {0: 1})
 
 
 def test_nothing_evades_a_throttle_by_way_of_the_other_connection() -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.leaders.throttle_ms = 5_000
-        bench.leaders.ends[0] = 100
-        (state,) = bench.assign(0)
+    async def scenario(harness: FetcherHarness) -> None:
+        harness.leaders.throttle_ms = 5_000
+        harness.leaders.ends[0] = 100
+        (state,) = harness.assign(0)
         await asyncio.sleep(1)
         for offset in (20, 40, 60):
-            bench.seek(state, offset)
+            harness.seek(state, offset)
             await asyncio.sleep(0.5)
-        assert len(bench.leaders.requests) == 1
+        assert len(harness.leaders.requests) == 1
         await asyncio.sleep(5)
-        assert [bench.named(index) for index in range(2)] == [{0: 0}, {0: 60}]
+        assert [harness.named(index) for index in range(2)] == [{0: 0}, {0: 60}]
 
     play(scenario, {0: 1})
 
 
 @pytest.mark.parametrize(("version", "seconds"), [(7, 0), (8, 45)])
 def test_a_broker_that_has_waited_itself_is_not_waited_for_again(version: int, seconds: int) -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.leaders.version = version
-        bench.leaders.throttle_ms = 5_000
-        bench.leaders.ends[0] = 100
-        bench.assign(0)
+    async def scenario(harness: FetcherHarness) -> None:
+        harness.leaders.version = version
+        harness.leaders.throttle_ms = 5_000
+        harness.leaders.ends[0] = 100
+        harness.assign(0)
         begun = asyncio.get_running_loop().time()
-        await bench.read(100, patience_s=60)
+        await harness.read(100, patience_s=60)
         assert asyncio.get_running_loop().time() - begun == pytest.approx(seconds, abs=1)
 
     play(scenario, {0: 1})
@@ -331,32 +331,32 @@ def test_the_frame_of_an_answer_that_is_not_wanted_any_more_goes_back() -> None:
         def release(self) -> None:
             self.released += 1
 
-    async def scenario(bench: Bench) -> None:
+    async def scenario(harness: FetcherHarness) -> None:
         frame: Any = Frame()
-        bench.leaders.frame = frame
-        bench.leaders.ends[0] = 10
-        bench.leaders.hold = asyncio.Event()
-        (state,) = bench.assign(0)
+        harness.leaders.frame = frame
+        harness.leaders.ends[0] = 10
+        harness.leaders.hold = asyncio.Event()
+        (state,) = harness.assign(0)
         await asyncio.sleep(0.1)
-        bench.subscription.assign_from_user([])
-        bench.buffer.discard(state)
-        bench.fetcher.forget(state)
-        bench.leaders.hold.set()
+        harness.subscription.assign_from_user([])
+        harness.buffer.discard(state)
+        harness.fetcher.forget(state)
+        harness.leaders.hold.set()
         await asyncio.sleep(0.01)
-        assert bench.buffer.nbytes == 0
+        assert harness.buffer.nbytes == 0
         assert frame.released == 1
 
     play(scenario, {0: 1})
 
 
 def test_failures_with_answers_between_them_are_not_counted_together(caplog: pytest.LogCaptureFixture) -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.assign(0)
+    async def scenario(harness: FetcherHarness) -> None:
+        harness.assign(0)
         for end in range(1, 6):
-            bench.leaders.errors[0] = [(6, -1)]
+            harness.leaders.errors[0] = [(6, -1)]
             await asyncio.sleep(1)
-            bench.leaders.ends[0] = end
-            assert await bench.read(1) == [(0, end - 1)]
+            harness.leaders.ends[0] = end
+            assert await harness.read(1) == [(0, end - 1)]
 
     play(scenario, {0: 1})
     assert warnings(caplog) == []
@@ -364,10 +364,10 @@ def test_failures_with_answers_between_them_are_not_counted_together(caplog: pyt
 
 @pytest.mark.parametrize(("leader", "noted"), [(0, True), (-1, False)])
 def test_a_leader_that_a_broker_names_is_noted(leader: int, noted: bool) -> None:
-    async def scenario(bench: Bench) -> None:
-        (state,) = bench.assign(0)
-        bench.leaders.errors[0] = [(6, leader)]
+    async def scenario(harness: FetcherHarness) -> None:
+        (state,) = harness.assign(0)
+        harness.leaders.errors[0] = [(6, leader)]
         await asyncio.sleep(1)
-        assert bench.leaders.noted == ([(state.tp, leader, 9)] if noted else [])
+        assert harness.leaders.noted == ([(state.tp, leader, 9)] if noted else [])
 
     play(scenario, {0: 1})

@@ -30,7 +30,7 @@ T = [TopicPartition("t", number) for number in range(4)]
 REQUEST_TIMEOUT_MS = 1_000
 
 
-class Bench:
+class OffsetSearchHarness:
     """Two brokers, which lead the four partitions of `t` in turn."""
 
     def __init__(self) -> None:
@@ -42,11 +42,11 @@ class Bench:
         self.lookup = OffsetsForTimes(ListOffsets(self.cluster, "read_uncommitted", REQUEST_TIMEOUT_MS), policy).find
 
 
-def on_bench(scenario: Callable[[Bench], Awaitable[None]]) -> None:
+def with_harness(scenario: Callable[[OffsetSearchHarness], Awaitable[None]]) -> None:
     async def main() -> None:
-        bench = Bench()
-        await scenario(bench)
-        await bench.cluster.close()
+        harness = OffsetSearchHarness()
+        await scenario(harness)
+        await harness.cluster.close()
         await asyncio.sleep(0)
         assert asyncio.all_tasks() == {asyncio.current_task()}
 
@@ -54,202 +54,202 @@ def on_bench(scenario: Callable[[Bench], Awaitable[None]]) -> None:
 
 
 def test_each_leader_is_asked_once_for_all_of_its_partitions() -> None:
-    async def scenario(bench: Bench) -> None:
-        found = await bench.lookup({T[0]: EARLIEST, T[1]: 55, T[2]: LATEST}, 1_000)
+    async def scenario(harness: OffsetSearchHarness) -> None:
+        found = await harness.lookup({T[0]: EARLIEST, T[1]: 55, T[2]: LATEST}, 1_000)
         assert found == {
             T[0]: OffsetAndTimestamp(0, 1, -1),
             T[1]: OffsetAndTimestamp(55, 56, -1),
             T[2]: OffsetAndTimestamp(100, 101, -1),
         }
-        assert sorted(bench.ends.asked) == [(1, [0, 2]), (2, [1])]
+        assert sorted(harness.ends.asked) == [(1, [0, 2]), (2, [1])]
 
-    on_bench(scenario)
+    with_harness(scenario)
 
 
 def test_nothing_to_look_up_asks_nobody() -> None:
-    async def scenario(bench: Bench) -> None:
-        assert await bench.lookup({}, 1_000) == {}
-        assert bench.ends.asked == []
+    async def scenario(harness: OffsetSearchHarness) -> None:
+        assert await harness.lookup({}, 1_000) == {}
+        assert harness.ends.asked == []
 
-    on_bench(scenario)
+    with_harness(scenario)
 
 
 def test_what_may_pass_is_asked_again_with_fresh_metadata() -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.ends.errors = {0: [6, 74, 78]}
-        found = await bench.lookup({T[0]: LATEST, T[2]: LATEST}, 10_000)
+    async def scenario(harness: OffsetSearchHarness) -> None:
+        harness.ends.errors = {0: [6, 74, 78]}
+        found = await harness.lookup({T[0]: LATEST, T[2]: LATEST}, 10_000)
         assert len(found) == 2
-        assert bench.ends.asked == [(1, [0, 2]), (1, [0]), (1, [0]), (1, [0])]
-        assert bench.cluster.refreshes == 3
+        assert harness.ends.asked == [(1, [0, 2]), (1, [0]), (1, [0]), (1, [0])]
+        assert harness.cluster.refreshes == 3
 
-    on_bench(scenario)
+    with_harness(scenario)
 
 
 def test_a_partition_that_has_moved_is_asked_for_at_its_new_leader() -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.ends.errors = {0: [6]}
-        bench.cluster.lead(0, 2, 1)
-        await bench.lookup({T[0]: LATEST}, 10_000)
-        assert bench.ends.asked == [(1, [0]), (2, [0])]
+    async def scenario(harness: OffsetSearchHarness) -> None:
+        harness.ends.errors = {0: [6]}
+        harness.cluster.lead(0, 2, 1)
+        await harness.lookup({T[0]: LATEST}, 10_000)
+        assert harness.ends.asked == [(1, [0]), (2, [0])]
 
-    on_bench(scenario)
+    with_harness(scenario)
 
 
 def test_a_leader_that_appears_later_is_found() -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.cluster.lead(0, -1, 1)
-        bench.cluster.publish(["t"])
-        asyncio.get_running_loop().call_later(5, bench.cluster.lead, 0, 2, 2)
-        assert (await bench.lookup({T[0]: LATEST}, 10_000))[T[0]].offset == 100
+    async def scenario(harness: OffsetSearchHarness) -> None:
+        harness.cluster.lead(0, -1, 1)
+        harness.cluster.publish(["t"])
+        asyncio.get_running_loop().call_later(5, harness.cluster.lead, 0, 2, 2)
+        assert (await harness.lookup({T[0]: LATEST}, 10_000))[T[0]].offset == 100
 
-    on_bench(scenario)
+    with_harness(scenario)
 
 
 def test_a_topic_that_is_not_known_yet_costs_one_refresh_and_no_pause() -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.cluster.topics["u"] = 1
+    async def scenario(harness: OffsetSearchHarness) -> None:
+        harness.cluster.topics["u"] = 1
         before = asyncio.get_running_loop().time()
-        await bench.lookup({TopicPartition("u", 0): LATEST}, 10_000)
-        assert bench.cluster.refreshes == 1
+        await harness.lookup({TopicPartition("u", 0): LATEST}, 10_000)
+        assert harness.cluster.refreshes == 1
         assert asyncio.get_running_loop().time() - before < 0.11
 
-    on_bench(scenario)
+    with_harness(scenario)
 
 
 def test_a_lookup_gives_up_when_its_time_is_up_and_says_what_for() -> None:
-    async def scenario(bench: Bench) -> None:
+    async def scenario(harness: OffsetSearchHarness) -> None:
         with pytest.raises(KafkaTimeoutError, match=r"1 of 2 partitions.*t-7.*has no partition 7"):
-            await bench.lookup({T[0]: LATEST, TopicPartition("t", 7): LATEST}, 2_000)
+            await harness.lookup({T[0]: LATEST, TopicPartition("t", 7): LATEST}, 2_000)
 
-    on_bench(scenario)
+    with_harness(scenario)
 
 
 def test_a_silent_leader_is_named_and_the_others_have_answered_long_before() -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.ends.silent = {2}
+    async def scenario(harness: OffsetSearchHarness) -> None:
+        harness.ends.silent = {2}
         with pytest.raises(KafkaTimeoutError, match=r"1 of 2 partitions within 5000 ms \(t-1: .*no answer"):
-            await bench.lookup({T[0]: LATEST, T[1]: LATEST}, 5_000)
-        assert bench.ends.asked.count((1, [0])) == 1
-        assert bench.ends.asked.count((2, [1])) > 2
+            await harness.lookup({T[0]: LATEST, T[1]: LATEST}, 5_000)
+        assert harness.ends.asked.count((1, [0])) == 1
+        assert harness.ends.asked.count((2, [1])) > 2
 
-    on_bench(scenario)
+    with_harness(scenario)
 
 
 @pytest.mark.parametrize(
     ("code", "error"), [(29, TopicAuthorizationFailedError), (43, UnsupportedForMessageFormatError)]
 )
 def test_what_does_not_pass_is_raised_at_once_whoever_is_silent(code: int, error: type[KafkaError]) -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.ends.errors = {0: code}
-        bench.ends.silent = {2}
+    async def scenario(harness: OffsetSearchHarness) -> None:
+        harness.ends.errors = {0: code}
+        harness.ends.silent = {2}
         before = asyncio.get_running_loop().time()
         with pytest.raises(error):
-            await bench.lookup({T[0]: 5, T[1]: 5}, 60_000)
+            await harness.lookup({T[0]: 5, T[1]: 5}, 60_000)
         assert asyncio.get_running_loop().time() - before < 0.1
 
-    on_bench(scenario)
+    with_harness(scenario)
 
 
 @pytest.mark.parametrize("failure", ["answer", "leader"])
 def test_pauses_grow_while_it_fails(failure: str) -> None:
-    async def scenario(bench: Bench) -> None:
+    async def scenario(harness: OffsetSearchHarness) -> None:
         if failure == "answer":
-            bench.ends.errors = {0: 6}
+            harness.ends.errors = {0: 6}
         else:
-            bench.cluster.lead(0, -1, 1)
-            bench.cluster.publish(["t"])
+            harness.cluster.lead(0, -1, 1)
+            harness.cluster.publish(["t"])
         with pytest.raises(KafkaTimeoutError):
-            await bench.lookup({T[0]: LATEST}, 60_000)
-        assert 40 < bench.cluster.refreshes < 65  # a second each, and the tenth that a refresh takes
+            await harness.lookup({T[0]: LATEST}, 60_000)
+        assert 40 < harness.cluster.refreshes < 65  # a second each, and the tenth that a refresh takes
 
-    on_bench(scenario)
+    with_harness(scenario)
 
 
 def test_of_several_errors_the_first_is_raised_and_none_is_left_behind(caplog: pytest.LogCaptureFixture) -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.ends.errors = {0: 29, 1: 29, 2: 43}
+    async def scenario(harness: OffsetSearchHarness) -> None:
+        harness.ends.errors = {0: 29, 1: 29, 2: 43}
         with pytest.raises((TopicAuthorizationFailedError, UnsupportedForMessageFormatError)):
-            await bench.lookup({T[0]: LATEST, T[1]: LATEST, T[2]: LATEST}, 1_000)
+            await harness.lookup({T[0]: LATEST, T[1]: LATEST, T[2]: LATEST}, 1_000)
 
-    on_bench(scenario)
+    with_harness(scenario)
     gc.collect()  # a task that failed unseen says so when it is collected
     assert [record.getMessage() for record in caplog.records if record.name == "asyncio"] == []
 
 
 def test_an_old_broker_tells_the_ends_but_not_the_offsets_of_times() -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.cluster.versions["ListOffsets"] = (0, 0)
-        found = await bench.lookup({T[0]: EARLIEST, T[1]: LATEST}, 1_000)
+    async def scenario(harness: OffsetSearchHarness) -> None:
+        harness.cluster.versions["ListOffsets"] = (0, 0)
+        found = await harness.lookup({T[0]: EARLIEST, T[1]: LATEST}, 1_000)
         assert {tp.partition: each.offset for tp, each in found.items()} == {0: 0, 1: 100}
         for times in ({T[0]: 0}, {T[0]: 5, T[2]: LATEST}):
             with pytest.raises(UnsupportedVersionError):
-                await bench.lookup(times, 1_000)
-        bench.cluster.versions["ListOffsets"] = (0, 6)
-        bench.cluster.cut(1)
-        assert (await bench.lookup({T[0]: 0}, 1_000))[T[0]].offset == 0
+                await harness.lookup(times, 1_000)
+        harness.cluster.versions["ListOffsets"] = (0, 6)
+        harness.cluster.cut(1)
+        assert (await harness.lookup({T[0]: 0}, 1_000))[T[0]].offset == 0
         with pytest.raises(UnsupportedVersionError):
-            await bench.lookup({T[0]: MAX_TIMESTAMP}, 1_000)
+            await harness.lookup({T[0]: MAX_TIMESTAMP}, 1_000)
 
-    on_bench(scenario)
+    with_harness(scenario)
 
 
 def test_what_is_none_of_kafkas_errors_reaches_the_caller() -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.cluster.script("ListOffsets", OSError("on purpose"))
+    async def scenario(harness: OffsetSearchHarness) -> None:
+        harness.cluster.script("ListOffsets", OSError("on purpose"))
         with pytest.raises(OSError, match="on purpose"):
-            await bench.lookup({T[0]: 5}, 60_000)
+            await harness.lookup({T[0]: 5}, 60_000)
 
-    on_bench(scenario)
+    with_harness(scenario)
 
 
 def test_metadata_that_cannot_be_had_are_told_of_and_asked_for_again(caplog: pytest.LogCaptureFixture) -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.ends.errors = {0: [6, 6]}
-        bench.cluster.metadata_errors = [KafkaConnectionError("on purpose")]
-        assert (await bench.lookup({T[0]: LATEST}, 10_000))[T[0]].offset == 100
+    async def scenario(harness: OffsetSearchHarness) -> None:
+        harness.ends.errors = {0: [6, 6]}
+        harness.cluster.metadata_errors = [KafkaConnectionError("on purpose")]
+        assert (await harness.lookup({T[0]: LATEST}, 10_000))[T[0]].offset == 100
 
-    on_bench(scenario)
+    with_harness(scenario)
     told = [record.getMessage() for record in caplog.records if "on purpose" in record.getMessage()]
     assert len(told) == 1
     assert told[0].startswith("refreshing metadata to look up offsets failed")
 
 
 def test_a_broker_that_answers_again_is_said_to_work(caplog: pytest.LogCaptureFixture) -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.ends.errors = {0: [6]}
-        await bench.lookup({T[0]: LATEST}, 10_000)
+    async def scenario(harness: OffsetSearchHarness) -> None:
+        harness.ends.errors = {0: [6]}
+        await harness.lookup({T[0]: LATEST}, 10_000)
 
     with caplog.at_level(logging.INFO, "test"):
-        on_bench(scenario)
+        with_harness(scenario)
     told = [record.getMessage() for record in caplog.records if record.name == "test"]
     assert told[-1] == "looking up offsets on broker 1 works again"
 
 
 def test_an_error_after_the_first_that_does_not_pass_is_not_told(caplog: pytest.LogCaptureFixture) -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.ends.errors = {0: 29, 2: 43}  # one broker leads both
+    async def scenario(harness: OffsetSearchHarness) -> None:
+        harness.ends.errors = {0: 29, 2: 43}  # one broker leads both
         with pytest.raises(TopicAuthorizationFailedError):
-            await bench.lookup({T[0]: LATEST, T[2]: LATEST}, 1_000)
+            await harness.lookup({T[0]: LATEST, T[2]: LATEST}, 1_000)
 
-    on_bench(scenario)
+    with_harness(scenario)
     gc.collect()
     assert [record.getMessage() for record in caplog.records if record.name == "asyncio"] == []
 
 
 def test_partitions_of_several_leaders_are_all_asked_for_once_these_are_known() -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.cluster.topics["u"] = 4
+    async def scenario(harness: OffsetSearchHarness) -> None:
+        harness.cluster.topics["u"] = 4
         wanted = {TopicPartition("u", number): LATEST for number in range(4)}
-        assert (await bench.lookup(wanted, 10_000)).keys() == wanted.keys()
+        assert (await harness.lookup(wanted, 10_000)).keys() == wanted.keys()
 
-    on_bench(scenario)
+    with_harness(scenario)
 
 
 def test_the_first_pause_is_that_of_one_failure() -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.ends.errors = {0: [6]}
-        await bench.lookup({T[0]: LATEST}, 10_000)
-        first, second = bench.cluster.times("ListOffsets")
+    async def scenario(harness: OffsetSearchHarness) -> None:
+        harness.ends.errors = {0: [6]}
+        await harness.lookup({T[0]: LATEST}, 10_000)
+        first, second = harness.cluster.times("ListOffsets")
         assert second - first < 0.12 + 0.1 + 0.01  # the pause, the refresh, the answers
 
-    on_bench(scenario)
+    with_harness(scenario)

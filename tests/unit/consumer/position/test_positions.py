@@ -34,7 +34,7 @@ T0, T1, T2 = (TopicPartition("t", number) for number in range(3))
 U0 = TopicPartition("u", 0)
 
 
-class Bench:
+class ResolverHarness:
     """A resolver over two brokers, of which 1 leads partitions 0 and 2 and 2 leads 1, and scripted commits."""
 
     def __init__(
@@ -91,17 +91,17 @@ class Bench:
         return {state.tp.partition: at(state) for state in self.subscription.states()}
 
 
-Scenario = Callable[[Bench], Awaitable[None]]
+Scenario = Callable[[ResolverHarness], Awaitable[None]]
 
 
 def resolve(
     scenario: Scenario, strategy: int | None, committed: dict[TopicPartition, Any] | None, *assigned: TopicPartition
 ) -> None:
     async def main() -> None:
-        bench = Bench(strategy, committed, *assigned)
-        await scenario(bench)
-        bench.resolver.close()
-        await bench.cluster.close()
+        harness = ResolverHarness(strategy, committed, *assigned)
+        await scenario(harness)
+        harness.resolver.close()
+        await harness.cluster.close()
         await asyncio.sleep(0)
         assert asyncio.all_tasks() == {asyncio.current_task()}
 
@@ -109,203 +109,203 @@ def resolve(
 
 
 def test_a_committed_offset_comes_before_the_policy() -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.resolver.resolve()
+    async def scenario(harness: ResolverHarness) -> None:
+        harness.resolver.resolve()
         await asyncio.sleep(1)
-        assert bench.positions() == {0: 7, 1: 100}
+        assert harness.positions() == {0: 7, 1: 100}
 
     resolve(scenario, LATEST, {T0: 7}, T0, T1)
 
 
 def test_a_reset_that_was_asked_for_comes_before_both() -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.state(T0).reset = EARLIEST
-        bench.resolver.resolve()
+    async def scenario(harness: ResolverHarness) -> None:
+        harness.state(T0).reset = EARLIEST
+        harness.resolver.resolve()
         await asyncio.sleep(1)
-        assert bench.positions() == {0: 0, 1: 8}
+        assert harness.positions() == {0: 0, 1: 8}
 
     resolve(scenario, LATEST, {T0: 7, T1: 8}, T0, T1)
 
 
 def test_seeks_that_come_together_are_looked_up_together() -> None:
-    async def scenario(bench: Bench) -> None:
+    async def scenario(harness: ResolverHarness) -> None:
         for tp in (T0, T1, T2):
-            bench.seek(tp, reset=EARLIEST)
-            bench.resolver.resolve_soon()
+            harness.seek(tp, reset=EARLIEST)
+            harness.resolver.resolve_soon()
         await asyncio.sleep(1)
-        assert bench.positions() == {0: 0, 1: 0, 2: 0}
-        assert sorted(bench.ends.asked) == [(1, [0, 2]), (2, [1])]
-        bench.seek(T1, reset=LATEST)
-        bench.resolver.resolve_soon()
+        assert harness.positions() == {0: 0, 1: 0, 2: 0}
+        assert sorted(harness.ends.asked) == [(1, [0, 2]), (2, [1])]
+        harness.seek(T1, reset=LATEST)
+        harness.resolver.resolve_soon()
         await asyncio.sleep(1)
-        assert bench.positions() == {0: 0, 1: 100, 2: 0}
+        assert harness.positions() == {0: 0, 1: 100, 2: 0}
 
     resolve(scenario, LATEST, None, T0, T1, T2)
 
 
 def test_without_a_policy_a_missing_offset_is_an_error_and_others_are_found() -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.resolver.resolve()
+    async def scenario(harness: ResolverHarness) -> None:
+        harness.resolver.resolve()
         await asyncio.sleep(1)
-        assert bench.positions() == {0: 7, 1: None}
-        assert bench.errors == [NoOffsetForPartitionError([T1])]
+        assert harness.positions() == {0: 7, 1: None}
+        assert harness.errors == [NoOffsetForPartitionError([T1])]
         await asyncio.sleep(100)
-        assert len(bench.errors) == 1
-        bench.committed = {T1: 3}
-        bench.resolver.resolve()
+        assert len(harness.errors) == 1
+        harness.committed = {T1: 3}
+        harness.resolver.resolve()
         await asyncio.sleep(1)
-        assert bench.positions() == {0: 7, 1: 3}
+        assert harness.positions() == {0: 7, 1: 3}
 
     resolve(scenario, None, {T0: 7}, T0, T1)
 
 
 def test_failures_that_pass_are_waited_out() -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.commit_errors = [KafkaTimeoutError("late"), KafkaConnectionError("gone")]
-        bench.ends.errors = {1: [6, 6]}
-        bench.resolver.resolve()
+    async def scenario(harness: ResolverHarness) -> None:
+        harness.commit_errors = [KafkaTimeoutError("late"), KafkaConnectionError("gone")]
+        harness.ends.errors = {1: [6, 6]}
+        harness.resolver.resolve()
         await asyncio.sleep(10)
-        assert bench.positions() == {0: 7, 1: 100}
-        assert bench.errors == []
+        assert harness.positions() == {0: 7, 1: 100}
+        assert harness.errors == []
 
     resolve(scenario, LATEST, {T0: 7}, T0, T1)
 
 
 def test_a_partition_assigned_meanwhile_is_found_as_well() -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.resolver.resolve()
+    async def scenario(harness: ResolverHarness) -> None:
+        harness.resolver.resolve()
         await asyncio.sleep(0)
-        bench.subscription.assign_from_user([T0, T1])
-        bench.resolver.resolve()
+        harness.subscription.assign_from_user([T0, T1])
+        harness.resolver.resolve()
         await asyncio.sleep(1)
-        assert bench.positions() == {0: 100, 1: 100}
-        assert sorted(bench.ends.asked) == [(1, [0]), (2, [1])]
+        assert harness.positions() == {0: 100, 1: 100}
+        assert sorted(harness.ends.asked) == [(1, [0]), (2, [1])]
 
     resolve(scenario, LATEST, None, T0)
 
 
 def test_a_seek_during_the_lookup_stands() -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.resolver.resolve()
+    async def scenario(harness: ResolverHarness) -> None:
+        harness.resolver.resolve()
         await asyncio.sleep(0)
-        bench.seek(T0, 42)
+        harness.seek(T0, 42)
         await asyncio.sleep(1)
-        assert bench.positions() == {0: 42}
+        assert harness.positions() == {0: 42}
 
     resolve(scenario, LATEST, None, T0)
 
 
 def test_a_silent_leader_delays_its_own_partitions_alone() -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.ends.silent = {2}
-        bench.resolver.resolve()
+    async def scenario(harness: ResolverHarness) -> None:
+        harness.ends.silent = {2}
+        harness.resolver.resolve()
         await asyncio.sleep(0.01)
-        assert bench.positions() == {0: 100, 1: None, 2: 100}
+        assert harness.positions() == {0: 100, 1: None, 2: 100}
         await asyncio.sleep(100)
-        assert bench.positions()[1] is None
-        bench.ends.silent = set()
+        assert harness.positions()[1] is None
+        harness.ends.silent = set()
         await asyncio.sleep(40)
-        assert bench.positions()[1] == 100
+        assert harness.positions()[1] == 100
 
     resolve(scenario, LATEST, None, T0, T1, T2)
 
 
 def test_a_seek_while_another_leader_is_silent_is_not_held_up() -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.ends.silent = {2}
-        bench.resolver.resolve()
+    async def scenario(harness: ResolverHarness) -> None:
+        harness.ends.silent = {2}
+        harness.resolver.resolve()
         await asyncio.sleep(5)
-        bench.seek(T0, reset=EARLIEST)
-        bench.resolver.resolve()
+        harness.seek(T0, reset=EARLIEST)
+        harness.resolver.resolve()
         await asyncio.sleep(0.01)
-        assert bench.positions() == {0: 0, 1: None}
+        assert harness.positions() == {0: 0, 1: None}
 
     resolve(scenario, LATEST, None, T0, T1)
 
 
 def test_a_partition_sought_again_is_looked_up_again_though_its_leader_has_not_answered() -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.ends.silent = {1}
-        bench.resolver.resolve()
+    async def scenario(harness: ResolverHarness) -> None:
+        harness.ends.silent = {1}
+        harness.resolver.resolve()
         await asyncio.sleep(1)
-        bench.ends.silent = set()
-        bench.cluster.lead(0, 2, 1)
-        bench.cluster.publish(["t"])
-        bench.seek(T0, reset=EARLIEST)
-        bench.resolver.resolve()
+        harness.ends.silent = set()
+        harness.cluster.lead(0, 2, 1)
+        harness.cluster.publish(["t"])
+        harness.seek(T0, reset=EARLIEST)
+        harness.resolver.resolve()
         await asyncio.sleep(0.01)
-        assert bench.positions() == {0: 0}
+        assert harness.positions() == {0: 0}
         await asyncio.sleep(100)
-        assert bench.positions() == {0: 0}
+        assert harness.positions() == {0: 0}
 
     resolve(scenario, LATEST, None, T0)
 
 
 def test_silent_commits_do_not_hold_up_a_seek_to_an_end() -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.commit_errors = [KafkaTimeoutError("late")] * 1_000
-        bench.resolver.resolve()
+    async def scenario(harness: ResolverHarness) -> None:
+        harness.commit_errors = [KafkaTimeoutError("late")] * 1_000
+        harness.resolver.resolve()
         await asyncio.sleep(1)
-        bench.seek(T0, reset=LATEST)
-        bench.resolver.resolve()
+        harness.seek(T0, reset=LATEST)
+        harness.resolver.resolve()
         await asyncio.sleep(0.01)
-        assert bench.positions() == {0: 100, 1: None}
+        assert harness.positions() == {0: 100, 1: None}
 
     resolve(scenario, LATEST, {}, T0, T1)
 
 
 def test_an_error_belongs_to_its_partition_and_backs_off_each_time() -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.ends.errors = {1: 29}
+    async def scenario(harness: ResolverHarness) -> None:
+        harness.ends.errors = {1: 29}
         for _ in range(3):
-            bench.resolver.resolve()
+            harness.resolver.resolve()
             await asyncio.sleep(10)
-        assert bench.positions() == {0: 100, 1: None, 2: 100}
-        assert bench.errors == [TopicAuthorizationFailedError({"t"})] * 3
+        assert harness.positions() == {0: 100, 1: None, 2: 100}
+        assert harness.errors == [TopicAuthorizationFailedError({"t"})] * 3
         for _ in range(1_000):  # a caller that polls quickly
-            bench.resolver.resolve()
+            harness.resolver.resolve()
             await asyncio.sleep(0.01)
-        assert len(bench.errors) < 3 + 30
-        bench.ends.errors = {}
-        bench.resolver.resolve()
+        assert len(harness.errors) < 3 + 30
+        harness.ends.errors = {}
+        harness.resolver.resolve()
         await asyncio.sleep(10)
-        assert bench.positions()[1] == 100
+        assert harness.positions()[1] == 100
 
     resolve(scenario, LATEST, None, T0, T1, T2)
 
 
 def test_a_topic_whose_commits_may_not_be_read_keeps_nobody_else_from_theirs() -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.commit_errors = [TopicAuthorizationFailedError({"u"})]
-        bench.resolver.resolve()
+    async def scenario(harness: ResolverHarness) -> None:
+        harness.commit_errors = [TopicAuthorizationFailedError({"u"})]
+        harness.resolver.resolve()
         await asyncio.sleep(1)
-        assert bench.errors == [TopicAuthorizationFailedError({"u"})]
-        assert at(bench.state(T0)) == 7
-        assert bench.state(U0).position is None
-        assert bench.fetches == [[T0, U0], [T0]]
+        assert harness.errors == [TopicAuthorizationFailedError({"u"})]
+        assert at(harness.state(T0)) == 7
+        assert harness.state(U0).position is None
+        assert harness.fetches == [[T0, U0], [T0]]
 
     resolve(scenario, LATEST, {T0: 7, U0: 8}, T0, U0)
 
 
 def test_a_group_that_may_not_be_read_is_told_once() -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.commit_errors = [GroupAuthorizationFailedError("g")]
-        bench.resolver.resolve()
+    async def scenario(harness: ResolverHarness) -> None:
+        harness.commit_errors = [GroupAuthorizationFailedError("g")]
+        harness.resolver.resolve()
         await asyncio.sleep(100)
-        assert bench.errors == [GroupAuthorizationFailedError("g")]
-        assert bench.positions() == {0: None, 1: None}
+        assert harness.errors == [GroupAuthorizationFailedError("g")]
+        assert harness.positions() == {0: None, 1: None}
 
     resolve(scenario, LATEST, {}, T0, T1)
 
 
 def test_any_exception_is_survived_and_logged_once_a_cause(caplog: pytest.LogCaptureFixture) -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.commit_errors = [OSError("bad file descriptor")] * 5
-        bench.ends.errors = {0: [ZeroDivisionError("on purpose")] * 5}
-        bench.resolver.resolve()
+    async def scenario(harness: ResolverHarness) -> None:
+        harness.commit_errors = [OSError("bad file descriptor")] * 5
+        harness.ends.errors = {0: [ZeroDivisionError("on purpose")] * 5}
+        harness.resolver.resolve()
         await asyncio.sleep(29)
-        assert bench.positions() == {0: 100}
-        assert bench.errors == []
+        assert harness.positions() == {0: 100}
+        assert harness.errors == []
         logged = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
         assert sum("bad file descriptor" in line for line in logged) == 1
         assert sum("on purpose" in line for line in logged) == 1
@@ -314,24 +314,24 @@ def test_any_exception_is_survived_and_logged_once_a_cause(caplog: pytest.LogCap
 
 
 def test_who_waits_for_a_partition_gets_its_error_and_nobody_elses() -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.ends.errors = {1: 29}
+    async def scenario(harness: ResolverHarness) -> None:
+        harness.ends.errors = {1: 29}
         with pytest.raises(TopicAuthorizationFailedError):
-            await bench.resolver.outcome(bench.state(T1))
-        await bench.resolver.outcome(bench.state(T0))
-        assert bench.positions() == {0: 100, 1: None}
-        assert bench.errors == []
+            await harness.resolver.outcome(harness.state(T1))
+        await harness.resolver.outcome(harness.state(T0))
+        assert harness.positions() == {0: 100, 1: None}
+        assert harness.errors == []
 
     resolve(scenario, LATEST, None, T0, T1)
 
 
 def test_who_waits_is_told_of_a_seek_at_once() -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.ends.silent = {1}
-        waiting = asyncio.ensure_future(bench.resolver.outcome(bench.state(T0)))
+    async def scenario(harness: ResolverHarness) -> None:
+        harness.ends.silent = {1}
+        waiting = asyncio.ensure_future(harness.resolver.outcome(harness.state(T0)))
         await asyncio.sleep(1)
-        bench.seek(T0, 42)
-        bench.resolver.moved(bench.state(T0))
+        harness.seek(T0, 42)
+        harness.resolver.moved(harness.state(T0))
         async with asyncio.timeout(0.01):
             await waiting
 
@@ -339,66 +339,66 @@ def test_who_waits_is_told_of_a_seek_at_once() -> None:
 
 
 def test_closing_ends_what_is_under_way_and_whoever_waits() -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.ends.silent = {1}
-        waiting = asyncio.ensure_future(bench.resolver.outcome(bench.state(T0)))
+    async def scenario(harness: ResolverHarness) -> None:
+        harness.ends.silent = {1}
+        waiting = asyncio.ensure_future(harness.resolver.outcome(harness.state(T0)))
         await asyncio.sleep(1)
-        bench.resolver.close()
+        harness.resolver.close()
         await waiting
-        bench.resolver.resolve()
-        assert len(bench.ends.asked) == 1
+        harness.resolver.resolve()
+        assert len(harness.ends.asked) == 1
 
     resolve(scenario, LATEST, None, T0)
 
 
 def test_a_position_is_not_waited_for_once_the_consumer_is_closed() -> None:
     async def scenario() -> None:
-        bench = Bench(EARLIEST, None, T0)
-        bench.resolver.close()
+        harness = ResolverHarness(EARLIEST, None, T0)
+        harness.resolver.close()
         with pytest.raises(IllegalStateError, match="closed"):
-            await bench.resolver.outcome(bench.subscription.assigned(T0))
+            await harness.resolver.outcome(harness.subscription.assigned(T0))
 
     simulate(scenario)
 
 
 def test_a_policy_that_says_a_time_begins_at_the_end_where_no_record_is_as_late() -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.ends.after_all = 4_000
-        bench.resolver.resolve()
+    async def scenario(harness: ResolverHarness) -> None:
+        harness.ends.after_all = 4_000
+        harness.resolver.resolve()
         await asyncio.sleep(1)
-        assert bench.positions() == {0: 100, 1: 100}
-        assert len(bench.ends.asked) == 4  # two brokers, each for the time and for the end
+        assert harness.positions() == {0: 100, 1: 100}
+        assert len(harness.ends.asked) == 4  # two brokers, each for the time and for the end
 
     resolve(scenario, 5_000, None, T0, T1)
 
 
 @pytest.mark.parametrize("found_by", ["policy", "commit", "seek", "left"])
 def test_a_position_that_was_looked_for_in_a_deleted_topic_is_looked_for_in_the_new_one(found_by: str) -> None:
-    async def scenario(bench: Bench) -> None:
-        state, old, new = bench.state(T0), UUID(int=1), UUID(int=2)
-        bench.topic_ids["t"] = old
+    async def scenario(harness: ResolverHarness) -> None:
+        state, old, new = harness.state(T0), UUID(int=1), UUID(int=2)
+        harness.topic_ids["t"] = old
         if found_by == "seek":
             state.reset = LATEST
         elif found_by == "left":
             state.left_at = FetchPosition(40)
-        bench.resolver.resolve()
+        harness.resolver.resolve()
         await asyncio.sleep(0)
-        bench.topic_ids["t"] = new  # which the members of a group do not all hear of at once
-        bench.strategy = EARLIEST
-        if bench.committed is not None:
+        harness.topic_ids["t"] = new  # which the members of a group do not all hear of at once
+        harness.strategy = EARLIEST
+        if harness.committed is not None:
             await asyncio.sleep(0.0015)  # it was read by then, and is read again
-            bench.committed.clear()
+            harness.committed.clear()
         await asyncio.sleep(1)
         assert at(state) == (100 if found_by == "seek" else 0)
-        assert len(bench.ends.asked) == (1 if found_by in ("commit", "left") else 2)
+        assert len(harness.ends.asked) == (1 if found_by in ("commit", "left") else 2)
 
     resolve(scenario, LATEST, {"commit": {T0: 7}, "left": {T1: 1}}.get(found_by), T0)
 
 
 def test_the_leader_epochs_of_offsets_come_along() -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.resolver.resolve()
+    async def scenario(harness: ResolverHarness) -> None:
+        harness.resolver.resolve()
         await asyncio.sleep(1)
-        assert bench.state(T0).position == FetchPosition(7, 3)
+        assert harness.state(T0).position == FetchPosition(7, 3)
 
     resolve(scenario, LATEST, {T0: OffsetAndMetadata(7, "", 3)}, T0)

@@ -28,7 +28,7 @@ from kafka.wire.api.offset_for_leader_epoch import (
     OffsetForLeaderEpochResponse,
     OffsetForLeaderTopicResult,
 )
-from unit.consumer.bench import T0, Bench, play
+from unit.consumer.consumer_harness import T0, ConsumerHarness, play
 from unit.consumer.listeners import BufferCalls, ignore
 
 
@@ -47,32 +47,32 @@ class Ends:
         return OffsetForLeaderEpochResponse(topics=[OffsetForLeaderTopicResult(topic="t", partitions=[answer])])
 
 
-def elect(bench: Bench, ends: Ends) -> None:
+def elect(harness: ConsumerHarness, ends: Ends) -> None:
     """Broker 2 leads partition 0 now, with another log."""
-    bench.cluster.serve("OffsetForLeaderEpoch", ends)
-    bench.cluster.leaders[T0] = 2, 5
-    bench.cluster.publish(["t"])
+    harness.cluster.serve("OffsetForLeaderEpoch", ends)
+    harness.cluster.leaders[T0] = 2, 5
+    harness.cluster.publish(["t"])
 
 
-async def read(bench: Bench, count: int) -> list[int]:
+async def read(harness: ConsumerHarness, count: int) -> list[int]:
     """The next records of partition 0."""
     found: list[int] = []
     async with asyncio.timeout(60):
         while len(found) < count:
-            found += (await bench.poll(1_000, count - len(found))).get(0, [])
+            found += (await harness.poll(1_000, count - len(found))).get(0, [])
     return found
 
 
-def position(bench: Bench) -> tuple[int, int] | None:
-    return bench.core.subscription.assigned(T0).position
+def position(harness: ConsumerHarness) -> tuple[int, int] | None:
+    return harness.core.subscription.assigned(T0).position
 
 
 def test_with_a_reset_policy_reading_goes_on_where_the_logs_part(caplog: pytest.LogCaptureFixture) -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.core.assign([T0])
-        assert await read(bench, 10) == list(range(10))
-        elect(bench, Ends((0, 6)))
-        assert await read(bench, 4) == [6, 7, 8, 9]
+    async def scenario(harness: ConsumerHarness) -> None:
+        harness.core.assign([T0])
+        assert await read(harness, 10) == list(range(10))
+        elect(harness, Ends((0, 6)))
+        assert await read(harness, 4) == [6, 7, 8, 9]
 
     with caplog.at_level(logging.WARNING):
         play(scenario)
@@ -85,25 +85,25 @@ def test_with_a_reset_policy_reading_goes_on_where_the_logs_part(caplog: pytest.
 
 
 def test_a_leader_that_cannot_tell_leaves_it_to_the_policy() -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.core.assign([T0])
-        await read(bench, 10)
-        elect(bench, Ends((-1, -1)))
-        assert await read(bench, 3) == [0, 1, 2]
+    async def scenario(harness: ConsumerHarness) -> None:
+        harness.core.assign([T0])
+        await read(harness, 10)
+        elect(harness, Ends((-1, -1)))
+        assert await read(harness, 3) == [0, 1, 2]
 
     play(scenario)
 
 
 def test_without_a_policy_each_poll_raises_until_a_seek() -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.core.assign([T0])
-        state = bench.core.subscription.assigned(T0)
-        bench.core.seek(state, 0)
-        await read(bench, 10)
-        elect(bench, Ends((0, 6)))
+    async def scenario(harness: ConsumerHarness) -> None:
+        harness.core.assign([T0])
+        state = harness.core.subscription.assigned(T0)
+        harness.core.seek(state, 0)
+        await read(harness, 10)
+        elect(harness, Ends((0, 6)))
         for _ in range(3):
             with pytest.raises(LogTruncationError) as raised:
-                await read(bench, 1)
+                await read(harness, 1)
             assert raised.value.divergent_offsets == {T0: OffsetAndMetadata(6, "", 0)}
             assert raised.value.positions == {T0: OffsetAndMetadata(10, "", 0)}
             assert "leader epoch 0 up to offset 6" in str(raised.value)
@@ -114,49 +114,49 @@ def test_without_a_policy_each_poll_raises_until_a_seek() -> None:
             raised.value.positions,
             str(raised.value),
         )
-        assert position(bench) == (10, 0)
-        bench.core.seek(state, 6)
-        assert await read(bench, 4) == [6, 7, 8, 9]
+        assert position(harness) == (10, 0)
+        harness.core.seek(state, 6)
+        assert await read(harness, 4) == [6, 7, 8, 9]
 
     play(scenario, auto_offset_reset="none")
 
 
 def test_without_a_policy_a_leader_that_cannot_tell_is_told_too() -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.core.assign([T0])
-        bench.core.seek(bench.core.subscription.assigned(T0), 0)
-        await read(bench, 10)
-        elect(bench, Ends((-1, -1)))
+    async def scenario(harness: ConsumerHarness) -> None:
+        harness.core.assign([T0])
+        harness.core.seek(harness.core.subscription.assigned(T0), 0)
+        await read(harness, 10)
+        elect(harness, Ends((-1, -1)))
         with pytest.raises(LogTruncationError, match="does not know that epoch") as raised:
-            await read(bench, 1)
+            await read(harness, 1)
         assert raised.value.divergent_offsets == {T0: None}
 
     play(scenario, auto_offset_reset="none")
 
 
 def test_what_was_fetched_and_not_handed_out_is_dropped_and_the_position_asked_about() -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.core.assign([T0])
-        assert await read(bench, 3) == [0, 1, 2]
+    async def scenario(harness: ConsumerHarness) -> None:
+        harness.core.assign([T0])
+        assert await read(harness, 3) == [0, 1, 2]
         ends = Ends((0, 6))  # which the position, at 3, is below
-        elect(bench, ends)
+        elect(harness, ends)
         await asyncio.sleep(1)
-        assert position(bench) == (3, 0)
-        assert await read(bench, 7) == [3, 4, 5, 6, 7, 8, 9]  # as the new leader has them
+        assert position(harness) == (3, 0)
+        assert await read(harness, 7) == [3, 4, 5, 6, 7, 8, 9]  # as the new leader has them
         assert ends.asked == [(5, 0), (5, 0)]
-        assert bench.core.subscription.assigned(T0).generation == 1
+        assert harness.core.subscription.assigned(T0).generation == 1
 
     play(scenario)
 
 
 def test_a_seek_that_comes_first_makes_it_void() -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.core.assign([T0])
-        await read(bench, 10)
-        elect(bench, Ends((0, 6)))
+    async def scenario(harness: ConsumerHarness) -> None:
+        harness.core.assign([T0])
+        await read(harness, 10)
+        elect(harness, Ends((0, 6)))
         await asyncio.sleep(1)
-        bench.core.seek(bench.core.subscription.assigned(T0), 2)
-        assert await read(bench, 2) == [2, 3]
+        harness.core.seek(harness.core.subscription.assigned(T0), 2)
+        assert await read(harness, 2) == [2, 3]
 
     play(scenario)
 
@@ -164,15 +164,15 @@ def test_a_seek_that_comes_first_makes_it_void() -> None:
 def test_a_seek_to_where_the_position_is_makes_it_void_too() -> None:
     """The caller has chosen: the leader is asked anew, and nothing is done about what was found before."""
 
-    async def scenario(bench: Bench) -> None:
-        bench.core.assign([T0])
-        await read(bench, 10)
-        elect(bench, Ends((0, 6)))
+    async def scenario(harness: ConsumerHarness) -> None:
+        harness.core.assign([T0])
+        await read(harness, 10)
+        elect(harness, Ends((0, 6)))
         await asyncio.sleep(1)
-        bench.core.seek(bench.core.subscription.assigned(T0), 10)
-        assert position(bench) == (10, -1)
-        await bench.poll(0)
-        assert position(bench) == (10, -1)
+        harness.core.seek(harness.core.subscription.assigned(T0), 10)
+        assert position(harness) == (10, -1)
+        await harness.poll(0)
+        assert position(harness) == (10, -1)
 
     play(scenario)
 
@@ -228,35 +228,35 @@ def test_what_is_found_while_a_signals_handler_acts_is_not_forgotten() -> None:
 
 
 def test_an_interrupt_while_it_is_acted_on_leaves_it_to_the_next_poll(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.core.assign([T0])
-        await read(bench, 10)
-        elect(bench, Ends((0, 6)))
+    async def scenario(harness: ConsumerHarness) -> None:
+        harness.core.assign([T0])
+        await read(harness, 10)
+        elect(harness, Ends((0, 6)))
         await asyncio.sleep(1)
 
         def interrupted(*_: object) -> None:
             raise KeyboardInterrupt
 
         with monkeypatch.context() as patched:
-            patched.setattr(bench.core.buffer, "discard", interrupted)
+            patched.setattr(harness.core.buffer, "discard", interrupted)
             with pytest.raises(KeyboardInterrupt):
-                bench.core.begin_processing_events()
-        assert position(bench) == (10, 0)
-        assert await read(bench, 4) == [6, 7, 8, 9]
+                harness.core.begin_processing_events()
+        assert position(harness) == (10, 0)
+        assert await read(harness, 4) == [6, 7, 8, 9]
 
     play(scenario)
 
 
 def test_the_epoch_that_was_committed_is_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scenario(bench: Bench) -> None:
+    async def scenario(harness: ConsumerHarness) -> None:
         async def committed(*_: object) -> dict[Any, OffsetAndMetadata]:
             return {T0: OffsetAndMetadata(8, "", 3)}
 
-        monkeypatch.setattr(bench.core.commits, "committed", committed)
+        monkeypatch.setattr(harness.core.commits, "committed", committed)
         ends = Ends((3, 7))
-        elect(bench, ends)
-        bench.core.assign([T0])
-        assert await read(bench, 3) == [7, 8, 9]
+        elect(harness, ends)
+        harness.core.assign([T0])
+        assert await read(harness, 3) == [7, 8, 9]
         assert ends.asked[0] == (5, 3)
 
     play(scenario, group_id="g")
@@ -281,7 +281,7 @@ def in_epochs(*epochs: int) -> memoryview:
     return memoryview(bytes(data))
 
 
-def desk(data: memoryview) -> tuple[FetchBuffer, PartitionState]:
+def harness(data: memoryview) -> tuple[FetchBuffer, PartitionState]:
     buffer = FetchBuffer(parse_consumer({}).fetch, BufferCalls())
     state = PartitionState(T0)
     state.locate(0, FetchPosition(0))
@@ -291,13 +291,13 @@ def desk(data: memoryview) -> tuple[FetchBuffer, PartitionState]:
 
 @pytest.mark.parametrize(("most", "expected"), [(1, (1, 3)), (2, (2, 3)), (3, (3, 5)), (4, (4, 5)), (9, (6, 6))])
 def test_a_position_has_the_epoch_of_the_last_record_before_it(most: int, expected: tuple[int, int]) -> None:
-    buffer, state = desk(in_epochs(3, 5, 6))
+    buffer, state = harness(in_epochs(3, 5, 6))
     buffer.take(most).commit()
     assert state.position == expected
 
 
 def test_a_position_that_moves_over_control_records_has_their_epoch_also_when_it_is_handed_out_again() -> None:
-    buffer, state = desk(in_epochs(3, -1))
+    buffer, state = harness(in_epochs(3, -1))
     with pytest.raises(KeyError), buffer.take(9):
         raise KeyError  # which gives it back
     buffer.take(9).commit()
@@ -305,7 +305,7 @@ def test_a_position_that_moves_over_control_records_has_their_epoch_also_when_it
 
 
 def test_a_position_in_iteration_has_the_epoch_of_the_record_before_it() -> None:
-    buffer, state = desk(in_epochs(3, 5))
+    buffer, state = harness(in_epochs(3, 5))
     cursor = RecordCursor(Materializer(None, None))
     cursor.begin(buffer.take(9))
     assert cursor.load()

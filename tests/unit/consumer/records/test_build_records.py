@@ -92,7 +92,7 @@ def test_a_committed_offset_is_an_int_and_has_the_fields() -> None:
     assert CommittedOffset(OffsetAndMetadata(0, "", -1))
 
 
-class Desk:
+class OnePartitionBuffer:
     """A buffer with one partition of integers as text, and what stands on it."""
 
     def __init__(self, *values: bytes) -> None:
@@ -146,35 +146,35 @@ def fail_on_key_2(topic: str, data: bytes | None, headers: Any) -> bytes | None:
 
 
 def test_records_before_one_that_fails_are_handed_out_and_the_rest_goes_back() -> None:
-    desk = Desk(b"0", b"1", b"two", b"3")
+    harness = OnePartitionBuffer(b"0", b"1", b"two", b"3")
     materializer = Materializer(None, to_int)
-    with desk.buffer.take(10) as polled:
+    with harness.buffer.take(10) as polled:
         gathered = materializer.batch(polled)
     polled.commit()
-    assert [record.value for record in gathered[desk.state.tp]] == [0, 1]
-    assert at(desk.state) == 2
-    with pytest.raises(RecordDeserializationError) as caught, desk.buffer.take(10) as polled:
+    assert [record.value for record in gathered[harness.state.tp]] == [0, 1]
+    assert at(harness.state) == 2
+    with pytest.raises(RecordDeserializationError) as caught, harness.buffer.take(10) as polled:
         materializer.batch(polled)
     assert (caught.value.topic_partition, caught.value.offset) == (TopicPartition("t", 0), 2)
     assert "the value of the record at offset 2 of partition 0 of topic 't'" in str(caught.value)
     assert isinstance(caught.value.__cause__, ValueError)
-    assert at(desk.state) == 2
-    assert desk.rest() == [2, 3]
+    assert at(harness.state) == 2
+    assert harness.rest() == [2, 3]
 
 
 @pytest.mark.parametrize("iterating", [False, True])
 def test_what_cannot_be_read_is_left_out_where_that_is_wanted(
     iterating: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
-    desk = Desk(b"0", b"one", b"2", b"three")
+    harness = OnePartitionBuffer(b"0", b"one", b"2", b"three")
     materializer = Materializer(None, to_int, "skip")
     if iterating:
-        assert [record.value for record in desk.iterate(materializer)] == [0, 2]
+        assert [record.value for record in harness.iterate(materializer)] == [0, 2]
     else:
-        with desk.buffer.take(10) as polled:
-            assert [record.value for record in materializer.batch(polled)[desk.state.tp]] == [0, 2]
+        with harness.buffer.take(10) as polled:
+            assert [record.value for record in materializer.batch(polled)[harness.state.tp]] == [0, 2]
         polled.commit()
-    assert at(desk.state) == 4
+    assert at(harness.state) == 4
     told = [record.getMessage() for record in caplog.records]
     assert len(told) == 2
     assert "left out (on_deserialization_error='skip'): the value of the record at offset 1" in told[0]
@@ -182,11 +182,11 @@ def test_what_cannot_be_read_is_left_out_where_that_is_wanted(
 
 
 def test_a_slice_of_which_nothing_can_be_read_is_passed() -> None:
-    desk = Desk(b"x", b"y")
-    with desk.buffer.take(10) as polled:
+    harness = OnePartitionBuffer(b"x", b"y")
+    with harness.buffer.take(10) as polled:
         assert Materializer(None, to_int, "skip").batch(polled) == {}
     polled.commit()
-    assert at(desk.state) == 2
+    assert at(harness.state) == 2
 
 
 def test_a_function_says_what_is_handed_out_instead() -> None:
@@ -196,11 +196,11 @@ def test_a_function_says_what_is_handed_out_instead() -> None:
         seen.append((error.topic_partition, error.offset, error.part, error.record.key, error.record.value))
         return None if error.offset == 1 else error.record._replace(value=-1)
 
-    desk = Desk(b"0", b"one", b"two", b"3")
-    assert [record.value for record in desk.iterate(Materializer(None, to_int, repair))] == [0, -1, 3]
+    harness = OnePartitionBuffer(b"0", b"one", b"two", b"3")
+    assert [record.value for record in harness.iterate(Materializer(None, to_int, repair))] == [0, -1, 3]
     tp = TopicPartition("t", 0)
     assert seen == [(tp, 1, "value", b"k1", b"one"), (tp, 2, "value", b"k2", b"two")]
-    assert at(desk.state) == 4
+    assert at(harness.state) == 4
 
 
 @pytest.mark.parametrize("iterating", [False, True])
@@ -211,20 +211,20 @@ def test_what_the_function_raises_comes_where_the_record_would(iterating: bool) 
     def refuse(error: RecordDeserializationError) -> None:
         raise Halt(error.offset) from error
 
-    desk = Desk(b"0", b"one", b"2")
+    harness = OnePartitionBuffer(b"0", b"one", b"2")
     materializer = Materializer(None, to_int, refuse)
     if iterating:
-        records = desk.iterate(materializer)
+        records = harness.iterate(materializer)
         assert next(records).value == 0
         with pytest.raises(Halt):
             next(records)
     else:
-        with desk.buffer.take(10) as polled:
-            assert [record.value for record in materializer.batch(polled)[desk.state.tp]] == [0]
+        with harness.buffer.take(10) as polled:
+            assert [record.value for record in materializer.batch(polled)[harness.state.tp]] == [0]
         polled.commit()
-        with pytest.raises(Halt), desk.buffer.take(10) as polled:
+        with pytest.raises(Halt), harness.buffer.take(10) as polled:
             materializer.batch(polled)
-    assert at(desk.state) == 1
+    assert at(harness.state) == 1
 
 
 @pytest.mark.parametrize("policy", ["drop", 5])
@@ -268,7 +268,7 @@ def test_the_error_is_of_the_type_of_its_cause_too(cause: Exception, kept: dict[
     def fail(topic: str, data: bytes | None, headers: Any) -> None:
         raise cause
 
-    _, failure = Materializer(None, fail).records(Desk(b"0").buffer.take(10).pieces[0])
+    _, failure = Materializer(None, fail).records(OnePartitionBuffer(b"0").buffer.take(10).pieces[0])
     assert failure is not None
     error = failure.error
     assert isinstance(error, RecordDeserializationError)
@@ -305,7 +305,7 @@ def test_a_class_that_forbids_subclasses_is_no_base_of_the_error() -> None:
     def fail(topic: str, data: bytes | None, headers: Any) -> None:
         raise Final("why")
 
-    _, failure = Materializer(None, fail).records(Desk(b"0").buffer.take(10).pieces[0])
+    _, failure = Materializer(None, fail).records(OnePartitionBuffer(b"0").buffer.take(10).pieces[0])
     assert failure is not None
     assert type(failure.error) is RecordDeserializationError
 
@@ -321,17 +321,17 @@ def test_a_registry_that_is_down_is_no_fault_of_a_record_and_is_asked_once(on_er
             raise down
         return data
 
-    desk = Desk(b"0", b"1", b"unknown", b"3")
-    with desk.buffer.take(10) as polled:
+    harness = OnePartitionBuffer(b"0", b"1", b"unknown", b"3")
+    with harness.buffer.take(10) as polled:
         gathered = Materializer(of_registry, of_registry, on_error).batch(polled)
     polled.commit()
-    assert [record.value for record in gathered[desk.state.tp]] == [b"0", b"1"]
+    assert [record.value for record in gathered[harness.state.tp]] == [b"0", b"1"]
     assert len(asked) == 1
     for count in (2, 3):
-        with desk.buffer.take(10) as polled, pytest.raises(SchemaRegistryConnectionError) as caught:
+        with harness.buffer.take(10) as polled, pytest.raises(SchemaRegistryConnectionError) as caught:
             Materializer(of_registry, of_registry, on_error).batch(polled)
         assert caught.value is down
-        assert at(desk.state) == 2
+        assert at(harness.state) == 2
         assert len(asked) == count
     [note] = down.__notes__
     assert note.startswith("The record at offset 2 of partition 0 of topic 't' could not be deserialized without it;")
@@ -344,89 +344,89 @@ def test_a_deserializer_of_kafka_python_3_gets_the_headers() -> None:
 
     builder = BatchBuilder(magic=2, size_limit=1 << 20)
     builder.append(1, None, b"v", [("kind", b"a")])
-    desk = Desk()
-    desk.put(bytes(builder.build()), 0)
-    ((record,), error) = Materializer(None, adapt_deserializer(ByHeader())).records(desk.buffer.take(10).pieces[0])
+    harness = OnePartitionBuffer()
+    harness.put(bytes(builder.build()), 0)
+    ((record,), error) = Materializer(None, adapt_deserializer(ByHeader())).records(harness.buffer.take(10).pieces[0])
     assert record.value == ("t", [("kind", b"a")], b"v")
     assert error is None
 
 
 def test_what_comes_behind_a_record_that_fails_is_not_handed_out_with_what_comes_before() -> None:
-    desk = Desk(b"0", b"1", b"two")
-    desk.put(batch([b"3", b"4"], 3), 3)
-    with desk.buffer.take(10) as polled:
+    harness = OnePartitionBuffer(b"0", b"1", b"two")
+    harness.put(batch([b"3", b"4"], 3), 3)
+    with harness.buffer.take(10) as polled:
         gathered = Materializer(None, to_int).batch(polled)
     polled.commit()
-    assert [record.value for record in gathered[desk.state.tp]] == [0, 1]
-    assert at(desk.state) == 2
-    assert desk.rest() == [2, 3, 4]
+    assert [record.value for record in gathered[harness.state.tp]] == [0, 1]
+    assert at(harness.state) == 2
+    assert harness.rest() == [2, 3, 4]
 
 
 def test_a_key_that_fails_is_told_from_a_value() -> None:
-    desk = Desk(b"0", b"1", b"2")
-    records, error = Materializer(fail_on_key_2, to_int).records(desk.buffer.take(10).pieces[0])
+    harness = OnePartitionBuffer(b"0", b"1", b"2")
+    records, error = Materializer(fail_on_key_2, to_int).records(harness.buffer.take(10).pieces[0])
     assert len(records) == 2
     assert "the key of the record at offset 2" in str(error)
 
 
 def test_iteration_moves_the_position_with_each_record() -> None:
-    desk = Desk(*[b"%d" % n for n in range(5)])
-    run = desk.iterate()
+    harness = OnePartitionBuffer(*[b"%d" % n for n in range(5)])
+    run = harness.iterate()
     for expected in range(5):
         assert next(run).offset == expected
-        assert at(desk.state) == expected + 1
+        assert at(harness.state) == expected + 1
     with pytest.raises(StopIteration):
         next(run)
 
 
 def test_iteration_passes_what_nothing_is_handed_out_of() -> None:
-    desk = Desk(b"0", b"1")
-    desk.put(numbered(3, 6), 6)  # nothing up to there, as of control records
-    run = desk.iterate()
-    assert [next(run).offset, next(run).offset, at(desk.state)] == [0, 1, 2]
+    harness = OnePartitionBuffer(b"0", b"1")
+    harness.put(numbered(3, 6), 6)  # nothing up to there, as of control records
+    run = harness.iterate()
+    assert [next(run).offset, next(run).offset, at(harness.state)] == [0, 1, 2]
     with pytest.raises(StopIteration):
         next(run)
-    assert at(desk.state) == 6
+    assert at(harness.state) == 6
 
 
 def test_what_iteration_has_not_returned_is_handed_out_by_whatever_takes_next() -> None:
-    desk = Desk(*[b"%d" % n for n in range(7)])
-    run = desk.iterate()
+    harness = OnePartitionBuffer(*[b"%d" % n for n in range(7)])
+    run = harness.iterate()
     assert [next(run).offset for _ in range(2)] == [0, 1]
-    with desk.buffer.take(3) as polled:
+    with harness.buffer.take(3) as polled:
         assert [list(piece.columns.offsets) for piece in polled.pieces] == [[2], [3, 4]]
     polled.commit()
     assert next(run).offset == 5
-    assert at(desk.state) == 6
-    assert desk.buffer.records_taken == 6 + 1  # the last is in the hands of the iteration
+    assert at(harness.state) == 6
+    assert harness.buffer.records_taken == 6 + 1  # the last is in the hands of the iteration
 
 
 def test_a_seek_between_two_records_is_followed() -> None:
-    desk = Desk(*[b"%d" % n for n in range(3)])
-    run = desk.iterate()
+    harness = OnePartitionBuffer(*[b"%d" % n for n in range(3)])
+    run = harness.iterate()
     assert next(run).offset == 0
-    desk.buffer.discard(desk.state, FetchPosition(10))
-    desk.put(numbered(10, 12), 10)
+    harness.buffer.discard(harness.state, FetchPosition(10))
+    harness.put(numbered(10, 12), 10)
     assert [record.offset for record in run] == [10, 11]
 
 
 def test_a_pause_between_two_records_holds_back_the_rest() -> None:
-    desk = Desk(b"0", b"1", b"2")
-    run = desk.iterate()
+    harness = OnePartitionBuffer(b"0", b"1", b"2")
+    run = harness.iterate()
     assert next(run).offset == 0
-    desk.buffer.pause(desk.state)
+    harness.buffer.pause(harness.state)
     assert list(run) == []
-    desk.buffer.resume(desk.state)
-    assert [record.offset for record in desk.iterate()] == [1, 2]
+    harness.buffer.resume(harness.state)
+    assert [record.offset for record in harness.iterate()] == [1, 2]
 
 
 def test_iteration_raises_at_a_record_that_fails_and_again_until_a_seek() -> None:
-    desk = Desk(b"0", b"x", b"2")
+    harness = OnePartitionBuffer(b"0", b"x", b"2")
     materializer = Materializer(None, to_int)
-    run = desk.iterate(materializer)
+    run = harness.iterate(materializer)
     assert next(run).value == 0
     for _ in range(2):
         with pytest.raises(RecordDeserializationError):
             next(run)
-        run = desk.iterate(materializer)
-    assert at(desk.state) == 1
+        run = harness.iterate(materializer)
+    assert at(harness.state) == 1

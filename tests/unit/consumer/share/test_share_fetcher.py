@@ -20,7 +20,7 @@ from unit.virtual_loop import simulate
 TP = TopicPartition("t", 0)
 
 
-class Scene:
+class ShareFetcherHarness:
     """A fetcher on a cluster of two brokers."""
 
     def __init__(self) -> None:
@@ -71,32 +71,32 @@ class Scene:
         return acks
 
 
-def play(scenario: Callable[[Scene], Awaitable[None]]) -> None:
+def play(scenario: Callable[[ShareFetcherHarness], Awaitable[None]]) -> None:
     async def run() -> None:
-        scene = Scene()
-        await scene.cluster.start()
-        scene.cluster.watch_topics({"t"})
-        await scene.cluster.refresh_metadata(["t"])
+        setup = ShareFetcherHarness()
+        await setup.cluster.start()
+        setup.cluster.watch_topics({"t"})
+        await setup.cluster.refresh_metadata(["t"])
         try:
-            await scenario(scene)
+            await scenario(setup)
         finally:
-            await scene.fetcher.close()
+            await setup.fetcher.close()
 
     simulate(run)
 
 
 def test_each_broker_is_asked_once_for_each_wish() -> None:
-    async def scenario(scene: Scene) -> None:
-        scene.fetcher.assign({scene.topic_id: [0, 1]})
+    async def scenario(setup: ShareFetcherHarness) -> None:
+        setup.fetcher.assign({setup.topic_id: [0, 1]})
         await asyncio.sleep(1)
-        assert not scene.fetches, "nobody wants records"
+        assert not setup.fetches, "nobody wants records"
         for _ in range(2):
-            scene.fetcher.fetch(100)
+            setup.fetcher.fetch(100)
             await asyncio.sleep(1)
         by_node: dict[int, list[Any]] = {}
-        for node_id, request in scene.fetches:
+        for node_id, request in setup.fetches:
             by_node.setdefault(node_id, []).append(request)
-        assert sorted(by_node) == sorted({scene.leader(0), scene.leader(1)})
+        assert sorted(by_node) == sorted({setup.leader(0), setup.leader(1)})
         for requests in by_node.values():
             assert [request.share_session_epoch for request in requests] == [0, 1]
             assert [request.max_records for request in requests] == [100, 100]
@@ -106,53 +106,53 @@ def test_each_broker_is_asked_once_for_each_wish() -> None:
 
 
 def test_what_is_not_assigned_any_more_is_forgotten() -> None:
-    async def scenario(scene: Scene) -> None:
-        scene.fetcher.assign({scene.topic_id: [0]})
-        scene.fetcher.fetch(1)
+    async def scenario(setup: ShareFetcherHarness) -> None:
+        setup.fetcher.assign({setup.topic_id: [0]})
+        setup.fetcher.fetch(1)
         await asyncio.sleep(1)
-        scene.fetcher.assign({})
-        scene.fetcher.fetch(1)
+        setup.fetcher.assign({})
+        setup.fetcher.fetch(1)
         await asyncio.sleep(1)
-        assert len(scene.fetches) == 1
-        assert scene.fetcher.assignment() == set()
+        assert len(setup.fetches) == 1
+        assert setup.fetcher.assignment() == set()
 
     play(scenario)
 
 
 def test_acknowledgements_of_an_old_leader_fail_at_once() -> None:
-    async def scenario(scene: Scene) -> None:
-        acks = scene.said(3 - scene.leader())
-        scene.fetcher.send([acks])
+    async def scenario(setup: ShareFetcherHarness) -> None:
+        acks = setup.said(3 - setup.leader())
+        setup.fetcher.send([acks])
         assert acks.done
         assert isinstance(acks.error, NotLeaderForPartitionError)
-        assert not scene.acks
+        assert not setup.acks
 
     play(scenario)
 
 
 def test_acknowledgements_without_a_session_fail() -> None:
-    async def scenario(scene: Scene) -> None:
-        acks = scene.said(scene.leader())
-        scene.fetcher.send([acks])
-        await scene.fetcher.outcome([acks], 5000)
+    async def scenario(setup: ShareFetcherHarness) -> None:
+        acks = setup.said(setup.leader())
+        setup.fetcher.send([acks])
+        await setup.fetcher.outcome([acks], 5000)
         assert isinstance(acks.error, ShareSessionNotFoundError)
-        assert not scene.acks
+        assert not setup.acks
 
     play(scenario)
 
 
 def test_two_that_wait_for_one_partition_are_sent_as_one() -> None:
-    async def scenario(scene: Scene) -> None:
-        scene.fetcher.assign({scene.topic_id: [0]})
-        scene.fetcher.fetch(1)
+    async def scenario(setup: ShareFetcherHarness) -> None:
+        setup.fetcher.assign({setup.topic_id: [0]})
+        setup.fetcher.fetch(1)
         await asyncio.sleep(1)
-        one, two = scene.said(scene.leader()), scene.said(scene.leader())
+        one, two = setup.said(setup.leader()), setup.said(setup.leader())
         two.batches[:] = [AckBatch(9, 9, b"\x02"), AckBatch(5, 6, b"\x01\x03")]
-        scene.fetcher.send([two])
-        scene.fetcher.send([one])
-        await scene.fetcher.outcome([one, two], 5000)
+        setup.fetcher.send([two])
+        setup.fetcher.send([one])
+        await setup.fetcher.outcome([one, two], 5000)
         assert (one.error, two.error) == (None, None)
-        [(_, request)] = scene.acks
+        [(_, request)] = setup.acks
         [partition] = request.topics[0].partitions
         found = [(b.first_offset, b.last_offset, b.acknowledge_types) for b in partition.acknowledgement_batches]
         assert found == [(0, 3, [1]), (5, 6, [1, 3]), (9, 9, [2])]
@@ -161,36 +161,36 @@ def test_two_that_wait_for_one_partition_are_sent_as_one() -> None:
 
 
 def test_acknowledgements_go_along_with_a_fetch_that_is_wanted() -> None:
-    async def scenario(scene: Scene) -> None:
-        scene.fetcher.assign({scene.topic_id: [0]})
-        scene.fetcher.fetch(1)
+    async def scenario(setup: ShareFetcherHarness) -> None:
+        setup.fetcher.assign({setup.topic_id: [0]})
+        setup.fetcher.fetch(1)
         await asyncio.sleep(1)
 
         def answer(call: Any) -> Any:
             data = share_fetch.PartitionData(partition_index=0, acknowledge_error_code=121, records=b"")
-            topic = share_fetch.ShareFetchableTopicResponse(topic_id=scene.topic_id, partitions=[data])
+            topic = share_fetch.ShareFetchableTopicResponse(topic_id=setup.topic_id, partitions=[data])
             return share_fetch.ShareFetchResponse(responses=[topic], acquisition_lock_timeout_ms=7)
 
-        scene.fetch_answer = answer
-        acks = scene.said(scene.leader())
-        scene.fetcher.send([acks], 10)
-        await scene.fetcher.outcome([acks], 5000)
+        setup.fetch_answer = answer
+        acks = setup.said(setup.leader())
+        setup.fetcher.send([acks], 10)
+        await setup.fetcher.outcome([acks], 5000)
         assert acks.error is not None
         assert "INVALID_RECORD_STATE" in repr(acks.error) or getattr(acks.error, "errno", 0) == 121
-        assert scene.fetcher.lock_timeout_ms == 7
-        assert not scene.acks
+        assert setup.fetcher.lock_timeout_ms == 7
+        assert not setup.acks
 
     play(scenario)
 
 
 def test_what_a_broker_says_nothing_of_has_failed() -> None:
-    async def scenario(scene: Scene) -> None:
-        scene.fetcher.assign({scene.topic_id: [0]})
-        scene.fetcher.fetch(1)
+    async def scenario(setup: ShareFetcherHarness) -> None:
+        setup.fetcher.assign({setup.topic_id: [0]})
+        setup.fetcher.fetch(1)
         await asyncio.sleep(1)
-        acks = scene.said(scene.leader())
-        scene.fetcher.send([acks], 10)
-        await scene.fetcher.outcome([acks], 5000)
+        acks = setup.said(setup.leader())
+        setup.fetcher.send([acks], 10)
+        await setup.fetcher.outcome([acks], 5000)
         assert isinstance(acks.error, KafkaError)
         assert "has not said" in str(acks.error)
 
@@ -198,23 +198,23 @@ def test_what_a_broker_says_nothing_of_has_failed() -> None:
 
 
 def test_closing_ends_the_session_with_what_is_left_to_say() -> None:
-    async def scenario(scene: Scene) -> None:
-        scene.fetcher.assign({scene.topic_id: [0]})
-        scene.fetcher.fetch(1)
+    async def scenario(setup: ShareFetcherHarness) -> None:
+        setup.fetcher.assign({setup.topic_id: [0]})
+        setup.fetcher.fetch(1)
         await asyncio.sleep(1)
-        acks = scene.said(scene.leader())
-        scene.fetcher.send([acks])
-        await scene.fetcher.close()
+        acks = setup.said(setup.leader())
+        setup.fetcher.send([acks])
+        await setup.fetcher.close()
         assert (acks.done, acks.error) == (True, None)
-        assert [request.share_session_epoch for _, request in scene.acks][-1] == -1
+        assert [request.share_session_epoch for _, request in setup.acks][-1] == -1
 
     play(scenario)
 
 
 def test_waiting_for_an_outcome_ends_in_its_time() -> None:
-    async def scenario(scene: Scene) -> None:
-        acks = scene.said(scene.leader())
-        await scene.fetcher.outcome([acks], 100)
+    async def scenario(setup: ShareFetcherHarness) -> None:
+        acks = setup.said(setup.leader())
+        await setup.fetcher.outcome([acks], 100)
         assert not acks.done
 
     play(scenario)

@@ -28,30 +28,30 @@ from kafka.errors import (
 from kafka.structs import MemberState as MembershipState
 from kafka.structs import TopicPartition
 from kafka.wire.api.offset_commit import OffsetCommitResponse
-from unit.consumer.bench import commit_answer
-from unit.consumer.scripted_membership import ADD, KEEP, LOSE, REVOKE, A, B, C, D, Scene, play
+from unit.consumer.consumer_harness import commit_answer
+from unit.consumer.scripted_membership import ADD, KEEP, LOSE, REVOKE, A, B, C, D, ScriptedConsumer, play
 
 
 def test_the_eager_protocol_gives_all_up_and_takes_all_afresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scenario(scene: Scene) -> None:
-        scene.membership.eagerly(REVOKE)
-        await scene.poll()
-        scene.membership.eagerly(ADD, [A, B])
-        await scene.poll()
-        scene.read_to(7)
-        scene.membership.eagerly(REVOKE)
-        await scene.poll()
-        assert scene.held == set()
-        scene.membership.eagerly(ADD, [B, C])
-        await scene.poll()
-        assert scene.told == [
+    async def scenario(setup: ScriptedConsumer) -> None:
+        setup.membership.eagerly(REVOKE)
+        await setup.poll()
+        setup.membership.eagerly(ADD, [A, B])
+        await setup.poll()
+        setup.read_to(7)
+        setup.membership.eagerly(REVOKE)
+        await setup.poll()
+        assert setup.held == set()
+        setup.membership.eagerly(ADD, [B, C])
+        await setup.poll()
+        assert setup.told == [
             ("revoked", set(), set()),
             ("assigned", {A, B}, {A, B}),
             ("revoked", {A, B}, {A, B}),
             ("assigned", {B, C}, {B, C}),
         ]
-        assert scene.positions() == {B: None, C: None}  # to be read on from what the group has committed
-        assert scene.committed() == [{0: 7, 1: 7}]
+        assert setup.positions() == {B: None, C: None}  # to be read on from what the group has committed
+        assert setup.committed() == [{0: 7, 1: 7}]
 
     play(monkeypatch, scenario)
 
@@ -59,44 +59,44 @@ def test_the_eager_protocol_gives_all_up_and_takes_all_afresh(monkeypatch: pytes
 def test_before_a_member_that_keeps_its_partitions_joins_it_commits_and_no_listener_is_told(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async def scenario(scene: Scene) -> None:
-        scene.membership.towards(A, B)
-        await scene.poll()
-        scene.read_to(7)
-        scene.membership._next(lambda held, turn: Step(KEEP, frozenset(), turn))
-        await scene.poll()
-        assert scene.committed() == [{0: 7, 1: 7}]
-        assert scene.told == [("assigned", {A, B}, {A, B})]
-        assert scene.positions() == {A: FetchPosition(7), B: FetchPosition(7)}
-        assert scene.membership.done[1:] == [(KEEP, set(), {A, B})]
+    async def scenario(setup: ScriptedConsumer) -> None:
+        setup.membership.towards(A, B)
+        await setup.poll()
+        setup.read_to(7)
+        setup.membership._next(lambda held, turn: Step(KEEP, frozenset(), turn))
+        await setup.poll()
+        assert setup.committed() == [{0: 7, 1: 7}]
+        assert setup.told == [("assigned", {A, B}, {A, B})]
+        assert setup.positions() == {A: FetchPosition(7), B: FetchPosition(7)}
+        assert setup.membership.done[1:] == [(KEEP, set(), {A, B})]
 
     play(monkeypatch, scenario)
 
 
 def test_a_cooperative_protocol_keeps_what_stays_with_its_position(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scenario(scene: Scene) -> None:
-        scene.membership.towards(A, B)
-        await scene.poll()
-        scene.read_to(7)
-        kept = scene.core.subscription.state_of(B)
-        scene.membership.towards(B, C)  # revoke A, then add C, in one turn
-        await scene.poll()
-        assert scene.told == [
+    async def scenario(setup: ScriptedConsumer) -> None:
+        setup.membership.towards(A, B)
+        await setup.poll()
+        setup.read_to(7)
+        kept = setup.core.subscription.state_of(B)
+        setup.membership.towards(B, C)  # revoke A, then add C, in one turn
+        await setup.poll()
+        assert setup.told == [
             ("assigned", {A, B}, {A, B}),
             ("revoked", {A}, {A, B}),
             ("assigned", {C}, {B, C}),
         ]
-        assert scene.core.subscription.state_of(B) is kept
-        assert scene.positions() == {B: FetchPosition(7), C: None}
-        assert scene.committed() == [{0: 7, 1: 7}]  # before A went
-        assert scene.membership.done == [
+        assert setup.core.subscription.state_of(B) is kept
+        assert setup.positions() == {B: FetchPosition(7), C: None}
+        assert setup.committed() == [{0: 7, 1: 7}]  # before A went
+        assert setup.membership.done == [
             (ADD, {A, B}, {A, B}),
             (REVOKE, {A}, {B}),
             (ADD, {C}, {B, C}),
         ]
-        scene.membership.towards(B, C)  # nothing new, which KIP-848 tells the listener too
-        await scene.poll()
-        assert scene.told[-1] == ("assigned", set(), {B, C})
+        setup.membership.towards(B, C)  # nothing new, which KIP-848 tells the listener too
+        await setup.poll()
+        assert setup.told[-1] == ("assigned", set(), {B, C})
 
     play(monkeypatch, scenario)
 
@@ -104,51 +104,51 @@ def test_a_cooperative_protocol_keeps_what_stays_with_its_position(monkeypatch: 
 def test_a_target_that_changes_between_the_steps_is_followed_from_what_is_held(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async def scenario(scene: Scene) -> None:
-        scene.membership.towards(A, B)
-        await scene.poll()
-        scene.membership.towards(B, C)
-        scene.raises = ZeroDivisionError()
+    async def scenario(setup: ScriptedConsumer) -> None:
+        setup.membership.towards(A, B)
+        await setup.poll()
+        setup.membership.towards(B, C)
+        setup.raises = ZeroDivisionError()
         with pytest.raises(ZeroDivisionError):
-            await scene.poll()  # A is revoked, C not taken yet
-        scene.membership.towards(D)
-        await scene.poll()
-        assert [entry[:2] for entry in scene.told[1:]] == [("revoked", {A}), ("revoked", {B}), ("assigned", {D})]
-        assert scene.held == {D}
+            await setup.poll()  # A is revoked, C not taken yet
+        setup.membership.towards(D)
+        await setup.poll()
+        assert [entry[:2] for entry in setup.told[1:]] == [("revoked", {A}), ("revoked", {B}), ("assigned", {D})]
+        assert setup.held == {D}
 
     play(monkeypatch, scenario)
 
 
 def test_what_is_lost_is_not_committed(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scenario(scene: Scene) -> None:
-        scene.membership.towards(A, B)
-        await scene.poll()
-        scene.read_to(7)
-        scene.membership.generation = NO_GENERATION
-        scene.membership.eagerly(LOSE)
-        await scene.poll()
-        assert scene.told[-1] == ("lost", {A, B}, {A, B})
-        assert scene.held == set()
-        assert scene.committed() == []
+    async def scenario(setup: ScriptedConsumer) -> None:
+        setup.membership.towards(A, B)
+        await setup.poll()
+        setup.read_to(7)
+        setup.membership.generation = NO_GENERATION
+        setup.membership.eagerly(LOSE)
+        await setup.poll()
+        assert setup.told[-1] == ("lost", {A, B}, {A, B})
+        assert setup.held == set()
+        assert setup.committed() == []
 
     play(monkeypatch, scenario)
 
 
 def test_without_a_membership_nothing_is_committed_automatically(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scenario(scene: Scene) -> None:
-        scene.membership.towards(A)
-        await scene.poll()
-        scene.read_to(7)
-        scene.membership.generation = NO_GENERATION
+    async def scenario(setup: ScriptedConsumer) -> None:
+        setup.membership.towards(A)
+        await setup.poll()
+        setup.read_to(7)
+        setup.membership.generation = NO_GENERATION
         for _ in range(5):
             await asyncio.sleep(1)
-            await scene.poll()
-        assert scene.committed() == []
-        scene.membership.generation = Generation(5, "me", None)
+            await setup.poll()
+        assert setup.committed() == []
+        setup.membership.generation = Generation(5, "me", None)
         await asyncio.sleep(1)
-        await scene.poll()
+        await setup.poll()
         await asyncio.sleep(0.1)
-        assert scene.committed() == [{0: 7}]
+        assert setup.committed() == [{0: 7}]
 
     play(monkeypatch, scenario, auto_commit_interval_ms=900)
 
@@ -158,63 +158,63 @@ def test_without_a_membership_nothing_is_committed_automatically(monkeypatch: py
 def test_a_step_is_finished_whatever_the_listener_raises(
     monkeypatch: pytest.MonkeyPatch, kind: str, failure: type[BaseException]
 ) -> None:
-    async def scenario(scene: Scene) -> None:
-        scene.membership.towards(A, B)
+    async def scenario(setup: ScriptedConsumer) -> None:
+        setup.membership.towards(A, B)
         if kind != "assigned":
-            await scene.poll()
+            await setup.poll()
             if kind == "lost":
-                scene.membership.eagerly(LOSE)
+                setup.membership.eagerly(LOSE)
             else:
-                scene.membership.towards(B, C)
-        scene.raises = failure()
+                setup.membership.towards(B, C)
+        setup.raises = failure()
         with pytest.raises(failure):
-            await scene.poll()
+            await setup.poll()
         expected = {"assigned": {A, B}, "revoked": {B}, "lost": set()}[kind]
-        assert scene.held == expected
-        assert scene.membership.done[-1][2] == expected
-        told = len(scene.told)
-        await scene.poll()
+        assert setup.held == expected
+        assert setup.membership.done[-1][2] == expected
+        told = len(setup.told)
+        await setup.poll()
         if kind == "revoked":  # the turn goes on
-            assert scene.told[told:] == [("assigned", {C}, {B, C})]
+            assert setup.told[told:] == [("assigned", {C}, {B, C})]
         else:
-            assert scene.told[told:] == []
+            assert setup.told[told:] == []
 
     play(monkeypatch, scenario)
 
 
 def test_a_step_whose_commit_is_interrupted_is_begun_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scenario(scene: Scene) -> None:
-        scene.membership.towards(A, B)
-        await scene.poll()
-        scene.read_to(7)
+    async def scenario(setup: ScriptedConsumer) -> None:
+        setup.membership.towards(A, B)
+        await setup.poll()
+        setup.read_to(7)
 
         async def interrupted(*arguments: object) -> None:
             raise KeyboardInterrupt
 
         with monkeypatch.context() as patch:
-            patch.setattr(scene.core.commits, "commit_before", interrupted)
-            scene.membership.towards(A)
+            patch.setattr(setup.core.commits, "commit_before", interrupted)
+            setup.membership.towards(A)
             with pytest.raises(KeyboardInterrupt):
-                await scene.poll()
-        assert scene.held == {A, B}
-        await scene.poll()
-        assert scene.committed() == [{0: 7, 1: 7}]
-        assert scene.told[1:] == [("revoked", {B}, {A, B}), ("assigned", set(), {A})]
+                await setup.poll()
+        assert setup.held == {A, B}
+        await setup.poll()
+        assert setup.committed() == [{0: 7, 1: 7}]
+        assert setup.told[1:] == [("revoked", {B}, {A, B}), ("assigned", set(), {A})]
 
     play(monkeypatch, scenario)
 
 
 def test_each_rebalance_has_a_commit_of_its_own_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scenario(scene: Scene) -> None:
-        scene.membership.towards(A, B)
-        await scene.poll()
-        scene.read_to(7)
-        scene.membership.towards(A)
-        await scene.poll()
-        scene.read_to(9)
-        scene.membership.towards()
-        await scene.poll()
-        assert scene.committed() == [{0: 7, 1: 7}, {0: 9}]
+    async def scenario(setup: ScriptedConsumer) -> None:
+        setup.membership.towards(A, B)
+        await setup.poll()
+        setup.read_to(7)
+        setup.membership.towards(A)
+        await setup.poll()
+        setup.read_to(9)
+        setup.membership.towards()
+        await setup.poll()
+        assert setup.committed() == [{0: 7, 1: 7}, {0: 9}]
 
     play(monkeypatch, scenario)
 
@@ -222,42 +222,42 @@ def test_each_rebalance_has_a_commit_of_its_own_before_it(monkeypatch: pytest.Mo
 def test_the_commit_before_a_step_is_sent_again_where_the_coordinator_has_moved(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async def scenario(scene: Scene) -> None:
-        scene.membership.towards(A, B)
-        await scene.poll()
-        scene.read_to(7)
+    async def scenario(setup: ScriptedConsumer) -> None:
+        setup.membership.towards(A, B)
+        await setup.poll()
+        setup.read_to(7)
         codes = [NotCoordinatorError.errno, 0]
-        scene.cluster.serve("OffsetCommit", lambda call: commit_answer(call, error=codes.pop(0)))
-        scene.membership.towards(A)
-        await scene.poll(2_000)
-        assert scene.held == {A}
-        assert scene.committed() == [{0: 7, 1: 7}] * 2
+        setup.cluster.serve("OffsetCommit", lambda call: commit_answer(call, error=codes.pop(0)))
+        setup.membership.towards(A)
+        await setup.poll(2_000)
+        assert setup.held == {A}
+        assert setup.committed() == [{0: 7, 1: 7}] * 2
 
     play(monkeypatch, scenario)
 
 
 def test_nothing_is_committed_before_partitions_are_only_added(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scenario(scene: Scene) -> None:
-        scene.membership.towards(A)
-        await scene.poll()
-        scene.read_to(7)
-        scene.membership.towards(A, B)
-        await scene.poll(2_000)
-        assert scene.held == {A, B}
-        assert scene.committed() == []
+    async def scenario(setup: ScriptedConsumer) -> None:
+        setup.membership.towards(A)
+        await setup.poll()
+        setup.read_to(7)
+        setup.membership.towards(A, B)
+        await setup.poll(2_000)
+        assert setup.held == {A, B}
+        assert setup.committed() == []
 
     play(monkeypatch, scenario)
 
 
 def test_nothing_is_committed_before_a_step_where_the_program_commits(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scenario(scene: Scene) -> None:
-        scene.membership.towards(A, B)
-        await scene.poll()
-        scene.read_to(7)
-        scene.membership.towards(A)
-        await scene.poll(5_000)
-        assert scene.held == {A}
-        assert scene.committed() == []
+    async def scenario(setup: ScriptedConsumer) -> None:
+        setup.membership.towards(A, B)
+        await setup.poll()
+        setup.read_to(7)
+        setup.membership.towards(A)
+        await setup.poll(5_000)
+        assert setup.held == {A}
+        assert setup.committed() == []
 
     play(monkeypatch, scenario, enable_auto_commit=False)
 
@@ -266,32 +266,32 @@ def test_nothing_is_committed_before_a_step_where_the_program_commits(monkeypatc
 def test_poll_waits_for_the_commit_before_a_step_no_longer_than_it_may(
     monkeypatch: pytest.MonkeyPatch, timeout_ms: float
 ) -> None:
-    async def scenario(scene: Scene) -> None:
-        scene.membership.towards(A, B)
-        await scene.poll()
-        scene.read_to(7)
+    async def scenario(setup: ScriptedConsumer) -> None:
+        setup.membership.towards(A, B)
+        await setup.poll()
+        setup.read_to(7)
         answers = asyncio.Event()
 
         async def late(call: Call) -> OffsetCommitResponse:
             await answers.wait()
             return OffsetCommitResponse()
 
-        scene.cluster.serve("OffsetCommit", late)
-        scene.membership.towards(A)
+        setup.cluster.serve("OffsetCommit", late)
+        setup.membership.towards(A)
         taken: list[str] = []
         loop = asyncio.get_running_loop()
         begun = loop.time()
         for _ in range(3):
-            assert not await scene.driver.wait_for(
-                timeout_ms, lambda: taken.append("records") or scene.core.buffer.take(1)
+            assert not await setup.driver.wait_for(
+                timeout_ms, lambda: taken.append("records") or setup.core.buffer.take(1)
             )
         assert loop.time() - begun <= 3 * max(timeout_ms, 100) / 1000 + 0.1
         assert not taken, "what is handed out now would not be in the commit"
-        assert scene.held == {A, B}
+        assert setup.held == {A, B}
         answers.set()
-        await scene.poll(300)
-        assert scene.held == {A}
-        assert scene.committed() == [{0: 7, 1: 7}]
+        await setup.poll(300)
+        assert setup.held == {A}
+        assert setup.committed() == [{0: 7, 1: 7}]
 
     play(monkeypatch, scenario)
 
@@ -299,115 +299,115 @@ def test_poll_waits_for_the_commit_before_a_step_no_longer_than_it_may(
 def test_who_waits_for_as_long_as_it_takes_has_the_step_done_where_the_commit_before_it_is_not_answered(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async def scenario(scene: Scene) -> None:
-        scene.membership.towards(A, B)
-        await scene.poll()
-        scene.read_to(7)
-        scene.cluster.serve("OffsetCommit", lambda call: asyncio.Event().wait())
-        scene.membership.towards(A)
-        assert await scene.driver.process_events()
-        assert scene.held == {A}
+    async def scenario(setup: ScriptedConsumer) -> None:
+        setup.membership.towards(A, B)
+        await setup.poll()
+        setup.read_to(7)
+        setup.cluster.serve("OffsetCommit", lambda call: asyncio.Event().wait())
+        setup.membership.towards(A)
+        assert await setup.driver.process_events()
+        assert setup.held == {A}
 
     play(monkeypatch, scenario)
 
 
 def test_a_seek_while_the_commit_before_a_step_waits_is_committed_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scenario(scene: Scene) -> None:
-        scene.membership.towards(A)
-        await scene.poll()
-        scene.read_to(7)
-        scene.cluster.latency_s = 1.0
-        scene.membership.towards()
-        await scene.poll()
-        assert scene.held == {A}
-        scene.core.seek(scene.core.subscription.assigned(A), 3)
-        await scene.poll(10_000)
-        assert scene.held == set()
-        assert scene.committed() == [{0: 7}, {0: 3}]
+    async def scenario(setup: ScriptedConsumer) -> None:
+        setup.membership.towards(A)
+        await setup.poll()
+        setup.read_to(7)
+        setup.cluster.latency_s = 1.0
+        setup.membership.towards()
+        await setup.poll()
+        assert setup.held == {A}
+        setup.core.seek(setup.core.subscription.assigned(A), 3)
+        await setup.poll(10_000)
+        assert setup.held == set()
+        assert setup.committed() == [{0: 7}, {0: 3}]
 
     play(monkeypatch, scenario)
 
 
 def test_a_cancelled_poll_leaves_the_commit_before_a_step_to_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scenario(scene: Scene) -> None:
-        scene.membership.towards(A, B)
-        await scene.poll()
-        scene.read_to(7)
-        scene.cluster.latency_s = 1.0
-        scene.membership.towards(A)
+    async def scenario(setup: ScriptedConsumer) -> None:
+        setup.membership.towards(A, B)
+        await setup.poll()
+        setup.read_to(7)
+        setup.cluster.latency_s = 1.0
+        setup.membership.towards(A)
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.5):
-                await scene.poll(3_500)
-        assert scene.held == {A, B}
-        await scene.poll(3_500)
-        assert scene.held == {A}
-        assert scene.committed() == [{0: 7, 1: 7}]
+                await setup.poll(3_500)
+        assert setup.held == {A, B}
+        await setup.poll(3_500)
+        assert setup.held == {A}
+        assert setup.committed() == [{0: 7, 1: 7}]
 
     play(monkeypatch, scenario)
 
 
 @pytest.mark.parametrize("kind", [REVOKE, KEEP])
 def test_a_deleted_topic_does_not_hold_a_rebalance_up(monkeypatch: pytest.MonkeyPatch, kind: StepKind) -> None:
-    async def scenario(scene: Scene) -> None:
-        scene.membership.towards(A, B)
-        await scene.poll()
-        scene.read_to(7)
-        scene.cluster.serve("OffsetCommit", lambda call: commit_answer(call, error=UnknownTopicOrPartitionError.errno))
-        scene.membership.eagerly(kind)
-        await scene.poll(1_000)
-        assert scene.membership.done[-1][0] is kind
-        assert scene.committed() == [{0: 7, 1: 7}]
+    async def scenario(setup: ScriptedConsumer) -> None:
+        setup.membership.towards(A, B)
+        await setup.poll()
+        setup.read_to(7)
+        setup.cluster.serve("OffsetCommit", lambda call: commit_answer(call, error=UnknownTopicOrPartitionError.errno))
+        setup.membership.eagerly(kind)
+        await setup.poll(1_000)
+        assert setup.membership.done[-1][0] is kind
+        assert setup.committed() == [{0: 7, 1: 7}]
 
     play(monkeypatch, scenario)
 
 
 def test_a_step_is_carried_out_once_even_if_the_loop_hears_of_it_late(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scenario(scene: Scene) -> None:
-        scene.membership.eagerly(REVOKE)  # stays until something newer is asked for
+    async def scenario(setup: ScriptedConsumer) -> None:
+        setup.membership.eagerly(REVOKE)  # stays until something newer is asked for
         for _ in range(3):
-            scene.core.events.pending = True
-            await scene.poll()
-        assert len(scene.told) == 1
+            setup.core.events.pending = True
+            await setup.poll()
+        assert len(setup.told) == 1
 
     play(monkeypatch, scenario)
 
 
 def test_what_has_ended_the_membership_is_raised_at_every_poll(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scenario(scene: Scene) -> None:
-        scene.membership.failure = FencedInstanceIdError("another one has it")
-        scene.membership.host.step_ready()
+    async def scenario(setup: ScriptedConsumer) -> None:
+        setup.membership.failure = FencedInstanceIdError("another one has it")
+        setup.membership.listener.step_ready()
         for _ in range(3):
             with pytest.raises(FencedInstanceIdError):
-                await scene.poll()
-        scene.membership.failure = None
-        await scene.poll()
+                await setup.poll()
+        setup.membership.failure = None
+        await setup.poll()
 
     play(monkeypatch, scenario)
 
 
 def test_leaving_revokes_what_is_held_or_counts_it_as_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scenario(scene: Scene) -> None:
-        assert scene.core.rebalance.leave_step() is None
-        scene.membership.towards(A)
-        await scene.poll()
-        await scene.driver.give_up_partitions(1_000)
-        assert scene.told[-1] == ("revoked", {A}, {A})
-        scene.membership.generation = NO_GENERATION
-        await scene.driver.give_up_partitions(1_000)
-        assert scene.told[-1] == ("lost", {A}, {A})
-        scene.core.unsubscribe()
-        scene.core.assign([A])
-        assert scene.core.rebalance.leave_step() is None
-        assert scene.core.rebalance.next_step() is None
+    async def scenario(setup: ScriptedConsumer) -> None:
+        assert setup.core.rebalance.leave_step() is None
+        setup.membership.towards(A)
+        await setup.poll()
+        await setup.driver.give_up_partitions(1_000)
+        assert setup.told[-1] == ("revoked", {A}, {A})
+        setup.membership.generation = NO_GENERATION
+        await setup.driver.give_up_partitions(1_000)
+        assert setup.told[-1] == ("lost", {A}, {A})
+        setup.core.unsubscribe()
+        setup.core.assign([A])
+        assert setup.core.rebalance.leave_step() is None
+        assert setup.core.rebalance.next_step() is None
 
     play(monkeypatch, scenario)
 
 
 def test_subscribing_again_is_told_to_the_membership(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scenario(scene: Scene) -> None:
-        scene.core.subscription.subscribe(["u"])
-        scene.core.subscribed()
-        assert scene.membership.subscription_changes == 2
+    async def scenario(setup: ScriptedConsumer) -> None:
+        setup.core.subscription.subscribe(["u"])
+        setup.core.subscribed()
+        assert setup.membership.subscription_changes == 2
 
     play(monkeypatch, scenario)
 
@@ -415,68 +415,68 @@ def test_subscribing_again_is_told_to_the_membership(monkeypatch: pytest.MonkeyP
 def test_nothing_of_an_old_subscription_is_taken_before_the_membership_has_heard_of_the_new_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async def scenario(scene: Scene) -> None:
+    async def scenario(setup: ScriptedConsumer) -> None:
         later: list[tuple[Callable[..., object], tuple[object, ...]]] = []
-        scene.membership.eagerly(ADD, [A])
+        setup.membership.eagerly(ADD, [A])
         with monkeypatch.context() as patch:
             # As between a caller's thread and the loop: what is submitted runs some time later.
-            patch.setattr(scene.core._runner, "submit", lambda function, *args: later.append((function, args)))
-            scene.core.subscription.subscribe(["u"], listener=scene)
-            scene.core.subscribed()
-        await scene.poll()
-        assert scene.told == []
-        scene.membership.eagerly(REVOKE)  # what the membership makes of the news
+            patch.setattr(setup.core._runner, "submit", lambda function, *args: later.append((function, args)))
+            setup.core.subscription.subscribe(["u"], listener=setup)
+            setup.core.subscribed()
+        await setup.poll()
+        assert setup.told == []
+        setup.membership.eagerly(REVOKE)  # what the membership makes of the news
         for function, args in later:
             function(*args)
-        await scene.poll()
-        assert scene.told == [("revoked", set(), set())]
+        await setup.poll()
+        assert setup.told == [("revoked", set(), set())]
 
     play(monkeypatch, scenario)
 
 
 def test_a_step_whose_end_is_interrupted_is_carried_out_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scenario(scene: Scene) -> None:
-        scene.membership.eagerly(ADD, [A])
-        await scene.poll()
-        scene.membership.eagerly(REVOKE)
-        drop = scene.core._drop
+    async def scenario(setup: ScriptedConsumer) -> None:
+        setup.membership.eagerly(ADD, [A])
+        await setup.poll()
+        setup.membership.eagerly(REVOKE)
+        drop = setup.core._drop
 
         def interrupted(gone: object) -> None:
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(scene.core, "_drop", interrupted)
+        monkeypatch.setattr(setup.core, "_drop", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            await scene.poll()
-        monkeypatch.setattr(scene.core, "_drop", drop)
-        await scene.poll()
-        assert scene.membership.done[-1][0] is REVOKE
+            await setup.poll()
+        monkeypatch.setattr(setup.core, "_drop", drop)
+        await setup.poll()
+        assert setup.membership.done[-1][0] is REVOKE
 
     play(monkeypatch, scenario)
 
 
 def test_positions_are_looked_for_after_an_interrupt_at_the_end_of_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scenario(scene: Scene) -> None:
+    async def scenario(setup: ScriptedConsumer) -> None:
         looked: list[None] = []
 
         def interrupted() -> None:
-            monkeypatch.setattr(scene.core, "find_positions", lambda: looked.append(None))
+            monkeypatch.setattr(setup.core, "find_positions", lambda: looked.append(None))
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(scene.core, "find_positions", interrupted)
-        monkeypatch.setattr(scene.membership, "step_done", lambda step, held: None)  # the loop has not heard of it yet
-        scene.membership.eagerly(ADD, [A])
+        monkeypatch.setattr(setup.core, "find_positions", interrupted)
+        monkeypatch.setattr(setup.membership, "step_done", lambda step, held: None)  # the loop has not heard of it yet
+        setup.membership.eagerly(ADD, [A])
         with pytest.raises(KeyboardInterrupt):
-            await scene.poll()
-        await scene.poll()
+            await setup.poll()
+        await setup.poll()
         assert looked
 
     play(monkeypatch, scenario)
 
 
-def later(scene: Scene, patch: pytest.MonkeyPatch) -> Callable[[], None]:
+def later(setup: ScriptedConsumer, patch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Hold back what is submitted, as between a caller's thread and the loop, until this is called."""
     waiting: list[tuple[Callable[..., object], tuple[object, ...]]] = []
-    patch.setattr(scene.core.rebalance, "_submit", lambda function, *args: waiting.append((function, args)))
+    patch.setattr(setup.core.rebalance, "_submit", lambda function, *args: waiting.append((function, args)))
 
     def arrive() -> None:
         while waiting:
@@ -487,26 +487,26 @@ def later(scene: Scene, patch: pytest.MonkeyPatch) -> Callable[[], None]:
 
 
 def test_what_is_lost_is_not_revoked_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scenario(scene: Scene) -> None:
-        scene.membership.towards(A)
-        await scene.poll()
-        arrive = later(scene, monkeypatch)
+    async def scenario(setup: ScriptedConsumer) -> None:
+        setup.membership.towards(A)
+        await setup.poll()
+        arrive = later(setup, monkeypatch)
         view, topics = CallerView(0, MemberState.UNJOINED, lost=True), frozenset({"t"})
-        scene.membership._next(
+        setup.membership._next(
             lambda held, turn: view._replace(number=turn).next_step(held, topics, CooperativeSteps())
         )
-        await scene.poll()
-        await scene.poll()
-        assert scene.told[1:] == [("lost", {A}, {A})]
+        await setup.poll()
+        await setup.poll()
+        assert setup.told[1:] == [("lost", {A}, {A})]
         arrive()
-        assert [kind for kind, *_ in scene.membership.done] == [ADD, LOSE]
+        assert [kind for kind, *_ in setup.membership.done] == [ADD, LOSE]
 
     play(monkeypatch, scenario)
 
 
 @pytest.mark.parametrize("when", ["committing", "revoked", "assigned"])
 def test_two_tasks_that_poll_carry_a_step_out_once(monkeypatch: pytest.MonkeyPatch, when: str) -> None:
-    async def scenario(scene: Scene) -> None:
+    async def scenario(setup: ScriptedConsumer) -> None:
         told: list[tuple[str, set[TopicPartition]]] = []
 
         class Slow(AsyncConsumerRebalanceListener):
@@ -519,22 +519,22 @@ def test_two_tasks_that_poll_carry_a_step_out_once(monkeypatch: pytest.MonkeyPat
                 told.append(("assigned", set(assigned)))
 
         if when == "committing":
-            scene.cluster.latency_s = 1.0
-        scene.core.subscription.subscribe(["t"], listener=Slow())
-        scene.membership.eagerly(ADD, [A])
-        await asyncio.gather(scene.poll(), scene.poll())
+            setup.cluster.latency_s = 1.0
+        setup.core.subscription.subscribe(["t"], listener=Slow())
+        setup.membership.eagerly(ADD, [A])
+        await asyncio.gather(setup.poll(), setup.poll())
         assert told == [("assigned", {A})]
-        scene.read_to(7)
-        scene.membership.eagerly(REVOKE)
-        await asyncio.gather(scene.poll(5_000), scene.poll(5_000))
+        setup.read_to(7)
+        setup.membership.eagerly(REVOKE)
+        await asyncio.gather(setup.poll(5_000), setup.poll(5_000))
         assert told[1:] == [("revoked", {A})]
-        assert scene.committed() == [{0: 7}]
+        assert setup.committed() == [{0: 7}]
 
     play(monkeypatch, scenario)
 
 
 def test_unsubscribing_beside_a_step_does_not_tell_the_listener_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scenario(scene: Scene) -> None:
+    async def scenario(setup: ScriptedConsumer) -> None:
         told: list[set[TopicPartition]] = []
 
         class Slow(AsyncConsumerRebalanceListener):
@@ -547,20 +547,20 @@ def test_unsubscribing_beside_a_step_does_not_tell_the_listener_twice(monkeypatc
 
         async def another() -> None:
             await asyncio.sleep(0.5)
-            await scene.driver.give_up_partitions(1_000)  # as unsubscribe() does
+            await setup.driver.give_up_partitions(1_000)  # as unsubscribe() does
 
-        scene.core.subscription.subscribe(["t"], listener=Slow())
-        scene.membership.eagerly(ADD, [A])
-        await scene.poll()
-        scene.membership.eagerly(REVOKE)
-        await asyncio.wait_for(asyncio.gather(scene.poll(), another()), 60)
+        setup.core.subscription.subscribe(["t"], listener=Slow())
+        setup.membership.eagerly(ADD, [A])
+        await setup.poll()
+        setup.membership.eagerly(REVOKE)
+        await asyncio.wait_for(asyncio.gather(setup.poll(), another()), 60)
         assert told == [{A}]
 
     play(monkeypatch, scenario)
 
 
 def test_a_listener_may_wait_for_a_task_of_its_own_that_polls(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scenario(scene: Scene) -> None:
+    async def scenario(setup: ScriptedConsumer) -> None:
         left: list[asyncio.Task[None]] = []
         told: list[set[TopicPartition]] = []
 
@@ -570,18 +570,18 @@ def test_a_listener_may_wait_for_a_task_of_its_own_that_polls(monkeypatch: pytes
 
             async def on_partitions_assigned(self, assigned: Collection[TopicPartition]) -> None:
                 told.append(set(assigned))
-                await asyncio.gather(scene.poll())  # a task more, as asyncio.wait_for() before Python 3.12
+                await asyncio.gather(setup.poll())  # a task more, as asyncio.wait_for() before Python 3.12
                 if len(told) == 1:
                     left.append(asyncio.create_task(goes_on()))
 
         async def goes_on() -> None:
             await asyncio.sleep(1)
-            await scene.poll()
+            await setup.poll()
 
-        scene.core.subscription.subscribe(["t"], listener=Waits())
-        scene.membership.eagerly(ADD, [A])
-        await asyncio.wait_for(scene.poll(), 60)
-        scene.membership.eagerly(ADD, [B])
+        setup.core.subscription.subscribe(["t"], listener=Waits())
+        setup.membership.eagerly(ADD, [A])
+        await asyncio.wait_for(setup.poll(), 60)
+        setup.membership.eagerly(ADD, [B])
         await left[0]
         assert told == [{A}, {B}], "a task that outlives the listener polls like any other"
 
@@ -589,7 +589,7 @@ def test_a_listener_may_wait_for_a_task_of_its_own_that_polls(monkeypatch: pytes
 
 
 def test_who_polls_beside_a_listener_waits_until_it_has_found_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scenario(scene: Scene) -> None:
+    async def scenario(setup: ScriptedConsumer) -> None:
         order: list[str] = []
 
         class Seeks(AsyncConsumerRebalanceListener):
@@ -598,17 +598,17 @@ def test_who_polls_beside_a_listener_waits_until_it_has_found_its_place(monkeypa
 
             async def on_partitions_assigned(self, assigned: Collection[TopicPartition]) -> None:
                 await asyncio.sleep(1)
-                await scene.poll()  # which the task that is asked to take a step may do
+                await setup.poll()  # which the task that is asked to take a step may do
                 order.append("listener")
 
         async def another() -> None:
             await asyncio.sleep(0.5)
-            await scene.driver.wait_for(5_000, list)
+            await setup.driver.wait_for(5_000, list)
             order.append("another")
 
-        scene.core.subscription.subscribe(["t"], listener=Seeks())
-        scene.membership.eagerly(ADD, [A])
-        await asyncio.gather(scene.poll(), another())
+        setup.core.subscription.subscribe(["t"], listener=Seeks())
+        setup.membership.eagerly(ADD, [A])
+        await asyncio.gather(setup.poll(), another())
         assert order == ["listener", "another"]
 
     play(monkeypatch, scenario)
@@ -618,7 +618,7 @@ def test_who_polls_beside_a_listener_waits_until_it_has_found_its_place(monkeypa
 def test_who_polls_beside_a_slow_listener_gets_nothing_when_the_time_is_up(
     monkeypatch: pytest.MonkeyPatch, timeout_ms: float
 ) -> None:
-    async def scenario(scene: Scene) -> None:
+    async def scenario(setup: ScriptedConsumer) -> None:
         taken: list[str] = []
 
         class Slow(AsyncConsumerRebalanceListener):
@@ -628,13 +628,13 @@ def test_who_polls_beside_a_slow_listener_gets_nothing_when_the_time_is_up(
             async def on_partitions_assigned(self, assigned: Collection[TopicPartition]) -> None:
                 await asyncio.sleep(100)
 
-        scene.core.subscription.subscribe(["t"], listener=Slow())
-        scene.membership.eagerly(ADD, [A])
-        first = asyncio.create_task(scene.poll())
+        setup.core.subscription.subscribe(["t"], listener=Slow())
+        setup.membership.eagerly(ADD, [A])
+        first = asyncio.create_task(setup.poll())
         await asyncio.sleep(1)
         loop = asyncio.get_running_loop()
         begun = loop.time()
-        polled = await scene.driver.wait_for(timeout_ms, lambda: taken.append("records") or scene.core.buffer.take(1))
+        polled = await setup.driver.wait_for(timeout_ms, lambda: taken.append("records") or setup.core.buffer.take(1))
         assert not polled
         assert loop.time() - begun == pytest.approx(timeout_ms / 1000)
         assert not taken, "the listener may seek before anything is handed out"
@@ -645,69 +645,69 @@ def test_who_polls_beside_a_slow_listener_gets_nothing_when_the_time_is_up(
 
 
 def test_a_membership_is_told_with_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scenario(scene: Scene) -> None:
-        tell = scene.core.commits.group_metadata
+    async def scenario(setup: ScriptedConsumer) -> None:
+        tell = setup.core.commits.group_metadata
         assert tell() == ("g", -1, "", None, MembershipState.UNJOINED)
-        scene.membership.generation = Generation(3, "me", "range")
+        setup.membership.generation = Generation(3, "me", "range")
         assert tell() == ("g", 3, "me", "i", MembershipState.STABLE)
 
         def rebalances() -> Generation:
             raise RebalanceInProgressError
 
-        monkeypatch.setattr(scene.membership, "commit_generation", rebalances)
+        monkeypatch.setattr(setup.membership, "commit_generation", rebalances)
         assert tell() == ("g", 3, "me", "i", MembershipState.REBALANCING)
-        scene.membership.generation = NO_GENERATION
+        setup.membership.generation = NO_GENERATION
         assert tell() == ("g", -1, "", None, MembershipState.REBALANCING)
 
     play(monkeypatch, scenario, group_instance_id="i")
 
 
 def test_a_membership_that_was_lost_is_not_told_as_one_that_nobody_checks(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scenario(scene: Scene) -> None:
-        scene.membership.eagerly(ADD, [A])
-        await scene.poll()
-        assert scene.core.commits.group_metadata().state == MembershipState.STABLE
-        scene.membership.lost, scene.membership.generation = scene.membership.generation, NO_GENERATION
-        assert scene.core.commits.group_metadata() == ("g", 1, "me", None, MembershipState.UNJOINED)
-        scene.membership.eagerly(LOSE)
-        await scene.poll()
-        assert scene.core.commits.group_metadata() == ("g", 1, "me", None, MembershipState.UNJOINED), "to be refused"
+    async def scenario(setup: ScriptedConsumer) -> None:
+        setup.membership.eagerly(ADD, [A])
+        await setup.poll()
+        assert setup.core.commits.group_metadata().state == MembershipState.STABLE
+        setup.membership.lost, setup.membership.generation = setup.membership.generation, NO_GENERATION
+        assert setup.core.commits.group_metadata() == ("g", 1, "me", None, MembershipState.UNJOINED)
+        setup.membership.eagerly(LOSE)
+        await setup.poll()
+        assert setup.core.commits.group_metadata() == ("g", 1, "me", None, MembershipState.UNJOINED), "to be refused"
 
     play(monkeypatch, scenario)
 
 
 def test_a_rebalance_may_be_asked_for(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    async def scenario(scene: Scene) -> None:
-        scene.membership.eagerly(ADD, [A])
-        await scene.poll()
-        changes = scene.membership.subscription_changes
-        scene.core.enforce_rebalance("the test wants it")
-        assert scene.membership.subscription_changes == changes + 1
-        group = dataclasses.replace(scene.core.config.group, group_protocol="consumer")
-        scene.core.config = dataclasses.replace(scene.core.config, group=group)
-        scene.core.enforce_rebalance("the test wants it")
-        assert scene.membership.subscription_changes == changes + 1
+    async def scenario(setup: ScriptedConsumer) -> None:
+        setup.membership.eagerly(ADD, [A])
+        await setup.poll()
+        changes = setup.membership.subscription_changes
+        setup.core.enforce_rebalance("the test wants it")
+        assert setup.membership.subscription_changes == changes + 1
+        group = dataclasses.replace(setup.core.config.group, group_protocol="consumer")
+        setup.core.config = dataclasses.replace(setup.core.config, group=group)
+        setup.core.enforce_rebalance("the test wants it")
+        assert setup.membership.subscription_changes == changes + 1
         assert "the coordinator assigns" in caplog.text
-        scene.core.config = dataclasses.replace(scene.core.config, group=dataclasses.replace(group, group_id=None))
+        setup.core.config = dataclasses.replace(setup.core.config, group=dataclasses.replace(group, group_id=None))
         with pytest.raises(IllegalStateError, match="group_id"):
-            scene.core.enforce_rebalance("the test wants it")
+            setup.core.enforce_rebalance("the test wants it")
 
     play(monkeypatch, scenario)
 
 
 def test_iteration_goes_on_behind_a_step_whose_commit_is_never_answered(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scenario(scene: Scene) -> None:
-        scene.membership.towards(A, B)
-        await scene.poll()
-        scene.read_to(7)
+    async def scenario(setup: ScriptedConsumer) -> None:
+        setup.membership.towards(A, B)
+        await setup.poll()
+        setup.read_to(7)
 
         async def never(call: Call) -> OffsetCommitResponse:
             await asyncio.Event().wait()
             return OffsetCommitResponse()
 
-        scene.cluster.serve("OffsetCommit", never)
-        scene.membership.towards(A)
-        assert await scene.driver.process_events()
-        assert scene.held == {A}
+        setup.cluster.serve("OffsetCommit", never)
+        setup.membership.towards(A)
+        assert await setup.driver.process_events()
+        assert setup.held == {A}
 
     play(monkeypatch, scenario)

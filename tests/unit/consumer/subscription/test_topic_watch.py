@@ -16,7 +16,7 @@ from kafka.structs import TopicPartition
 from unit.virtual_loop import simulate
 
 
-class Bench:
+class TopicWatchHarness:
     """A watch over a cluster with the topic `t` of two partitions; its log lines."""
 
     def __init__(self, caplog: pytest.LogCaptureFixture) -> None:
@@ -31,19 +31,19 @@ class Bench:
         return [record.getMessage() for record in self._caplog.records if record.levelno == level]
 
 
-Watching = Callable[[Callable[[Bench], Awaitable[None]]], None]
+Watching = Callable[[Callable[[TopicWatchHarness], Awaitable[None]]], None]
 
 
 @pytest.fixture
 def watching(caplog: pytest.LogCaptureFixture) -> Watching:
     caplog.set_level(logging.INFO, "kafka.consumer.subscription.topic_watch")
 
-    def run(scenario: Callable[[Bench], Awaitable[None]]) -> None:
+    def run(scenario: Callable[[TopicWatchHarness], Awaitable[None]]) -> None:
         async def main() -> None:
-            bench = Bench(caplog)
-            await scenario(bench)
-            bench.watch.close()
-            await bench.cluster.close()
+            harness = TopicWatchHarness(caplog)
+            await scenario(harness)
+            harness.watch.close()
+            await harness.cluster.close()
 
         simulate(main)
 
@@ -51,95 +51,95 @@ def watching(caplog: pytest.LogCaptureFixture) -> Watching:
 
 
 def test_a_topic_that_does_not_exist_is_told_at_once_then_rarely_and_when_it_comes(watching: Watching) -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.subscription.subscribe(["nope"])
-        bench.watch.update()
+    async def scenario(harness: TopicWatchHarness) -> None:
+        harness.subscription.subscribe(["nope"])
+        harness.watch.update()
         await asyncio.sleep(1)
-        assert bench.lines() == ["topic 'nope' does not exist; waiting for it to be created"]
+        assert harness.lines() == ["topic 'nope' does not exist; waiting for it to be created"]
         await asyncio.sleep(100)
-        assert len(bench.lines()) == 3  # after 30 s, and 60 s after that
-        assert 80 < bench.cluster.refreshes < 110
-        bench.cluster.topics["nope"] = 1
+        assert len(harness.lines()) == 3  # after 30 s, and 60 s after that
+        assert 80 < harness.cluster.refreshes < 110
+        harness.cluster.topics["nope"] = 1
         await asyncio.sleep(2)
-        assert bench.lines(logging.INFO) == ["topic 'nope' can be read now"]
-        before = bench.cluster.refreshes
+        assert harness.lines(logging.INFO) == ["topic 'nope' can be read now"]
+        before = harness.cluster.refreshes
         await asyncio.sleep(100)
-        assert (len(bench.lines()), bench.cluster.refreshes) == (3, before)
+        assert (len(harness.lines()), harness.cluster.refreshes) == (3, before)
 
     watching(scenario)
 
 
 def test_a_partition_that_does_not_exist_is_named(watching: Watching) -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.subscription.assign_from_user([TopicPartition("t", 1), TopicPartition("t", 7)])
-        bench.watch.update()
+    async def scenario(harness: TopicWatchHarness) -> None:
+        harness.subscription.assign_from_user([TopicPartition("t", 1), TopicPartition("t", 7)])
+        harness.watch.update()
         await asyncio.sleep(1)
-        assert bench.lines() == ["topic 't' has 2 partitions, and none with the number 7; waiting for it"]
+        assert harness.lines() == ["topic 't' has 2 partitions, and none with the number 7; waiting for it"]
 
     watching(scenario)
 
 
 def test_a_partition_without_a_leader_is_named(watching: Watching) -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.cluster.lead(1, -1, 0)
-        bench.subscription.assign_from_user([TopicPartition("t", 0), TopicPartition("t", 1)])
-        bench.watch.update()
+    async def scenario(harness: TopicWatchHarness) -> None:
+        harness.cluster.lead(1, -1, 0)
+        harness.subscription.assign_from_user([TopicPartition("t", 0), TopicPartition("t", 1)])
+        harness.watch.update()
         await asyncio.sleep(1)
-        assert bench.lines() == ["no leader at the moment: topic 't', partition 1"]
+        assert harness.lines() == ["no leader at the moment: topic 't', partition 1"]
 
     watching(scenario)
 
 
 def test_a_pattern_without_a_match_is_told(watching: Watching) -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.subscription.subscribe(pattern="x.*")
-        bench.watch.update()
+    async def scenario(harness: TopicWatchHarness) -> None:
+        harness.subscription.subscribe(pattern="x.*")
+        harness.watch.update()
         await asyncio.sleep(1)
-        assert bench.lines() == ["no topic matches the pattern 'x.*'; waiting for one to be created"]
-        bench.cluster.topics["xy"] = 1
-        bench.cluster.request_refresh()
+        assert harness.lines() == ["no topic matches the pattern 'x.*'; waiting for one to be created"]
+        harness.cluster.topics["xy"] = 1
+        harness.cluster.request_refresh()
         await asyncio.sleep(1)
-        assert bench.lines(logging.INFO) == ["topics match the pattern now"]
+        assert harness.lines(logging.INFO) == ["topics match the pattern now"]
 
     watching(scenario)
 
 
 def test_a_topic_that_may_not_be_read_is_an_error_once_and_no_warning(watching: Watching) -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.cluster.topic_errors["secret"] = 29
-        bench.subscription.subscribe(["secret", "t"])
-        bench.watch.update()
+    async def scenario(harness: TopicWatchHarness) -> None:
+        harness.cluster.topic_errors["secret"] = 29
+        harness.subscription.subscribe(["secret", "t"])
+        harness.watch.update()
         await asyncio.sleep(100)
-        assert bench.errors == [TopicAuthorizationFailedError({"secret"})]
-        assert bench.lines() == []
-        bench.watch.update()
+        assert harness.errors == [TopicAuthorizationFailedError({"secret"})]
+        assert harness.lines() == []
+        harness.watch.update()
         await asyncio.sleep(1)
-        assert len(bench.errors) == 2
+        assert len(harness.errors) == 2
 
     watching(scenario)
 
 
 def test_what_is_there_costs_no_request(watching: Watching) -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.cluster.publish(["t"])
-        bench.subscription.subscribe(["t"])
-        bench.watch.update()
+    async def scenario(harness: TopicWatchHarness) -> None:
+        harness.cluster.publish(["t"])
+        harness.subscription.subscribe(["t"])
+        harness.watch.update()
         await asyncio.sleep(100)
-        assert (bench.cluster.refreshes, bench.lines(), bench.cluster.watched) == (0, [], {"t"})
+        assert (harness.cluster.refreshes, harness.lines(), harness.cluster.watched) == (0, [], {"t"})
 
     watching(scenario)
 
 
 def test_of_many_partitions_that_do_not_exist_five_are_named(watching: Watching) -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.cluster.publish(["t"])
+    async def scenario(harness: TopicWatchHarness) -> None:
+        harness.cluster.publish(["t"])
         for count, shown in ((5, "6, 5, 4, 3, 2"), (6, "7, 6, 5, 4, 3, 2")):
             numbers = [int(number) for number in shown.split(", ")]
-            bench.subscription.assign_from_user([TopicPartition("t", number) for number in numbers])
-            bench.watch.metadata_changed(bench.cluster.metadata)
+            harness.subscription.assign_from_user([TopicPartition("t", number) for number in numbers])
+            harness.watch.metadata_changed(harness.cluster.metadata)
             assert len(numbers) == count
-            bench.watch._warnings = type(bench.watch._warnings)(logging.getLogger(bench.watch.__module__))
-        assert bench.lines() == [
+            harness.watch._warnings = type(harness.watch._warnings)(logging.getLogger(harness.watch.__module__))
+        assert harness.lines() == [
             "topic 't' has 2 partitions, and none with the number 2, 3, 4, 5, 6; waiting for it",
             "topic 't' has 2 partitions, and none with the number 2, 3, 4, 5, 6 and 1 more; waiting for it",
         ]
@@ -150,75 +150,75 @@ def test_of_many_partitions_that_do_not_exist_five_are_named(watching: Watching)
 def test_topics_of_the_whole_group_are_watched_by_its_leader_until_partitions_are_taken_by_hand(
     watching: Watching,
 ) -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.cluster.publish(["t"])
-        bench.subscription.subscribe(["t"])
-        bench.watch.watch_group(frozenset({"u"}))
-        assert bench.cluster.watched == {"t", "u"}
-        bench.watch.update()
-        assert bench.cluster.watched == {"t", "u"}
-        bench.subscription.unsubscribe()
-        bench.subscription.assign_from_user([TopicPartition("t", 0)])
-        bench.watch.update()
-        assert bench.cluster.watched == {"t"}
+    async def scenario(harness: TopicWatchHarness) -> None:
+        harness.cluster.publish(["t"])
+        harness.subscription.subscribe(["t"])
+        harness.watch.watch_group(frozenset({"u"}))
+        assert harness.cluster.watched == {"t", "u"}
+        harness.watch.update()
+        assert harness.cluster.watched == {"t", "u"}
+        harness.subscription.unsubscribe()
+        harness.subscription.assign_from_user([TopicPartition("t", 0)])
+        harness.watch.update()
+        assert harness.cluster.watched == {"t"}
 
     watching(scenario)
 
 
 def test_a_pattern_watches_all_topics_and_is_matched_at_once(watching: Watching) -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.cluster.publish(["t"])
-        bench.subscription.subscribe(pattern="t")
-        bench.watch.update()
-        assert bench.cluster.watched is None
-        assert bench.subscription.topics == {"t"}
-        assert not bench.watch.metadata_changed(bench.cluster.metadata)
+    async def scenario(harness: TopicWatchHarness) -> None:
+        harness.cluster.publish(["t"])
+        harness.subscription.subscribe(pattern="t")
+        harness.watch.update()
+        assert harness.cluster.watched is None
+        assert harness.subscription.topics == {"t"}
+        assert not harness.watch.metadata_changed(harness.cluster.metadata)
         await asyncio.sleep(1)
-        assert bench.cluster.refreshes == 1
-        bench.cluster.topics["t2"] = 1
-        bench.cluster.publish(["t", "t2"])
-        assert bench.subscription.topics == {"t", "t2"}
+        assert harness.cluster.refreshes == 1
+        harness.cluster.topics["t2"] = 1
+        harness.cluster.publish(["t", "t2"])
+        assert harness.subscription.topics == {"t", "t2"}
 
     watching(scenario)
 
 
 def test_nothing_is_looked_for_once_the_consumer_is_closed(watching: Watching) -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.subscription.subscribe(["nope"])
-        bench.watch.update()
+    async def scenario(harness: TopicWatchHarness) -> None:
+        harness.subscription.subscribe(["nope"])
+        harness.watch.update()
         await asyncio.sleep(1)
-        before = bench.cluster.refreshes
-        timer = bench.watch._timer
+        before = harness.cluster.refreshes
+        timer = harness.watch._timer
         assert timer is not None
-        bench.watch.close()
+        harness.watch.close()
         assert timer.cancelled()
-        bench.watch.update()
+        harness.watch.update()
         await asyncio.sleep(100)
-        assert bench.cluster.refreshes == before
+        assert harness.cluster.refreshes == before
 
     watching(scenario)
 
 
 def test_another_error_of_a_topic_is_raised_too(watching: Watching) -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.cluster.topic_errors["secret"] = 29
-        bench.subscription.subscribe(["secret"])
-        bench.watch.update()
+    async def scenario(harness: TopicWatchHarness) -> None:
+        harness.cluster.topic_errors["secret"] = 29
+        harness.subscription.subscribe(["secret"])
+        harness.watch.update()
         await asyncio.sleep(20)
-        bench.cluster.topic_errors["secret"] = 17
+        harness.cluster.topic_errors["secret"] = 17
         await asyncio.sleep(100)
-        assert bench.errors == [TopicAuthorizationFailedError({"secret"}), InvalidTopicError({"secret"})]
+        assert harness.errors == [TopicAuthorizationFailedError({"secret"}), InvalidTopicError({"secret"})]
 
     watching(scenario)
 
 
 def test_errors_of_topics_that_others_want_are_not_this_consumers(watching: Watching) -> None:
-    async def scenario(bench: Bench) -> None:
-        bench.cluster.topic_errors["secret"] = 29
-        bench.subscription.subscribe(["t"])
-        bench.watch.watch_group(frozenset({"secret"}))
-        bench.cluster.publish(["t", "secret"])
+    async def scenario(harness: TopicWatchHarness) -> None:
+        harness.cluster.topic_errors["secret"] = 29
+        harness.subscription.subscribe(["t"])
+        harness.watch.watch_group(frozenset({"secret"}))
+        harness.cluster.publish(["t", "secret"])
         await asyncio.sleep(1)
-        assert bench.errors == []
+        assert harness.errors == []
 
     watching(scenario)

@@ -23,7 +23,7 @@ from unit.virtual_loop import simulate
 T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
 
 
-class Bench:
+class ConsumerHarness:
     """A driver over two brokers, of which 1 leads partition 0 and 2 leads 1, with ten records in each."""
 
     def __init__(self, **options: Any) -> None:
@@ -76,12 +76,12 @@ def commit_answer(call: Call, error: int = 0) -> OffsetCommitResponse:
     return OffsetCommitResponse(topics=topics)
 
 
-def play(scenario: Callable[[Bench], Awaitable[None]], **options: Any) -> None:
+def play(scenario: Callable[[ConsumerHarness], Awaitable[None]], **options: Any) -> None:
     async def main() -> None:
-        bench = Bench(**options)
-        await bench.core.start()
-        await scenario(bench)
-        await bench.driver.close(autocommit=False, timeout_ms=1_000)
+        harness = ConsumerHarness(**options)
+        await harness.core.start()
+        await scenario(harness)
+        await harness.driver.close(autocommit=False, timeout_ms=1_000)
         await asyncio.sleep(1)
         assert asyncio.all_tasks() == {asyncio.current_task()}
 

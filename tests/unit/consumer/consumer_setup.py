@@ -10,7 +10,7 @@ from kafka.broker import EmbeddedBroker
 from unit.consumer.faces import Face
 
 
-class Scene:
+class ConsumerSetup:
     """A topic of two partitions with ten records each, and consumers of a group of its own."""
 
     def __init__(self, kind: str, broker: EmbeddedBroker, producer: KafkaProducer) -> None:
@@ -31,9 +31,9 @@ class Scene:
         )
 
 
-async def committed(scene: Scene, *partitions: TopicPartition) -> list[int | None]:
+async def committed(setup: ConsumerSetup, *partitions: TopicPartition) -> list[int | None]:
     """What a consumer that comes later finds committed."""
-    other = await scene.face.another().open()
+    other = await setup.face.another().open()
     found = [await other.committed(tp) for tp in partitions]
     await other.close()
     return found
