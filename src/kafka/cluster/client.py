@@ -9,9 +9,8 @@ from kafka._loop_services import loop_random
 from kafka._variant import warn_if_plain
 from kafka.cluster.backoff import Backoff
 from kafka.cluster.bootstrap import Bootstrap
-from kafka.cluster.coordinators import Coordinators
 from kafka.cluster.current_failures import CurrentFailures
-from kafka.cluster.discovery import BrokerLookup, Discovery
+from kafka.cluster.discovery import BrokerLookup, Coordinators, Discovery
 from kafka.cluster.metadata import ClusterMetadata
 from kafka.cluster.metadata_requests import read_metadata
 from kafka.cluster.metadata_updater import MetadataUpdater

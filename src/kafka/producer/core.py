@@ -30,8 +30,7 @@ from kafka.producer.idempotence import Idempotence, IdempotenceState, is_idempot
 from kafka.producer.producer_health import observe
 from kafka.producer.producer_statistics import ProducerStatistics, add_gauges
 from kafka.producer.send.batch_results import BatchResults
-from kafka.producer.send.expiry import purge
-from kafka.producer.send.next_request import BatchCompressor, OutgoingBatches
+from kafka.producer.send.outgoing_batches import BatchCompressor, OutgoingBatches, purge
 from kafka.producer.send.produce_requests import ProduceRequests, magic_for
 from kafka.producer.send.recreated_topics import PartitionChoice
 from kafka.producer.send.schedule import sender_options

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kafka.cluster.client_health import STALLED_S, Observed
 from kafka.config import ProducerOptions
 from kafka.producer.idempotence import Idempotence, IdempotenceState
-from kafka.producer.transactions.transaction_state import TransactionState
+from kafka.producer.transactions.state_machine import TransactionState
 
 if TYPE_CHECKING:
     from kafka.producer.appending.record_buffer import RecordBuffer

@@ -15,7 +15,7 @@ from kafka import AsyncKafkaConsumer, AsyncKafkaProducer, KafkaAdminClient, Topi
 from kafka.aio import AIOKafkaProducer
 from kafka.broker import EmbeddedBroker
 from kafka.errors import IllegalStateError, TransactionAbortedError
-from kafka.producer.transactions.transaction_state import TransactionState
+from kafka.producer.transactions.state_machine import TransactionState
 from kafka.structs import OffsetAndMetadata
 from unit.aio.cancelling import each_moment, each_wait, nothing_runs
 

@@ -15,8 +15,8 @@ from kafka.errors import (
     NotEnoughReplicasError,
     UnknownTopicOrPartitionError,
 )
-from kafka.producer.arrow.arrow_future import FutureArrowResult
-from kafka.producer.transactions.transaction_state import TransactionIdentity
+from kafka.producer.arrow_future import FutureArrowResult
+from kafka.producer.transactions.state_machine import TransactionIdentity
 from kafka.producer.transactions.two_phase_commit import end_all
 from kafka.structs import ConsumerGroupMetadata, OffsetAndMetadata, TopicPartition
 from unit.producer.fake_producer import FakeProducer, producing

@@ -14,7 +14,7 @@ from kafka.producer.appending.appender import RecordAppender
 from kafka.producer.appending.record_buffer import RecordBuffer
 from kafka.producer.batch.shared_queues import BufferOptions
 from kafka.producer.future import FutureRecordMetadata
-from kafka.producer.send.next_request import OutgoingBatches
+from kafka.producer.send.outgoing_batches import OutgoingBatches
 from kafka.record import decode_batches
 
 SENDERS = 3

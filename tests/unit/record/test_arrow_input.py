@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from kafka.record.arrow_input import byte_parts, int32_view, int64_view
+from kafka.record.arrow_rows import byte_parts, int32_view, int64_view
 
 
 @pytest.mark.parametrize(("start", "length"), [(0, 5), (2, 3), (1, 1), (5, 0)])

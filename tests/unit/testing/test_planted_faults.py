@@ -29,8 +29,8 @@ from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.coordinator.committed_offsets import GroupOffsets
 from kafka.net.buffers import shared_pool
 from kafka.producer.batch.queues import PartitionQueue
+from kafka.producer.transactions.state_machine import TransactionIdentity
 from kafka.producer.transactions.transaction_requests import TransactionRequests
-from kafka.producer.transactions.transaction_state import TransactionIdentity
 from kafka.testing import (
     group_actors,
     run_seed,

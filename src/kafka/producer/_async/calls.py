@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kafka.display.progress import Tell
     from kafka.formats.column_io import WriteAs
     from kafka.metrics.kafka_metric import KafkaMetric
-    from kafka.producer.arrow.arrow_future import ArrowData, FutureArrowResult
+    from kafka.producer.arrow_future import ArrowData, FutureArrowResult
 
 
 class AsyncProducerCalls(AsyncTransactionCalls):
@@ -62,13 +62,35 @@ class AsyncProducerCalls(AsyncTransactionCalls):
         without pyarrow, and `TypeError` or `ValueError` for data that are not records and for typed data that do not
         fit; nothing is sent then.
         """
-        from kafka.producer._async.arrow_sender import send_rows
+        from kafka.display.progress import ProgressReport
+        from kafka.producer.arrow_encoder import ArrowEncoder, typed_rows
+        from kafka.producer.arrow_future import FutureArrowResult
 
         core = self._started()
         if topic not in core.buffer.topics:
             core.check_may_wait_for(topic)
             await self._runner.run(core, core.find_topic(topic))
-        return await send_rows(core, self._runner, topic, data, key, value, progress)
+        typed = key is not None or value is not None
+        rows_given = await self._runner.work(typed_rows, data, key, value) if typed else data
+        encoder = ArrowEncoder(core, topic, rows_given)
+        chunks = encoder.chunks()
+        taken = 0
+        with ProgressReport(progress, encoder.rows, "sending") as report:
+            while True:
+                chunk = await self._runner.work(next, chunks, None)
+                if chunk is None:
+                    break
+                for rows in chunk:
+                    reserved = Reservation()
+                    try:
+                        with encoder.progress():
+                            await self._runner.acquire(core, len(rows.data), reserved)
+                        encoder.enqueue(rows, reserved)
+                    finally:
+                        core.buffer.give_back(reserved)
+                    taken += rows.rows
+                    report.reached(taken)
+        return FutureArrowResult(core, self._runner.loop, encoder.batches)
 
     async def flush(self, timeout: float | None = None) -> None:
         """Send everything that is buffered now, without lingering, and wait until it is delivered or has failed.

@@ -10,7 +10,7 @@ from kafka.coordinator.offset_arguments import check_group, check_offsets
 from kafka.errors import IllegalStateError, KafkaError, TransactionAbortableError
 from kafka.producer.core import ProducerCore
 from kafka.producer.runners import LoopRunner
-from kafka.producer.transactions.transaction_state import TransactionIdentity, TransactionState
+from kafka.producer.transactions.state_machine import TransactionIdentity, TransactionState
 from kafka.structs import ConsumerGroupMetadata, OffsetAndMetadata, TopicPartition
 
 if TYPE_CHECKING:

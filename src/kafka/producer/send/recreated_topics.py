@@ -30,7 +30,7 @@ from kafka.producer.batch.queues import PartitionQueue, TopicQueues
 from kafka.producer.batch.reencode import EncodedRecords, are_named, regroup
 from kafka.producer.idempotence import Idempotence
 from kafka.producer.send.batch_results import BatchResults
-from kafka.producer.send.broker_queue import BrokerQueue
+from kafka.producer.send.schedule import BrokerQueue
 from kafka.record import Buffer, Columns, ProducerState, decode_batches
 from kafka.structs import TopicPartition
 

@@ -25,12 +25,10 @@ from kafka.producer.batch.queues import PartitionQueue
 from kafka.producer.idempotence import Idempotence, IdempotenceState
 from kafka.producer.producer_statistics import ProducerStatistics
 from kafka.producer.send.batch_results import BatchResults
-from kafka.producer.send.broker_queue import BrokerQueue, PartitionAvailability
-from kafka.producer.send.expiry import Expiry
-from kafka.producer.send.next_request import BatchCompressor, OutgoingBatches, Request, RequestCollector
+from kafka.producer.send.outgoing_batches import BatchCompressor, Expiry, OutgoingBatches, Request, RequestCollector
 from kafka.producer.send.produce_requests import Answer, ProduceRequests
 from kafka.producer.send.recreated_topics import PartitionChoice, RecreatedTopics
-from kafka.producer.send.schedule import Readiness, Schedule, SenderOptions
+from kafka.producer.send.schedule import BrokerQueue, PartitionAvailability, Readiness, Schedule, SenderOptions
 from kafka.record import BatchBuilder
 from kafka.structs import TopicPartition
 

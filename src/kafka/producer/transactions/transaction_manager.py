@@ -29,16 +29,18 @@ from kafka.producer.appending.record_buffer import RecordBuffer
 from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.idempotence import Idempotence
 from kafka.producer.send.batch_results import BatchResults
-from kafka.producer.send.next_request import OutgoingBatches
-from kafka.producer.transactions.transaction_failures import Step, failure_of, fatal_in_a_batch
-from kafka.producer.transactions.transaction_partitions import TransactionPartitions
-from kafka.producer.transactions.transaction_requests import Offsets, TransactionRequests
-from kafka.producer.transactions.transaction_state import (
+from kafka.producer.send.outgoing_batches import OutgoingBatches
+from kafka.producer.transactions.state_machine import (
     MAY_SEND,
+    Step,
     TransactionIdentity,
     TransactionState,
     TransactionStateMachine,
+    failure_of,
+    fatal_in_a_batch,
 )
+from kafka.producer.transactions.transaction_partitions import TransactionPartitions
+from kafka.producer.transactions.transaction_requests import Offsets, TransactionRequests
 from kafka.structs import ConsumerGroupMetadata, TopicPartition
 
 log = logging.getLogger(__name__)

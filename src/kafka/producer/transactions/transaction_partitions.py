@@ -10,8 +10,8 @@ from typing import Protocol
 
 from kafka.cluster.backoff import Backoff
 from kafka.errors import KafkaError, TransactionAbortedError
+from kafka.producer.transactions.state_machine import TransactionIdentity
 from kafka.producer.transactions.transaction_requests import TransactionRequests
-from kafka.producer.transactions.transaction_state import TransactionIdentity
 from kafka.structs import TopicPartition
 
 log = logging.getLogger(__name__)

@@ -31,7 +31,7 @@ from kafka.errors import (
     check_error,
 )
 from kafka.producer.send.batch_results import concurrent_backoff
-from kafka.producer.transactions.transaction_state import TransactionIdentity
+from kafka.producer.transactions.state_machine import TransactionIdentity
 from kafka.structs import ConsumerGroupMetadata, OffsetAndMetadata, TopicPartition
 from kafka.wire.api.add_offsets_to_txn import AddOffsetsToTxnRequest
 from kafka.wire.api.add_partitions_to_txn import AddPartitionsToTxnRequest, AddPartitionsToTxnTopic

@@ -11,9 +11,8 @@ from kafka.cluster.protocols import ClusterAccess
 from kafka.config import parse_admin
 from kafka.errors import KafkaError, KafkaTimeoutError
 from kafka.net import LoopThread
-from kafka.producer.transactions.transaction_failures import failure_of
+from kafka.producer.transactions.state_machine import TransactionIdentity, failure_of
 from kafka.producer.transactions.transaction_requests import TransactionRequests
-from kafka.producer.transactions.transaction_state import TransactionIdentity
 
 Outcome = dict[TransactionIdentity, KafkaError | None]
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import pyarrow
 
     from kafka import KafkaProducer
-    from kafka.producer.arrow.arrow_future import ArrowResult
+    from kafka.producer.arrow_future import ArrowResult
     from kafka.producer.transactions import TransactionIdentity
 
 log = logging.getLogger(__name__)

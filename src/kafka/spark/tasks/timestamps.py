@@ -189,7 +189,7 @@ def _times_in(table: "pyarrow.Table") -> memoryview:
     """Milliseconds, -1 for null; empty without that column."""
     if TIMESTAMP not in table.column_names or not table.num_rows:
         return _NO_TIMES
-    from kafka.record.arrow_input import one_array, timestamp_view
+    from kafka.record.arrow_rows import one_array, timestamp_view
 
     return timestamp_view(one_array(table, TIMESTAMP))
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pyarrow
 
     from kafka import KafkaAdminClient, KafkaProducer
-    from kafka.producer.arrow.arrow_future import ArrowResult, FutureArrowResult
+    from kafka.producer.arrow_future import ArrowResult, FutureArrowResult
 
 TOGETHER_BYTES = 4 << 20
 """Bytes of rows that are encoded together. Spark passes 10,000 rows at a time; divided among a topic's partitions,

@@ -12,7 +12,7 @@ import pytest
 from kafka.errors import KafkaTimeoutError, TopicAuthorizationFailedError
 from kafka.producer.batch.queues import TopicQueues
 from kafka.producer.batch.shared_queues import BufferOptions, SharedQueues
-from kafka.producer.send.broker_queue import BrokerQueue, PartitionAvailability
+from kafka.producer.send.schedule import BrokerQueue, PartitionAvailability
 from unit.producer.fake_producer import producing
 from unit.producer.producing_cluster import Fault, ProducingCluster
 from unit.virtual_loop import simulate

@@ -20,7 +20,7 @@ from kafka.producer.batch import producer_batch
 from kafka.producer.batch.producer_batch import ProducerBatch, Stage
 from kafka.producer.batch.queues import PartitionQueue
 from kafka.producer.batch.shared_queues import BufferOptions
-from kafka.producer.send.next_request import OutgoingBatches
+from kafka.producer.send.outgoing_batches import OutgoingBatches
 from kafka.structs import TopicPartition
 
 PLACE = TopicPartition("t", 0)

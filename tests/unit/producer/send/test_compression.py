@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from kafka.producer.send import next_request
+from kafka.producer.send import outgoing_batches
 from unit.producer.fake_producer import producing
 from unit.producer.producing_cluster import ProducingCluster
 from unit.virtual_loop import simulate
@@ -35,7 +35,7 @@ class Elsewhere:
 def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Elsewhere:
     """Stands in for other threads."""
     made = Elsewhere()
-    monkeypatch.setattr(next_request, "run_blocking", made)
+    monkeypatch.setattr(outgoing_batches, "run_blocking", made)
     return made
 
 
@@ -110,7 +110,7 @@ def test_close_does_not_wait_for_what_is_being_compressed(elsewhere: Elsewhere) 
 def test_without_a_thread_to_be_had_the_loop_compresses(monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario() -> None:
         refusing = Elsewhere(error=RuntimeError("can't start new thread"))
-        monkeypatch.setattr(next_request, "run_blocking", refusing)
+        monkeypatch.setattr(outgoing_batches, "run_blocking", refusing)
         cluster = ProducingCluster({"t": 1})
         async with producing(cluster, compression_type="gzip", batch_size=1_000_000, linger_ms=5) as producer:
             futures = [await producer.send(value) for value in values(400)]

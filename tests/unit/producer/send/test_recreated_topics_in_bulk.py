@@ -10,7 +10,7 @@ import pytest
 
 from kafka.errors import IllegalArgumentError, LeaderNotAvailableError, TransactionAbortableError
 from kafka.partitioner.murmur2 import murmur2
-from kafka.producer.arrow.arrow_encoder import ArrowEncoder
+from kafka.producer.arrow_encoder import ArrowEncoder
 from kafka.producer.batch.memory_pool import Reservation
 from kafka.structs import TopicPartition
 from kafka.wire.api.add_partitions_to_txn import AddPartitionsToTxnResponse

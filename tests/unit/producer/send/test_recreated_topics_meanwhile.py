@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from kafka.errors import LeaderNotAvailableError, TransactionAbortableError
-from kafka.producer.arrow.arrow_encoder import ArrowEncoder
+from kafka.producer.arrow_encoder import ArrowEncoder
 from kafka.producer.batch.memory_pool import Reservation
 from unit.producer.fake_producer import FakeProducer, producing
 from unit.producer.producing_cluster import Fault, ProducingCluster

@@ -11,7 +11,7 @@ import pytest
 
 from kafka import KafkaProducer
 from kafka.broker import EmbeddedBroker
-from kafka.producer.transactions.transaction_state import TransactionState
+from kafka.producer.transactions.state_machine import TransactionState
 from kafka.structs import OffsetAndMetadata, TopicPartition
 from unit.interrupt import PACKAGE, interrupts
 

@@ -38,7 +38,7 @@ from kafka.errors import (
     UnknownMemberIdError,
     UnsupportedVersionError,
 )
-from kafka.producer.transactions.transaction_state import TransactionIdentity, TransactionState
+from kafka.producer.transactions.state_machine import TransactionIdentity, TransactionState
 from kafka.producer.transactions.two_phase_commit import end_all
 from kafka.structs import ConsumerGroupMetadata, OffsetAndMetadata, TopicPartition
 from unit.producer.fake_producer import FakeProducer, producing

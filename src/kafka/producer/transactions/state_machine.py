@@ -1,15 +1,32 @@
-"""What names a transaction; the states of a transactional producer, and which calls and moves each allows (KIP-98).
+"""The states of a transactional producer, the calls and transitions that each allows, and what errors mean (KIP-98).
 
-One transaction is open at a time. Calls of the program change the state; so does the loop, when a request is answered
-or a record of the transaction could not be delivered.
+One transaction is open at a time. The program's calls change the state, and so does the loop when a request is answered
+or a record of the transaction cannot be delivered.
+
+`failure_of` and `fatal_in_a_batch` decide after which errors a transaction must be aborted, and after which the
+producer is unusable. They follow Kafka's Java client, but allow more errors to be aborted: the coordinator decides
+whether the producer can continue when it is asked to abort.
 """
 
 from __future__ import annotations
 
 import enum
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from kafka.errors import IllegalStateError, KafkaError, TransactionAbortableError
+from kafka.errors import (
+    ClusterAuthorizationFailedError,
+    IllegalStateError,
+    InvalidProducerEpochError,
+    InvalidProducerIdMappingError,
+    InvalidTxnStateError,
+    KafkaError,
+    ProducerFencedError,
+    TransactionAbortableError,
+    TransactionalIdAuthorizationFailedError,
+    TransactionFatalError,
+    UnknownProducerIdError,
+    UnsupportedVersionError,
+)
 
 
 class TransactionIdentity(NamedTuple):
@@ -140,3 +157,62 @@ def _again(error: KafkaError) -> KafkaError:
     made = type(error)(*error.args)
     made.__cause__ = error.__cause__
     return made
+
+
+Step = Literal["init", "add", "commit", "abort", "epoch"]
+"""What was asked of the coordinator: an id; to add partitions or offsets; to end the transaction; another epoch."""
+
+_FENCED = (ProducerFencedError, InvalidProducerEpochError)
+_NO_ADDING = (TransactionalIdAuthorizationFailedError, InvalidTxnStateError)
+_NO_COMMIT_BUT_ABORT = (
+    InvalidProducerIdMappingError,
+    InvalidTxnStateError,  # of version 2 it has timed out, and the coordinator takes an abort
+    TransactionAbortableError,
+    UnknownProducerIdError,
+)
+_NO_PRODUCING = (
+    ClusterAuthorizationFailedError,
+    ProducerFencedError,
+    TransactionalIdAuthorizationFailedError,
+    UnsupportedVersionError,
+)
+
+
+def failure_of(error: KafkaError, step: Step) -> tuple[KafkaError, bool]:
+    """The error to tell, and whether the producer cannot go on."""
+    if isinstance(error, _FENCED):
+        return _fenced(error), True
+    if step == "init":
+        return error, False
+    if step == "add" and not isinstance(error, _NO_ADDING):
+        return error, False
+    if step == "commit" and isinstance(error, _NO_COMMIT_BUT_ABORT):
+        return error, False
+    if step == "abort" and isinstance(error, TransactionAbortableError):
+        return error, False
+    return _fatal(error), True
+
+
+def fatal_in_a_batch(error: KafkaError) -> KafkaError | None:
+    """The error to tell, if one of a batch is such that the producer cannot go on.
+
+    A broker's INVALID_PRODUCER_EPOCH is not: the transaction may have timed out, which the coordinator knows (KIP-588).
+    """
+    if isinstance(error, ProducerFencedError):
+        return _fenced(error)
+    return _fatal(error) if isinstance(error, _NO_PRODUCING) else None
+
+
+def _fenced(error: KafkaError) -> ProducerFencedError:
+    text = error.args[0] if error.args else error
+    fenced = ProducerFencedError(
+        f"another producer with this transactional_id has taken over, or a transaction has timed out: {text}"
+    )
+    fenced.__cause__ = error
+    return fenced
+
+
+def _fatal(error: KafkaError) -> TransactionFatalError:
+    fatal = TransactionFatalError(f"the producer cannot continue, close it and create a new one: {error}")
+    fatal.__cause__ = error
+    return fatal

@@ -19,9 +19,8 @@ from kafka.errors import (
 )
 from kafka.net import helper_threads
 from kafka.partitioner import murmur2
-from kafka.producer.arrow.arrow_encoder import ArrowEncoder
-from kafka.producer.arrow.arrow_future import OffsetRange
-from kafka.producer.arrow.arrow_tables import as_arrow
+from kafka.producer.arrow_encoder import ArrowEncoder, as_arrow
+from kafka.producer.arrow_future import OffsetRange
 from kafka.record import arrow_schema
 from unit.producer.fake_producer import producing
 from unit.producer.producing_cluster import Fault, ProducingCluster

@@ -7,8 +7,15 @@ import itertools
 import pytest
 
 from kafka.errors import IllegalStateError, KafkaError, ProducerFencedError, TransactionAbortableError
-from kafka.producer.transactions.transaction_failures import Step, failure_of, fatal_in_a_batch
-from kafka.producer.transactions.transaction_state import CALLS, TRANSITIONS, TransactionState, TransactionStateMachine
+from kafka.producer.transactions.state_machine import (
+    CALLS,
+    TRANSITIONS,
+    Step,
+    TransactionState,
+    TransactionStateMachine,
+    failure_of,
+    fatal_in_a_batch,
+)
 
 pytestmark = pytest.mark.once
 

@@ -11,7 +11,7 @@ import pytest
 
 from kafka.errors import IllegalStateError, KafkaTimeoutError, TopicAuthorizationFailedError
 from kafka.net.interruptible import Latch
-from kafka.producer.arrow.arrow_future import ArrowResult, FutureArrowResult, OffsetRange
+from kafka.producer.arrow_future import ArrowResult, FutureArrowResult, OffsetRange
 from kafka.producer.batch.memory_pool import Reservation
 from kafka.record import BatchBuilder, Compression
 from kafka.structs import TopicPartition
