@@ -23,7 +23,7 @@ from typing import Any, TypeVar, cast
 from uuid import UUID
 
 from kafka.cluster import Backoff, ClusterAccess
-from kafka.cluster.metadata import ClusterMetadata
+from kafka.cluster.metadata_snapshot import ClusterMetadata
 from kafka.cluster.protocols import CoordinatorKind
 from kafka.cluster.retry import RetryPolicy, anything_unexpected
 from kafka.errors import (

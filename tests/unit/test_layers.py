@@ -230,7 +230,7 @@ def test_no_old_path_is_a_file_or_a_folder() -> None:
         ("kafka.wire.codec", "from kafka.record import Columns"),
         ("kafka.wire.codec", "def f():\n    import kafka.net.loop_thread"),
         ("kafka.errors", "from kafka import structs"),
-        ("kafka.record.reader", "from ..cluster import client"),
+        ("kafka.record.reader", "from ..cluster import cluster_client"),
         ("kafka.consumer.core", "from kafka import KafkaAdminClient"),
         ("kafka.broker.server", "from kafka.net import Connection"),
         ("kafka.broker.registry.subjects", "from kafka.formats.registry.schemas import Schema"),

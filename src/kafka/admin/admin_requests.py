@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from kafka.cluster import ClusterAccess
 from kafka.cluster.protocols import CoordinatorKind
-from kafka.cluster.telemetry.telemetry import Telemetry
+from kafka.cluster.telemetry.client_telemetry import Telemetry
 from kafka.config import ConnectionOptions
 from kafka.errors import (
     CoordinatorLoadInProgressError,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, overload
 from kafka.admin.admin_requests import AdminRequests
 from kafka.cluster.client_core import ClientCore
 from kafka.cluster.client_health import Observed, client_html, not_started
+from kafka.cluster.telemetry.client_telemetry import Telemetry
 from kafka.cluster.telemetry.collector import Identity
-from kafka.cluster.telemetry.telemetry import Telemetry
 from kafka.config import AdminConfig, option_table, parse_admin
 from kafka.config.secrecy import GivenConfigs
 from kafka.config.table import values_of, with_class_defaults

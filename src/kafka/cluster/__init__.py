@@ -1,14 +1,14 @@
 """The cluster as a client sees it: its metadata, the connections to its brokers, and the routing of requests.
 
 Layer 4. Imports `kafka.net`, `kafka.wire` and layer 0. Everything runs on one event loop; only the immutable
-`kafka.cluster.metadata.ClusterMetadata` may be read from other threads.
+`kafka.cluster.metadata_snapshot.ClusterMetadata` may be read from other threads.
 """
 
 from typing import Any
 
 from kafka import _old_names
 from kafka.cluster.backoff import Backoff
-from kafka.cluster.client import ClusterClient
+from kafka.cluster.cluster_client import ClusterClient
 from kafka.cluster.log_limiter import LogLimiter
 from kafka.cluster.protocols import (
     BrokerConnection,

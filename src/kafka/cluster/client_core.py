@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 from kafka._loop_services import loop_random
 from kafka.cluster.backoff import Backoff
-from kafka.cluster.client import ClusterClient
 from kafka.cluster.client_health import ClientHealth
+from kafka.cluster.cluster_client import ClusterClient
 from kafka.cluster.current_failures import CurrentFailures
 from kafka.cluster.protocols import ClusterAccess
+from kafka.cluster.telemetry.client_telemetry import Telemetry
 from kafka.cluster.telemetry.collector import Identity
-from kafka.cluster.telemetry.telemetry import Telemetry
 from kafka.config import ConnectionOptions, SecurityOptions
 from kafka.metrics.client_metrics import ClientMetrics
 from kafka.net.statistics import NetworkTraffic
@@ -76,7 +76,7 @@ class ClientCore:
         """Push metrics for the last time, and close all connections.
 
         Arguments:
-            timeout_s: how long the last push may take; None: `LAST_PUSH_S` of `kafka.cluster.telemetry.telemetry`.
+            timeout_s: maximum duration of the last push in seconds; None: `client_telemetry.LAST_PUSH_S`.
         """
         try:
             await self.telemetry.close(timeout_s)

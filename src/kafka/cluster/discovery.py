@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from kafka.cluster.bootstrap import Bootstrap, Found
-from kafka.cluster.metadata import ClusterMetadata
+from kafka.cluster.metadata_snapshot import ClusterMetadata
 from kafka.cluster.metadata_updater import MetadataUpdater
 from kafka.cluster.pool import BOOTSTRAP_NODE, ConnectionPool, outcome_of
 from kafka.cluster.protocols import CoordinatorKind, MetadataAccess

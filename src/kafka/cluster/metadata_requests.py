@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from uuid import UUID
 
 from kafka._addresses import format_address
-from kafka.cluster.metadata import ClusterMetadata
+from kafka.cluster.metadata_snapshot import ClusterMetadata
 from kafka.errors import MetadataEmptyBrokerList, UnknownTopicOrPartitionError
 from kafka.net import Connection
 from kafka.wire.api.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponseTopic

@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable, Iterable
 
 from kafka.cluster.backoff import Backoff
 from kafka.cluster.current_failures import CurrentFailures
-from kafka.cluster.metadata import ClusterMetadata
 from kafka.cluster.metadata_requests import MetadataAnswer, ask_metadata
+from kafka.cluster.metadata_snapshot import ClusterMetadata
 from kafka.cluster.retry import RetryPolicy, as_kafka_error, nothing
 from kafka.config import ConnectionOptions
 from kafka.errors import IllegalStateError, KafkaConnectionError, KafkaError, KafkaTimeoutError, for_code

@@ -11,7 +11,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from uuid import UUID
 
-from kafka.cluster.metadata import ClusterMetadata
+from kafka.cluster.metadata_snapshot import ClusterMetadata
 from kafka.coordinator.offset_arguments import check_partition, check_topic_name, timestamp_ms, whole_number
 from kafka.errors import (
     IllegalArgumentError,

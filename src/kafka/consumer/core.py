@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable, Iterable
 
 from kafka.cluster import ClusterAccess
-from kafka.cluster.metadata import ClusterMetadata
+from kafka.cluster.metadata_snapshot import ClusterMetadata
 from kafka.config import ConsumerConfig
 from kafka.consumer.buffer.partition_state import FetchPosition, PartitionState
 from kafka.consumer.commit.commits import Offsets

@@ -16,7 +16,7 @@ So the caller's side is the same for all protocols:
 import enum
 from typing import NamedTuple, Protocol
 
-from kafka.cluster.metadata import ClusterMetadata
+from kafka.cluster.metadata_snapshot import ClusterMetadata
 from kafka.structs import TopicPartition
 
 

@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Callable
 
-from kafka.cluster.metadata import ClusterMetadata
+from kafka.cluster.metadata_snapshot import ClusterMetadata
 from kafka.coordinator.membership import (
     NO_GENERATION,
     Generation,

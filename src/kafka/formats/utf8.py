@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kafka.record.types import Buffer
+from kafka.record.batch_types import Buffer
 
 
 def is_utf8(data: Buffer, start: int, size: int) -> bool:

@@ -10,8 +10,8 @@ from __future__ import annotations
 import gzip
 
 from kafka.record import codecs
+from kafka.record.batch_types import Buffer, Compression
 from kafka.record.codecs import lz4, snappy, zstd
-from kafka.record.types import Buffer, Compression
 
 PYPY = False
 ZSTD_MAX_OUTPUT_SIZE = 1024 * 1024

@@ -18,16 +18,16 @@ from kafka.record.batch_headers import (
     set_producer_state,
 )
 from kafka.record.batch_runs import whole_batches
+from kafka.record.batch_types import Buffer, Compression, TimestampType
 from kafka.record.builder import BatchBuilder
 from kafka.record.columns import Columns
 from kafka.record.decode import BatchDecoder, decode_batches
 from kafka.record.records import ConsumerRecord
-from kafka.record.types import Buffer, Compression, TimestampType
 from kafka.record.validate import BatchContents, validate_batch
 
 if TYPE_CHECKING:
-    from kafka.record.arrow import arrow_schema as arrow_schema
-    from kafka.record.arrow import concat_arrow as concat_arrow
+    from kafka.record.arrow_batches import arrow_schema as arrow_schema
+    from kafka.record.arrow_batches import concat_arrow as concat_arrow
     from kafka.record.arrow_rows import ArrowRows as ArrowRows
     from kafka.record.arrow_rows import EncodedBatch as EncodedBatch
 
@@ -58,8 +58,8 @@ __all__ = [
 _NEED_ARROW = {
     "ArrowRows": "kafka.record.arrow_rows",
     "EncodedBatch": "kafka.record.arrow_rows",
-    "arrow_schema": "kafka.record.arrow",
-    "concat_arrow": "kafka.record.arrow",
+    "arrow_schema": "kafka.record.arrow_batches",
+    "concat_arrow": "kafka.record.arrow_batches",
 }
 
 

@@ -9,10 +9,10 @@ from typing import Any, Literal, TypeAlias
 from kafka.errors import UnsupportedForMessageFormatError
 from kafka.partitioner.murmur2 import partition_column
 from kafka.record.batch_headers import ProducerState
+from kafka.record.batch_types import Buffer, Compression
 from kafka.record.builder import BatchBuilder
 from kafka.record.partition_rows import fill_round_robin, group_rows, row_numbers
 from kafka.record.row_encoder import ByteColumn, RowColumns, append_rows
-from kafka.record.types import Buffer, Compression
 
 try:
     import pyarrow as pa

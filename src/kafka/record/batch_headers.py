@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kafka.errors import CorruptRecordException, UnsupportedForMessageFormatError
+from kafka.record.batch_types import Buffer, Compression, TimestampType
 from kafka.record.codecs import CodecError, compress, decompress
 from kafka.record.layout import (
     ATTRIBUTES_AT,
@@ -45,7 +46,6 @@ from kafka.record.layout import (
     smallest_size,
 )
 from kafka.record.memory import allocate
-from kafka.record.types import Buffer, Compression, TimestampType
 
 _LAST_CODEC = max(Compression)
 

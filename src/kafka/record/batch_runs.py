@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from kafka.record.batch_types import ROW_BYTES
 from kafka.record.codecs import SMALL_SIZE
 from kafka.record.layout import crc32c
-from kafka.record.types import ROW_BYTES
 
 try:
     import cython

@@ -17,10 +17,10 @@ except ImportError:  # the plain variant needs no Cython
 
 from kafka.record import legacy_messages
 from kafka.record.batch_headers import NO_PRODUCER, ProducerState, finish_batch
+from kafka.record.batch_types import Buffer, Compression
 from kafka.record.codecs import compress
 from kafka.record.memory import allocate
 from kafka.record.record_headers import encode_headers
-from kafka.record.types import Buffer, Compression
 
 if cython.compiled:
     from cython.cimports.kafka.record.integers import put_varint, varint_size

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from kafka.record.batch_types import TimestampType
 from kafka.record.column_memory import ColumnBuffers
 from kafka.record.materialize import Deserialize, RecordMaker
 from kafka.record.records import ConsumerRecord
-from kafka.record.types import TimestampType
 
 if TYPE_CHECKING:
     import pyarrow
@@ -242,7 +242,7 @@ class Columns:
             ImportError: pyarrow is not installed.
             ValueError: no such schema or column; or, with `"spark"`, a record's time does not fit into microseconds.
         """
-        from kafka.record.arrow import to_arrow
+        from kafka.record.arrow_batches import to_arrow
 
         return to_arrow(self, columns, schema)
 

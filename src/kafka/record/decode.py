@@ -14,6 +14,7 @@ from collections.abc import Iterable
 
 from kafka.errors import CorruptRecordException, UnsupportedCompressionTypeError
 from kafka.record.batch_runs import RunFinder, expected_contents
+from kafka.record.batch_types import Buffer
 from kafka.record.codecs import MAX_DECOMPRESSED_SIZE, SMALL_CODECS, SMALL_SIZE
 from kafka.record.columns import Columns
 from kafka.record.decode_state import Collector, Cursor
@@ -36,7 +37,6 @@ from kafka.record.layout import (
 from kafka.record.legacy_messages import take_messages
 from kafka.record.read_status import STATUS_TEXT
 from kafka.record.reader import ColumnReader
-from kafka.record.types import Buffer
 
 
 class AbortedTransactions:

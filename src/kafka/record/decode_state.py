@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from kafka.errors import CorruptRecordException, DecompressionLimitError, UnsupportedCompressionTypeError
 from kafka.record.batch_runs import BatchRun
+from kafka.record.batch_types import ROW_BYTES, Buffer
 from kafka.record.codecs import CodecError, CompressedRecords, SizeLimitError, compressed_records
 from kafka.record.columns import Columns, Run
 from kafka.record.layout import MAX_OFFSET
 from kafka.record.legacy_reader import read_messages
 from kafka.record.memory import allocate
 from kafka.record.reader import ColumnReader
-from kafka.record.types import ROW_BYTES, Buffer
 
 _SMALL = 64 * 1024
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from kafka.record.types import Buffer
+from kafka.record.batch_types import Buffer
 
 
 def varint_size(value: int) -> int:

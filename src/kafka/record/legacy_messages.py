@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from kafka.errors import UnsupportedForMessageFormatError
 from kafka.record.batch_headers import CorruptMessageSet, offsets_of_messages, wrapper_value
+from kafka.record.batch_types import Buffer, Compression
 from kafka.record.codecs import compress
 from kafka.record.decode_state import Collector, Cursor
 from kafka.record.layout import (
@@ -25,7 +26,6 @@ from kafka.record.layout import (
     smallest_size,
 )
 from kafka.record.read_status import STATUS_TEXT
-from kafka.record.types import Buffer, Compression
 
 _MAX_RUN = 4 * 1024 * 1024
 """Maximum number of bytes of messages that are read together."""

@@ -15,9 +15,9 @@ except ImportError:  # the plain variant needs no Cython
 
 from kafka.errors import CorruptRecordException, InvalidRecordError
 from kafka.record.batch_headers import BatchHeader
+from kafka.record.batch_types import Buffer
 from kafka.record.codecs import MAX_DECOMPRESSED_SIZE
 from kafka.record.decode import decode_batches
-from kafka.record.types import Buffer
 
 
 @dataclass(frozen=True, slots=True)

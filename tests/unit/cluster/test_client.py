@@ -144,7 +144,7 @@ async def test_a_large_answer_is_read_beside_the_loop(cluster, make_client, monk
     """And no collection goes through its objects again and again meanwhile."""
     import threading
 
-    from kafka.cluster.metadata import ClusterMetadata
+    from kafka.cluster.metadata_snapshot import ClusterMetadata
     from kafka.net import receiver
 
     seen = []

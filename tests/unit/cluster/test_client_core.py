@@ -11,8 +11,8 @@ import pytest
 from fakes.cluster import FakeCluster
 from kafka.cluster.client_core import ClientCore
 from kafka.cluster.client_health import Observed
+from kafka.cluster.telemetry.client_telemetry import TelemetryState
 from kafka.cluster.telemetry.collector import Identity
-from kafka.cluster.telemetry.telemetry import TelemetryState
 from kafka.config import parse_admin
 from kafka.errors import KafkaConnectionError
 from kafka.health import HealthState

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from kafka.cluster import Backoff
-from kafka.cluster.metadata import ClusterMetadata, TopicMetadata
+from kafka.cluster.metadata_snapshot import ClusterMetadata, TopicMetadata
 from kafka.config import parse_consumer
 from kafka.consumer.buffer.fetch_buffer import FetchBuffer
 from kafka.consumer.buffer.partition_state import FetchPosition, PartitionState

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from fakes.cluster import Call, FakeCluster
-from kafka.cluster.metadata import ClusterMetadata
+from kafka.cluster.metadata_snapshot import ClusterMetadata
 from kafka.config import parse_consumer
 from kafka.consumer._async.poll_loop import AsyncPollLoop
 from kafka.consumer.buffer.partition_state import FetchPosition

@@ -12,7 +12,7 @@ import pytest
 
 from fakes.cluster import SILENCE, FakeCluster
 from kafka.cluster import Backoff
-from kafka.cluster.metadata import ClusterMetadata, TopicMetadata
+from kafka.cluster.metadata_snapshot import ClusterMetadata, TopicMetadata
 from kafka.coordinator.committed_offsets import GroupOffsets
 from kafka.coordinator.membership import NO_GENERATION, Generation
 from kafka.coordinator.offset_arguments import ReadOffsets

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fakes.cluster import FakeCluster
-from kafka.cluster.metadata import ClusterMetadata
+from kafka.cluster.metadata_snapshot import ClusterMetadata
 from kafka.coordinator.membership import Membership, Partitions, Step, StepKind
 from kafka.coordinator.ungrouped import UngroupedMembership
 from kafka.errors import CommitFailedError

@@ -13,7 +13,7 @@ from kafka.errors import (
     UnsupportedCompressionTypeError,
     UnsupportedVersionError,
 )
-from kafka.record.types import Compression
+from kafka.record.batch_types import Compression
 from kafka.wire.api.get_telemetry_subscriptions import GetTelemetrySubscriptionsResponse
 
 DEFAULT_INTERVAL_S = 300.0

@@ -18,8 +18,8 @@ from kafka.errors import (
     check_error,
 )
 from kafka.net.helper_threads import run_blocking
+from kafka.record.batch_types import Compression
 from kafka.record.codecs import compress
-from kafka.record.types import Compression
 from kafka.wire import NO_UUID
 from kafka.wire.api.get_telemetry_subscriptions import GetTelemetrySubscriptionsRequest
 from kafka.wire.api.push_telemetry import PushTelemetryRequest

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 from uuid import UUID
 
 from kafka._loop_services import wall_clock_ns
-from kafka.cluster.metadata import ClusterMetadata
+from kafka.cluster.metadata_snapshot import ClusterMetadata
 from kafka.config import ConsumerConfigs
 from kafka.config.option import nearest
 from kafka.consumer.arguments import check_timeout

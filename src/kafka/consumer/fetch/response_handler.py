@@ -8,7 +8,7 @@ import logging
 from typing import Any, NamedTuple, Protocol
 
 from kafka.cluster import Backoff, LogLimiter
-from kafka.cluster.metadata import ClusterMetadata
+from kafka.cluster.metadata_snapshot import ClusterMetadata
 from kafka.cluster.protocols import BrokerConnections
 from kafka.config import FetchOptions
 from kafka.consumer.buffer.fetch_buffer import FetchBuffer

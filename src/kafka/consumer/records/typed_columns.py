@@ -74,7 +74,7 @@ class TypedColumns:
 
         Raises `SchemaNeeded` where a schema has to be looked up first: do that, and call this again.
         """
-        from kafka.record.arrow import concat_arrow
+        from kafka.record.arrow_batches import concat_arrow
 
         batches = [each.to_arrow() for each in pieces]
         raw = concat_arrow(batches) if batches else decode_batches(b"").to_arrow()

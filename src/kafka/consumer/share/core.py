@@ -14,7 +14,7 @@ from uuid import UUID
 from kafka.cluster import ClusterAccess, LogLimiter
 from kafka.cluster.client_core import ClientCore
 from kafka.cluster.client_health import STALLED_S, ClientHealth, Observed
-from kafka.cluster.metadata import ClusterMetadata
+from kafka.cluster.metadata_snapshot import ClusterMetadata
 from kafka.cluster.telemetry.collector import Identity
 from kafka.config import ShareConfig
 from kafka.config.table import values_of

@@ -79,7 +79,7 @@ def to_arrow(pieces: Iterable[Piece]) -> pyarrow.RecordBatch:
     """The records of pieces as one Arrow batch: the columns of `Columns.to_arrow`, and ``delivery_count`` (int32)."""
     import pyarrow as pa
 
-    from kafka.record.arrow import concat_arrow
+    from kafka.record.arrow_batches import concat_arrow
 
     counts = array("i")
     batches = []

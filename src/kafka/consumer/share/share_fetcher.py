@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from uuid import UUID
 
 from kafka.cluster import Backoff, RetryPolicy
-from kafka.cluster.metadata import ClusterMetadata
+from kafka.cluster.metadata_snapshot import ClusterMetadata
 from kafka.cluster.protocols import BrokerConnections
 from kafka.cluster.retry import nothing
 from kafka.config import ShareOptions

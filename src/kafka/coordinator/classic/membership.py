@@ -9,7 +9,7 @@ import logging
 from typing import Any, NamedTuple, Protocol
 
 from kafka.cluster import Backoff, CoordinatorRequests
-from kafka.cluster.metadata import ClusterMetadata
+from kafka.cluster.metadata_snapshot import ClusterMetadata
 from kafka.config import GroupOptions
 from kafka.coordinator.assignors.abstract import RebalanceProtocol
 from kafka.coordinator.classic.assignment import Assignors, JoinSubscription, notify

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from kafka._loop_services import new_uuid
 from kafka.cluster import Backoff, CoordinatorRequests
-from kafka.cluster.metadata import ClusterMetadata
+from kafka.cluster.metadata_snapshot import ClusterMetadata
 from kafka.config import GroupOptions
 from kafka.coordinator.consumer_group.heartbeat import (
     NEEDS,

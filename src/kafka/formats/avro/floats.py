@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import struct
 
-from kafka.record.types import Buffer
+from kafka.record.batch_types import Buffer
 
 _DIGITS = 24
 """Binary digits of a float's significand."""

@@ -17,7 +17,7 @@ try:
 except ImportError:  # the plain variant needs no Cython
     from kafka import _cython as cython
 
-from kafka.record.types import Buffer
+from kafka.record.batch_types import Buffer
 
 if cython.compiled:
     from cython.cimports.kafka.formats.columns import Column

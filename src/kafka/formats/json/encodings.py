@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 
-from kafka.record.types import Buffer
+from kafka.record.batch_types import Buffer
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 

@@ -6,7 +6,7 @@ import math
 import struct
 import sys
 
-from kafka.record.types import Buffer
+from kafka.record.batch_types import Buffer
 
 
 def signed_at(data: Buffer, at: int, width: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Protocol
 
-from kafka.record.types import Buffer
+from kafka.record.batch_types import Buffer
 
 _SPACE = frozenset(b" \t\n\r")
 _END_OF_TEXT = re.compile(rb'["\\\x00-\x1f]')

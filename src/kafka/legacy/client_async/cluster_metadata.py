@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
-from kafka.cluster.metadata import ClusterMetadata as Snapshot
-from kafka.cluster.metadata import TopicMetadata
+from kafka.cluster.metadata_snapshot import ClusterMetadata as Snapshot
+from kafka.cluster.metadata_snapshot import TopicMetadata
 from kafka.config.connection import parse_servers
 from kafka.config.table import with_defaults
 from kafka.errors import (

@@ -10,9 +10,9 @@ from typing import Any, ClassVar, Self
 from kafka.legacy.protocol.parser import KafkaBytes
 from kafka.legacy.protocol.struct import Struct
 from kafka.legacy.protocol.types import AbstractType, Bytes, Int8, Int32, Int64, Schema
+from kafka.record.batch_types import Compression
 from kafka.record.codecs import decompress
 from kafka.record.legacy_messages import encode_message
-from kafka.record.types import Compression
 
 _CRC_SIZE = 4
 _LOG_OVERHEAD = 12

@@ -8,9 +8,9 @@ from typing import Any
 from kafka.errors import ChecksumError, ConsumerFetchSizeTooSmall, ProtocolError, UnsupportedCodecError
 from kafka.legacy.payloads import Message, OffsetAndMessage
 from kafka.legacy.protocol import message as classes
+from kafka.record.batch_types import Compression
 from kafka.record.codecs import compress
 from kafka.record.legacy_messages import encode_message
-from kafka.record.types import Compression
 
 ATTRIBUTE_CODEC_MASK = 0x03
 CODEC_NONE = int(Compression.NONE)

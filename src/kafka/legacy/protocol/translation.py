@@ -15,9 +15,9 @@ from kafka.legacy.protocol.message import Message, MessageSet
 from kafka.legacy.protocol.message_sets import message_objects
 from kafka.net.versions import ApiVersions
 from kafka.record import BatchBuilder, Compression, decode_batches
+from kafka.record.batch_types import Buffer
 from kafka.record.layout import MAGIC_AT
 from kafka.record.legacy_messages import encode_message
-from kafka.record.types import Buffer
 from kafka.wire import Request, Response, request_class
 from kafka.wire.structs import Struct
 

@@ -11,7 +11,7 @@ from kafka.legacy.record.default_record import ControlRecord, DefaultRecord, Def
 from kafka.legacy.record.varints_and_checksums import calc_crc32c
 from kafka.record import decode_batches
 from kafka.record.abc import ABCRecordBatch
-from kafka.record.types import Buffer
+from kafka.record.batch_types import Buffer
 
 
 class DefaultRecordBatch(DefaultRecordBase, ABCRecordBatch):

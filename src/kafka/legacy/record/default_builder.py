@@ -13,9 +13,9 @@ from kafka.legacy.record.varints_and_checksums import calc_crc32c, encode_varint
 from kafka.record import layout
 from kafka.record.abc import ABCRecordBatchBuilder
 from kafka.record.batch_headers import ProducerState, finish_batch
+from kafka.record.batch_types import Buffer, Compression
 from kafka.record.codecs import compress
 from kafka.record.record_headers import encode_headers
-from kafka.record.types import Buffer, Compression
 
 Headers = Sequence[tuple[str, bytes | None]]
 _NULL = -1

@@ -6,7 +6,7 @@ import struct
 
 from kafka.record import layout
 from kafka.record.abc import ABCRecord
-from kafka.record.types import Compression
+from kafka.record.batch_types import Compression
 
 
 class RecordFields(ABCRecord):

@@ -10,8 +10,8 @@ from kafka.legacy.record.default_record import RecordFields
 from kafka.legacy.record.legacy_builder import LegacyRecordBase, LegacyRecordBatchBuilder
 from kafka.legacy.record.varints_and_checksums import calc_crc32
 from kafka.record.abc import ABCRecordBatch
+from kafka.record.batch_types import Buffer
 from kafka.record.codecs import CodecError, decompress
-from kafka.record.types import Buffer
 
 
 class LegacyRecord(RecordFields):

@@ -10,9 +10,9 @@ from kafka.errors import UnsupportedCodecError
 from kafka.legacy.record.default_builder import check_bytes
 from kafka.record import layout
 from kafka.record.abc import ABCRecordBatchBuilder
+from kafka.record.batch_types import Compression
 from kafka.record.codecs import compress
 from kafka.record.legacy_messages import encode_message
-from kafka.record.types import Compression
 
 
 class LegacyRecordBase:

@@ -12,7 +12,7 @@ from kafka.legacy.record.legacy_batch import LegacyRecordBatch
 from kafka.legacy.record.legacy_builder import LegacyRecordBatchBuilder, LegacyRecordMetadata
 from kafka.record import layout
 from kafka.record.abc import ABCRecords
-from kafka.record.types import Buffer
+from kafka.record.batch_types import Buffer
 
 
 class MemoryRecords(ABCRecords):

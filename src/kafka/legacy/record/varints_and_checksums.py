@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import crc32c
 
+from kafka.record.batch_types import Buffer
 from kafka.record.integers import put_varint, read_varint, varint_size
-from kafka.record.types import Buffer
 
 _MOST_BYTES = 10
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from kafka.cluster.backoff import Backoff
-from kafka.cluster.metadata import ClusterMetadata
+from kafka.cluster.metadata_snapshot import ClusterMetadata
 from kafka.cluster.protocols import MetadataAccess
 from kafka.cluster.retry import RetryPolicy, anything_unexpected
 from kafka.errors import AssertedArgumentError, KafkaTimeoutError, UnknownTopicOrPartitionError

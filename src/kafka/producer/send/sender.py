@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 
 from kafka.cluster.backoff import Backoff
-from kafka.cluster.metadata import ClusterMetadata
+from kafka.cluster.metadata_snapshot import ClusterMetadata
 from kafka.cluster.protocols import BrokerConnection, BrokerConnections
 from kafka.cluster.retry import RetryPolicy, nothing
 from kafka.errors import KafkaError, LeaderNotAvailableError

@@ -9,6 +9,7 @@ To add a codec: see `kafka._compression`.
 from __future__ import annotations
 
 from kafka.errors import UnsupportedCompressionTypeError
+from kafka.record.batch_types import Buffer, Compression
 from kafka.record.codecs import gzip, lz4, snappy, zstd
 from kafka.record.codecs.codec import (
     MAX_DECOMPRESSED_SIZE,
@@ -19,7 +20,6 @@ from kafka.record.codecs.codec import (
     codec_error,
     damage_of,
 )
-from kafka.record.types import Buffer, Compression
 
 __all__ = [
     "CODECS",

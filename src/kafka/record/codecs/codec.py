@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
+from kafka.record.batch_types import Buffer, Compression
 from kafka.record.memory import allocate, cut
-from kafka.record.types import Buffer, Compression
 
 MAX_DECOMPRESSED_SIZE = 256 << 20
 """Default limit on the size of a batch's decompressed records: 256 MiB."""

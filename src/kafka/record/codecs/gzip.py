@@ -7,8 +7,8 @@ import zlib
 
 import cramjam
 
+from kafka.record.batch_types import Buffer, Compression
 from kafka.record.codecs.codec import Codec, CodecError, CompressedRecords, SizeLimitError
-from kafka.record.types import Buffer, Compression
 
 _DEFAULT_LEVEL = 6
 """What zlib, and so Java, takes for -1."""

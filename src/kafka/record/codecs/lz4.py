@@ -15,8 +15,8 @@ try:
 except ImportError:  # the plain variant needs no Cython
     from kafka import _cython as cython
 
+from kafka.record.batch_types import Buffer, Compression
 from kafka.record.codecs.codec import Codec, CompressedRecords
-from kafka.record.types import Buffer, Compression
 
 _ERRORS = (cramjam.DecompressionError,)
 _decompress_block_into = cramjam.lz4.decompress_block_into

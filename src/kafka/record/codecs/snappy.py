@@ -16,8 +16,8 @@ try:
 except ImportError:  # the plain variant needs no Cython
     from kafka import _cython as cython
 
+from kafka.record.batch_types import Buffer, Compression
 from kafka.record.codecs.codec import Codec, CompressedRecords, within
-from kafka.record.types import Buffer, Compression
 
 if cython.compiled:
     from cython.cimports.kafka.record.integers import read_int32

@@ -17,8 +17,8 @@ from typing import Any
 
 import cramjam
 
+from kafka.record.batch_types import Buffer, Compression
 from kafka.record.codecs.codec import Codec, CompressedRecords, within
-from kafka.record.types import Buffer, Compression
 
 if sys.version_info >= (3, 14):
     from compression import zstd as library

@@ -13,7 +13,7 @@ from kafka.cluster.telemetry.collector import Identity, MetricsCollector
 from kafka.cluster.telemetry.subscription import Subscription
 from kafka.config import parse_producer
 from kafka.metrics.client_metrics import ClientMetrics, Metric, Point
-from kafka.record.types import Compression
+from kafka.record.batch_types import Compression
 
 ALL = Subscription(UUID(int=7), 1, (Compression.ZSTD,), 300.0, 1 << 20, True, ("*",))
 BEGAN = 1_000

@@ -7,7 +7,7 @@ import uuid
 
 import pytest
 
-from kafka.cluster.metadata import ClusterMetadata, TopicMetadata
+from kafka.cluster.metadata_snapshot import ClusterMetadata, TopicMetadata
 from kafka.consumer.buffer.partition_state import FetchPosition
 from kafka.consumer.position.topic_history import TopicHistory
 from kafka.consumer.subscription.subscription_state import SubscriptionState

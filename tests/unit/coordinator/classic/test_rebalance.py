@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from fakes.cluster import FakeCluster
-from kafka.cluster.metadata import ClusterMetadata
+from kafka.cluster.metadata_snapshot import ClusterMetadata
 from kafka.coordinator.assignors.range import RangePartitionAssignor
 from kafka.coordinator.classic import assignment
 from kafka.coordinator.classic.state import MemberState

@@ -14,7 +14,7 @@ from kafka.formats.column_io import reader_of
 from kafka.formats.registry.async_client import AsyncSchemaRegistryClient
 from kafka.formats.registry.client import SchemaRegistryClient
 from kafka.formats.registry.schemas import Schema
-from kafka.record.arrow import HEADERS_TYPE
+from kafka.record.arrow_batches import HEADERS_TYPE
 
 from .scripted_registry import Request, ScriptedRegistry
 

@@ -11,8 +11,8 @@ from kafka.cluster.backoff import Backoff
 from kafka.cluster.bootstrap import Bootstrap
 from kafka.cluster.current_failures import CurrentFailures
 from kafka.cluster.discovery import BrokerLookup, Coordinators, Discovery
-from kafka.cluster.metadata import ClusterMetadata
 from kafka.cluster.metadata_requests import read_metadata
+from kafka.cluster.metadata_snapshot import ClusterMetadata
 from kafka.cluster.metadata_updater import MetadataUpdater
 from kafka.cluster.pool import BOOTSTRAP_NODE, Address, ConnectionPool
 from kafka.cluster.protocols import CoordinatorKind

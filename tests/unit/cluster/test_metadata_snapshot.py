@@ -1,6 +1,6 @@
 import uuid
 
-from kafka.cluster.metadata import ClusterMetadata
+from kafka.cluster.metadata_snapshot import ClusterMetadata
 from kafka.errors import LeaderNotAvailableError, TopicAuthorizationFailedError, UnknownTopicOrPartitionError
 from kafka.structs import BrokerMetadata, TopicPartition
 from kafka.wire.api.metadata import (

@@ -1,4 +1,4 @@
-"""The kinds of compression and of timestamps that record batches know."""
+"""Types that the modules of this package share: kinds of compression and of timestamps, and buffers."""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ import pytest
 from opentelemetry.proto.metrics.v1 import metrics_pb2
 
 from fakes.cluster import SILENCE, FakeCluster
+from kafka.cluster.telemetry.client_telemetry import LAST_PUSH_S, TRANSITIONS, Telemetry, TelemetryState, check_move
 from kafka.cluster.telemetry.collector import Identity
-from kafka.cluster.telemetry.telemetry import LAST_PUSH_S, TRANSITIONS, Telemetry, TelemetryState, check_move
 from kafka.config import parse_admin
 from kafka.errors import (
     ClusterAuthorizationFailedError,
@@ -27,8 +27,8 @@ from kafka.errors import (
 from kafka.metrics.client_metrics import ClientMetrics, Metric
 from kafka.metrics.kafka_metric import AnonMeasurable, KafkaMetric, MetricConfig, MetricName
 from kafka.metrics.stat import Total
+from kafka.record.batch_types import Compression
 from kafka.record.codecs import decompress
-from kafka.record.types import Compression
 from kafka.wire import NO_UUID
 from kafka.wire.api.get_telemetry_subscriptions import GetTelemetrySubscriptionsResponse
 from kafka.wire.api.push_telemetry import PushTelemetryResponse
