@@ -78,7 +78,7 @@ class ThreeBrokers(Protocol):
         """How many requests of an API have come."""
 
 
-class RealWorld:
+class RealThreeBrokers:
     def __init__(self, cluster: ScriptedCluster) -> None:
         self._cluster = cluster
         cluster.leaders = {"t": [(2, 5), (3, 5)]}
@@ -130,7 +130,7 @@ class RealWorld:
         return sum(len(broker.requests(api)) for broker in self._cluster.brokers)
 
 
-class FakeWorld:
+class FakeThreeBrokers:
     def __init__(self) -> None:
         self._cluster = FakeCluster({"t": 2}, brokers=3, latency_s=0.0, request_timeout_ms=3_000, retry_backoff_ms=1)
         self.client: ClusterAccess = self._cluster
@@ -176,13 +176,13 @@ class FakeWorld:
 @pytest.fixture(params=["real", "fake"])
 async def world(request: pytest.FixtureRequest) -> AsyncIterator[ThreeBrokers]:
     if request.param == "fake":
-        fake = FakeWorld()
+        fake = FakeThreeBrokers()
         fake.client.watch_topics({"t"})
         yield fake
         await fake.client.close()
         return
     async with scripted_cluster(3) as cluster:
-        real = RealWorld(cluster)
+        real = RealThreeBrokers(cluster)
         real.client.watch_topics({"t"})
         yield real
         await real.client.close()

@@ -206,7 +206,7 @@ def test_time_left_shrinks_and_never_reaches_zero() -> None:
     simulate(scenario)
 
 
-class Even(Backoff):
+class OneSecondBackoff(Backoff):
     """Pauses of a second."""
 
     def seconds(self, failures: int) -> float:
@@ -217,7 +217,7 @@ def test_a_try_that_would_begin_when_the_time_is_up_is_not_made() -> None:
     async def scenario() -> None:
         operation = Operation(KafkaConnectionError("gone"))
         with pytest.raises(KafkaTimeoutError, match="3 failed tries"):
-            await RetryPolicy(Even(0, 0), LOG).run("asking", operation, 3_000)
+            await RetryPolicy(OneSecondBackoff(0, 0), LOG).run("asking", operation, 3_000)
         assert operation.calls == 3
 
     simulate(scenario)

@@ -21,7 +21,7 @@ NUMBER = Metric("n", "a number", lambda source, now: source["n"])
 TIME = Metric("t", "the time", lambda source, now: now)
 
 
-class Names:
+class ReporterWithoutConfigure:
     """A reporter without `configure`, as old programs have."""
 
     def __init__(self) -> None:
@@ -107,7 +107,7 @@ def test_what_is_removed_while_the_registry_is_made_is_not_in_it(monkeypatch: py
 
 
 def test_disabled_metrics_show_nothing() -> None:
-    reporter = Names()
+    reporter = ReporterWithoutConfigure()
     metrics = ClientMetrics(options(metrics_enabled=False, metric_reporters=[reporter]), lambda: 0.0)
     metrics.add("g", (NUMBER,), {"n": 1})
     metrics.close()
@@ -115,7 +115,7 @@ def test_disabled_metrics_show_nothing() -> None:
 
 
 def test_reporters_are_told_where_the_users_code_may_run() -> None:
-    reporter, calls = Names(), list[Callable[[], object]]()
+    reporter, calls = ReporterWithoutConfigure(), list[Callable[[], object]]()
     metrics = ClientMetrics(options(metric_reporters=[reporter]), lambda: 0.0)
     metrics.add("g", (NUMBER,), {"n": 1})
     assert reporter.seen == ["init 0", "+count", "+n"]
@@ -130,7 +130,9 @@ def test_reporters_are_told_where_the_users_code_may_run() -> None:
 
 
 def test_classes_are_made_and_configured() -> None:
-    metrics = ClientMetrics(options(metric_reporters=[Configured, Names]), lambda: 0.0, {"retries": 5})
+    metrics = ClientMetrics(
+        options(metric_reporters=[Configured, ReporterWithoutConfigure]), lambda: 0.0, {"retries": 5}
+    )
     assert metrics.has_reporters
     assert Configured.configs == {"retries": 5}
 

@@ -17,7 +17,7 @@ from kafka.metrics.metrics_reporter import AbstractMetricsReporter
 pytestmark = pytest.mark.once
 
 
-class Failing(AbstractMetricsReporter):
+class FailingReporter(AbstractMetricsReporter):
     """Fails whenever it is told something."""
 
     def __init__(self, error: type[BaseException] = RuntimeError) -> None:
@@ -37,7 +37,7 @@ class Failing(AbstractMetricsReporter):
         raise self.error("statsd is away")
 
 
-class Counting(Failing):
+class CountingReporter(FailingReporter):
     """Counts what it is told."""
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ class Counting(Failing):
         self.told.append("close")
 
 
-class NotReady(Counting):
+class UnconfigurableReporter(CountingReporter):
     """Cannot be set up."""
 
     def configure(self, configs: Any) -> None:
@@ -64,21 +64,21 @@ class NotReady(Counting):
 def test_a_reporter_that_fails_is_logged_once_and_the_next_is_told(
     error: type[BaseException], caplog: pytest.LogCaptureFixture
 ) -> None:
-    counting = Counting()
-    metrics = Metrics(reporters=[Failing(error), counting])
+    counting = CountingReporter()
+    metrics = Metrics(reporters=[FailingReporter(error), counting])
     name = metrics.metric_name("n", "g")
     metrics.add_metric(name, AnonMeasurable(lambda config, now: 1.0))
     assert metrics.remove_metric(name) is not None
     metrics.close()
     assert counting.told == ["change", "change", "removal", "close"]
     [logged] = [each for each in caplog.records if each.levelno == logging.ERROR]
-    assert logged.getMessage() == "metrics reporter Failing failed; its further errors are logged as DEBUG"
+    assert logged.getMessage() == "metrics reporter FailingReporter failed; its further errors are logged as DEBUG"
     assert logged.exc_info is not None
 
 
 def test_an_interrupt_in_a_reporter_is_raised() -> None:
     with pytest.raises(KeyboardInterrupt):
-        Metrics(reporters=[Failing(KeyboardInterrupt)])
+        Metrics(reporters=[FailingReporter(KeyboardInterrupt)])
 
 
 @pytest.mark.parametrize(
@@ -92,12 +92,12 @@ def test_an_interrupt_in_a_reporter_is_raised() -> None:
     ids=["producer", "consumer", "admin", "share consumer"],
 )
 def test_a_client_works_with_a_reporter_that_fails(make: Callable[..., Any], caplog: pytest.LogCaptureFixture) -> None:
-    counting = Counting()
+    counting = CountingReporter()
     with EmbeddedBroker() as broker:
-        client = make(bootstrap_servers=broker.bootstrap_servers, metric_reporters=[Failing, counting])
+        client = make(bootstrap_servers=broker.bootstrap_servers, metric_reporters=[FailingReporter, counting])
         client.close()
         with pytest.raises(LookupError, match="no statsd_host"):
-            make(bootstrap_servers=broker.bootstrap_servers, metric_reporters=[NotReady])
+            make(bootstrap_servers=broker.bootstrap_servers, metric_reporters=[UnconfigurableReporter])
     assert counting.told[0] == "change"
     assert counting.told[-1] == "close"
-    assert caplog.text.count("metrics reporter Failing failed") == 1
+    assert caplog.text.count("metrics reporter FailingReporter failed") == 1

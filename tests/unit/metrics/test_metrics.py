@@ -343,7 +343,7 @@ def test_a_name_is_given_once() -> None:
     assert metrics.remove_metric(name) is None
 
 
-class Diary(AbstractMetricsReporter):
+class RecordingReporter(AbstractMetricsReporter):
     """A reporter that keeps what it is told."""
 
     def __init__(self) -> None:
@@ -366,7 +366,7 @@ class Diary(AbstractMetricsReporter):
 
 
 def test_reporters_are_told() -> None:
-    first, second = Diary(), Diary()
+    first, second = RecordingReporter(), RecordingReporter()
     metrics = Metrics(reporters=[first])
     metrics.add_metric(metrics.metric_name("n", "g"), Total())
     metrics.add_reporter(second)

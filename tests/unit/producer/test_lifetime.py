@@ -175,7 +175,7 @@ def test_a_producer_that_was_closed_in_the_loops_thread_still_delivers_what_it_h
         LoopThread.shared().run(asyncio.sleep(0))
 
 
-class Closed(Serializer):
+class RaisingOnClose(Serializer):
     """Tells whether it was closed in the loop's thread, and raises then."""
 
     def __init__(self) -> None:
@@ -191,7 +191,7 @@ class Closed(Serializer):
 
 
 def test_serializers_are_closed_where_they_hold_up_nobody(broker: EmbeddedBroker) -> None:
-    key, value = Closed(), Closed()
+    key, value = RaisingOnClose(), RaisingOnClose()
     producer = KafkaProducer(bootstrap_servers=broker.bootstrap_servers, key_serializer=key, value_serializer=value)
     future = producer.send("t", b"x", key=b"k")
     producer.close()

@@ -27,7 +27,7 @@ def batch(topic: str, records: int, size: int, raw: int, largest: int, created: 
     )
 
 
-class Counted:
+class StatisticsWithClock:
     """Statistics, and a clock for them."""
 
     def __init__(self) -> None:
@@ -40,7 +40,7 @@ class Counted:
 
 
 def test_nothing_has_happened_yet() -> None:
-    shown = Counted().shown()
+    shown = StatisticsWithClock().shown()
     extremes = {name for name, value in shown.items() if value == -math.inf}
     assert extremes == {
         "batch-size-max",
@@ -53,7 +53,7 @@ def test_nothing_has_happened_yet() -> None:
 
 
 def test_what_is_sent_is_counted() -> None:
-    counted = Counted()
+    counted = StatisticsWithClock()
     counted.statistics.sent([batch("t", 3, 300, 600, 150, 9.0), batch("u", 1, 100, 0, 90, 9.5)], 10.0)
     counted.statistics.sent([batch("t", 2, 200, 200, 120, 10.0)], 10.0)
     shown = counted.shown()
@@ -89,7 +89,7 @@ def test_what_is_sent_is_counted() -> None:
 
 
 def test_what_becomes_of_it_is_counted() -> None:
-    counted = Counted()
+    counted = StatisticsWithClock()
     counted.statistics.delivered(3, 300, 0.25, 10.0)
     counted.statistics.delivered(1, 100, 0.75, 10.0)
     counted.statistics.failed(batch("t", 2, 0, 0, 0, 0), 10.0)
@@ -112,7 +112,7 @@ def test_what_becomes_of_it_is_counted() -> None:
 
 
 def test_the_time_spent_in_calls_is_counted() -> None:
-    counted = Counted()
+    counted = StatisticsWithClock()
     for call in ("flush", "metadata-wait", "txn-init", "txn-begin", "txn-send-offsets", "txn-commit", "txn-abort"):
         counted.statistics.called(call, 0.25)
         counted.statistics.called(call, 0.5)

@@ -39,7 +39,7 @@ def loop() -> Iterator[asyncio.AbstractEventLoop]:
     loop.close()
 
 
-class Sends:
+class NumberedSends:
     """Sends numbered records to one partition, and remembers them with their futures."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, magic: int = 2) -> None:
@@ -97,7 +97,7 @@ def test_wherever_a_signals_handler_sends_each_record_is_sent_once(
     loop: asyncio.AbstractEventLoop, magic: int, before: int | None, within: list[int]
 ) -> None:
     for n in itertools.count():
-        sends = Sends(loop, magic)
+        sends = NumberedSends(loop, magic)
         if before is not None:
             sends.send(before)
         interrupt = Signal(n, lambda sends=sends: [sends.send(size) for size in within])  # type: ignore[misc]
@@ -113,7 +113,7 @@ def test_wherever_a_signals_handler_sends_each_record_is_sent_once(
 @pytest.mark.slow
 @pytest.mark.parametrize("magic", [pytest.param(1, marks=pytest.mark.exhaustive), 2])
 def test_a_finalizer_may_send_whenever_the_collector_runs_it(loop: asyncio.AbstractEventLoop, magic: int) -> None:
-    sends = Sends(loop, magic)
+    sends = NumberedSends(loop, magic)
 
     class Dropped:
         def __init__(self) -> None:
@@ -239,5 +239,5 @@ def test_a_program_whose_signals_handler_sends_goes_on(broker: EmbeddedBroker) -
 def test_the_moments_are_found(loop: asyncio.AbstractEventLoop) -> None:
     looks = Signal(NEVER, lambda: None)
     with looks:
-        Sends(loop).send(1)
+        NumberedSends(loop).send(1)
     assert looks.looks > 5

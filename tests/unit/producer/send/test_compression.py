@@ -15,7 +15,7 @@ from unit.virtual_loop import simulate
 Work = Callable[[], None]
 
 
-class Elsewhere:
+class DelayedRunner:
     """Runs functions after a while, and counts them."""
 
     def __init__(self, seconds: float = 0.5, error: Exception | None = None) -> None:
@@ -32,9 +32,9 @@ class Elsewhere:
 
 
 @pytest.fixture
-def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Elsewhere:
+def elsewhere(monkeypatch: pytest.MonkeyPatch) -> DelayedRunner:
     """Stands in for other threads."""
-    made = Elsewhere()
+    made = DelayedRunner()
     monkeypatch.setattr(outgoing_batches, "run_blocking", made)
     return made
 
@@ -45,7 +45,9 @@ def values(count: int) -> list[bytes]:
 
 
 @pytest.mark.parametrize(("codec", "size"), [("gzip", 40_000), ("zstd", 300_000)])
-def test_large_batches_are_compressed_elsewhere_and_stay_in_order(elsewhere: Elsewhere, codec: str, size: int) -> None:
+def test_large_batches_are_compressed_elsewhere_and_stay_in_order(
+    elsewhere: DelayedRunner, codec: str, size: int
+) -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         async with producing(cluster, compression_type=codec, batch_size=size, linger_ms=1) as producer:
@@ -60,7 +62,7 @@ def test_large_batches_are_compressed_elsewhere_and_stay_in_order(elsewhere: Els
 
 
 @pytest.mark.parametrize("codec", [None, "lz4", "snappy", "gzip"])
-def test_small_batches_and_quick_codecs_are_not(elsewhere: Elsewhere, codec: str | None) -> None:
+def test_small_batches_and_quick_codecs_are_not(elsewhere: DelayedRunner, codec: str | None) -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         size = 16_384 if codec == "gzip" else 1_000_000
@@ -75,7 +77,7 @@ def test_small_batches_and_quick_codecs_are_not(elsewhere: Elsewhere, codec: str
     simulate(scenario)
 
 
-def test_what_comes_meanwhile_goes_into_the_next_batch(elsewhere: Elsewhere) -> None:
+def test_what_comes_meanwhile_goes_into_the_next_batch(elsewhere: DelayedRunner) -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         async with producing(cluster, compression_type="gzip", batch_size=1_000_000, linger_ms=5) as producer:
@@ -91,7 +93,7 @@ def test_what_comes_meanwhile_goes_into_the_next_batch(elsewhere: Elsewhere) -> 
     simulate(scenario)
 
 
-def test_close_does_not_wait_for_what_is_being_compressed(elsewhere: Elsewhere) -> None:
+def test_close_does_not_wait_for_what_is_being_compressed(elsewhere: DelayedRunner) -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         async with producing(cluster, compression_type="gzip", batch_size=1_000_000) as producer:
@@ -109,7 +111,7 @@ def test_close_does_not_wait_for_what_is_being_compressed(elsewhere: Elsewhere) 
 
 def test_without_a_thread_to_be_had_the_loop_compresses(monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario() -> None:
-        refusing = Elsewhere(error=RuntimeError("can't start new thread"))
+        refusing = DelayedRunner(error=RuntimeError("can't start new thread"))
         monkeypatch.setattr(outgoing_batches, "run_blocking", refusing)
         cluster = ProducingCluster({"t": 1})
         async with producing(cluster, compression_type="gzip", batch_size=1_000_000, linger_ms=5) as producer:

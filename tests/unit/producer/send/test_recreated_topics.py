@@ -360,7 +360,7 @@ def test_a_topic_that_was_idle_is_sent_to_while_it_is_not_certain_which_it_is() 
     simulate(scenario)
 
 
-class Interposed:
+class InterposedLock:
     """A lock; something happens in the moment before it is taken for the first time."""
 
     def __init__(self, lock: Any, before: Callable[[], object]) -> None:
@@ -399,7 +399,7 @@ def test_a_topic_that_is_made_again_between_choice_and_append_has_the_choice_mad
                     )
 
             for key in KEYS:
-                buffer.lock = Interposed(lock, make_anew)  # type: ignore[assignment]
+                buffer.lock = InterposedLock(lock, make_anew)  # type: ignore[assignment]
                 producer.core.appender.rebind()
                 buffer.lock = lock
                 made_again = buffer.topics["t"].generation + 1
@@ -505,7 +505,7 @@ async def test_a_partitioner_is_asked_again_where_the_number_of_partitions_is_an
 
 async def test_a_record_stays_where_its_partitioner_raises_and_its_partition_is_there() -> None:
     cluster = ProducingCluster({"t": 3})
-    options: dict[str, Any] = {"partitioner": ByTheObject(), "key_serializer": lambda key: b"%d" % key["to"]}
+    options: dict[str, Any] = {"partitioner": PartitionFromKey(), "key_serializer": lambda key: b"%d" % key["to"]}
     async with producing(cluster, linger_ms=60_000, **options) as producer:
         sent = [await producer.send(b"x", {"to": to}) for to in (0, 2)]  # type: ignore[arg-type]
         cluster.make_anew("t", 5)
@@ -514,14 +514,14 @@ async def test_a_record_stays_where_its_partitioner_raises_and_its_partition_is_
         assert [future.get().partition for future in sent] == [0, 2]
 
 
-class ByTheObject:
+class PartitionFromKey:
     """A user's partitioner that looks at what `send` was given, which there is no more."""
 
     def partition(self, topic: str, key: Any, key_bytes: Any, value: Any, value_bytes: Any, cluster: Any) -> int:
         return int(key["to"])
 
 
-class TheLast:
+class LastPartition:
     """A user's partitioner that knows nothing of how many partitions there are now, and notes what it is given."""
 
     def __init__(self) -> None:
@@ -533,7 +533,7 @@ class TheLast:
 
 
 async def test_a_partitioner_gets_the_bytes_and_fails_what_it_chooses_a_partition_for_that_is_gone() -> None:
-    cluster, partitioner = ProducingCluster({"t": 3}), TheLast()
+    cluster, partitioner = ProducingCluster({"t": 3}), LastPartition()
     async with producing(cluster, linger_ms=60_000, partitioner=partitioner) as producer:
         lost = await producer.send(b"value", b"key")
         cluster.make_anew("t", 2)
@@ -546,7 +546,7 @@ async def test_a_partitioner_gets_the_bytes_and_fails_what_it_chooses_a_partitio
 
 async def test_a_partitioner_that_chooses_no_other_partition_fails_what_has_none() -> None:
     cluster = ProducingCluster({"t": 3})
-    options: dict[str, Any] = {"partitioner": ByTheObject(), "key_serializer": lambda key: b"%d" % key["to"]}
+    options: dict[str, Any] = {"partitioner": PartitionFromKey(), "key_serializer": lambda key: b"%d" % key["to"]}
     async with producing(cluster, linger_ms=60_000, **options) as producer:
         kept, lost = [await producer.send(b"x", {"to": to}) for to in (0, 2)]  # type: ignore[arg-type]
         cluster.make_anew("t", 1)
