@@ -3,11 +3,11 @@
 The path of a record: `appending` checks and serializes it in the caller's thread, and appends it to a batch (`batch`).
 On the event loop, `send` takes batches out of their queues and sends them to the leaders, numbered by `idempotence`.
 `delivery` decides what each response means for a batch; the caller learns the result from the record's `future`.
-`arrow` puts tables into the same queues. The public classes are in `kafka_producer` and `async_producer`, their methods
-in `_sync` and `_async`; `core` is what both share, and `lifetime` closes producers that the program did not close.
+`arrow_encoder` adds tables to the same queues. `kafka_producer` and `async_producer` contain the public classes,
+`_sync` and `_async` their methods. Both classes share `core`. `lifetime` closes producers that the program did not
+close.
 
-These packages import each other only from left to right: `transactions`, `send`, `arrow`, `appending`, `batch`,
-`delivery`.
+These packages import each other only from left to right: `transactions`, `send`, `appending`, `batch`, `delivery`.
 """
 
 from __future__ import annotations

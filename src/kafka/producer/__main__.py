@@ -1,4 +1,4 @@
-"""``python -m kafka.producer``: ``kafka produce``, as kafka-python's own command line."""
+"""``python -m kafka.producer``: runs ``kafka produce``, as in kafka-python."""
 
 from kafka_columnar import main
 

@@ -32,24 +32,24 @@ NOT_SENT = ("topic", "offset", "timestamp_type", "timestampType", "leader_epoch"
 """Columns of `KafkaConsumer.poll_arrow()` and Spark's source that describe a record's origin, not its content."""
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 _OWN = ("key", "value", "headers", "partition", "timestamp")
-"""Columns for parts of a record other than fields of its value."""
+"""Columns for the parts of a record that are not fields of its value."""
 _BATCH_BYTES = 256 * 1024
 """Size of batches of rows in bytes, or `batch_size` if larger; linger_ms does not apply to rows."""
 _CHUNK_BYTES = 8 * 1024 * 1024
 _WORTH_BYTES = 2 * 1024 * 1024
-"""Minimum bytes per thread that make compressing in several threads worthwhile; with less, batches are less full."""
+"""Minimum bytes per thread for compressing in several threads; below this, batches would be less full."""
 _MOST_HELPERS = 3
 
 
 class EncodedRows(NamedTuple):
-    """Rows that make a batch.
+    """Encoded rows that form one batch.
 
     Arguments:
-        partition: where they go.
-        generation: of the topic when that was chosen, see `TopicQueues`.
+        partition: the destination partition.
+        generation: the topic's generation when the partition was chosen, see `TopicQueues`.
         named: see `BatchFields`.
-        data: the batch.
-        rows: how many they are.
+        data: the encoded batch.
+        rows: number of rows.
         sizes: see `ProducerBatch.encoded`.
     """
 
@@ -62,11 +62,11 @@ class EncodedRows(NamedTuple):
 
 
 class ArrowEncoder:
-    """Encodes the rows of one table or batch as batches, chunk by chunk, and adds them to the producer's queues.
+    """Encodes the rows of one table or batch as record batches, chunk by chunk, and adds them to the producer's queues.
 
     Arguments:
         core: the producer.
-        topic: where the rows go; its partitions are known.
+        topic: the destination topic; its partitions are known.
         data: the rows, see `as_rows`.
     """
 
@@ -77,10 +77,10 @@ class ArrowEncoder:
         self.rows: int = self._data.num_rows
         self._timestamp_ms = core.now_ms()
         self.batches: list[ProducerBatch] = []
-        """All batches that were added to a queue."""
+        """All batches that have been added to a queue."""
         self._first_partition = core.random_partition(topic)
         codec = CODECS.get(core.buffer.options.compression)
-        # Fast codecs take less time than the broker needs to write: more threads would only compete with it.
+        # Fast codecs take less time than the broker needs to write: more threads would only compete with the broker.
         is_slow = codec is not None and codec.slow_from is not None
         self._helpers = min(helper_threads.processors() - 1, _MOST_HELPERS) if is_slow else 0
 
@@ -123,11 +123,11 @@ class ArrowEncoder:
                 sizes = encoded.raw_size, encoded.largest_record
                 made = EncodedRows(number, generation, named, encoded.data, encoded.count, sizes)
                 by_partition.append((encoded.first, made))
-        by_partition.sort(key=lambda each: each[0])  # partitions side by side, not one after the other
+        by_partition.sort(key=lambda each: each[0])  # interleave partitions instead of sending one after the other
         return [made for _, made in by_partition]
 
     def _chunks(self) -> Iterator[Callable[[], list[EncodedRows]]]:
-        """What encodes slices that take little of the memory that the producer may use, and equally long."""
+        """Yield functions that encode slices of equal length, small in relation to the producer's memory."""
         rows, size = self.rows, self._data.nbytes
         limit = max(min(_CHUNK_BYTES, self._core.buffer.options.buffer_memory // 4), 1)
         count = -(-size // limit)
@@ -141,7 +141,7 @@ class ArrowEncoder:
     def enqueue(self, rows: EncodedRows, reserved: Reservation) -> None:
         """Add a batch to its queue, using the memory in `reserved`, which equals its size.
 
-        Raises `IllegalArgumentError` if the topic was recreated without a partition that a row names.
+        Raises `IllegalArgumentError` if a row names a partition that the topic no longer has after it was recreated.
         """
         place = TopicPartition(self._topic, rows.partition)
         try:
@@ -174,7 +174,7 @@ class ArrowEncoder:
 
 
 class _Progress:
-    """Adds the number of accepted rows to an error."""
+    """Context manager that adds the number of accepted rows to an error."""
 
     def __init__(self, batches: list[ProducerBatch], rows: int) -> None:
         self.batches = batches
@@ -195,7 +195,7 @@ def _sent_so_far(batches: Sequence[ProducerBatch]) -> int:
 
 
 def as_rows(data: Any) -> pa.Table | pa.RecordBatch:
-    """Return Arrow data with only the columns that `send_arrow` sends; see `as_arrow`."""
+    """Return Arrow data with only the columns that `send_arrow` uses; see `as_arrow`."""
     return sent_columns(as_arrow(data))
 
 
@@ -240,7 +240,7 @@ def _made(data: Any) -> pa.Table | pa.RecordBatch:
 
 
 def _plain(rows: pa.Table | pa.RecordBatch) -> pa.Table | pa.RecordBatch:
-    """Return the rows without dictionaries and without view types of text and bytes, which polars and DuckDB use."""
+    """Return the rows with dictionaries and view types, which polars and DuckDB use, replaced by plain types."""
     schema = pa.schema([each.with_type(_plain_type(each.type)) for each in rows.schema])
     return rows if schema.equals(rows.schema) else rows.cast(schema)
 
@@ -266,11 +266,11 @@ def typed_rows(data: Any, key: Any, value: Any) -> pa.Table:
     """Encode typed keys and values of rows as bytes.
 
     Arguments:
-        data: see `as_arrow`. Where it has no column `value`, and values are typed, all columns that are not a record's
-            own are the fields of the value.
-        key, value: what writes them, see `writer_of`; None: they are bytes or text already.
+        data: see `as_arrow`. If values are typed and there is no column `value`, all columns that are not other parts
+            of a record become the fields of the value.
+        key, value: see `writer_of`; None for bytes or text.
 
-    Raises `TypeError` and `ValueError` for what cannot be written; says which row and field.
+    Raises `TypeError` and `ValueError` for data that cannot be encoded; the message names the row and field.
     """
     writers = {name: writer_of(each, name) for name, each in (("key", key), ("value", value)) if each is not None}
     rows = as_arrow(data)

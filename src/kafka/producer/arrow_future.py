@@ -1,4 +1,4 @@
-"""The types of `send_arrow()`: the data that it accepts, and the future of all rows of one call."""
+"""The types of `send_arrow()`: the data that it accepts, and the future for all rows of one call."""
 
 from __future__ import annotations
 
@@ -23,39 +23,39 @@ class ArrowStream(Protocol):
     """A table or stream of pyarrow, polars, pandas, DuckDB, arro3 and others."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """A capsule of an ``ArrowArrayStream``."""
+        """Return a capsule of an ``ArrowArrayStream``."""
 
 
 class ArrowArray(Protocol):
-    """A batch."""
+    """An Arrow array or record batch."""
 
     def __arrow_c_array__(self, requested_schema: object | None = None) -> Any:
-        """Two capsules, of an ``ArrowSchema`` and an ``ArrowArray``."""
+        """Return two capsules, of an ``ArrowSchema`` and an ``ArrowArray``."""
 
 
 ArrowData = ArrowStream | ArrowArray | Mapping[str, Any]
 
 
 class OffsetRange(NamedTuple):
-    """Consecutive records in a partition's log; `first` is -1 if the broker did not return the offset."""
+    """A range of consecutive records in a partition; `first` is -1 if the broker did not return the offset."""
 
     first: int
     records: int
 
 
 class ArrowResult(NamedTuple):
-    """The result of one `send_arrow`: the number of rows, and their offsets by partition in sending order."""
+    """The result of one `send_arrow`: the number of rows, and their offsets by partition in the order sent."""
 
     rows: int
     offsets: dict[TopicPartition, list[OffsetRange]]
 
 
 class FutureArrowResult:
-    """The future of all rows of one `send_arrow`: an `ArrowResult`, or the first failure.
+    """The future for all rows of one `send_arrow`: resolves to an `ArrowResult`, or to the first failure.
 
     Arguments:
         core: the producer.
-        batches: all batches that the rows are in.
+        batches: all batches that contain the rows.
     """
 
     def __init__(self, core: ProducerCore, loop: asyncio.AbstractEventLoop, batches: Sequence[ProducerBatch]) -> None:
@@ -63,27 +63,30 @@ class FutureArrowResult:
         self._batches = batches
         self._settled = False
         self._callbacks: dict[Callable[[], object], None] = {}
-        """The waiters in order; without a lock, which a signal handler could request while its thread holds it."""
+        """The waiters in order.
+
+        Not guarded by a lock, which a signal handler could request while its thread holds it.
+        """
         self._ended = Latch()
-        """All batches are delivered or have failed, or the loop was stopped before that."""
+        """Released when all batches are delivered or have failed, or when the loop is stopped before that."""
         self._watch: asyncio.Task[None] | None = None
         core.end_with_loop(self)
-        with contextlib.suppress(RuntimeError):  # the loop is closed, as it has died
+        with contextlib.suppress(RuntimeError):  # the loop has died and is closed
             loop.call_soon_threadsafe(self._begin_watch)
 
     @property
     def is_done(self) -> bool:
-        """Whether all rows are delivered or have failed."""
+        """Whether every row is delivered or has failed."""
         return self._settled or self._all_done()
 
     @property
     def value(self) -> ArrowResult | None:
-        """The result, or None if not all rows are delivered (yet)."""
+        """The result, or None unless all rows are delivered."""
         return self._result() if self.is_done and self._error() is None else None
 
     @property
     def exception(self) -> KafkaError | None:
-        """The first failure, or None if there is none (yet)."""
+        """The first failure, or None if no row has failed so far."""
         if not self.is_done:
             return None
         self._look()
@@ -95,16 +98,17 @@ class FutureArrowResult:
         return self.is_done and self._error() is None
 
     def failed(self) -> bool:
-        """Whether all rows are delivered or have failed, and at least one has failed."""
+        """Whether every row is delivered or has failed, and at least one has failed."""
         return self.exception is not None
 
     def get(self, timeout: float | None = None) -> ArrowResult:
         """Wait for all rows to be acknowledged.
 
         Arguments:
-            timeout: longest wait in seconds.
+            timeout: maximum wait in seconds.
 
-        Raises `KafkaTimeoutError` when the time is up, and else the first failure, with the number of rows that failed.
+        Raises `KafkaTimeoutError` when the time is up. Otherwise raises the first failure, with the number of failed
+        rows.
         """
         if self._all_done():
             return self._outcome()
@@ -125,15 +129,15 @@ class FutureArrowResult:
         return self._add(partial(f, *args, **kwargs), None)
 
     def add_errback(self, f: Callable[..., object], *args: Any, **kwargs: Any) -> FutureArrowResult:
-        """Call ``f(*args, error, **kwargs)`` when rows have failed and none is in flight; returns this future."""
+        """Call ``f(*args, error, **kwargs)`` once rows have failed and none is in flight; returns this future."""
         return self._add(None, partial(f, *args, **kwargs))
 
     def add_both(self, f: Callable[..., object], *args: Any, **kwargs: Any) -> FutureArrowResult:
-        """Call ``f`` in either case; returns this future."""
+        """Call ``f`` on success or failure; returns this future."""
         return self._add(partial(f, *args, **kwargs), partial(f, *args, **kwargs))
 
     def __await__(self) -> Generator[Any, None, ArrowResult]:
-        """Wait on an event loop, which need not be the producer's."""
+        """Wait on an event loop, which may differ from the producer's."""
         if not self.is_done:
             waiter = LoopWaiter(asyncio.get_running_loop())
             self._ended.add(waiter)
@@ -165,7 +169,7 @@ class FutureArrowResult:
         return self
 
     def _begin_watch(self) -> None:
-        """Wait for all batches, on the loop."""
+        """Start waiting for all batches, on the loop."""
         self._watch = asyncio.get_running_loop().create_task(self._core.settle(self._batches, self._on_settled))
         self._watch.add_done_callback(self._end_watch)
 
@@ -181,7 +185,7 @@ class FutureArrowResult:
                 self._core.callbacks.submit(call)
 
     def loop_failed(self) -> None:
-        """Handle the death of the loop: no task finishes, and all batches have failed. In any thread."""
+        """Handle the death of the loop: no task will finish, and all batches have failed. Any thread may call this."""
         self._on_settled()
         self._ended.set()
 
@@ -191,7 +195,7 @@ class FutureArrowResult:
         )
 
     def _all_done(self) -> bool:
-        """Return whether no batch is in flight; also works in a forked child, where nothing is notified."""
+        """Return whether no batch is in flight; also works in a forked child, which receives no notifications."""
         return all(batch.done for batch in self._leaves())
 
     def _look(self) -> None:

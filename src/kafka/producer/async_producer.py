@@ -28,7 +28,7 @@ Function = TypeVar("Function", bound=Callable[..., object])
 
 
 def _documented_as(other: Callable[..., object]) -> Callable[[Function], Function]:
-    """Copy the docstring of the synchronous counterpart, so that it is written once."""
+    """Copy the docstring of the synchronous counterpart."""
 
     def decorate(function: Function) -> Function:
         function.__doc__ = other.__doc__
@@ -39,7 +39,7 @@ def _documented_as(other: Callable[..., object]) -> Callable[[Function], Functio
 
 @with_options("producer")
 class AsyncKafkaProducer(BaseProducer, AsyncProducerCalls, Generic[Key, Value]):
-    """Sends records to a cluster, on the event loop that `start` runs on; gives the same guarantees as `KafkaProducer`.
+    """Sends records to a cluster, on the event loop that `start` runs on, with the same guarantees as `KafkaProducer`.
 
     Use it as ``async with AsyncKafkaProducer(...) as producer``, or call `start` and `stop`.
 
@@ -69,7 +69,7 @@ class AsyncKafkaProducer(BaseProducer, AsyncProducerCalls, Generic[Key, Value]):
             raise
 
     async def stop(self, timeout: float | None = None) -> None:
-        """Send what is buffered, wait for it, and close the connections; as `close`.
+        """Send all buffered records, wait for them, and close the connections. Same as `close`.
 
         Arguments:
             timeout: maximum wait for deliveries in seconds; None waits without limit.
@@ -93,7 +93,7 @@ class AsyncKafkaProducer(BaseProducer, AsyncProducerCalls, Generic[Key, Value]):
         partition: int | None = None,
         timestamp_ms: int | None = None,
     ) -> FutureRecordMetadata:
-        """As `KafkaProducer.send`, whose docstring this gets; awaits instead of blocking."""
+        """Buffer a record like `KafkaProducer.send`, but await instead of blocking."""
         core = self._started()
         if core.interceptors is not None:
             return await self._send_intercepted(topic, value, key, headers, partition, timestamp_ms)
@@ -101,7 +101,7 @@ class AsyncKafkaProducer(BaseProducer, AsyncProducerCalls, Generic[Key, Value]):
         try:
             return append(topic, value, key, headers, partition, timestamp_ms)
         except Blocked as reason:
-            blocked = reason.with_traceback(None)  # its frames would keep the producer alive
+            blocked = reason.with_traceback(None)  # the traceback's frames would keep the producer alive
         return await self._send_when_possible(blocked, topic, value, key, headers, partition, timestamp_ms)
 
     async def send_and_wait(

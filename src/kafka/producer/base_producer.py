@@ -1,4 +1,4 @@
-"""What the synchronous and the asyncio producer share: their options, and the end of a ``with`` block."""
+"""Code shared by the synchronous and the asyncio producer: their options, and the end of a ``with`` block."""
 
 from __future__ import annotations
 
@@ -28,9 +28,12 @@ class BaseProducer:
 
     DEFAULT_CONFIG: ClassVar[dict[str, Any]] = {
         name: row.default for name, row in option_table().items() if "producer" in row.clients
-    } | {"client_id": None}  # each producer gets its own client_id
+    } | {"client_id": None}  # each producer gets a unique client_id
     DEPRECATED_CONFIGS: ClassVar[tuple[str, ...]] = ()
-    """Options that are accepted with a warning and removed in the next release, as in kafka-python 3: none."""
+    """Options that are accepted with a warning and removed in the next release, as in kafka-python 3.
+
+    Empty at present.
+    """
     _closed = InnerName(lambda producer: producer._core is not None and producer._core.is_closed)
     """Whether the producer is closed, for programs that read this attribute of kafka-python's producer."""
     _parsed: ProducerConfig
@@ -59,9 +62,9 @@ class BaseProducer:
     def config(self) -> dict[str, Any]:
         """The options in effect by name, without those of `kafka.config.SecurityOptions`.
 
-        ``bootstrap_servers`` is as given; ``api_version`` is the version of the brokers once one is connected;
-        ``enable_idempotence`` is whether batches have sequence numbers, which depends on the brokers if the option was
-        not given.
+        ``bootstrap_servers`` is as given. ``api_version`` is the brokers' version once one is connected.
+        ``enable_idempotence`` tells whether batches have sequence numbers; if the option was not given, that depends on
+        the brokers.
         """
         connection, producer = self._parsed.connection, self._parsed.producer
         core = self._core
@@ -84,8 +87,8 @@ def client_configs(configs: Mapping[str, Any]) -> dict[str, Any]:
 class ContextExit:
     """A context manager around the `close()` at the end of a producer's ``with`` block.
 
-    If the block succeeded, raises after closing what `flush` would have raised, so that no record is lost silently. If
-    the block failed, its error propagates, and errors of closing are logged, except interrupts.
+    If the block succeeded, raises the error that `flush` would have raised, after closing, so that no record is lost
+    silently. If the block failed, its error propagates, and errors of closing are logged, except interrupts.
 
     Arguments:
         core: the producer's core; None if it was never started.
@@ -108,7 +111,7 @@ class ContextExit:
                 self._core.raise_failures()
             return False
         if self._core is not None:
-            self._core.keep_failures = False  # closing may continue in the background, and then logs them
+            self._core.keep_failures = False  # closing may continue in the background, and then logs failures
         if self._block_failed and isinstance(error, Exception):
             log.warning("closing a producer whose block has failed: %s", error)
             return True

@@ -1,4 +1,4 @@
-"""The producer on its event loop: what `KafkaProducer` and `AsyncKafkaProducer` share."""
+"""The producer's core on the event loop, shared by `KafkaProducer` and `AsyncKafkaProducer`."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ log = logging.getLogger(__name__)
 
 
 class ProducerCore:
-    """One producer. Any thread may create it; `start` and the other coroutines run on the loop.
+    """The core of one producer. Any thread may create it; `start` and the other coroutines run on the loop.
 
     Arguments:
         config: all options.
@@ -115,7 +115,7 @@ class ProducerCore:
         self.default_choice = PartitionChoice(
             None, options.partitioner_ignore_keys, lambda: self.cluster.metadata, self._rng
         )
-        """For rows of Arrow data, to which the user's partitioner does not apply."""
+        """Chooses partitions for Arrow rows, to which the user's partitioner does not apply."""
         self.appender = RecordAppender(
             self.buffer,
             *self._serializers,
@@ -134,7 +134,7 @@ class ProducerCore:
         )
         self._statistics = ProducerStatistics(self.metrics)
         add_gauges(self.metrics, self.buffer, self._in_flight, self._metadata_age_s)
-        self.metrics.call_reporters_by(self.callbacks.submit)  # so far, reporters were called in the creating thread
+        self.metrics.call_reporters_by(self.callbacks.submit)  # until now, reporters were called in the creating thread
         self._idempotence: Idempotence | None = None
         self._sender: Sender | None = None
         self._outcomes: BatchResults | None = None
@@ -153,7 +153,7 @@ class ProducerCore:
         """
         await self._client_core.start(in_background=in_background)
         connection, options = self.config.connection, self.config.producer
-        if not in_background:  # otherwise batches are converted to an older format when they are sent, if necessary
+        if not in_background:  # otherwise, batches are converted to an older format when they are sent, if necessary
             self.buffer.magic = await self._usable_magic()
         idempotence = self._idempotence = Idempotence(
             self.cluster,
@@ -214,7 +214,7 @@ class ProducerCore:
         return count
 
     def check_may_wait_for(self, topic: str) -> None:
-        """Raise `KafkaTimeoutError` if `max_block_ms` is 0, and look up the topic in the background. In any thread.
+        """If `max_block_ms` is 0, raise `KafkaTimeoutError` and look up the topic in the background. In any thread.
 
         If the cluster has already refused the topic, raises that error instead.
         """
@@ -230,7 +230,7 @@ class ProducerCore:
         )
 
     def loop_failed(self, error: KafkaError) -> None:
-        """The loop died: fail all records and accept no more. In any thread."""
+        """Handle the death of the loop: fail all records and accept no more. In any thread."""
         self._failed = True
         self._client_core.health.loop_failed(error)
         self.buffer.refuse(error)
@@ -246,7 +246,7 @@ class ProducerCore:
             result.loop_failed()
 
     def ended(self, result: EndsWithLoop) -> None:
-        """Stop notifying `result`: what it waited for has arrived."""
+        """Stop notifying `result`, because it is complete."""
         self._end_with_loop.pop(result, None)
 
     def health(self) -> Health:
@@ -262,7 +262,7 @@ class ProducerCore:
         return self._client_core.health.report(seen, self._closing is not None)
 
     async def settle(self, batches: Sequence[ProducerBatch], then: Callable[[], object]) -> None:
-        """Wait until all of these batches are delivered or have failed; call `then` at that moment."""
+        """Wait until all of these batches are delivered or have failed, and call `then` at that moment."""
         await self._running().settled(batches, then)
 
     def send_now(self) -> None:
@@ -282,11 +282,12 @@ class ProducerCore:
         """Send all buffered records; wait until they are delivered or have failed, and their callbacks have run.
 
         Arguments:
-            timeout_s: maximum wait; None waits for all deliveries, and up to `delivery_timeout_ms` for the callbacks.
-            in_callback: whether the caller is a callback, which cannot wait for itself; then no callbacks are awaited.
+            timeout_s: maximum wait in seconds; None waits for all deliveries, and up to `delivery_timeout_ms` for the
+                callbacks.
+            in_callback: whether the caller is a callback; it cannot wait for itself, so no callbacks are awaited.
 
-        Raises `KafkaTimeoutError` when the time is up; otherwise the first failure since the last flush of a batch
-        whose futures are gone and were never checked, with the number of such failures.
+        Raises `KafkaTimeoutError` when the time is up. Otherwise, if batches have failed since the last flush whose
+        futures were never checked and are gone, raises the first of these failures, with their number.
         """
         outcomes, began = self._running(), self._loop.time()
         self.buffer.close_open_batches()
@@ -302,7 +303,7 @@ class ProducerCore:
                 f"flush: {left} record(s) not acknowledged within {timeout_s:g} seconds; they are still on their way"
                 + ("" if why is None else f": {why}")
             ) from why
-        waiting.clear()  # a batch that is referenced counts as one whose futures may still be checked
+        waiting.clear()  # for as long as a batch is referenced, its futures count as still checkable
         if not in_callback and not await self._callbacks_have_run(deadline):
             raise KafkaTimeoutError(
                 "flush: every record is acknowledged or has failed, but callbacks are still running"
@@ -318,10 +319,10 @@ class ProducerCore:
     async def close(
         self, timeout_s: float | None = None, in_callback: bool = False, reason: str = "the producer is closed"
     ) -> None:
-        """Send what is buffered, for up to `timeout_s` (None: without limit), and release everything.
+        """Send all buffered records, for up to `timeout_s` (None: without limit), and release all resources.
 
         Arguments:
-            in_callback: as of `flush`.
+            in_callback: as for `flush`.
             reason: text of the error that later calls of `send` raise.
 
         Records that are not delivered in time fail with `KafkaTimeoutError`; their callbacks may run later. A second
@@ -336,7 +337,7 @@ class ProducerCore:
             log.warning("the producer is closed, but callbacks are still running")
 
     def raise_failures(self) -> None:
-        """Raise what `flush` would have raised before `close`, which has finished. In any thread.
+        """Raise the error that `flush` would have raised before `close`, which has finished. In any thread.
 
         Does nothing if the producer is not closed: in a forked child, it belongs to the parent.
         """
@@ -353,14 +354,14 @@ class ProducerCore:
             )
 
     async def _callbacks_have_run(self, deadline: float | None) -> bool:
-        """Wait for the callbacks of all completed records; False if the time is up first."""
+        """Wait for the callbacks of all completed records; return False if the time is up first."""
         if deadline is None:
             deadline = self._loop.time() + self.config.producer.delivery_timeout_ms / 1000
         try:
             async with asyncio.timeout_at(deadline):
                 await self.callbacks.idle()
         except TimeoutError:
-            return self.callbacks.is_idle  # with no time to wait, they may all have run anyway
+            return self.callbacks.is_idle  # even without time to wait, they may all have run
         return True
 
     async def _close(self, timeout_s: float | None, reason: str) -> None:
@@ -387,7 +388,7 @@ class ProducerCore:
                 outcomes.failures.log_unseen()
         for serializer in self._serializers:
             if serializer is not None and serializer.has_close:
-                self.callbacks.submit(serializer.close)  # user code: it may block, and raise anything
+                self.callbacks.submit(serializer.close)  # user code may block and raise anything
         if self.interceptors is not None:
             self.callbacks.submit(self.interceptors.close)
         await self._client_core.close(None if deadline is None else deadline - self._loop.time())
@@ -438,10 +439,10 @@ class ProducerCore:
             self._sender.reconsider()
 
     async def _usable_magic(self) -> int:
-        """Return the newest format of batches that the cluster accepts, according to one of its brokers."""
+        """Return the newest batch format that the cluster accepts, according to one of its brokers."""
         try:
             connection = await self.cluster.any_connection()
-        except KafkaError:  # it was reachable a moment ago; batches are converted later, if necessary
+        except KafkaError:  # the broker has become unreachable; batches are converted later, if necessary
             return 2
         version = connection.api_versions.pick(ProduceRequest, 0, None)
         return 2 if version is None else magic_for(version)

@@ -1,7 +1,7 @@
-"""The future of a record: a view of the batch that the record is in.
+"""The future of a record: a view of the batch that contains the record.
 
-A batch has one lock, one event and one outcome; a record has none of these, so that a future costs next to nothing.
-Compiled by Cython, equal (but for the speed) when it runs plain. `future_of` is declared in future.pxd.
+A batch has one lock, one event and one result, which its records share, so that a future costs next to nothing.
+Compiled by Cython; the plain variant behaves the same. `future_of` is declared in future.pxd.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from kafka.producer.delivery.record_metadata import RecordMetadata as RecordMeta
 
 try:
     import cython
-except ImportError:  # the plain variant needs no Cython
+except ImportError:  # Cython is optional for the plain variant
     from kafka import _cython as cython
 
 if cython.compiled:
@@ -28,36 +28,36 @@ else:
 
 if TYPE_CHECKING:
     Seconds = float | None
-    """A name that Cython does not know, so that it takes any object: what is no number is refused by `seconds`."""
+    """A name that Cython does not know, so that it accepts any object; `seconds` rejects those that are not numbers."""
 
 
 class BatchFields:
-    """What each of its records asks of a batch: compiled, it need not be looked up by name.
+    """The fields of a batch that its records' futures access; the compiled variant accesses them as C fields.
 
     Attributes:
-        builder: takes the records while the batch is open.
-        callbacks: of records; None once the batch is done or split.
-        named: which records go to this partition because the caller named it, as runs: the first index of each and the
+        builder: encodes the records while the batch is open.
+        callbacks: callbacks of the records; None once the batch is done or split.
+        named: the records whose partition the caller chose, as runs: the index of the first record of each run and the
             index after its last; None if the partitioner chose for all.
-        parts: where the records are now if they were moved to other batches; None if they were not. Each run of
-            records has the index of its first record, the batch, and the index of that record there.
+        parts: the current places of records that were moved to other batches; None if none was moved. Each run of
+            records consists of the index of its first record, the batch, and that record's index in it.
     """
 
 
 class QueueFields:
-    """What each record asks of the queue of its partition; compiled, likewise.
+    """The fields of a partition's queue that appending accesses; the compiled variant accesses them as C fields.
 
     Attributes:
-        open: the batch that takes records (a `BatchFields`), or None.
+        open: the batch that accepts records (a `BatchFields`), or None.
     """
 
 
 def seconds(given: Any) -> float | None:
-    """A time to wait as a float, None for as long as it takes; raises `IllegalArgumentError` or `TypeError`."""
+    """Convert a timeout in seconds to a float; None means no limit. Raises `IllegalArgumentError` or `TypeError`."""
     if given is None:
         return None
     try:
-        timeout = math.copysign(math.fabs(given), given)  # takes what float() takes, but no text
+        timeout = math.copysign(math.fabs(given), given)  # accepts what float() accepts, except text
     except (TypeError, ValueError):
         raise TypeError(f"a timeout is a number of seconds, or None, not {given!r}") from None
     if math.isnan(timeout):
@@ -66,17 +66,17 @@ def seconds(given: Any) -> float | None:
 
 
 class EndsWithLoop(Protocol):
-    """What waits for something on the loop."""
+    """An object that waits for something on the loop."""
 
     def loop_failed(self) -> None:
-        """Nothing runs there any more, and all batches have failed."""
+        """Handle the death of the loop; all batches have failed."""
 
 
 class LoopWaiter:
     """A coroutine that waits for a batch, on any event loop.
 
     Arguments:
-        loop: where it runs.
+        loop: the loop that the coroutine runs on.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -84,7 +84,7 @@ class LoopWaiter:
         self.arrived: asyncio.Future[None] = loop.create_future()
 
     def release(self) -> None:
-        """Let it go on; from any thread."""
+        """Wake the coroutine. Any thread may call this."""
         if asyncio._get_running_loop() is self._loop:
             if not self.arrived.done():
                 self.arrived.set_result(None)
@@ -96,16 +96,16 @@ class LoopWaiter:
             self.arrived.set_result(None)
 
 
-@cython.no_gc  # it refers to its batch alone, which gives up its callbacks when it is done: no cycle lasts
+@cython.no_gc  # it references only its batch, which gives up its callbacks when it is done, so no cycle lasts
 @cython.freelist(1024)
 @cython.cclass
 class FutureRecordMetadata:
-    """What becomes of one record: a view of its batch, cheap to make and to drop.
+    """The result of one record: a view of its batch, cheap to create and to drop.
 
-    `get`, the callbacks and `await` give a `RecordMetadata` or the error. Callbacks of a `KafkaProducer` run in a
-    thread of that producer, in order for a partition, and may take their time, wait, and call any client; those of an
-    `AsyncKafkaProducer` run on its event loop. One that is added to a future that is done runs at once, in the
-    caller's thread.
+    `get`, the callbacks and `await` return a `RecordMetadata` or the error. Callbacks of a `KafkaProducer` run in a
+    thread of that producer, in order within a partition; they may take their time, wait, and call any client. Callbacks
+    of an `AsyncKafkaProducer` run on its event loop. A callback that is added to a completed future runs immediately,
+    in the caller's thread.
     """
 
     _batch: BatchFields
@@ -123,13 +123,13 @@ class FutureRecordMetadata:
 
     @property
     def value(self) -> RecordMetadata | None:
-        """Where the record is, or None if it is not delivered (yet)."""
+        """The record's metadata, or None unless it is delivered."""
         batch, index = self.place()
         return self._metadata(batch, index) if batch.done and batch.error is None else None
 
     @property
     def exception(self) -> KafkaError | None:
-        """Why the record failed, or None if it has not (yet)."""
+        """The error, or None unless the record has failed."""
         batch, index = self.place()
         if not batch.done or batch.error is None:
             return None
@@ -139,7 +139,7 @@ class FutureRecordMetadata:
 
     @property
     def _produce_future(self) -> Any:
-        """The batch, whose `topic_partition` packages that trace producers read under this name."""
+        """The batch; tracing packages read its `topic_partition` under this name."""
         return self.place()[0]
 
     def succeeded(self) -> bool:
@@ -153,19 +153,19 @@ class FutureRecordMetadata:
         return self.exception is not None
 
     def retriable(self) -> bool:
-        """Whether the record has failed with an error after which sending it again may help."""
+        """Whether the record has failed with an error after which sending it again may succeed."""
         error = self.exception
         return error is not None and error.retriable
 
     def get(self, timeout: Seconds = None) -> RecordMetadata:
-        """Wait for the record to be acknowledged and return where it is.
+        """Wait for the record to be acknowledged and return its metadata.
 
         Arguments:
-            timeout: longest wait in seconds; None waits until the record is delivered or has failed, which it does at
-                the latest after `delivery_timeout_ms`.
+            timeout: maximum wait in seconds; None waits until the record is delivered or has failed, at most
+                `delivery_timeout_ms`.
 
-        Raises `KafkaTimeoutError` when the time is up, `TypeError` or `IllegalArgumentError` for a time that is no
-        number, and else what befell the record.
+        Raises `KafkaTimeoutError` when the time is up, `TypeError` or `IllegalArgumentError` for an invalid timeout,
+        and the record's error if it was not delivered.
         """
         batch, index = self.place()
         while not batch.done:
@@ -188,28 +188,28 @@ class FutureRecordMetadata:
         return self._metadata(batch, index)
 
     def add_callback(self, f: Callable[..., object], *args: Any, **kwargs: Any) -> FutureRecordMetadata:
-        """Call ``f(*args, record_metadata, **kwargs)`` when the record is delivered; returns this future."""
+        """Call ``f(*args, record_metadata, **kwargs)`` once the record is delivered; returns this future."""
         self._add(ON_SUCCESS, partial(f, *args, **kwargs) if args or kwargs else f)
         return self
 
     def add_errback(self, f: Callable[..., object], *args: Any, **kwargs: Any) -> FutureRecordMetadata:
-        """Call ``f(*args, error, **kwargs)`` when the record has failed; returns this future."""
+        """Call ``f(*args, error, **kwargs)`` if the record fails; returns this future."""
         self._add(ON_FAILURE, partial(f, *args, **kwargs) if args or kwargs else f)
         return self
 
     def add_both(self, f: Callable[..., object], *args: Any, **kwargs: Any) -> FutureRecordMetadata:
-        """Call ``f`` in either case, with the `RecordMetadata` or the error last; returns this future.
+        """Call ``f`` on success or failure, with the `RecordMetadata` or the error last; returns this future.
 
         Arguments:
-            f: what is called, in the thread that `add_callback` names.
-            args: handed to it first.
-            kwargs: handed to it by keyword.
+            f: the function to call; see the class for the thread.
+            args: its first positional arguments.
+            kwargs: its keyword arguments.
         """
         self._add(ON_BOTH, partial(f, *args, **kwargs) if args or kwargs else f)
         return self
 
     def observe(self, f: Callable[[Any], object]) -> None:
-        """Like `add_both`, for mere observers: the call does not mark a failure as seen.
+        """Call a function like `add_both`, but without marking a failure as seen.
 
         Arguments:
             f: called with the `RecordMetadata` or the error.
@@ -217,7 +217,7 @@ class FutureRecordMetadata:
         self._add(ON_BOTH, f, False)
 
     def __await__(self) -> Generator[Any, None, RecordMetadata]:
-        """Wait on an event loop, which need not be the producer's."""
+        """Wait on an event loop, which may differ from the producer's."""
         batch, _ = self.place()
         while not batch.done:
             waiter = LoopWaiter(asyncio.get_running_loop())
@@ -232,7 +232,7 @@ class FutureRecordMetadata:
         )
 
     def place(self) -> tuple[Any, int]:
-        """The batch that the record is in now, and its index there."""
+        """Return the batch that now contains the record, and its index there."""
         if self._batch.parts is None:  # type: ignore[attr-defined]  # in future.pxd
             return self._batch, self._index
         batch: Any = self._batch
@@ -241,10 +241,10 @@ class FutureRecordMetadata:
 
     @cython.cfunc
     def _add(self, when: cython.int, function: object, looks: cython.bint = True) -> object:
-        """Keep a callback until the batch is done, or call it now."""
+        """Store a callback until the batch is done, or call it now."""
         callbacks: Callbacks | None = self._batch.callbacks  # type: ignore[attr-defined]  # in future.pxd
         if cython.compiled and when == ON_SUCCESS and callbacks is not None:
-            # Nothing here gives up the interpreter's lock, so that the batch cannot be completed in between.
+            # Nothing here releases the GIL, so the batch cannot complete in between.
             self._keep(callbacks, self._index, when, function)
             return None
         batch: Any = self._batch
@@ -267,7 +267,7 @@ class FutureRecordMetadata:
 
     @cython.cfunc
     def _keep(self, callbacks: Callbacks, index: cython.Py_ssize_t, when: cython.int, function: object) -> cython.void:
-        """Add a callback to those of a batch, in which the record is `index`-th."""
+        """Add a callback for the record at `index` to the callbacks of its batch."""
         callbacks.add(function, when, index, self._timestamp_ms, self._key_size, self._value_size, self._header_size)
 
     @cython.cfunc
@@ -296,7 +296,7 @@ def future_of(
     value: bytes | None,
     header_size: cython.Py_ssize_t,
 ) -> FutureRecordMetadata:
-    """The future of the record that is `index`-th in a batch."""
+    """Return the future of the record at `index` in a batch."""
     future: FutureRecordMetadata = FutureRecordMetadata.__new__(FutureRecordMetadata)
     future._batch = batch
     future._index = index

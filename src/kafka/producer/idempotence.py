@@ -1,10 +1,10 @@
-"""The producer's id, and the epochs and sequence numbers under which batches are sent (KIP-98, KIP-360).
+"""The producer's id, and the epochs and sequence numbers of its batches (KIP-98, KIP-360).
 
-With transactions, id and epoch are the transaction coordinator's, and the same for all partitions
-(`kafka.producer.transactions`). Without, the id comes from the cluster, and epoch and sequence belong to a partition:
-if its broker has lost the producer's state, that partition alone starts a new epoch, numbered from 0, once none of its
-batches are in flight. Batches whose fate was unknown cannot be in the log then: the broker would have accepted the
-first of them, or rejected it as a duplicate.
+With transactions, id and epoch come from the transaction coordinator and are the same for all partitions
+(`kafka.producer.transactions`). Without them, the id comes from the cluster, and each partition has its own epoch and
+sequence: if its broker has lost the producer's state, only that partition starts a new epoch, numbered from 0, once
+none of its batches are in flight. By then, batches with an unknown outcome cannot be in the log: the broker would have
+accepted the first of them, or rejected it as a duplicate.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _NO_TIMEOUT_MS = 2**31 - 1
 
 
 def is_idempotent(connection: ConnectionOptions, options: ProducerOptions) -> bool:
-    """Return whether batches get sequence numbers: by default, unless another option prevents it."""
+    """Return whether batches get sequence numbers; they do unless an option prevents it."""
     if options.enable_idempotence is not None:
         return options.enable_idempotence
     if connection.api_version is not None and connection.api_version < FIRST_WITH_IDEMPOTENCE:
@@ -53,15 +53,16 @@ class IdempotenceState(enum.Enum):
 
 
 class Idempotence:
-    """The id of one producer.
+    """The producer id of one producer.
 
     Arguments:
-        cluster: where ids are requested.
+        cluster: the cluster that assigns ids.
         enabled: whether batches are sent with an id at all.
-        required: whether the user has requested it; if not, the producer continues without an id if it gets none.
+        required: whether the user has requested idempotence; if not, the producer continues without an id if it gets
+            none.
         transactional: whether `grant` provides id and epoch, instead of requests made here.
         backoff: pauses between attempts to get an id.
-        on_change: called on the loop when batches may be sent again, or when they never may be.
+        on_change: called on the loop when batches may be sent again, or can never be sent.
     """
 
     def __init__(
@@ -79,9 +80,9 @@ class Idempotence:
         self.transactional = transactional
         self.producer_id = -1
         self.producer_epoch = -1
-        """The epoch of all partitions with transactions; otherwise each has its own."""
+        """The epoch of all partitions with transactions; otherwise, each partition has its own."""
         self.may_write: Callable[[TopicPartition], bool] = _any
-        """Tells whether a partition may be written to now; called when it has something to send."""
+        """Returns whether a partition may be written to now; called when it has something to send."""
         self.error: KafkaError | None = None
         self._cluster = cluster
         self._retries = RetryPolicy(backoff, log, quiet=2)
@@ -106,7 +107,7 @@ class Idempotence:
             self._asking.cancel()
 
     def number(self, queue: PartitionQueue, batch: ProducerBatch) -> None:
-        """Assign a batch that is sent for the first time its order and its sequence numbers."""
+        """Assign an order and sequence numbers to a batch that is sent for the first time."""
         batch.order = (queue.next_order,)
         queue.next_order += 1
         if self.transactional:
@@ -129,7 +130,7 @@ class Idempotence:
     def renumber(self, queue: PartitionQueue) -> bool:
         """Start a new epoch for a partition and renumber its retries; none of its batches may be in flight.
 
-        Returns False if that has to wait for another id.
+        Returns False if it must wait for a new id.
         """
         if self.state is IdempotenceState.OFF:
             self._begin(queue, -1)
@@ -155,9 +156,9 @@ class Idempotence:
     def start_over(self, queue: PartitionQueue, batches: Sequence[ProducerBatch]) -> None:
         """Renumber a partition whose topic was recreated: the new topic has no state of this producer.
 
-        No pair of epoch and sequence number is used twice, because brokers may disagree for a while on which topic it
-        is. So the partition starts a new epoch. With transactions the coordinator sets the epoch, and the numbers
-        continue: a broker accepts any first number of a producer.
+        Brokers may disagree for a while on which topic exists, so no pair of epoch and sequence number may be used
+        twice. Therefore the partition starts a new epoch. With transactions, the coordinator determines the epoch, and
+        the numbers continue: a broker accepts any first sequence number of a producer.
 
         Arguments:
             queue: the queue of the partition; none of its batches are in flight.
@@ -176,7 +177,7 @@ class Idempotence:
 
     @staticmethod
     def take_numbers(batches: Iterable[ProducerBatch]) -> None:
-        """Reset the numbers of batches that were sent, so that they are renumbered when they are sent again."""
+        """Reset the sequence numbers of batches, so that they are renumbered when they are sent again."""
         for batch in batches:
             batch.order = ()
             batch.attempts = 0
@@ -187,7 +188,7 @@ class Idempotence:
                 set_producer_state(batch.data, -1, -1, -1)
 
     def renew(self, old: int) -> None:
-        """Request a new id to replace one that is no longer valid."""
+        """Request a new id to replace an invalid one."""
         if self.state is IdempotenceState.READY and self.producer_id == old:
             log.warning("producer id %d is no longer valid; requesting a new one", old)
             self.state = IdempotenceState.WANTED

@@ -1,6 +1,6 @@
 """kafka-python's import path of the producer.
 
-The producer is loaded through it: agents that trace programs wait for the import of this module.
+`kafka.producer` imports the producer through this module, because tracing agents wait for its import.
 """
 
 from typing import Any
@@ -12,5 +12,5 @@ __all__ = ["KafkaProducer"]
 
 
 def __getattr__(name: str) -> Any:
-    """Load a name that this module had in kafka-python because it imported it."""
+    """Load a name that kafka-python's module of this name imported."""
     return _old_names.of_a_package(__name__, name, {})

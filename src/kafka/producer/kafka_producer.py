@@ -52,7 +52,7 @@ class KafkaProducer(BaseProducer, ProducerCalls, RecordSender, Generic[Key, Valu
 
     _core: ProducerCore
 
-    if TYPE_CHECKING:  # `RecordSender` has the method; it is compiled, without the types of keys and values
+    if TYPE_CHECKING:  # `RecordSender` provides the method, compiled and without the types of keys and values
 
         def send(
             self,
@@ -121,7 +121,7 @@ class RefreshableMetadata:
         return getattr(self._core.cluster.metadata, name)
 
     def request_update(self) -> Any:
-        """Request a refresh of the metadata; returns a `kafka.future.Future` of the new metadata without waiting."""
+        """Request a metadata refresh. Return a `kafka.future.Future` of the new metadata without waiting."""
         future = _old_names.of_a_package(__name__, "Future", _HOMES)()
         core = self._core
         if core.is_closed:

@@ -17,7 +17,7 @@ from kafka.producer.core import ProducerCore
 log = logging.getLogger(__name__)
 
 EXIT_TIMEOUT_S = 5.0
-"""How long the exit of the interpreter waits for unsent records."""
+"""Maximum time that the exit of the interpreter waits for unsent records."""
 
 _NEVER_STOPPED = "an AsyncKafkaProducer was never stopped: await stop(), or use it as 'async with'"
 
@@ -37,7 +37,7 @@ def unregister(core: ProducerCore) -> None:
 
 
 def close_dropped(core: ProducerCore) -> None:
-    """Send the records of a garbage-collected producer and close it, without waiting."""
+    """Send the records of a garbage-collected producer and close it, in the background."""
     thread = _live.get(core)
     if thread is None:
         return
@@ -57,8 +57,8 @@ async def _close(core: ProducerCore) -> None:
 async def close_when_dropped(core: ProducerCore) -> AsyncGenerator[None]:
     """Close an asyncio producer that was not stopped, when it is garbage-collected or `asyncio.run` ends.
 
-    An event loop closes the asynchronous generators that are left on it: by then it runs no other task of the program,
-    but still sends and receives. Only the producer may reference the generator that this returns.
+    An event loop closes its remaining asynchronous generators when it shuts down: it runs no other tasks of the program
+    by then, but still sends and receives. Only the producer may reference the returned generator.
     """
     _started.add(core)
     try:
@@ -75,7 +75,7 @@ async def close_when_dropped(core: ProducerCore) -> AsyncGenerator[None]:
 
 
 def warn_if_lost(core: ProducerCore) -> None:
-    """Log what is lost if an asyncio producer was never stopped and its loop is closed."""
+    """Log the lost records if an asyncio producer was never stopped and its loop is closed."""
     if not core.is_closed and core.loop_is_closed and core in _started:
         _started.discard(core)
         unsent = core.unsent()
@@ -85,7 +85,7 @@ def warn_if_lost(core: ProducerCore) -> None:
 
 
 def _at_exit() -> None:
-    """Send what is left, for at most `EXIT_TIMEOUT_S` seconds in total."""
+    """Send the remaining records, for at most `EXIT_TIMEOUT_S` seconds in total."""
     for left in list(_started):
         warn_if_lost(left)
     by_thread: dict[LoopThread, list[ProducerCore]] = {}
@@ -105,7 +105,7 @@ async def _close_all(cores: list[ProducerCore]) -> None:
 
 
 def _in_child() -> None:
-    """Make every call of the parent's producers raise in a forked child instead of waiting."""
+    """In a forked child, make every call of the parent's producers raise instead of waiting."""
     for core in [*_live, *_started]:
         core.buffer.after_fork(forked_client_error("producer"))
         core.appender.rebind()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kafka.producer.transactions.transaction_manager import TransactionManager
 
 _OVERDUE = 0.5
-"""The fraction of ``delivery_timeout_ms`` after which a batch is late."""
+"""Fraction of ``delivery_timeout_ms`` after which a batch counts as late."""
 
 
 def observe(

@@ -1,4 +1,4 @@
-"""The producer's metrics, counted on the loop once per batch or request; names of kafka-python, and Java's.
+"""The producer's metrics, with the names of kafka-python and Java, counted on the loop once per batch or request.
 
 Sent records are counted by topic, and added up when the metrics are read.
 """
@@ -26,7 +26,7 @@ _GROUP = "producer-metrics"
 
 
 class _Sends(Window):
-    """What was sent of a topic, each time that it was sent."""
+    """Totals of a topic's sent batches; a batch counts each time that it is sent."""
 
     __slots__ = (
         "batches",
@@ -60,7 +60,7 @@ _TOPIC = (
     Metric("record-retry-rate", "records a second that are sent again", rate_of("retries")),
     Metric("record-error-rate", "records a second that are given up", rate_of("errors")),
 )
-"""Of the `Windows` of a topic."""
+"""Metrics computed from the `Windows` of one topic."""
 
 _SENDS = (
     Metric("batch-size-avg", "mean bytes of a batch", mean_of("nbytes", "batches")),
@@ -82,11 +82,11 @@ _SENDS = (
         "record-size-avg", "mean of the bytes of the largest record in a batch", mean_of("largest_records", "batches")
     ),
 )
-"""Of the `Windows` of all topics."""
+"""Metrics computed from the `Windows` of all topics."""
 
 
 def time_of(call: str) -> Callable[[Any, float], float]:
-    """Reads the nanoseconds that a `ProducerStatistics` has counted of a call."""
+    """Return a function that reads the total nanoseconds of a call from a `ProducerStatistics`."""
     return lambda of, now: of.call_ns[call]
 
 
@@ -114,22 +114,22 @@ _TOTALS = (
     Metric("record-retry-total", "records sent again", lambda of, now: of.records_retried),
     Metric("request-total", "produce requests answered", lambda of, now: of.requests_answered),
 )
-"""Of a `ProducerStatistics`."""
+"""Metrics computed from a `ProducerStatistics`."""
 
 CALLS = ("flush", "metadata-wait", "txn-init", "txn-begin", "txn-send-offsets", "txn-commit", "txn-abort")
-"""Calls of a program whose time is counted (KIP-761)."""
+"""The program's calls whose time is measured (KIP-761)."""
 
 _CALL_TIMES = tuple(
     Metric(f"{call}-time-ns-total", f"nanoseconds spent in {call}, all calls together", time_of(call)) for call in CALLS
 )
-"""Of a `ProducerStatistics`, too."""
+"""Metrics of call times, computed from a `ProducerStatistics`."""
 
 
 class ProducerStatistics:
-    """Counts what happens to batches and requests.
+    """Counts batches, requests and their results.
 
     Arguments:
-        metrics: where it is shown.
+        metrics: the client's metrics, to which these are added.
     """
 
     def __init__(self, metrics: ClientMetrics) -> None:
@@ -138,17 +138,17 @@ class ProducerStatistics:
         self.requests = SampledValues(metrics.window)
         self.deliveries = SampledValues(metrics.window)
         self.throttles = SampledValues(metrics.window)
-        """The pauses in ms that answers asked for (KIP-219), 0 where they asked for none."""
+        """The throttle times of responses in milliseconds (KIP-219), including zeros."""
         self.call_ns = dict.fromkeys(CALLS, 0)
         self.records_delivered = self.bytes_delivered = self.records_failed = self.records_retried = 0
         self.requests_answered = 0
         self.acknowledged_at = -math.inf
-        """When a batch was last acknowledged, in the loop's seconds."""
+        """Time on the loop's clock when a batch was last acknowledged, in seconds."""
         metrics.add(_GROUP, _SENDS, self._topics.values())
         metrics.add(_GROUP, (*_TOTALS, *_CALL_TIMES), self)
 
     def sent(self, batches: Iterable[ProducerBatch], now: float) -> None:
-        """A request with these batches, which are encoded, is sent."""
+        """Count a request with these encoded batches."""
         count = 0
         for batch in batches:
             window = (self._topics.get(batch.topic_partition.topic) or self._begin(batch)).at(now)
@@ -170,14 +170,14 @@ class ProducerStatistics:
         self.requests.record(count, now)
 
     def delivered(self, records: int, size: int, seconds: float, now: float) -> None:
-        """A batch of `size` bytes is in the log, this time after its first record came."""
+        """Count a delivered batch of `size` bytes, `seconds` after its first record was added."""
         self.acknowledged_at = now
         self.records_delivered += records
         self.bytes_delivered += size
         self.deliveries.record(1000 * seconds, now)
 
     def failed(self, batch: ProducerBatch, now: float) -> None:
-        """A batch was given up."""
+        """Count a failed batch."""
         self.records_failed += batch.count
         (self._topics.get(batch.topic_partition.topic) or self._begin(batch)).at(now).errors += batch.count
 
@@ -186,12 +186,12 @@ class ProducerStatistics:
         self.call_ns[call] += round(seconds * 1e9)
 
     def answered(self, throttle_ms: float, now: float) -> None:
-        """A request was answered, which may ask for a pause."""
+        """Count a response, and its throttle time."""
         self.requests_answered += 1
         self.throttles.record(throttle_ms, now)
 
     def retried(self, batch: ProducerBatch, now: float) -> None:
-        """A batch is sent again."""
+        """Count a batch that is sent again."""
         self.records_retried += batch.count
         (self._topics.get(batch.topic_partition.topic) or self._begin(batch)).at(now).retries += batch.count
 
@@ -205,11 +205,11 @@ class ProducerStatistics:
 def add_gauges(
     metrics: ClientMetrics, buffer: RecordBuffer, in_flight: Callable[[], int], metadata_age_s: Callable[[float], float]
 ) -> None:
-    """Show what is under way, how much memory is left and how old the metadata are.
+    """Add metrics of requests in flight, free memory and the age of the metadata.
 
     Arguments:
-        in_flight: the number of requests under way.
-        metadata_age_s: tells, for a time of the loop, how old they are then.
+        in_flight: returns the number of requests in flight.
+        metadata_age_s: returns the age of the metadata in seconds at a time of the loop.
     """
     memory = buffer.memory
     gauges = (

@@ -1,4 +1,4 @@
-"""How a producer's calls wait: on the caller's event loop, or by blocking the caller's thread."""
+"""Determines how a producer's calls wait: on the caller's event loop, or by blocking the caller's thread."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class LoopRunner(OwnLoop):
     """Runs everything on the caller's event loop; `ThreadRunner` is its counterpart for programs without one."""
 
     def in_callback(self) -> bool:
-        """Return False: callbacks on a loop do not wait for anything."""
+        """Return False: callbacks on a loop never wait."""
         return False
 
     async def run(self, core: ProducerCore, coroutine: Coroutine[Any, Any, T]) -> T:
@@ -71,7 +71,7 @@ class ThreadRunner:
     def acquire(self, core: ProducerCore, amount: int, reserved: Reservation) -> None:
         """Wait for memory and reserve it; raises `IllegalStateError` if waiting would prevent its release."""
         core.buffer.check_may_wait()
-        if self.thread.in_loop_thread:  # a finalizer
+        if self.thread.in_loop_thread:  # called by a finalizer
             raise IllegalStateError(
                 "all of buffer_memory is used up, and the loop's own thread, in which a finalizer called send(), "
                 "cannot wait for some; send from another thread"
@@ -88,5 +88,5 @@ class ThreadRunner:
         try:
             self.run(core, core.close(timeout_s, self.in_callback()))
         finally:
-            if core.is_closed or core.loop_is_closed:  # otherwise the caller cannot wait, and nothing was closed
+            if core.is_closed or core.loop_is_closed:  # otherwise, the caller cannot wait, and nothing was closed
                 lifetime.unregister(core)

@@ -1,1 +1,1 @@
-"""The calls of `AsyncKafkaProducer`; `scripts/twins.py` generates those of `KafkaProducer` in `_sync` from them."""
+"""The methods of `AsyncKafkaProducer`; `scripts/twins.py` generates those of `KafkaProducer` in `_sync` from them."""

@@ -1,4 +1,4 @@
-"""What a producer is asked to do besides `send()`: each call waits as its runner does."""
+"""The methods of a producer besides `send()`; its runner determines how they wait."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class AsyncProducerCalls(AsyncTransactionCalls):
-    """The calls of `AsyncKafkaProducer`, which has the core and the runner."""
+    """Methods of `AsyncKafkaProducer`, which provides the core and the runner."""
 
     async def send_arrow(
         self,
@@ -93,13 +93,14 @@ class AsyncProducerCalls(AsyncTransactionCalls):
         return FutureArrowResult(core, self._runner.loop, encoder.batches)
 
     async def flush(self, timeout: float | None = None) -> None:
-        """Send everything that is buffered now, without lingering, and wait until it is delivered or has failed.
+        """Send all buffered records now, without lingering, and wait until they are delivered or have failed.
 
-        All callbacks have run when it returns; if a callback calls it, those after that callback have not.
+        All callbacks have run when it returns. If a callback calls it, it does not wait for the callbacks after that
+        one.
 
         Arguments:
-            timeout: longest wait in seconds. None waits for as long as it takes: at most `delivery_timeout_ms` for
-                records, and as long again for callbacks.
+            timeout: maximum wait in seconds. With None, it waits at most `delivery_timeout_ms` for records, and as long
+                again for callbacks.
 
         Raises `KafkaTimeoutError` when the time is up, `IllegalArgumentError` for a negative timeout. If records have
         failed since the last call, and the program neither holds their futures nor has checked them, it raises the
@@ -109,48 +110,48 @@ class AsyncProducerCalls(AsyncTransactionCalls):
         await self._runner.run(core, core.flush(checked_timeout_s(timeout), self._runner.in_callback()))
 
     async def purge(self, in_queue: bool = True, in_flight: bool = False) -> int:
-        """Drop records that are not acknowledged, as librdkafka's ``purge`` does; the producer goes on.
+        """Drop unacknowledged records, like librdkafka's ``purge``; the producer remains usable.
 
-        Their futures fail with `RecordPurgedError` at once, their callbacks run, and their memory is free again.
+        Their futures fail immediately with `RecordPurgedError`, their callbacks run, and their memory is freed.
         `flush()` neither waits for them nor raises their failure, and nothing is logged. A `send()` that still waits
-        for memory or metadata is not affected. In a transaction, which would be committed without them, they make it
-        fail: abort it.
+        for memory or metadata is not affected. Purging records of a transaction fails it, so that it is not committed
+        without them: abort it.
 
         Arguments:
             in_queue: drop records that were never sent.
-            in_flight: drop records that were sent and are not acknowledged. They may be written all the same. With
-                idempotence, later records of their partitions are sent, in a new epoch, when the answers to them have
-                come or are given up.
+            in_flight: drop records that were sent but not acknowledged. The broker may still write them. With
+                idempotence, later records of their partitions are sent in a new epoch, once the outstanding requests
+                are answered or given up.
 
-        Returns how many records were dropped.
+        Returns the number of dropped records.
         """
         core = self._started()
         return await self._runner.run(core, core.purge(in_queue, in_flight))
 
     async def close(self, timeout: float | None = None, null_logger: bool = False) -> None:
-        """Send what is buffered, wait for it and its callbacks, and close the connections. A second call does nothing.
+        """Send all buffered records, wait for them and their callbacks, and close the connections. Idempotent.
 
         Arguments:
-            timeout: longest wait for deliveries in seconds; records that are not acknowledged by then fail with
-                `KafkaTimeoutError`. None waits for as long as it takes, `delivery_timeout_ms` at the most.
-            null_logger: no effect; kept for kafka-python's sake.
+            timeout: maximum wait for deliveries in seconds; records not acknowledged by then fail with
+                `KafkaTimeoutError`. None waits at most `delivery_timeout_ms`.
+            null_logger: ignored; accepted for compatibility with kafka-python.
         """
         timeout = checked_timeout_s(timeout)
         if self._core is not None:
             await self._runner.close(self._core, timeout)
 
     async def partitions_for(self, topic: str) -> set[int]:
-        """All partitions of a topic, waiting for its metadata if need be. Raises as `send`."""
+        """Return all partitions of a topic, waiting for its metadata if necessary. Raises as `send`."""
         core = self._started()
         return set(range(await self._runner.run(core, core.find_topic(topic))))
 
     async def client_instance_id(self, timeout_ms: float | None = None) -> UUID:
-        """The id that brokers have given this producer for its metrics, the same for its life (KIP-714, Kafka 3.7).
+        """Return the id that brokers assigned to this producer for its metrics; it never changes (KIP-714, Kafka 3.7).
 
         Arguments:
-            timeout_ms: how long to wait for it; None: ``request_timeout_ms``.
+            timeout_ms: maximum wait in milliseconds; None: ``request_timeout_ms``.
 
-        Raises `UnsupportedVersionError` where no broker takes clients' metrics, `KafkaTimeoutError`,
+        Raises `UnsupportedVersionError` if no broker accepts client metrics, `KafkaTimeoutError`, and
         `IllegalStateError` with ``enable_metrics_push=False``.
         """
         core = self._started()
@@ -161,24 +162,24 @@ class AsyncProducerCalls(AsyncTransactionCalls):
     def register_metric_for_subscription(self, metric: KafkaMetric) -> None:
         """Push one of the program's metrics to brokers that subscribe to it, along with the client's (KIP-1076).
 
-        Its name there consists of "org.apache.kafka", the group and the name, joined by dots. A
-        `kafka.metrics.stats.Total` is pushed as a sum, any other metric as a gauge. A metric with the `MetricName` of
-        one of the client's metrics is ignored. Any thread may call this.
+        Brokers see it as "org.apache.kafka", the group and the name, joined by dots. A `kafka.metrics.stats.Total` is
+        pushed as a sum, any other metric as a gauge. A metric with the `MetricName` of one of the client's metrics is
+        ignored. Any thread may call this.
 
         Raises `TypeError` for an object that is not a `KafkaMetric`.
         """
         self._started().telemetry.register(metric)
 
     def unregister_metric_from_subscription(self, metric: KafkaMetric) -> None:
-        """Push it no longer. Any thread may call this.
+        """Stop pushing a metric. Any thread may call this.
 
         Arguments:
-            metric: what `register_metric_for_subscription` was given.
+            metric: a metric passed to `register_metric_for_subscription`.
         """
         self._started().telemetry.unregister(metric)
 
     def bootstrap_connected(self) -> bool:
-        """Whether the cluster has been found."""
+        """Return whether the cluster has been found."""
         return self._core is not None and bool(self._core.cluster.metadata.brokers())
 
     @overload
@@ -186,17 +187,17 @@ class AsyncProducerCalls(AsyncTransactionCalls):
     @overload
     def metrics(self, raw: bool) -> dict[Any, Any]: ...
     def metrics(self, raw: bool = False) -> dict[Any, Any]:
-        """Numbers about this producer, by group and name; nothing with `metrics_enabled=False`.
+        """Return the producer's metrics by group and name; empty with `metrics_enabled=False`.
 
         Arguments:
-            raw: True gives `KafkaMetric` objects by their `MetricName` instead.
+            raw: if True, return `KafkaMetric` objects by `MetricName` instead.
         """
         metrics = self._started().metrics
         return metrics.registered() if raw else metrics.snapshot()
 
     @classmethod
     def max_usable_produce_magic(cls, api_version: tuple[int, ...]) -> int:
-        """The newest format of record batches that brokers of a version take: 0, 1 or 2.
+        """Return the newest record batch format (0, 1 or 2) that brokers of a version accept.
 
         Arguments:
             api_version: the brokers' release, such as ``(0, 11)``.
@@ -210,10 +211,10 @@ class AsyncProducerCalls(AsyncTransactionCalls):
         )
 
     async def _send_when_possible(self, reason: Blocked, *record: Any) -> FutureRecordMetadata:
-        """Wait for what a record needs that could not be taken, the topic or memory, and take it.
+        """Wait for the topic or the memory that a record needs, and append the record.
 
         Arguments:
-            record: what `send` was given, in its order.
+            record: the arguments of `send`, in order.
         """
         core = self._started()
         append: Append = core.appender.append
@@ -234,13 +235,13 @@ class AsyncProducerCalls(AsyncTransactionCalls):
                 finally:
                     core.buffer.give_back(reserved)
             except Blocked as again:
-                blocked = again.with_traceback(None)  # its frames would keep the producer alive
+                blocked = again.with_traceback(None)  # the traceback's frames would keep the producer alive
 
     async def _send_intercepted(self, *record: Any) -> FutureRecordMetadata:
-        """Send what interceptors make of a record, and tell them what becomes of it.
+        """Pass a record through the interceptors, send the result, and notify the interceptors of its outcome.
 
         Arguments:
-            record: what `send` was given, in its order.
+            record: the arguments of `send`, in order.
         """
         core = self._started()
         interception = core.interceptors

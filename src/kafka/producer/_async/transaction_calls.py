@@ -1,4 +1,4 @@
-"""The calls of a transactional producer besides sending, and `producer.transaction()` as a block."""
+"""The transactional methods of a producer, and `producer.transaction()` as a context manager."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _MAY_BE_ABORTED = (*_OPEN, TransactionState.FAILED)
 
 
 class AsyncTransactionCalls:
-    """The calls of a producer that has the option `transactional_id`, as in Kafka's Java producer.
+    """The methods of a producer with the option `transactional_id`, as in Kafka's Java producer.
 
-    Three kinds of errors tell what to do. `TransactionAbortableError`: some of the transaction could not be written,
-    and the error's cause says what. Call `abort_transaction()`; the producer can then be used again.
-    `TransactionFatalError`, including `ProducerFencedError` (another producer of this name has taken over): close the
-    producer. `KafkaTimeoutError`: `max_block_ms` have passed, and nothing is decided. Repeat the call to go on waiting.
+    Three kinds of errors require different reactions. `TransactionAbortableError`: part of the transaction could not be
+    written; the error's cause says why. Call `abort_transaction()`; the producer can then be used again.
+    `TransactionFatalError`, including `ProducerFencedError` (another producer with this id has taken over): close the
+    producer. `KafkaTimeoutError`: the outcome is not known after `max_block_ms`. Repeat the call to continue waiting.
     You can also repeat a call that was interrupted; it does nothing if it has succeeded in the meantime.
     """
 
@@ -36,20 +36,20 @@ class AsyncTransactionCalls:
     _runner: LoopRunner
 
     async def init_transactions(self) -> None:
-        """Get the producer an id and epoch: before the first transaction, and after a prepared one.
+        """Request a producer id and epoch, before the first transaction and after a prepared one.
 
-        Every earlier producer with this `transactional_id` is fenced, and what it left open is aborted (KIP-98). A
-        producer whose prepared transaction was ended by its identity is ready for the next one; if it was not ended
-        yet, it is aborted.
+        Fences every earlier producer with this `transactional_id` and aborts its open transaction (KIP-98). If a
+        prepared transaction was ended by its identity, its producer is ready for the next one; otherwise the prepared
+        transaction is aborted.
 
         Raises `TransactionalIdAuthorizationFailedError`, `InvalidTransactionTimeoutError` (`transaction_timeout_ms` is
-        more than the broker allows), `UnsupportedVersionError` before Kafka 0.11, and see the class.
+        more than the broker allows), `UnsupportedVersionError` before Kafka 0.11, and the errors listed for the class.
         """
         core = self._started()
         await self._runner.run(core, core.transactions.init())
 
     async def begin_transaction(self) -> None:
-        """Open a transaction: what is sent from now on belongs to it. Raises `IllegalStateError` if one is open."""
+        """Begin a transaction that contains all records sent from now on. Raises `IllegalStateError` if one is open."""
         core = self._started()
         await self._runner.run(core, core.transactions.begin())
 
@@ -62,16 +62,16 @@ class AsyncTransactionCalls:
     ) -> None:
         """Commit offsets of a consumer group with the transaction (KIP-447).
 
-        The consumer has ``enable_auto_commit=False``, and does not commit these offsets itself.
+        The consumer must use ``enable_auto_commit=False`` and must not commit these offsets itself.
 
         Arguments:
             offsets: by partition, the offset of the next record to read.
-            group_metadata: of the consumer, whose membership the coordinator checks then (Kafka 2.5); or only the name
-                of the group, for a consumer whose partitions were assigned by hand.
-            consumer_group_id: the same, by the name that it had in kafka-python 2.
+            group_metadata: metadata of the consumer's group, with which the coordinator checks its membership (Kafka
+                2.5); or only the group's name, for a consumer with manually assigned partitions.
+            consumer_group_id: the name of `group_metadata` in kafka-python 2.
 
-        Raises `TransactionAbortableError`, from a `CommitFailedError` where the group has rebalanced meanwhile, and see
-        the class.
+        Raises `TransactionAbortableError`, caused by a `CommitFailedError`, if the group has rebalanced in the
+        meantime, and the errors listed for the class.
         """
         core = self._started()
         transactions = core.transactions
@@ -80,39 +80,42 @@ class AsyncTransactionCalls:
         )
 
     async def commit_transaction(self) -> None:
-        """Send what is buffered, wait for it, and commit the transaction; see the class for what it raises."""
+        """Send all buffered records, wait for them, and commit the transaction.
+
+        Raises the errors listed for the class.
+        """
         core = self._started()
         await self._runner.run(core, core.transactions.commit())
 
     async def abort_transaction(self) -> None:
-        """Drop what is not sent, whose futures fail with `TransactionAbortedError`, and abort the transaction."""
+        """Abort the transaction. Unsent records are dropped; their futures fail with `TransactionAbortedError`."""
         core = self._started()
         await self._runner.run(core, core.transactions.abort())
 
     async def prepare_transaction(self) -> TransactionIdentity | None:
-        """Send what is buffered, wait for it, and return an identity by which any process can end it.
+        """Send all buffered records, wait for them, and return the identity with which to end the transaction.
 
         For two-phase commits: the identity consists of plain values that the program can store. `end_transactions` of
         `kafka.producer.transactions` uses it to commit or abort. Until then this producer accepts no more records. It
         may be closed, which leaves the transaction open; the coordinator aborts it `transaction_timeout_ms` after it
         began. `commit_transaction()` and `abort_transaction()` end it, too.
 
-        Returns None if nothing was sent, because there is nothing to end then. Raises as `commit_transaction`.
+        Returns None if nothing was sent and there is nothing to end. Raises as `commit_transaction`.
         """
         core = self._started()
         return await self._runner.run(core, core.transactions.prepare())
 
     def transaction(self) -> AsyncTransactionBlock:
-        """A transaction as a block, ``async with producer.transaction():``.
+        """Return a context manager for one transaction: ``async with producer.transaction():``.
 
-        It is committed at the end of the block. An exception in the block aborts it and propagates; so does a
-        `TransactionAbortableError` of the commit.
+        The transaction is committed at the end of the block. An exception in the block aborts it and propagates; so
+        does a `TransactionAbortableError` of the commit.
         """
         return AsyncTransactionBlock(self)
 
     @property
     def transaction_identity(self) -> TransactionIdentity:
-        """The open transaction: transactional id, producer id, epoch and version of transactions.
+        """Return the open transaction's identity: transactional id, producer id, epoch and transaction version.
 
         Raises `IllegalStateError` if none is open.
         """
@@ -124,38 +127,38 @@ class AsyncTransactionCalls:
 
     @property
     def transaction_state(self) -> TransactionState:
-        """The state of the producer. Raises `IllegalStateError` without `transactional_id`."""
+        """Return the producer's state. Raises `IllegalStateError` without `transactional_id`."""
         return self._started().transactions.state
 
     def _started(self) -> ProducerCore:
-        """The core, of a producer that is started."""
+        """Return the core of a started producer."""
         if self._core is None:
             raise IllegalStateError("the producer is not started: start() it first, or use it as a context manager")
         return self._core
 
 
 class HasAsyncTransactions(Protocol):
-    """What the block needs of its producer."""
+    """The producer's methods that the context manager calls."""
 
     @property
     def transaction_state(self) -> TransactionState:
-        """Where the producer stands."""
+        """Return the producer's state."""
 
     async def begin_transaction(self) -> None:
-        """Open a transaction."""
+        """Begin a transaction."""
 
     async def commit_transaction(self) -> None:
-        """Commit it."""
+        """Commit the transaction."""
 
     async def abort_transaction(self) -> None:
-        """Abort it."""
+        """Abort the transaction."""
 
 
 class AsyncTransactionBlock:
-    """What `AsyncKafkaProducer.transaction` returns.
+    """The context manager returned by `AsyncKafkaProducer.transaction`.
 
     Arguments:
-        producer: whose transaction.
+        producer: the transactional producer.
     """
 
     def __init__(self, producer: HasAsyncTransactions) -> None:
@@ -170,7 +173,7 @@ class AsyncTransactionBlock:
     ) -> None:
         producer = self._producer
         if error is None:
-            if producer.transaction_state is TransactionState.READY:  # the block has ended it
+            if producer.transaction_state is TransactionState.READY:  # the block has already ended it
                 return
             try:
                 await producer.commit_transaction()
@@ -181,7 +184,7 @@ class AsyncTransactionBlock:
             await self._abort()
 
     async def _abort(self) -> None:
-        """Abort; errors meanwhile are logged, because the caller gets the error that came before them."""
+        """Abort the transaction. Logs errors, because the caller gets the error that came before them."""
         if self._producer.transaction_state not in _MAY_BE_ABORTED:
             return
         try:

@@ -1,1 +1,1 @@
-"""From `send()` into a batch, in the caller's thread: check, serialize, choose the partition, append."""
+"""The path of a record from `send()` into a batch, in the caller's thread: check, serialize, partition, append."""

@@ -1,6 +1,6 @@
-"""Puts a record into an open batch: the innermost step of `send()`.
+"""Appends a record to an open batch: the innermost step of `send()`.
 
-Compiled by Cython, equal (but for the speed) when it runs plain. The C functions are declared in append.pxd.
+Compiled by Cython; the plain variant behaves the same. The C functions are declared in append.pxd.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 try:
     import cython
-except ImportError:  # the plain variant needs no Cython
+except ImportError:  # Cython is optional for the plain variant
     from kafka import _cython as cython
 
 if cython.compiled:
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 @cython.cfunc
 def _note_named(batch: BatchFields, index: cython.Py_ssize_t) -> cython.void:
-    """Remember that the caller named the partition of a record.
+    """Remember that the caller chose the partition of a record.
 
-    A signal's handler that sends meanwhile may add a run of its own before this one.
+    A signal handler that sends in between may add another run before this one.
     """
     runs: list[int] | None = batch.named
     if runs is None:
@@ -45,10 +45,12 @@ def append_locked(
     header_size: cython.Py_ssize_t,
     named: cython.bint,
 ) -> FutureRecordMetadata | None:
-    """Add a record to an open batch and return its future; None if it does not fit. Needs `RecordBuffer.lock`.
+    """Add a record to an open batch and return its future; None if it does not fit.
+
+    The caller holds `RecordBuffer.lock`.
 
     Arguments:
-        named: whether the caller named the partition.
+        named: whether the caller chose the partition.
     """
     index: cython.Py_ssize_t = batch.builder.append_if_room(timestamp_ms, key, value, headers)
     if index < 0:
@@ -68,14 +70,14 @@ def append_unlocked(
     header_size: cython.Py_ssize_t,
     named: cython.bint,
 ) -> FutureRecordMetadata | None:
-    """Add a record to the open batch of a partition and return its future; None if more is to be done than copying.
+    """Add a record to a partition's open batch and return its future; None if that takes more than copying.
 
-    Only where this is compiled: then the interpreter's lock stands in for `RecordBuffer.lock`, as nothing in here gives
-    it up, and who holds `RecordBuffer.lock` keeps what is open fit to be added to.
+    Only for the compiled variant, in which the GIL stands in for `RecordBuffer.lock`: this function never releases the
+    GIL, and holders of `RecordBuffer.lock` always leave the open batch in a consistent state.
 
     Arguments:
-        queues: a `QueueFields` a partition.
-        named: whether the caller named the partition.
+        queues: one `QueueFields` per partition.
+        named: whether the caller chose the partition.
     """
     queue: QueueFields = queues[partition]
     if queue.open is None:

@@ -1,8 +1,8 @@
-"""How a record gets into a batch, in the thread that calls `send()`.
+"""Puts a record into a batch, in the thread that calls `send()`.
 
-The hot path of the producer: one dictionary look-up and two calls per record; no lock where this is compiled, no future
-but the view of the batch, no clock but for the record's own timestamp, no log line, and no wake-up of the loop but for
-the first record of a batch. Compiled by Cython, equal (but for the speed) when it runs plain.
+The producer's hot path: one dictionary lookup and two calls per record. The compiled variant takes no lock. A future is
+a view of its batch, the clock is read only for the record's timestamp, nothing is logged, and only the first record of
+a batch wakes the loop. Compiled by Cython; the plain variant behaves the same.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from kafka.record.builder import MAX_TIMESTAMP
 
 try:
     import cython
-except ImportError:  # the plain variant needs no Cython
+except ImportError:  # Cython is optional for the plain variant
     from kafka import _cython as cython
 
 if cython.compiled:
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from kafka.serializer import AdaptedSerializer
 
 Append = Callable[..., FutureRecordMetadata]
-"""`RecordAppender.append`, which has no type where Cython declares it."""
+"""The type of `RecordAppender.append`, which is untyped in the compiled variant."""
 _MAX_TIMESTAMP = cython.declare(cython.longlong, MAX_TIMESTAMP)
 RECORD_OVERHEAD = 61 + 21
 """Maximum number of bytes that a batch of one record adds to its key, value and headers."""
@@ -134,11 +134,11 @@ class RecordAppender:
         """
         try:
             found: Any = self._topics.get(topic)
-        except TypeError:  # not hashable, so not a name
+        except TypeError:  # not hashable, so not a topic name
             found = None
         if found is None:
             raise self._unknown(topic, partition)
-        topic = found.topic  # not a subclass of str, such as a member of a StrEnum
+        topic = found.topic  # a plain str, even if the caller passed a subclass such as a member of a StrEnum
         if self._key_serializer is not None:
             key_bytes = serialized(self._key_serializer, "key", topic, key, headers)
         else:
@@ -173,7 +173,7 @@ class RecordAppender:
                 timestamp_ms = checked_timestamp(topic, timestamp_ms)
             try:
                 timestamp = timestamp_ms
-            except OverflowError:  # compiled
+            except OverflowError:  # in the compiled variant
                 timestamp = checked_timestamp(topic, timestamp_ms)
             if timestamp < -1 or timestamp > _MAX_TIMESTAMP:
                 checked_timestamp(topic, timestamp_ms)
@@ -184,7 +184,7 @@ class RecordAppender:
         if size > self._max_record_size:
             record = PreparedRecord(topic, number, timestamp, key_bytes, value_bytes, headers, header_size, size)
             return self._buffer.refuse_record(record, self._too_large(topic, size))
-        if cython.compiled:  # no other thread can have run since the choice
+        if cython.compiled:  # no other thread can have run since the partition was chosen
             future = append_unlocked(
                 found.queues, number, timestamp, key_bytes, value_bytes, headers, header_size, named
             )
@@ -239,7 +239,7 @@ class RecordAppender:
         return (hashed & 0x7FFFFFFF) % count
 
     def _unknown(self, topic: Any, partition: Any) -> Exception:
-        """Return why a record for an unknown topic cannot be accepted now, or ever."""
+        """Return why a record for an unknown topic must wait or can never be accepted."""
         refusal: Exception | None = self._buffer.refusal
         if refusal is not None:
             return refusal
@@ -288,20 +288,20 @@ class RecordSender:
         partition: int | None = None,
         timestamp_ms: int | None = None,
     ) -> FutureRecordMetadata:
-        """Buffer a record, and return a future that has a `RecordMetadata` once it is acknowledged.
+        """Buffer a record, and return a future that resolves to a `RecordMetadata` once the record is acknowledged.
 
         Arguments:
-            topic: where the record goes.
+            topic: name of the topic.
             value: bytes, or input of the value serializer; None with a key is a tombstone.
             key: bytes, or input of the key serializer; records with the same key go to the same partition.
             headers: pairs of text and bytes.
             partition: overrides the partitioner.
             timestamp_ms: milliseconds since 1970-01-01 UTC; None means now.
 
-        Waits only if the topic is not known yet or `buffer_memory` is used up: raises `KafkaTimeoutError` if that takes
-        longer than `max_block_ms`. Raises `IllegalArgumentError` or `TypeError` for an invalid record,
-        `TopicAuthorizationFailedError`, `IllegalStateError` once the producer is closed, and what the serializers
-        raise. The future of a record above `max_request_size` fails with `MessageSizeTooLargeError`.
+        Waits only if the topic is not known yet or `buffer_memory` is used up, and raises `KafkaTimeoutError` if that
+        takes longer than `max_block_ms`. Raises `IllegalArgumentError` or `TypeError` for an invalid record,
+        `TopicAuthorizationFailedError`, `IllegalStateError` once the producer is closed, and errors of the serializers.
+        The future of a record above `max_request_size` fails with `MessageSizeTooLargeError`.
         """
         producer: WaitingProducer = cast("WaitingProducer", self)
         if self._is_intercepted:
@@ -309,5 +309,5 @@ class RecordSender:
         try:
             return self._appender.append(topic, value, key, headers, partition, timestamp_ms)
         except Blocked as reason:
-            blocked = reason.with_traceback(None)  # its frames would keep the producer alive
+            blocked = reason.with_traceback(None)  # the traceback's frames would keep the producer alive
         return producer._send_when_possible(blocked, topic, value, key, headers, partition, timestamp_ms)

@@ -1,4 +1,4 @@
-"""Checks the arguments of one record; `Blocked` and its subclasses say why a checked record has to wait."""
+"""Checks the arguments of one record; `Blocked` and its subclasses say why a valid record has to wait."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class PreparedRecord(NamedTuple):
 def serialized(
     serializer: AdaptedSerializer, what: str, topic: str, given: Any, headers: Sequence[Header] | None
 ) -> Any:
-    """Run a serializer; adds a note with the topic and the part of the record to what it raises."""
+    """Run a serializer; add a note with the topic and the part of the record to any exception."""
     try:
         return serializer(topic, given, () if headers is None else headers)  # the serializer may add headers
     except Exception as error:

@@ -1,4 +1,4 @@
-"""Calls the interceptors of a producer for each record, and for its acknowledgement or failure."""
+"""Calls a producer's interceptors for each record, and for its acknowledgement or failure."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _UNKNOWN = -1
 
 
 class Interception:
-    """The interceptors of a producer. For any thread; acknowledgements are delivered in the callbacks' thread."""
+    """The interceptors of a producer. Thread-safe; acknowledgements are passed to them on the callback thread."""
 
     def __init__(self, interceptors: ProducerInterceptors) -> None:
         self._interceptors = interceptors
 
     def on_send(self, record: tuple[Any, ...]) -> ProducerRecord:
-        """Return the record to send instead of this one."""
+        """Pass a record to the interceptors and return the record to send."""
         return self._interceptors.on_send(ProducerRecord(*record))
 
     def watch(self, future: FutureRecordMetadata) -> None:
@@ -30,7 +30,7 @@ class Interception:
         future.observe(partial(self._settled, future.place()[0].topic_partition))
 
     def not_taken(self, record: ProducerRecord, error: Exception) -> None:
-        """Notify the interceptors that `send()` raises."""
+        """Notify the interceptors that `send()` raises an error for a record."""
         partition = record.partition if isinstance(record.partition, int) else _UNKNOWN
         self._interceptors.on_acknowledgement(_placed(TopicPartition(record.topic, partition)), error)
 

@@ -1,4 +1,7 @@
-"""Appends records to batches, and queues the batches, in the threads that call `send()`; waits for memory if needed."""
+"""Appends records to batches and queues the batches, in the threads that call `send()`.
+
+Waits for memory if necessary.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from kafka.structs import TopicPartition
 
 
 class RecordBuffer(SharedQueues):
-    """The unsent records of a producer; arguments as of `SharedQueues`."""
+    """The unsent records of a producer. Takes the arguments of `SharedQueues`."""
 
     def open_batch(
         self,
@@ -33,7 +36,7 @@ class RecordBuffer(SharedQueues):
             full: the batch of the queue that has no room for the record, or None.
             granted: memory that was already reserved for this record; None reserves it now.
 
-        Raises `NeedsMemory` if there is not enough memory, `PartitionGone`, and the reason why the producer accepts no
+        Raises `NeedsMemory` if there is not enough memory, `PartitionGone`, and the producer's error if it accepts no
         more records.
         """
         amount = max(self.options.batch_size, record.size)
@@ -81,8 +84,8 @@ class RecordBuffer(SharedQueues):
         Arguments:
             batch: the new open batch, or one that is already encoded.
             full: the batch that may be closed. If another one is open, does nothing and returns False.
-            generation: the topic's generation when the partition was chosen; raises `PartitionGone` if the topic was
-                recreated since.
+            generation: the topic's generation when the partition was chosen; raises `PartitionGone` if the topic has
+                been recreated since.
         """
         known, created, takes_records, only = (
             self._known[queue.topic_partition.topic],
@@ -91,8 +94,8 @@ class RecordBuffer(SharedQueues):
             {batch},
         )
         with self.lock:
-            # No calls: after a call Python runs signal handlers, which may send, or wait for the loop, which needs the
-            # lock.
+            # No function calls here: after one, Python may run signal handlers that send, or that wait for the
+            # loop, which needs the lock.
             if self.refusal is not None:
                 raise self.refusal
             if queue.is_gone or known.generation != generation:
@@ -102,13 +105,13 @@ class RecordBuffer(SharedQueues):
                 queue.dirty = True
                 self._dirty += (queue,)
             self._wake_wanted = True
-            while True:  # repeats only if a garbage collection has let another thread send meanwhile
+            while True:  # repeats only if a garbage collection has let another thread send in between
                 before = queue.open
                 if before is None:
                     break
                 if before is not full and takes_records is not None:
                     return False
-                queue.open = None  # first, because `append_unlocked` checks nothing else
+                queue.open = None  # must come first, because `append_unlocked` checks nothing else
                 before.stage = CLOSED
                 queue.closed += (before,)
             reserved.held = 0
@@ -132,9 +135,9 @@ class RecordBuffer(SharedQueues):
         return future
 
     def append(self, record: PreparedRecord, granted: Reservation | None = None) -> FutureRecordMetadata:
-        """Append a record that is serialized and has its partition; raises as `open_batch`.
+        """Append a serialized and partitioned record. Raises as `open_batch`.
 
-        If the record waited for memory for so long that its topic was forgotten or recreated, raises `PartitionGone`.
+        Raises `PartitionGone` if the topic was forgotten or recreated while the record waited for memory.
         """
         if self.refusal is not None:
             raise self.refusal
@@ -160,12 +163,12 @@ class RecordBuffer(SharedQueues):
         generation: int = 0,
         named: list[int] | None = None,
     ) -> ProducerBatch:
-        """Add an encoded batch, for which memory is reserved.
+        """Add an encoded batch for which memory has been reserved.
 
         Arguments:
             sizes: see `ProducerBatch.encoded`.
-            generation: the topic's generation when the partition was chosen; raises `PartitionGone` if the topic was
-                recreated since.
+            generation: the topic's generation when the partition was chosen; raises `PartitionGone` if the topic has
+                been recreated since.
             named: see `BatchFields`.
         """
         if self.refusal is not None:
@@ -216,7 +219,7 @@ class Reservations:
     async def acquire(self, amount: int, reserved: Reservation) -> None:
         """Wait on the loop until `amount` bytes are free, and reserve them.
 
-        Raises `KafkaTimeoutError` after `max_block_ms`, and the reason why the producer accepts no more records.
+        Raises `KafkaTimeoutError` after `max_block_ms`, and the producer's error if it accepts no more records.
         """
         buffer, memory = self._buffer, self._buffer.memory
         if buffer.refusal is None and memory.reserve(amount, into=reserved):
@@ -231,12 +234,12 @@ class Reservations:
                 raise self._time_is_up(amount) from None
             finally:
                 if not reserved.held:
-                    memory.wake()  # later waiters may need less
+                    memory.wake()  # a later waiter may need less
         if buffer.refusal is not None:
             raise buffer.refusal
 
     def acquire_blocking(self, amount: int, reserved: Reservation) -> None:
-        """Wait until `amount` bytes are free, in a thread that may block, and reserve them. Raises as `acquire`."""
+        """Block the calling thread until `amount` bytes are free, and reserve them. Raises as `acquire`."""
         self._buffer.end_lingering()
         self._buffer.wake()
         in_callback = WorkerThread.is_current()

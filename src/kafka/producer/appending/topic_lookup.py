@@ -1,4 +1,4 @@
-"""Which topics a producer knows: found when they are first sent to, kept up to date, given up when they are idle."""
+"""Tracks the topics of a producer: finds them on first use, keeps them up to date, and forgets idle ones."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ log = logging.getLogger(__name__)
 _USUAL_TRIES = 3
 """Failed lookups that are normal for a topic that brokers create on request; more are logged as a warning."""
 _STALE_S = 5.0
-"""How long brokers with old metadata may still return a topic as it was before."""
+"""How long brokers with outdated metadata may still return a topic's old state."""
 
 
 class _Doubt(NamedTuple):
-    """Metadata of a topic that may be outdated, and the time since when all responses have been the same."""
+    """Metadata of a topic that may be outdated, and the time since which all responses have agreed."""
 
     topic_id: UUID | None
     partitions: int
@@ -38,8 +38,8 @@ class TopicLookup:
     """Keeps the buffer's topics up to date with the cluster's metadata. On the loop.
 
     Arguments:
-        buffer: has the queues of the known topics.
-        cluster: has the metadata.
+        buffer: contains the queues of the known topics.
+        cluster: provides the metadata.
         max_block_s: maximum wait for a topic in seconds.
         max_idle_s: seconds after which metadata of an unused topic is no longer requested.
         backoff: pauses between two attempts.
@@ -54,14 +54,14 @@ class TopicLookup:
         self._max_idle_s = max_idle_s
         self._retries = RetryPolicy(backoff, log, quiet=_USUAL_TRIES, fatal=anything_unexpected)
         self._watched: dict[str, float] = {}
-        """Topics whose metadata is requested, and when each was last looked up, on the loop's clock."""
+        """Topics whose metadata is requested, and the time on the loop's clock of each one's last lookup."""
         self._awaited: set[str] = set()
         """Topics that are added to the buffer when they become known, without a waiting caller."""
         self._misnumbered: set[str] = set()
         self._doubts: dict[str, _Doubt] = {}
 
     async def find(self, topic: str, partition: int | None = None) -> int:
-        """Wait until a topic, and `partition` if given, is known; returns the number of partitions.
+        """Wait until a topic, and `partition` if given, is known; return the number of partitions.
 
         Raises `KafkaTimeoutError` after `max_block_ms`, `IllegalArgumentError` for a partition that the topic does not
         have, and the cluster's error for the topic: `TopicAuthorizationFailedError`, `InvalidTopicError`.
@@ -85,7 +85,7 @@ class TopicLookup:
             self._awaited.add(topic)
             self._watch(topic)
             self._learn(topic)
-            self._cluster.request_refresh([topic])  # also if a partition was missing that the topic may have by now
+            self._cluster.request_refresh([topic])  # also for a missing partition, which the topic may have by now
 
     def _watch(self, topic: str) -> None:
         is_new = topic not in self._watched
@@ -94,7 +94,7 @@ class TopicLookup:
             self._cluster.watch_topics(set(self._watched))
 
     def refresh(self, now: float) -> None:
-        """Apply new metadata, and forget topics that were not used or looked up for `max_idle_s`."""
+        """Apply new metadata, and forget topics that have not been used or looked up for `max_idle_s`."""
         idle = self._buffer.forget_idle(now - self._max_idle_s)
         known = set(self._buffer.current_topics())
         idle |= {each for each, at in self._watched.items() if at < now - self._max_idle_s and each not in known}
@@ -110,7 +110,7 @@ class TopicLookup:
             self._learn(topic)
 
     async def _look_up(self, topic: str, partition: int | None) -> int:
-        """Return the number of a topic's partitions, refreshing the metadata if needed; raises why it is unknown."""
+        """Return the number of a topic's partitions, refreshing the metadata if necessary; raise why it is unknown."""
         self._watch(topic)
         count = self._learn(topic)
         if count is not None and (partition is None or partition < count):
@@ -127,7 +127,7 @@ class TopicLookup:
         return count
 
     def _learn(self, topic: str) -> int | None:
-        """Apply the metadata of a topic; returns its number of partitions, None if the topic is unknown."""
+        """Apply the metadata of a topic; return its number of partitions, or None if the topic is unknown."""
         metadata = self._cluster.metadata
         count, available = self._partitions(metadata, topic)
         if not count:
@@ -153,7 +153,7 @@ class TopicLookup:
     def _is_another(self, known: TopicQueues, topic_id: UUID | None, partitions: int) -> bool:
         """Return whether the metadata describes a different topic of the same name than the known one.
 
-        The topic's id shows it (KIP-516). Brokers before 2.8 have no ids; there, a topic that has fewer partitions than
+        Topic ids tell them apart (KIP-516). Brokers before 2.8 have no ids; there, a topic with fewer partitions than
         before was recreated.
         """
         is_another = is_another_topic(known.topic_id, topic_id)
@@ -164,7 +164,10 @@ class TopicLookup:
         return is_another
 
     def _is_certain(self, known: TopicQueues, topic_id: UUID | None, partitions: int) -> bool:
-        """Return whether this is the newer topic: for a while, brokers with old metadata may return the older one."""
+        """Return whether this is the newer topic.
+
+        For a while, brokers with outdated metadata may return the older one.
+        """
         if topic_id is not None and topic_id not in known.replaced_ids:
             certain = True
         else:
@@ -180,8 +183,8 @@ class TopicLookup:
     def _partitions(self, metadata: ClusterMetadata, topic: str) -> tuple[int, list[int]]:
         """Return the number of a topic's partitions, and the partitions that have a leader.
 
-        Partitions are numbered from 0 without a gap. Other numbers cannot be sent to, and must not determine how much
-        memory is allocated.
+        Partitions are numbered from 0 without gaps. Other numbers are unusable, and must not determine how much memory
+        is allocated.
         """
         listed = metadata.partitions_for_topic(topic) or set()
         count = sum(1 for number in listed if number >= 0)

@@ -1,1 +1,1 @@
-"""Batches that are being filled or wait to be sent: the queue of each partition, their memory, splitting them."""
+"""Batches that are open or wait to be sent: the queues of partitions, their memory, and splitting of batches."""

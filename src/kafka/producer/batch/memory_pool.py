@@ -1,4 +1,4 @@
-"""The memory that all unsent records of a producer share, and the callers that wait for some to be freed."""
+"""The memory shared by all unsent records of a producer, and the callers that wait for free memory."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from kafka.net import interruptible
 
 
 class Reservation:
-    """Bytes of a pool that are reserved for one batch. The holder returns what no batch has taken over.
+    """Bytes of a pool that are reserved for one batch. The holder returns the bytes that no batch has taken over.
 
     Attributes:
-        held: how many bytes; 0 before they are reserved, and once a batch has them.
+        held: number of bytes; 0 before they are reserved, and after a batch has taken them over.
     """
 
     __slots__ = ("held",)
@@ -25,9 +25,9 @@ class Reservation:
 
 
 class MemoryPool:
-    """A count of bytes; the batches' buffers themselves are ordinary objects.
+    """Accounts for the bytes of buffered records; the batches' buffers themselves are ordinary objects.
 
-    There are no calls within the lock, as in `RecordBuffer`: a signal's handler may wait for memory too.
+    Code that holds the lock calls no functions, as in `RecordBuffer`: a signal handler may wait for memory too.
 
     Arguments:
         total: `buffer_memory`.
@@ -38,8 +38,9 @@ class MemoryPool:
         self.total = total
         self.free = total
         self.held = 0
-        """Bytes, among those not free, of batches that are done and whose callbacks have not run yet: a slow callback
-        holds up those who send, not the loop."""
+        """Bytes of finished batches whose callbacks have not run yet. They do not count as free: a slow callback then
+        blocks callers of `send`, but not the loop.
+        """
         self._lock = lock
         self._blocking: dict[threading.Lock, None] = {}
         """One lock for each waiting thread, released when the thread should check again."""
@@ -48,15 +49,17 @@ class MemoryPool:
 
     @property
     def contended(self) -> bool:
-        """Whether anything waits for memory."""
+        """Whether a caller waits for memory."""
         return bool(self._blocking or self._waiting)
 
     def reserve(self, amount: int, in_callback: bool = False, into: Reservation | None = None) -> bool:
-        """Reserve bytes; more than the total may be reserved while nothing else is.
+        """Reserve bytes and return whether that was possible.
+
+        A request above the total succeeds if nothing is reserved.
 
         Arguments:
-            in_callback: for a record that a callback sends, which must not wait for callbacks.
-            into: records the reserved bytes at the same moment, so that no interrupt comes in between.
+            in_callback: whether a callback sends the record; it must not wait for other callbacks.
+            into: records the reserved bytes atomically, so that an interrupt cannot lose them.
         """
         with self._lock:
             free = self.free + self.held if in_callback else self.free
@@ -68,7 +71,7 @@ class MemoryPool:
         return True
 
     def give_back(self, reservation: Reservation) -> None:
-        """Return what no batch has taken over."""
+        """Return the bytes that no batch has taken over."""
         with self._lock:
             self.free += reservation.held
             reservation.held = 0
@@ -89,9 +92,9 @@ class MemoryPool:
         self.wake()
 
     def wake(self) -> None:
-        """Wake waiting threads, and give coroutines the free memory. Must run on the loop if coroutines wait."""
+        """Wake waiting threads, and grant free memory to coroutines. Must run on the loop if coroutines wait."""
         for news in list(self._blocking):
-            with contextlib.suppress(RuntimeError):  # it was released before
+            with contextlib.suppress(RuntimeError):  # already released
                 news.release()
         while self._waiting:
             amount, reserved, granted = self._waiting[0]
@@ -117,7 +120,10 @@ class MemoryPool:
         reserved: Reservation,
         in_callback: bool = False,
     ) -> bool:
-        """Block until the bytes are reserved; return False if `give_up` returns True or the time in seconds is up."""
+        """Block until the bytes are reserved.
+
+        Return False if `give_up` returns True or `timeout` (in seconds) expires.
+        """
         news = threading.Lock()
         news.acquire()
 
@@ -133,7 +139,7 @@ class MemoryPool:
     def waiter(self, amount: int, reserved: Reservation) -> asyncio.Future[None]:
         """Return a future, for a coroutine on the producer's loop, that completes when the bytes are reserved.
 
-        A caller that stops waiting must cancel it and call `wake`, so that the waiters behind it can proceed.
+        A caller that stops waiting must cancel it and call `wake`, so that later waiters can proceed.
         """
         granted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append((amount, reserved, granted))

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 
 class BatchOwner(Protocol):
-    """What a batch uses of its producer."""
+    """The interface that a batch uses of its producer."""
 
     lock: threading.RLock
     """Guards the builder, callbacks and result of every batch. Replaced in a forked child, so do not keep it."""
 
     def check_may_wait(self) -> None:
-        """Raise `IllegalStateError` in a thread that holds the lock, because waiting for a batch would never end."""
+        """Raise `IllegalStateError` if the calling thread holds the lock. Waiting for a batch would then never end."""
 
     def on_own_loop(self) -> bool:
         """Return whether the caller runs on the producer's event loop, where waiting for a batch would never end."""
@@ -45,7 +45,7 @@ class BatchOwner(Protocol):
 
 
 class Waiter(Protocol):
-    """A thread or a coroutine that waits for a batch."""
+    """A thread or coroutine that waits for a batch."""
 
     def release(self) -> object:
         """Wake the waiter."""
@@ -67,7 +67,7 @@ _ENDED = (Stage.DONE, Stage.SPLIT)
 _FIRST_INDEX = itemgetter(0)
 
 Run = tuple[int, "ProducerBatch", int]
-"""Records that were moved together: the first one's index, the batch that contains them now, and its index there."""
+"""Records that moved together: the index of the first one, the batch that contains them now, and their index there."""
 
 
 class ProducerBatch(BatchFields):
@@ -75,10 +75,10 @@ class ProducerBatch(BatchFields):
 
     Arguments:
         owner: the producer's `RecordBuffer`.
-        topic_partition: where the records go.
-        created: time of the loop when the first record came, in seconds.
-        reserved: bytes of the producer's memory that the batch holds.
-        builder: takes the records; None for a batch that comes with its bytes (see `encoded`).
+        topic_partition: the destination partition.
+        created: time of the loop when the first record was added, in seconds.
+        reserved: bytes of the producer's memory that the batch occupies.
+        builder: encodes the records; None for a batch that is already encoded (see `encoded`).
     """
 
     __slots__ = (
@@ -122,7 +122,7 @@ class ProducerBatch(BatchFields):
         self.report: FailureReport | None = None
         self.error: KafkaError | None = None
         self.seen = False
-        """The result was checked, or a callback will receive it."""
+        """Whether the result was checked, or a callback will receive it."""
         self.owner = owner
         self.topic_partition = topic_partition
         self.created = created
@@ -137,7 +137,9 @@ class ProducerBatch(BatchFields):
         self.producer_epoch = -1
         self.base_sequence = -1
         self.order: tuple[int, ...] = ()
-        """Place among the batches of its partition, given when it is first sent; parts of a split one add a number."""
+        """The batch's position among those of its partition, assigned when it is first sent; parts of a split batch
+        append a number.
+        """
         self.attempts = 0
         """Number of failed delivery attempts."""
         self.sent_to = -1
@@ -148,18 +150,19 @@ class ProducerBatch(BatchFields):
         self.base_offset = -1
         self.log_append_time = -1
         self.sent_under: UUID | None = None
-        """The id of the topic to which it was last sent; None if it was sent by the topic's name."""
+        """The id of the topic to which it was last sent; None if the request contained the topic's name."""
         self.doubts: frozenset[UUID | None] = frozenset()
-        """The topics, as in `sent_under`, that may contain it, because no response told whether it was written."""
+        """The topics, as in `sent_under`, that may contain the batch, because no response confirmed or denied it."""
         self.is_stale = False
-        """The topic was recreated: the records must be partitioned again."""
+        """Whether the topic was recreated, so that the records must be partitioned again."""
         self.serial = 0
         """Serial number among all batches of the producer, in order of creation."""
         self.named: list[int] | None = None
         self.callbacks: Callbacks | None = Callbacks()
         self.waiters: list[Waiter] = []
-        """One for each that waits until the batch is done or split: a locked lock (much cheaper than an Event) for a
-        thread, a `LoopWaiter` for a coroutine."""
+        """One waiter for each thread or coroutine that waits until the batch is done or split: a locked lock, much
+        cheaper than an Event, for a thread; a `LoopWaiter` for a coroutine.
+        """
         self.parts: list[Run] | None = None
 
     @classmethod
@@ -176,7 +179,7 @@ class ProducerBatch(BatchFields):
         """Create a batch from its encoded bytes.
 
         Arguments:
-            sizes: bytes before compression, of the batch and of its largest record; 0: not known.
+            sizes: uncompressed sizes of the batch and of its largest record in bytes; 0 if unknown.
         """
         batch = cls(owner, topic_partition, created, reserved)
         batch.data = data
@@ -187,7 +190,7 @@ class ProducerBatch(BatchFields):
 
     @property
     def name(self) -> str:
-        """Topic and partition as one word, for messages."""
+        """Topic and partition as one word, for messages and logs."""
         return f"{self.topic_partition.topic}-{self.topic_partition.partition}"
 
     @property
@@ -210,7 +213,7 @@ class ProducerBatch(BatchFields):
         self.stage = Stage.ENCODED
 
     def locate(self, index: int) -> tuple[ProducerBatch, int]:
-        """Return the batch that contains a record now, after any number of splits, and its index there."""
+        """Return the batch that now contains a record, after any number of splits, and the record's index there."""
         batch: ProducerBatch = self
         while batch.parts is not None:
             first, part, start = batch.parts[bisect.bisect_right(batch.parts, index, key=_FIRST_INDEX) - 1]
@@ -219,7 +222,7 @@ class ProducerBatch(BatchFields):
         return batch, index
 
     def leaves(self) -> Iterator[ProducerBatch]:
-        """Return the batches that contain the records now, after any splits, ordered by their first records."""
+        """Return the batches that now contain the records, after any splits, ordered by their first records."""
         if self.parts is None:
             yield self
         else:
@@ -233,12 +236,12 @@ class ProducerBatch(BatchFields):
         self._finish(None)
 
     def fail(self, error: KafkaError, record_errors: Mapping[int, str | None] | None = None) -> None:
-        """Fail the records with `error`, and have their callbacks run.
+        """Fail the records with `error`, and schedule their callbacks.
 
         Arguments:
             error: why the batch failed.
-            record_errors: which records the broker refused, and why (KIP-467); the others failed only because they
-                were in the same batch.
+            record_errors: the records that the broker refused, with reasons (KIP-467); the others failed only because
+                they were in the same batch.
         """
         self.record_errors = record_errors or None
         self._finish(error)
@@ -270,7 +273,7 @@ class ProducerBatch(BatchFields):
             waiter.release()
 
     def split_into(self, parts: Sequence[ProducerBatch]) -> None:
-        """Replace this batch by smaller ones with the same records in the same order; see `scatter_into`."""
+        """Replace this batch by smaller ones that contain the same records in the same order; see `scatter_into`."""
         first = 0
         runs: list[Run] = []
         for part in parts:
@@ -279,15 +282,15 @@ class ProducerBatch(BatchFields):
         self.scatter_into(runs)
 
     def scatter_into(self, runs: list[Run]) -> None:
-        """Replace this batch by others that together have the same records; futures and callbacks follow.
+        """Replace this batch by others that together contain the same records; futures and callbacks follow.
 
         Arguments:
-            runs: where each record is now, in the order of the records.
+            runs: the new place of each record, in the order of the records.
         """
         with self.owner.lock:
             for _, part, _ in runs:
                 part.seen = self.seen
-            self.parts = runs  # whole: who looks for a record takes no lock
+            self.parts = runs  # assigned in one step, because readers take no lock
             self.records = self.count
             self.stage = Stage.SPLIT
             self.builder = None
@@ -304,7 +307,7 @@ class ProducerBatch(BatchFields):
         with self.owner.lock:
             if self.stage in _ENDED:
                 return True
-            self.waiters += (waiter,)  # no call, where Python would look for signals
+            self.waiters += (waiter,)  # no function call, after which Python may run signal handlers
         return False
 
     def wait(self, timeout: float | None) -> bool:
@@ -332,13 +335,14 @@ class ProducerBatch(BatchFields):
         return f"{self.count} record(s) for {self.name} not delivered: {error}"
 
     def look(self) -> None:
-        """Mark the result as checked, or as delivered to a callback later."""
+        """Mark the result as checked, even if it arrives later."""
         self.seen = True
         if self.report is not None:
             self.report.seen = True
 
     def __del__(self) -> None:
-        report: FailureReport | None = getattr(self, "report", None)  # none where an interrupt came before it was made
+        # missing if an interrupt came before it was created
+        report: FailureReport | None = getattr(self, "report", None)
         if report is not None and not sys.is_finalizing():
             report.log_unseen()
 

@@ -14,16 +14,16 @@ from kafka.producer.future import QueueFields
 from kafka.structs import TopicPartition
 
 _REMEMBERED = 5
-"""How many batches of a producer and partition a broker remembers in order to detect duplicates."""
+"""Number of batches per producer and partition that a broker remembers in order to detect duplicates."""
 
 
 class PartitionQueue(QueueFields):
     """The batches of one partition, from the open one to those in flight.
 
     `open` and `closed` are shared with the threads that call `send()` and guarded by `RecordBuffer.lock` (but see
-    `append_unlocked`); all else belongs to the sender, on the loop. A batch gets its place in the order (and its
-    sequence numbers) when it is first sent. One that has to be sent again waits in `retries`, which are sent before
-    anything new, lowest order first.
+    `append_unlocked`). All other attributes belong to the sender, on the loop. A batch gets its place in the order, and
+    its sequence numbers, when it is first sent. A batch that must be sent again waits in `retries`, which are sent
+    before new batches, lowest order first.
     """
 
     __slots__ = (
@@ -51,7 +51,7 @@ class PartitionQueue(QueueFields):
         self.open: ProducerBatch | None = None
         self.closed: deque[ProducerBatch] = deque()
         self.dirty = False
-        """Whether the sender was notified, or will notice, that the queue has changed."""
+        """Whether the sender has been notified, or will notice, that the queue has changed."""
         self.retries: list[ProducerBatch] = []
         self.in_network: dict[ProducerBatch, None] = {}
         self.leader: int | None = None
@@ -60,42 +60,43 @@ class PartitionQueue(QueueFields):
         self.producer_epoch = -1
         self.next_sequence = 0
         self.proven = True
-        """A batch of the present epoch is in the log, or batches have no sequence. Until then only one is under way: a
-        broker that knows nothing of a producer takes whatever comes first for its beginning."""
+        """Whether a batch of the current epoch is in the log, or batches have no sequence numbers. Until then, at most
+        one batch is in flight: a broker without state of this producer accepts any batch as the first one.
+        """
         self.renumber = False
-        """The broker has lost the sequence state: a new epoch starts as soon as nothing is in flight."""
+        """Whether the broker has lost the sequence state, so that a new epoch must start once nothing is in flight."""
         self.backoff_until = 0.0
         self.due_at = math.inf
-        """When the sender checks the queue next, if nothing happens before."""
+        """When the sender checks the queue next, unless an event comes first."""
         self.failures = 0
         """Failed attempts since the last success, for the backoff."""
         self.is_gone = False
-        """The topic was recreated with fewer partitions: the queue accepts nothing."""
+        """Whether the partition no longer exists since the topic was recreated; then the queue accepts nothing."""
         self.is_paused = False
-        """The topic was recreated: nothing is sent until the waiting records are partitioned again."""
+        """Whether the topic was recreated and the waiting records must be partitioned before anything is sent."""
 
     def waiting(self) -> list[ProducerBatch]:
         """Return the batches that are not in flight, in sending order. Requires the lock."""
         return [*self.retries, *self.closed, *(() if self.open is None else (self.open,))]
 
     def load(self) -> int:
-        """Return roughly how many batches wait to be sent. For any thread."""
+        """Return roughly how many batches wait to be sent. Any thread may call this."""
         return len(self.retries) + len(self.closed) + (self.open is not None)
 
     def close_open(self) -> None:
         """Close the open batch, so that it accepts no more records. Requires the lock."""
         batch = self.open
         if batch is not None:
-            self.open = None  # first of all: `append_unlocked` asks for nothing else
+            self.open = None  # must come first, because `append_unlocked` checks nothing else
             batch.stage = CLOSED
-            self.closed += (batch,)  # no call, where an interrupt could take the batch along
+            self.closed += (batch,)  # no function call, in which an interrupt could lose the batch
 
     def retry(self, batch: ProducerBatch) -> None:
-        """Put a batch back in its place among the retries."""
+        """Insert a batch into the retries, in its place in the order."""
         bisect.insort(self.retries, batch, key=lambda b: b.order)
 
     def put_back(self, batch: ProducerBatch) -> None:
-        """Put a batch that lost its order back to its old place among the closed ones. Requires the lock."""
+        """Put a batch that lost its order back into its old place among the closed ones. Requires the lock."""
         bisect.insort(self.closed, batch, key=lambda b: b.serial)
 
     def first_in_network(self) -> tuple[int, ...] | None:
@@ -105,8 +106,8 @@ class PartitionQueue(QueueFields):
     def window_is_full(self) -> bool:
         """Return whether one more new batch could make the broker forget one that may have to be sent again.
 
-        A count of batches in the network is not enough: one that is sent for the third time may have been overtaken by
-        more than the broker remembers, which would take it for a new one then.
+        Counting the batches in flight is not enough: a batch that is sent for the third time may have been overtaken by
+        more batches than the broker remembers, which would then take it for a new one.
         """
         if not self.in_network or self.producer_id < 0:
             return False
@@ -114,14 +115,14 @@ class PartitionQueue(QueueFields):
         return first is not None and self.next_order - first[0] >= _REMEMBERED
 
     def is_first(self, batch: ProducerBatch) -> bool:
-        """Return whether no earlier batch that was sent is left."""
+        """Return whether no batch that was sent before this one is left."""
         first = self.first_in_network() if self.in_network else None
         if first is not None and first < batch.order:
             return False
         return not self.retries or self.retries[0].order >= batch.order
 
     def may_retry(self) -> bool:
-        """Return whether the first retry may be sent: no earlier batch is in flight."""
+        """Return whether the first retry may be sent, because no earlier batch is in flight."""
         first = self.first_in_network()
         return first is None or self.retries[0].order < first
 
@@ -129,17 +130,17 @@ class PartitionQueue(QueueFields):
 class TopicQueues:
     """The queues of a topic's partitions, and the current partition for records without a key.
 
-    `queues` may contain more than `count` queues: those of partitions that the topic had before it was recreated are
-    kept, but empty. A thread that has just chosen one of these still finds it.
+    `queues` may contain more than `count` queues: the queues of partitions that a recreated topic no longer has are
+    kept, but stay empty, so that a thread that has just chosen such a partition still finds its queue.
 
     Arguments:
         topic: name of the topic.
         partitions: number of partitions.
         available: the partitions that have a leader.
-        sticky_bytes: after how many bytes records without a key move on to another partition, unless their batch is
-            closed earlier (KIP-480, KIP-794).
+        sticky_bytes: number of bytes after which records without a key move on to another partition, unless their
+            batch is closed earlier (KIP-480, KIP-794).
         rng: chooses among the partitions.
-        adaptive: whether a partition is chosen less often the more batches wait for it (KIP-794).
+        adaptive: whether partitions with more waiting batches are chosen less often (KIP-794).
     """
 
     __slots__ = (
@@ -175,13 +176,13 @@ class TopicQueues:
         self.topic_id: UUID | None = None
         """The topic's id; None with brokers before 2.8, which have no ids."""
         self.replaced_ids: set[UUID] = set()
-        """The ids of topics of this name that were deleted."""
+        """The ids of deleted topics of this name."""
         self.generation = 0
-        """How often the topic was recreated."""
+        """Number of times that the topic was recreated."""
         self.is_moving = False
-        """The topic was recreated, and its waiting records still have to be partitioned again."""
+        """Whether the topic was recreated, and its waiting records still have to be partitioned again."""
         self.counts_before: set[int] = set()
-        """The partition counts for which the partitions of stale batches were chosen."""
+        """The numbers of partitions for which the partitions of stale batches were chosen."""
         self.count = 0
         self.available: Sequence[int] = ()
         self._sticky_bytes = max(sticky_bytes, 1)
@@ -192,11 +193,11 @@ class TopicQueues:
         self.sticky = -1
         self._left = 0
         self.used_at = 0.0
-        """When a batch was last created for the topic, on the loop's clock."""
+        """Time on the loop's clock when a batch was last created for the topic."""
         self.update(partitions, available)
 
     def update(self, partitions: int, available: Sequence[int]) -> None:
-        """Apply new metadata of the topic; it has no fewer partitions than before, see `start_over`."""
+        """Apply new metadata of the topic. The number of partitions must not decrease; see `start_over`."""
         for partition in range(len(self.queues), partitions):
             queue = PartitionQueue(TopicPartition(self.topic, partition))
             queue.is_paused = self.is_moving
@@ -209,7 +210,10 @@ class TopicQueues:
             self._left = 0
 
     def start_over(self, topic_id: UUID | None, partitions: int, available: Sequence[int]) -> None:
-        """Handle a recreated topic: waiting batches are stale and not sent until `end_move`. Requires the lock."""
+        """Handle a recreated topic: waiting batches become stale and are not sent until `end_move`.
+
+        Requires the lock.
+        """
         if self.topic_id is not None:
             self.replaced_ids.add(self.topic_id)
         self.topic_id = topic_id
@@ -228,7 +232,7 @@ class TopicQueues:
         self.update(partitions, available)
 
     def end_move(self) -> None:
-        """Resume sending: every batch is in the right queue now."""
+        """Resume sending, now that every batch is in the right queue."""
         self.is_moving = False
         self.counts_before.clear()
         for queue in self.queues:
@@ -237,9 +241,9 @@ class TopicQueues:
     def pick_sticky(self, size: int) -> int:
         """Return the partition for a record of `size` bytes without a key.
 
-        It stays the same while a batch fills there, for as many bytes as a batch has at most.
+        The partition stays the same until it has received the bytes of a full batch.
 
-        Threads that call it at the same time may count a record or two amiss, which does no harm.
+        Concurrent calls from several threads may miscount by a record or two, which does no harm.
         """
         if self._left <= 0 or self.queues[self.sticky].open is None:
             self._move()

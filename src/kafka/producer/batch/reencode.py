@@ -1,7 +1,7 @@
 """Converts encoded batches to other batches.
 
-The new batches are smaller if a broker finds a batch too large, of an older format for an old broker, and for other
-partitions if the topic was recreated.
+The new batches are smaller if a broker rejects a batch as too large, have an older format for old brokers, and go to
+other partitions if the topic was recreated.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Group = TypeVar("Group", bound=Hashable)
 
 
 class EncodedRecords(NamedTuple):
-    """Some records of a batch, encoded as a batch of their own; `named` as in `BatchFields`."""
+    """Some records of a batch, encoded as a separate batch; see `BatchFields` for `named`."""
 
     data: Buffer
     records: int
@@ -30,9 +30,9 @@ class EncodedRecords(NamedTuple):
 
 
 def downgrade(data: Buffer, magic: int, options: BufferOptions) -> Buffer:
-    """Encode the records of a batch in an older format, without producer id.
+    """Encode the records of a batch in an older format, without a producer id.
 
-    Raises `UnsupportedForMessageFormatError` if they have headers, which the older formats have not.
+    Raises `UnsupportedForMessageFormatError` if records have headers, which older formats do not support.
     """
     header = next(iter(batch_headers(data)))
     columns = decode_batches(data, check_crcs=False)
@@ -46,7 +46,7 @@ def downgrade(data: Buffer, magic: int, options: BufferOptions) -> Buffer:
 def split(batch: ProducerBatch, options: BufferOptions) -> list[ProducerBatch]:
     """Split an encoded batch of several records into batches of about half its size, which share its memory.
 
-    Their sequence numbers are the same ones, so that they may be sent in its place.
+    The parts keep the records' sequence numbers, so that they may be sent in its place.
     """
     assert batch.data is not None
     header = next(iter(batch_headers(batch.data)))
@@ -73,16 +73,16 @@ def split(batch: ProducerBatch, options: BufferOptions) -> list[ProducerBatch]:
 def regroup(
     data: Buffer, columns: Columns, groups: Sequence[Group], named: bytearray, options: BufferOptions
 ) -> tuple[dict[Group, EncodedRecords], list[tuple[int, Group, int]]]:
-    """Encode the records of an encoded batch in batches of their own for each group, without sequence numbers.
+    """Encode the records of an encoded batch as one batch per group, without sequence numbers.
 
     Arguments:
         data, columns: the batch, encoded and decoded.
-        groups: for each record, which group it goes to.
+        groups: the group of each record.
         named: for each record, see `are_named`.
-        options: how batches are made.
+        options: how to encode batches.
 
-    Returns the batches, and which records went where: of each run of records in one group the index of the first, the
-    group, and its index there.
+    Returns the batches, and the runs of records that stay together: for each run the index of its first record, the
+    group, and that record's index in the group.
     """
     header = next(iter(batch_headers(data)))
     members: dict[Group, list[int]] = {}
@@ -147,7 +147,7 @@ def are_named(runs: list[int] | None, count: int) -> bytearray:
 
 
 def runs_of(flags: Iterable[int]) -> list[int] | None:
-    """Return the runs of records whose flag is set; None if there are none."""
+    """Return the runs of records whose flag is set, or None if no flag is set."""
     runs: list[int] = []
     at = 0
     for named, group in itertools.groupby(flags):

@@ -1,4 +1,4 @@
-"""What threads that call `send()` share with the sender: the queues, the memory, and one lock for both."""
+"""The state shared by the sender and the threads that call `send()`: the queues, the memory, and one lock for both."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class BufferOptions:
     """The options for batches.
 
     Arguments:
-        batch_size: bytes that a batch is filled up to.
-        buffer_memory: bytes that all batches may take.
+        batch_size: number of bytes up to which a batch is filled.
+        buffer_memory: maximum number of bytes of all batches.
         compression: codec of the batches.
         compression_level: level of the codec; None: its default.
-        adaptive: whether records without a key go the rarer to a partition, the more batches wait for it.
+        adaptive: whether partitions with more waiting batches get fewer records without a key.
     """
 
     batch_size: int
@@ -39,18 +39,18 @@ class BufferOptions:
     adaptive: bool = False
 
     def level_of(self, codec: Compression) -> int | None:
-        """The compression level; None, the codec's default, for a batch that was encoded with another codec."""
+        """Return the compression level; None, the codec's default, for a batch that was encoded with another codec."""
         return self.compression_level if codec == self.compression else None
 
 
 class SharedQueues:
-    """The queues of all partitions, as the sender sees them: what is dirty, what is done, what is free again.
+    """The queues of all partitions, as the sender sees them: dirty queues, finished batches and free memory.
 
     Arguments:
-        options: how batches are made.
-        loop: the producer's event loop, whose clock is the one that counts.
+        options: how to encode batches.
+        loop: the producer's event loop, whose clock is used for all times.
         rng: chooses partitions for records without a key.
-        submit: runs the user's callbacks, in the order in which they come.
+        submit: runs the user's callbacks in the order of submission.
     """
 
     def __init__(
@@ -62,16 +62,19 @@ class SharedQueues:
     ) -> None:
         self.options = options
         self.lock = threading.RLock()
-        """Reentrant: a signal handler or finalizer may call `send` within a `send` of the same thread."""
+        """Reentrant, because a signal handler or finalizer may call `send` within a `send` of the same thread."""
         self.memory = MemoryPool(options.buffer_memory, self.lock)
         self.topics: dict[str, TopicQueues] = {}
         """Topics whose partitions are known; empty while records are refused, so that `send()` needs no other check."""
         self.magic = 2
         self.refusal: KafkaError | None = None
-        """Why no records are accepted now; None if they are."""
+        """Why no records are accepted at present; None if they are."""
         self._refuses_for_good = False
         self._current: dict[str, TopicQueues] = {}
-        """The known topics, also while no records are accepted and the remaining ones are sent."""
+        """The known topics.
+
+        Unlike `topics`, it keeps them while no records are accepted and the remaining ones are sent.
+        """
         self.incomplete: set[ProducerBatch] = set()
         self.memory_is_short = False
         """Whether a caller waits, or is about to wait, for memory."""
@@ -85,9 +88,9 @@ class SharedQueues:
         self._rng = rng
         self._submit = submit
         self._known: dict[str, TopicQueues] = {}
-        """All topics that were ever known, whose partitions continue their sequence numbers."""
+        """All topics that were ever known, so that their partitions continue their sequence numbers."""
         self.recreated: dict[str, TopicQueues] = {}
-        """Recreated topics whose waiting records are not partitioned again yet. On the loop."""
+        """Recreated topics whose waiting records have not been partitioned again yet. On the loop."""
         self._all: dict[TopicPartition, PartitionQueue] = {}
         self._dirty: list[PartitionQueue] = []
         self._begun = 0
@@ -96,7 +99,10 @@ class SharedQueues:
         self._waking = False
 
     def check_may_wait(self) -> None:
-        """Raise `IllegalStateError` in a thread that holds the lock: the sender needs it, so a wait would never end."""
+        """Raise `IllegalStateError` if the calling thread holds the lock.
+
+        The sender needs it, so waiting would never end.
+        """
         if self.lock._is_owned():  # type: ignore[attr-defined]  # threading's own conditions ask for it too
             raise IllegalStateError(
                 "a signal handler or a finalizer that comes within send() or another call of the producer may send, "
@@ -113,7 +119,7 @@ class SharedQueues:
     def learn_topic(self, topic: str, partitions: int, available: Sequence[int], topic_id: UUID | None = None) -> None:
         """Apply the metadata of a topic: its number of partitions, and which of them have a leader.
 
-        It is the same topic as before, if it was known: see `start_over`.
+        A known topic must still be the same one; see `start_over` for recreated topics.
         """
         with self.lock:
             queues = self._known.get(topic)
@@ -128,12 +134,12 @@ class SharedQueues:
             self._keep_current(queues)
 
     def start_over(self, topic: str, partitions: int, available: Sequence[int], topic_id: UUID | None) -> None:
-        """Handle the recreation of a known topic; wakes the sender, which moves waiting records. On the loop.
+        """Handle the recreation of a known topic, and wake the sender, which moves waiting records. On the loop.
 
         Arguments:
-            topic: its name.
-            partitions, available: those of the new one, as of `learn_topic`.
-            topic_id: its id.
+            topic: the topic's name.
+            partitions, available: metadata of the new topic, as for `learn_topic`.
+            topic_id: id of the new topic.
         """
         with self.lock:
             queues = self._known[topic]
@@ -144,7 +150,7 @@ class SharedQueues:
         self.wake()
 
     def _keep_current(self, queues: TopicQueues) -> None:
-        """Accept records for a topic, unless all are refused. Requires the lock."""
+        """Accept records for a topic, unless all records are refused. Requires the lock."""
         if queues.topic not in self._current:
             queues.used_at = self._loop.time()
             self._current[queues.topic] = queues
@@ -164,7 +170,7 @@ class SharedQueues:
             queues.late = partitions
 
     def forget_idle(self, before: float) -> set[str]:
-        """Forget topics for which no batch was created since a time and none is left; returns their names."""
+        """Forget topics that have no batches left and got none since `before`; return their names."""
         with self.lock:
             busy = {batch.topic_partition.topic for batch in list(self.incomplete)}
             idle = {name for name, queues in self._current.items() if queues.used_at < before and name not in busy}
@@ -174,12 +180,15 @@ class SharedQueues:
             return idle
 
     def current_topics(self) -> list[str]:
-        """Return the topics that were used lately."""
+        """Return the recently used topics."""
         with self.lock:
             return list(self._current)
 
     def partition_count(self, topic: str) -> int:
-        """Return the number of partitions of a topic that is or was known. Raises why no more records are accepted."""
+        """Return the number of partitions of a topic that is or was known.
+
+        Raises the reason if no records are accepted.
+        """
         return self.count_and_generation(topic)[0]
 
     def count_and_generation(self, topic: str) -> tuple[int, int]:
@@ -195,30 +204,30 @@ class SharedQueues:
         return self._all.values()
 
     def obstacle(self, batch: ProducerBatch) -> Exception | None:
-        """Return why a batch is not acknowledged, or None if unknown. In any thread."""
+        """Return why a batch is not acknowledged, or None if unknown. Any thread may call this."""
         queue = self._all.get(batch.topic_partition)
         why = None if queue is None or batch in queue.in_network else self.why_not_sent(queue)
         return why or batch.last_error
 
     def first_obstacle(self) -> Exception | None:
-        """Return why one of the batches is not acknowledged. In any thread."""
+        """Return why one of the batches is not acknowledged. Any thread may call this."""
         found = (self.obstacle(batch) for batch in list(self.incomplete))
         return next((error for error in found if error is not None), None)
 
     def give_back(self, reserved: Reservation) -> None:
-        """Return memory that no batch has taken over."""
+        """Return the memory that no batch has taken over."""
         if reserved.held:
             self.memory.give_back(reserved)
 
     def end_lingering(self) -> None:
-        """End lingering of all batches, because a caller is about to wait for memory. Call `wake` afterwards."""
+        """Make all lingering batches ready, because a caller is about to wait for memory. Call `wake` afterwards."""
         self.memory_is_short = True
         for queue in list(self._all.values()):
             if queue.open is not None:
                 self.mark(queue)
 
     def close_open_batches(self) -> None:
-        """Close all open batches, because of a flush."""
+        """Close all open batches, for a flush."""
         for queue in list(self._all.values()):
             if queue.open is not None:
                 with self.lock:
@@ -228,7 +237,7 @@ class SharedQueues:
 
     def refuse(self, reason: KafkaError) -> None:
         """Accept no more records."""
-        with self.lock:  # a thread that holds it first finishes adding its batch to a queue
+        with self.lock:  # a thread that holds the lock first finishes adding its batch to a queue
             if not self._refuses_for_good:
                 self._refuses_for_good = True
                 self.refusal = reason
@@ -256,7 +265,7 @@ class SharedQueues:
         return self._refuses_for_good
 
     def check_open(self) -> None:
-        """Raise why no more records are accepted, if `refuse` was called."""
+        """If `refuse` was called, raise its reason."""
         if self._refuses_for_good and self.refusal is not None:
             raise self.refusal
 
@@ -275,13 +284,13 @@ class SharedQueues:
             return dirty
 
     def replace(self, batch: ProducerBatch, parts: Sequence[ProducerBatch]) -> None:
-        """Handle the split of a batch, whose parts share its memory."""
+        """Replace a split batch by its parts, which share its memory."""
         with self.lock:
             self.incomplete.discard(batch)
             self.incomplete.update(parts)
 
     def completed(self, batch: ProducerBatch) -> None:
-        """Handle a batch that is about to finish: its memory is released once its callbacks have run. On the loop."""
+        """Handle a batch that is about to finish. Its memory is released once its callbacks have run. On the loop."""
         with self.lock:
             self.incomplete.discard(batch)
         if batch.callbacks is not None and batch.callbacks.functions:
@@ -302,7 +311,7 @@ class SharedQueues:
             batch.reserved = 0
 
     def wake(self) -> None:
-        """Notify the sender of dirty queues; one notification covers all that are dirty when it runs."""
+        """Notify the sender of dirty queues. One notification covers all queues that are dirty when it runs."""
         if not self._wake_wanted:
             return
         try:
@@ -311,7 +320,7 @@ class SharedQueues:
                     return
                 self._waking = True
             self._tell_sender()
-        except BaseException:  # an interrupt; twice does no harm
+        except BaseException:  # an interrupt; notifying twice does no harm
             self._waking = False
             self._tell_sender()
             raise
@@ -344,7 +353,7 @@ class SharedQueues:
 
 
 class _CallbackRun(partial[None]):
-    """The callbacks of a batch, with a name for the log if one raises an exception that ends programs."""
+    """The callbacks of a batch, with a name for the log in case one raises `SystemExit` or `KeyboardInterrupt`."""
 
     def __repr__(self) -> str:
         batch: ProducerBatch = self.args[0]
@@ -352,7 +361,7 @@ class _CallbackRun(partial[None]):
 
 
 def _nothing(report: FailureReport) -> None:
-    """Placeholder until the collector of failures is set."""
+    """Placeholder until a collector of failures is set."""
 
 
 def _no_reason(queue: PartitionQueue) -> None:

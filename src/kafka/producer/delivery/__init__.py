@@ -1,1 +1,4 @@
-"""What becomes of records: decisions about answers, futures and callbacks. Imports no other package of the producer."""
+"""The outcome of records: decisions about responses, futures and callbacks.
+
+Imports no other package of the producer.
+"""

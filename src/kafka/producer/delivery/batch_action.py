@@ -1,4 +1,4 @@
-"""What to do about a partition's answer to a batch: one decision, without side effects."""
+"""Decides how to react to a broker's response to a batch, without side effects."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FENCED = (InvalidProducerEpochError, ProducerFencedError, InvalidProducerIdMapp
 
 
 class BatchAction(enum.Enum):
-    """What becomes of a batch that was answered."""
+    """The possible reactions to the response to a batch."""
 
     COMPLETE = "it is in the log"
     RETRY = "send it again after a pause"
@@ -46,15 +46,15 @@ def action_for(
     idempotence_required: bool,
     transactional: bool = False,
 ) -> BatchAction:
-    """Decide about one batch.
+    """Decide what to do with one batch.
 
     Arguments:
         error: class of the partition's error code.
-        records: their number in the batch.
+        records: number of records in the batch.
         has_sequence: whether it was sent with a producer id.
-        is_first: whether nothing that comes before it is still on its way or waits to be sent again.
-        idempotence_required: whether the user has asked for idempotence, so that the producer may not go without.
-        transactional: whether it belongs to a transaction, which fails with it: id and epoch are the transaction's.
+        is_first: whether no earlier batch is in flight or waits to be sent again.
+        idempotence_required: whether the user has requested idempotence, so that the producer must not go without.
+        transactional: whether the batch belongs to a transaction, which owns id and epoch and fails with the batch.
     """
     if issubclass(error, (NoError, DuplicateSequenceNumberError)):
         return BatchAction.COMPLETE
@@ -62,7 +62,7 @@ def action_for(
         return BatchAction.SPLIT
     if has_sequence:
         if issubclass(error, _GAP):
-            # If it is the first, no earlier batch can fill the gap any more. Otherwise, one still may.
+            # For the first batch, no earlier one can fill the gap any more. For others, an earlier one still may.
             if not is_first:
                 return BatchAction.RETRY_IN_ORDER
             return BatchAction.FAIL if transactional else BatchAction.BUMP_EPOCH
@@ -70,6 +70,6 @@ def action_for(
             return BatchAction.FAIL if transactional else BatchAction.RESET_PRODUCER_ID
         if issubclass(error, ClusterAuthorizationFailedError) and not idempotence_required:
             return BatchAction.DISABLE_IDEMPOTENCE
-    if issubclass(error, CorruptRecordError):  # damaged on its way, as it was not when it was encoded
+    if issubclass(error, CorruptRecordError):  # damaged in transit, because the batch was intact when it was encoded
         return BatchAction.RETRY
     return BatchAction.RETRY if error.retriable else BatchAction.FAIL

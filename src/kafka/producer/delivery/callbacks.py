@@ -1,6 +1,6 @@
-"""The callbacks of a batch's records: kept without an object a record, called once the batch is done.
+"""The callbacks of a batch's records: stored without an object per record, called once the batch is done.
 
-Compiled by Cython, equal (but for the speed) when it runs plain. Fields and C functions are declared in callbacks.pxd.
+Compiled by Cython; the plain variant behaves the same. Fields and C functions are declared in callbacks.pxd.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from kafka.producer.delivery.record_metadata import RecordMetadata
 
 try:
     import cython
-except ImportError:  # the plain variant needs no Cython
+except ImportError:  # Cython is optional for the plain variant
     from kafka import _cython as cython
 
 if cython.compiled:
@@ -42,13 +42,13 @@ _ROW = cython.declare(cython.Py_ssize_t, 7)
 class Callbacks:
     """The callbacks of a batch's records, in the order in which they were added.
 
-    What they are to be told of a record is kept in rows of numbers, not in its future: most programs drop that at once,
-    and the next one is made from its memory, which is still in the caches.
+    Rows of numbers store what a callback needs to know about its record. Storing it in the future would keep the future
+    alive. Most programs drop a future at once, and the next one reuses its memory, which is still in the CPU's caches.
 
     Attributes:
-        functions: what is called, once for any number of records in a row.
-        rows: of each callback the place of its function, when it is called, and of the record the index in the batch,
-            the timestamp, and the sizes of key, value and headers.
+        functions: the functions to call; each may serve several consecutive rows.
+        rows: for each callback, the index of its function, when to call it, and the record's index in the batch,
+            timestamp, and sizes of key, value and headers.
     """
 
     def __init__(self) -> None:
@@ -66,16 +66,16 @@ class Callbacks:
         value_size: cython.longlong,
         header_size: cython.longlong,
     ) -> cython.void:
-        """Add a callback of the record at `index` in the batch."""
+        """Add a callback for the record at `index` in the batch."""
         functions: list[Any] = self.functions
         number: cython.Py_ssize_t = len(functions) - 1
         if number < 0 or not _is_same(function, functions[number]):
             if cython.compiled and number < 0:
-                # The garbage collector would look at every function of every batch that is being filled, to no end: a
-                # batch gives up its callbacks when it is done, which ends all cycles. (The C functions of callbacks.pxd
-                # and of `array` are known to the compiler alone.)
+                # The garbage collector would visit every function of every open batch, to no avail: a finished batch
+                # gives up its callbacks, which breaks all cycles. (Only the compiler knows the C functions of
+                # callbacks.pxd and of `array`.)
                 PyObject_GC_UnTrack(functions)  # type: ignore[name-defined]  # noqa: F821
-            functions += (function,)  # no call, after which a signal's handler may add one
+            functions += (function,)  # no function call, after which a signal handler may add one
             number = len(functions) - 1
         if cython.compiled:
             at: cython.Py_ssize_t = len(self.rows)
@@ -103,10 +103,10 @@ class Callbacks:
 
 @cython.cfunc
 def _is_same(function: Any, last: Any) -> cython.bint:
-    """Whether two functions are the same, or the same method of one object, so that either can replace the other.
+    """Return whether two functions are the same, or the same method of one object, and thus interchangeable.
 
     Each access to `list.append` and the like creates another object, which the garbage collector tracks. With many
-    records under way, the collector would take longer than all other work.
+    records in flight, collecting these would take longer than all other work.
     """
     if function is last:
         return True
@@ -135,12 +135,12 @@ def record_metadata(
         timestamp_ms = log_append_time
     fields = (topic, partition, topic_partition, offset, timestamp_ms, None, key_size, value_size, header_size)
     if not cython.compiled or not _IS_TUPLE:
-        return tuple.__new__(RecordMetadata, fields)  # a third of the time that the class's own constructor takes
-    # Given the class, the tuple is what the constructor would make. It holds only text and numbers, so it cannot be
-    # part of a cycle and the garbage collector need not track it. Otherwise, collection would take longer than all
-    # other work in a program that keeps the metadata passed to callbacks.
-    Py_INCREF(RecordMetadata)  # as an instance of a class defined in Python holds it
-    # names of callbacks.pxd
+        return tuple.__new__(RecordMetadata, fields)  # takes a third of the time of the class's constructor
+    # With its type changed, the tuple equals what the constructor would create. It contains only text and numbers, so
+    # it cannot be part of a cycle and the garbage collector need not track it. Otherwise, collection would take longer
+    # than all other work in a program that keeps the metadata passed to callbacks.
+    Py_INCREF(RecordMetadata)  # every instance of a class defined in Python holds a reference to its class
+    # names from callbacks.pxd
     kind = cython.cast(cython.pointer(PyTypeObject), RecordMetadata)  # type: ignore[name-defined]  # noqa: F821
     Py_SET_TYPE(fields, kind)  # type: ignore[name-defined]  # noqa: F821
     PyObject_GC_UnTrack(fields)  # type: ignore[name-defined]  # noqa: F821
@@ -148,14 +148,15 @@ def record_metadata(
 
 
 def run_callbacks(batch: Any, callbacks: Callbacks) -> None:
-    """Call the callbacks of a finished batch in order; an `Exception` that one raises is logged.
+    """Call the callbacks of a finished batch in order, and log any `Exception` that one raises.
 
-    Raises the first of what else they raise (`SystemExit`, `KeyboardInterrupt`), once all have run.
+    If callbacks raise other exceptions (`SystemExit`, `KeyboardInterrupt`), raises the first of these after all have
+    run.
     """
     exit_wanted: BaseException | None = None
     error: Any = batch.error
     place: Any = batch.topic_partition
-    topic, partition = place  # once: asking a named tuple for an item takes longer than making the metadata
+    topic, partition = place  # unpacked once: item access of a named tuple takes longer than creating the metadata
     base_offset: cython.longlong = batch.base_offset
     log_append_time: cython.longlong = batch.log_append_time
     functions: list[Any] = callbacks.functions
@@ -163,7 +164,7 @@ def run_callbacks(batch: Any, callbacks: Callbacks) -> None:
     row: cython.pointer[cython.longlong]
     at: cython.Py_ssize_t
     for at in range(0, len(rows), _ROW):
-        # The array's own memory, of which the compiler alone knows.
+        # The array's memory, which only the compiler can access.
         row = rows.data.as_longlongs + at if cython.compiled else rows[at : at + _ROW]  # type: ignore[attr-defined]
         function = functions[row[0]]
         when: cython.longlong = row[1]

@@ -1,4 +1,4 @@
-"""Where a record was written."""
+"""The position at which a record was written."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _DOCUMENTED = ("offset", "timestamp", "checksum", "serialized_key_size", "serial
 
 
 class RecordMetadata(_Fields):
-    """Where a record was written, and how large it was; fields as in kafka-python 2.3 and 3.
+    """The position at which a record was written, and its size; fields as in kafka-python 2.3 and 3.
 
-    Sizes are in bytes, -1 where there is no key, value or header. `offset` is -1 with ``acks=0``, and where a broker
-    had the record already and does not tell where. `timestamp` is in milliseconds since 1970-01-01 UTC: the record's
-    own, or the broker's where the topic has LogAppendTime. `checksum` is None: batches have one, records do not.
-    `leader_epoch` is None, as brokers do not tell it.
+    Sizes are in bytes, -1 without a key, value or headers. `offset` is -1 with ``acks=0``, and if a broker already had
+    the record and does not report its offset. `timestamp` is in milliseconds since 1970-01-01 UTC: the record's own, or
+    the broker's for topics with LogAppendTime. `checksum` is None, because only batches have checksums. `leader_epoch`
+    is None, because brokers do not report it.
     """
 
     __slots__ = ()
@@ -54,16 +54,16 @@ class RecordMetadata(_Fields):
     @overload
     def __new__(cls, topic: str, partition: int, *in_order: Any, **named: Any) -> Self: ...
     def __new__(cls, topic: str, partition: int, *in_order: Any, **named: Any) -> Self:
-        """Make one (for tests of code that takes them).
+        """Create the metadata of a record, for tests of code that uses it.
 
         Arguments:
-            topic: where it was written.
-            partition: where it was written.
-            in_order: the values of the other fields, by place.
-            named: the values of the other fields, by name.
+            topic: name of the topic.
+            partition: partition number.
+            in_order: the other fields by position.
+            named: the other fields by name.
 
-        Values by place are in the order of the fields; after a number in the third place, which is the offset, in that
-        of the documentation: timestamp, checksum, size of key and value, leader epoch.
+        Positional values follow the order of the fields. If the third value is a number, it is the offset, and the
+        documented order follows: timestamp, checksum, size of key and value, leader epoch.
         """
         is_documented = bool(in_order) and isinstance(in_order[0], int)
         names = _DOCUMENTED if is_documented else _Fields._fields[2:]
@@ -82,4 +82,4 @@ class RecordMetadata(_Fields):
 
 
 class _WithLeaderEpoch(RecordMetadata):
-    """One that a program made with a leader epoch, for which no release has a place in the tuple."""
+    """Metadata that a program created with a leader epoch, which has no place in any release's tuple."""

@@ -17,9 +17,9 @@ class FailureReport:
 
     Arguments:
         error: why the batch failed.
-        records: number of its records.
-        text: one line about it.
-        seen: whether an errback has received it.
+        records: number of records in the batch.
+        text: a one-line description.
+        seen: whether an errback has received the error.
         batch: returns the batch while one of its futures is referenced.
     """
 
@@ -57,7 +57,7 @@ class UnseenFailures:
         self._more_records = 0
 
     def add(self, report: FailureReport) -> None:
-        """Keep the report of a failed batch; above a thousand unchecked ones, only count them."""
+        """Keep the report of a failed batch. Above a thousand unchecked reports, only count them."""
         if report.seen:
             return
         if len(self._reports) >= _KEPT:
@@ -69,14 +69,14 @@ class UnseenFailures:
             self._reports.append(report)
 
     def raise_unseen(self) -> None:
-        """Raise the first failure that was never checked and whose futures are gone, with the number of all.
+        """Raise the first failure that was never checked and whose futures are gone, with the number of such failures.
 
         All of these then count as seen. Failures whose futures are still referenced are kept for a later call.
         """
         held = [each for each in self._reports if not each.seen and each.is_held]
         unseen = [each for each in self._reports if not each.seen and not each.is_held]
         self._reports = held
-        if not unseen:  # failures that are only counted are reported with the next one raised
+        if not unseen:  # failures beyond the limit are reported with the next one raised
             return
         batches = len(unseen) + self._more_batches
         records = sum(each.records for each in unseen) + self._more_records
@@ -90,7 +90,7 @@ class UnseenFailures:
         ) from first.error
 
     def log_unseen(self) -> None:
-        """Log the failures that were never checked, because they no longer can be."""
+        """Log the failures that were never checked and no longer can be."""
         for each in self._reports:
             each.log_unseen()
         self._reports = []

@@ -1,1 +1,1 @@
-"""From the queues to the brokers, on the loop: what may be sent when, the requests, and what comes of them."""
+"""From the queues to the brokers, on the loop: when to send which batches, the requests, and their results."""

@@ -1,7 +1,7 @@
-"""Decides the fate of batches: they are delivered, failed, split, or queued again.
+"""Applies the results of batches: they are delivered, failed, split, or queued again.
 
-What is fatal, how long pauses are and what is logged is `RetryPolicy`'s. Its loop of `Attempts` does not fit: a batch
-has its deadline and its tries to itself, pauses and log lines belong to the partition, and nothing is awaited.
+`RetryPolicy` decides what is fatal, how long to pause and what to log. Its loop of `Attempts` does not fit here: each
+batch has its own deadline and number of attempts, pauses and log lines are per partition, and nothing is awaited.
 """
 
 from __future__ import annotations
@@ -37,39 +37,39 @@ _FIRST_MS, _LAST_MS = 2, 50
 
 
 def concurrent_backoff() -> Backoff:
-    """The pauses after CONCURRENT_TRANSACTIONS, while the coordinator completes the previous transaction.
+    """Return the pauses after CONCURRENT_TRANSACTIONS, while the coordinator completes the previous transaction.
 
-    That takes it a few milliseconds.
+    The coordinator takes a few milliseconds for that.
     """
     return Backoff(_FIRST_MS, _LAST_MS)
 
 
 _AFTER_APPEND = (RequestTimedOutError, NotEnoughReplicasAfterAppendError)
-"""Errors of a leader that has appended the batch, and may keep it or not."""
+"""Errors of a leader that has appended the batch, but may lose it."""
 
 
 class TransactionOfBatches(Protocol):
-    """What batches use of their transaction."""
+    """The interface that batches use of their transaction."""
 
     def batch_failed(self, batch: ProducerBatch, error: KafkaError) -> None:
         """Handle the failure of a batch."""
 
     def record_failed(self, error: KafkaError) -> None:
-        """Handle a record that was refused before it was in a batch."""
+        """Handle a record that was refused before it was added to a batch."""
 
     def why_not_again(self) -> KafkaError | None:
-        """Return why a batch must not be retried; None if it may be."""
+        """Return why a batch must not be retried, or None if it may be."""
 
     def batch_written(self, batch: ProducerBatch) -> None:
-        """Note that a batch was written."""
+        """Handle a written batch."""
 
     def topic_made_again(self, topic: str, partitions: int, waiting: bool, doubtful: bool) -> None:
         """Handle the recreation of a topic.
 
         Arguments:
-            partitions: how many it has.
+            partitions: number of partitions of the new topic.
             waiting: whether records wait to be written to it.
-            doubtful: whether some of them may be written.
+            doubtful: whether some of these records may already be written.
         """
 
 
@@ -77,8 +77,8 @@ class BatchResults:
     """Applies responses and failures to batches, their queues and the producer's id. On the loop.
 
     Arguments:
-        retries: how often a batch may be sent again.
-        delivery_timeout: seconds after which it is not.
+        retries: maximum number of retries of a batch.
+        delivery_timeout: seconds after which a batch is no longer retried.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class BatchResults:
     ) -> None:
         self.failures = UnseenFailures()
         self.transactions: TransactionOfBatches | None = None
-        """None without transactions."""
+        """The producer's transactions; None without `transactional_id`."""
         buffer.on_refused = self.refused
         self._buffer = buffer
         self._cluster = cluster
@@ -106,7 +106,7 @@ class BatchResults:
         self._delivery_timeout = delivery_timeout
         self._loop = asyncio.get_running_loop()
         self._watches: dict[ProducerBatch, dict[_Watch, None]] = {}
-        """The waiters of each batch that is waited for, oldest first."""
+        """The waiters of each awaited batch, oldest first."""
 
     def answered(self, queue: PartitionQueue, batch: ProducerBatch, answer: Answer) -> None:
         """Handle a broker's response to a batch in flight."""
@@ -154,7 +154,7 @@ class BatchResults:
             self._again(queue, batch, error)
 
     def unanswered(self, queue: PartitionQueue, batch: ProducerBatch, error: KafkaError) -> None:
-        """Handle the failure of a whole request, so that its batch may or may not have been written."""
+        """Handle the failure of a whole request, whose batches may or may not have been written."""
         queue.in_network.pop(batch, None)
         if batch.done:  # purged
             return
@@ -180,7 +180,7 @@ class BatchResults:
         self._statistics.failed(batch, self._loop.time())
         self._buffer.completed(batch)
         if self.transactions is not None:
-            batch.look()  # the transaction cannot be committed, and says so
+            batch.look()  # the commit will fail and report the error
             self.transactions.batch_failed(batch, error)
         batch.fail(error, record_errors)
         if batch.report is not None:
@@ -188,14 +188,14 @@ class BatchResults:
         self._settled(batch)
 
     def refused(self, report: FailureReport) -> None:
-        """Handle a record that failed before it was in a batch."""
+        """Handle a record that failed before it was added to a batch."""
         if self.transactions is not None:
-            report.seen = True  # as above
+            report.seen = True  # as above: the commit will report it
             self.transactions.record_failed(report.error)
         self.failures.add(report)
 
     def _is_over(self, queue: PartitionQueue, batch: ProducerBatch) -> bool:
-        """Fail a batch instead of retrying it, if its transaction is being aborted."""
+        """Fail a batch instead of retrying it if its transaction is being aborted; return whether it was failed."""
         why = None if self.transactions is None else self.transactions.why_not_again()
         if why is None:
             return False
@@ -203,7 +203,7 @@ class BatchResults:
         return True
 
     async def settled(self, batches: Iterable[ProducerBatch], then: Callable[[], object] | None = None) -> None:
-        """Wait until all of these batches, or what they were split into, are delivered or have failed.
+        """Wait until all of these batches, or the parts that they were split into, are delivered or have failed.
 
         Arguments:
             then: called at that moment, before later waiters resume.
@@ -250,10 +250,10 @@ class BatchResults:
             self._retry_policy.tell_failure(_sending_to(batch), error, queue.failures)
 
     def _goes_behind_doubtful(self, queue: PartitionQueue, batch: ProducerBatch) -> bool:
-        """Send a batch after those that a broker may have received after it, if there are any.
+        """If a broker may have received later batches, send this batch after them; return whether there are any.
 
-        There are some if a topic was recreated while requests with its name were on their way: the broker refused one
-        batch and accepted a later one. In a new epoch the later one would be written twice.
+        That happens if a topic was recreated while requests with its name were in flight: the broker refused one batch
+        and accepted a later one. In a new epoch, the later one would be written twice.
         """
         doubtful = next((at for at, each in enumerate(queue.retries) if each.doubts), None)
         if queue.proven or doubtful is None:
@@ -274,10 +274,10 @@ class BatchResults:
             queue.retry(part)
 
     def replace(self, batch: ProducerBatch, parts: Sequence[ProducerBatch], runs: list[Run] | None) -> None:
-        """Put other batches with the same records in a batch's place; who waits for it waits for them.
+        """Replace a batch by others with the same records. Its waiters then wait for these.
 
         Arguments:
-            runs: see `ProducerBatch.scatter_into`; None: the parts have the records in their order.
+            runs: see `ProducerBatch.scatter_into`; None if the parts contain the records in order.
         """
         self._buffer.replace(batch, parts)
         if runs is None:
@@ -302,8 +302,8 @@ class _Watch:
     """A waiter for batches.
 
     Arguments:
-        remaining: batches that are neither delivered nor failed; updated as that happens.
-        future: done when none remains.
+        remaining: batches that are neither delivered nor failed, updated as batches finish.
+        future: completes when no batch remains.
         then: called at that moment.
     """
 
@@ -317,7 +317,7 @@ class _Watch:
         self._then = then
 
     def settle(self) -> None:
-        """There is nothing left to wait for."""
+        """Complete the future, because no batch remains."""
         if not self.future.done():
             self.future.set_result(None)
             if self._then is not None:
@@ -325,11 +325,11 @@ class _Watch:
 
 
 def too_late(batch: ProducerBatch, timeout: float, obstacle: Exception | None) -> KafkaTimeoutError:
-    """Return the error of a batch that has expired.
+    """Return the error of an expired batch.
 
     Arguments:
         timeout: `delivery_timeout_ms` in seconds.
-        obstacle: what keeps it from being sent at the moment.
+        obstacle: what prevented it from being sent.
     """
     text = f"not acknowledged within delivery_timeout_ms ({timeout * 1000:g})"
     if batch.last_error is not None:
@@ -344,7 +344,7 @@ def too_late(batch: ProducerBatch, timeout: float, obstacle: Exception | None) -
 
 
 def _with_attempts(batch: ProducerBatch, error: KafkaError) -> KafkaError:
-    """An error that also tells how often a batch was sent, and where to."""
+    """Return the error with the number of attempts and the broker added."""
     text = error.args[0] if error.args else getattr(error, "description", "")
     told = type(error)(f"{text} ({_last_attempt(batch)})")
     told.__cause__ = error.__cause__
@@ -352,7 +352,7 @@ def _with_attempts(batch: ProducerBatch, error: KafkaError) -> KafkaError:
 
 
 def _sending_to(batch: ProducerBatch) -> str:
-    """What a log line says was tried."""
+    """Return the name of the operation for log lines."""
     return f"sending to {batch.name}"
 
 

@@ -39,7 +39,7 @@ class OutgoingBatches:
         self._buffer = buffer
 
     def next_batch(self, queue: PartitionQueue) -> ProducerBatch | None:
-        """Take the first batch of a queue that has never been sent; the open one is closed."""
+        """Take the first batch of a queue that has never been sent, closing it if it is open."""
         with self._buffer.lock:
             if not queue.closed:
                 queue.close_open()
@@ -71,7 +71,7 @@ class OutgoingBatches:
             )
 
     def take_expired(self, queue: PartitionQueue, before: float) -> list[ProducerBatch]:
-        """Take batches out of a queue that were created up to a time and are not in flight."""
+        """Take the batches out of a queue that were created up to `before` and are not in flight."""
         return self._take(queue, lambda batch: batch.created <= before)
 
     def take_purged(self, queue: PartitionQueue, in_queue: bool, in_flight: bool) -> list[ProducerBatch]:
@@ -91,7 +91,7 @@ class OutgoingBatches:
                 queue.retries = [batch for batch in queue.retries if batch not in gone]
                 for batch in [
                     each for each in list(queue.closed) if each in gone
-                ]:  # one by one: a finalizer may send in between
+                ]:  # one by one, because a finalizer may send in between
                     queue.closed.remove(batch)
                 if queue.open in gone:
                     queue.open = None
@@ -102,13 +102,13 @@ class RequestCollector:
     """Takes batches out of the queues, numbers and encodes them. On the loop.
 
     Arguments:
-        outgoing: gives the batches.
-        idempotence: numbers those that are sent for the first time.
+        outgoing: provides the batches.
+        idempotence: numbers batches that are sent for the first time.
         outcomes: receives the batches that cannot be encoded.
-        produce: encodes.
-        readiness: tells whether a queue may be sent from.
-        max_request_size: bytes of all batches together, but for a single one that has more.
-        consider: looks at a queue again, as what it has to send has changed.
+        produce: encodes batches.
+        readiness: determines whether a queue may be sent from.
+        max_request_size: maximum total size of a request's batches in bytes; a single batch may exceed it.
+        consider: checks a queue again whose batches have changed.
     """
 
     def __init__(
@@ -130,7 +130,7 @@ class RequestCollector:
         self._consider = consider
 
     def collect(self, broker: BrokerQueue, now: float) -> Request:
-        """Take the batches of one request out of the queues that are ready: at most one a partition (KIP-98)."""
+        """Take the batches of one request out of the ready queues, at most one per partition (KIP-98)."""
         request: Request = []
         size = 0
         magic = self._produce.magic(broker.node_id)
@@ -160,7 +160,7 @@ class RequestCollector:
         return request
 
     def _take(self, queue: PartitionQueue, now: float) -> ProducerBatch | None:
-        """Return the next batch of a queue; None if a response has meanwhile left it with nothing to send."""
+        """Return the next batch of a queue, or None if a response has left it with nothing to send."""
         if self._readiness.sendable_at(queue, now) > now:
             return None
         if queue.retries:
@@ -172,11 +172,11 @@ class RequestCollector:
 
 
 class BatchCompressor:
-    """Compresses what queues send next. On the loop.
+    """Compresses the batches that queues send next. On the loop.
 
     Arguments:
         buffer: the unsent records.
-        elsewhere: runs a function without holding up the loop; None: in a thread.
+        elsewhere: runs a function without blocking the loop; None uses a thread.
     """
 
     def __init__(self, buffer: RecordBuffer, elsewhere: Elsewhere | None = None) -> None:
@@ -186,10 +186,7 @@ class BatchCompressor:
         self._least = None if codec is None else codec.slow_from
 
     def long_work(self, queues: Iterable[PartitionQueue]) -> list[BatchBuilder]:
-        """Return the next uncompressed batches of these queues, if compressing them takes long.
-
-        They take no more records then.
-        """
+        """Return the next uncompressed batches of these queues if compressing them takes long, and close them."""
         if self._least is None:
             return []
         heads = [self._outgoing.next_builder(queue) for queue in queues]
@@ -210,7 +207,7 @@ class BatchCompressor:
 
 
 _CLOCK_STEP = 0.001
-"""How many seconds early the loop's timers may fire."""
+"""Number of seconds by which the loop's timers may fire early."""
 
 
 class Expiry:
@@ -219,9 +216,9 @@ class Expiry:
     Arguments:
         buffer: the unsent records.
         outcomes: receives the failures.
-        schedule: has the sender look again when the next batch is due.
+        schedule: wakes the sender when the next batch expires.
         timeout: `delivery_timeout_ms` in seconds.
-        obstacle: what keeps the batches of a queue from being sent.
+        obstacle: returns what prevents the batches of a queue from being sent.
     """
 
     def __init__(
@@ -258,13 +255,13 @@ class Expiry:
 
 
 def purge(buffer: RecordBuffer, outcomes: BatchResults, in_queue: bool, in_flight: bool) -> int:
-    """Fail unacknowledged batches; returns the number of their records. On the loop.
+    """Fail unacknowledged batches; return the number of their records. On the loop.
 
     Arguments:
-        buffer: has the batches.
+        buffer: contains the batches.
         outcomes: receives the failures.
-        in_queue: whether to drop those that were never sent.
-        in_flight: whether to drop those that were sent, and that wait for an answer or to be sent again.
+        in_queue: whether to drop batches that were never sent.
+        in_flight: whether to drop batches that were sent and wait for a response or a retry.
     """
     outgoing = OutgoingBatches(buffer)
     purged = 0
@@ -275,18 +272,18 @@ def purge(buffer: RecordBuffer, outcomes: BatchResults, in_queue: bool, in_fligh
             purged += batch.count
             _drop(queue, batch, outcomes)
         for batch in on_their_way:
-            queue.in_network[batch] = None  # until its answer comes: no new epoch begins before that
+            queue.in_network[batch] = None  # until its response arrives, so that no new epoch begins before that
         buffer.mark(queue)
     buffer.wake()
     return purged
 
 
 def _drop(queue: PartitionQueue, batch: ProducerBatch, outcomes: BatchResults) -> None:
-    """Fail a batch. If it had sequence numbers, later batches need a new epoch, because these may never be written."""
+    """Fail a batch. If it had sequence numbers, later batches need a new epoch, because it may never be written."""
     was_sent = bool(batch.order)
     if batch.base_sequence >= 0 and outcomes.transactions is None:
         queue.renumber = True
-    batch.look()  # the caller of purge() knows: flush() does not raise it, and nothing is logged
+    batch.look()  # requested by the program, so flush() does not raise it and nothing is logged
     outcomes.fail(
         queue,
         batch,

@@ -1,4 +1,4 @@
-"""One ProduceRequest and its response: batches to bytes, a request in the broker's version, answers by partition."""
+"""Encodes batches, sends them as ProduceRequests in the broker's version, and splits the responses by partition."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _FIRST_OF_TRANSACTIONS_2 = 12
 
 
 class Answer(NamedTuple):
-    """What a broker said about one partition; `text` is its own explanation, where it gave one."""
+    """A broker's response for one partition; `text` is the broker's explanation, if any."""
 
     error: type[BrokerResponseError]
     base_offset: int = -1
@@ -44,25 +44,25 @@ class Answer(NamedTuple):
 
 
 Take = Callable[[Mapping[TopicPartition, Answer] | None, Exception | None, int], object]
-"""Takes the answers to a request, or why there are none; and for how many milliseconds the broker wants no other."""
+"""Receives the answers to a request or the error, and the throttle time in milliseconds."""
 
 
 class HasTransaction(Protocol):
-    """What requests need of the transactions of their producer."""
+    """The interface that requests use of the producer's transactions."""
 
     transactional_id: str
     version: int
 
 
 class ProduceRequests:
-    """Brings batches to brokers.
+    """Sends batches to brokers.
 
     Arguments:
         cluster: metadata and connections.
         acks: 0, 1 or -1.
-        timeout_ms: how long the broker, and then we, wait.
-        options: how batches are made.
-        transactions: gives the transaction that batches belong to; None: to none.
+        timeout_ms: how long the broker waits for replicas, and the client for the response, in milliseconds.
+        options: how to encode batches.
+        transactions: provides the current transaction; None without transactions.
     """
 
     def __init__(
@@ -82,17 +82,17 @@ class ProduceRequests:
         self._transactions = transactions
 
     def encode(self, batch: ProducerBatch, magic: int) -> int:
-        """Give a batch the bytes that a broker takes; returns how many. The batch may not be open.
+        """Encode a closed batch for a broker; return its size in bytes.
 
         Arguments:
-            magic: the newest format that the broker takes, see `magic`.
+            magic: the newest format that the broker accepts, see `magic`.
         """
         transactional = self._transactions is not None
         if batch.stage is Stage.ENCODED:
             assert batch.data is not None
             data = batch.data
             if batch.attempts == 0 and batch.producer_id >= 0 and magic_of(data) == 2:
-                assert not isinstance(data, bytes)  # not shared yet, so it is still mutable
+                assert not isinstance(data, bytes)  # not yet shared, so still mutable
                 set_producer_state(data, batch.producer_id, batch.producer_epoch, batch.base_sequence, transactional)
         else:
             assert batch.builder is not None
@@ -107,15 +107,15 @@ class ProduceRequests:
         return len(data)
 
     def post(self, connection: BrokerConnection, batches: Sequence[ProducerBatch], take: Take) -> None:
-        """Send encoded batches of different partitions in one request; it is on its way when this returns.
+        """Send encoded batches of different partitions in one request, without waiting for the response.
 
         Arguments:
-            take: called once, on the loop, with the answers, one for each batch, or with why there are none.
+            take: called once, on the loop, with an answer for each batch, or with the error.
 
-        Raises `KafkaError` where the request cannot be sent; nothing is called then.
+        Raises `KafkaError` if the request cannot be sent; then `take` is not called.
         """
         topics: dict[str, TopicProduceData] = {}
-        names: dict[int, str] = {}  # by the number that the id is: `uuid.UUID` hashes and compares in Python
+        names: dict[int, str] = {}  # by the id as an integer, because `uuid.UUID` hashes and compares in Python
         lowest, highest = self._lowest, None
         for batch in batches:
             assert batch.data is not None
@@ -134,7 +134,8 @@ class ProduceRequests:
         request = ProduceRequest(acks=self._acks, timeout_ms=self._timeout_ms, topic_data=list(topics.values()))
         if self._transactions is not None:
             request.transactional_id = self._transactions.transactional_id
-            if self._transactions.version >= 2:  # the version says that the batches add their partitions (KIP-890)
+            # in this version, batches add their partitions to the transaction (KIP-890)
+            if self._transactions.version >= 2:
                 lowest = _FIRST_OF_TRANSACTIONS_2
             else:
                 highest = _FIRST_OF_TRANSACTIONS_2 - 1
@@ -162,7 +163,7 @@ class ProduceRequests:
             try:
                 answers = self._answers(batches, names, response)
                 throttle_ms = response.throttle_time_ms
-            except Exception as failure:  # an answer that makes no sense
+            except Exception as failure:  # an invalid response
                 log.exception("reading the answer of a broker")
                 error = failure
         take(answers, error, throttle_ms)
@@ -171,19 +172,28 @@ class ProduceRequests:
     def _written(
         batches: Sequence[ProducerBatch], take: Take, response: ProduceResponse | None, error: Exception | None
     ) -> None:
-        """Without acknowledgements the broker does not answer: it is only known that the socket took the request."""
+        """Complete batches without acknowledgements.
+
+        Brokers do not respond, so success means that the socket accepted them.
+        """
         answers = None if response is None else {batch.topic_partition: Answer(NoError) for batch in batches}
-        asyncio.get_running_loop().call_soon(take, answers, error, 0)  # this may still be inside of `post`
+        asyncio.get_running_loop().call_soon(take, answers, error, 0)  # `post` may not have returned yet
 
     def magic(self, node_id: int) -> int:
-        """The newest format of batches that a broker takes; of one that was never connected, the newest of all."""
+        """Return the newest batch format that a broker accepts.
+
+        For a broker that was never connected, it is the newest of all.
+        """
         version = self._cluster.api_version(node_id, ProduceRequest)
         return 2 if version is None else magic_for(version)
 
     def _answers(
         self, batches: Sequence[ProducerBatch], names: Mapping[int, str], response: ProduceResponse
     ) -> dict[TopicPartition, Answer]:
-        """The answers by partition; `names` are those of the request, as the metadata may have changed since."""
+        """Return the answers by partition.
+
+        `names` are the request's topic names, because metadata may have changed since.
+        """
         answers: dict[TopicPartition, Answer] = {}
         for each in response.responses:
             name = each.name or names.get(each.topic_id.int, "")
@@ -202,14 +212,14 @@ class ProduceRequests:
     def _note_leader(self, place: TopicPartition, partition: PartitionProduceResponse) -> None:
         leader = partition.current_leader
         if leader.leader_id >= 0:
-            # From a task of its own: the metadata's listeners look at queues, which must not change under our hands.
+            # Deferred, because the metadata's listeners look at queues, which must not change during this call.
             asyncio.get_running_loop().call_soon(
                 self._cluster.note_leader, place, leader.leader_id, leader.leader_epoch
             )
 
 
 def magic_for(version: int) -> int:
-    """The newest format of batches that a version of the API takes."""
+    """Return the newest batch format that a version of the API accepts."""
     return 2 if version >= _FIRST_WITH_MAGIC_2 else 1 if version == 2 else 0
 
 

@@ -2,10 +2,10 @@
 
 When the client notices that a topic was recreated, it first waits for the batches in flight and sends nothing else to
 the topic. Then it repartitions each record that is not known to be written, in order and before all later records, so
-that records with the same key stay in one partition and in order. A record whose partition the caller named stays
+that records with the same key stay in one partition and in order. A record whose partition the caller chose stays
 there, or fails if the new topic has no such partition.
 
-A batch that was sent with the topic's name, and whose answer was lost, may already be in the new topic. It keeps its
+A batch that was sent with the topic's name, and whose response was lost, may already be in the new topic. It keeps its
 partition and its sequence numbers, by which the broker recognizes it.
 """
 
@@ -37,17 +37,17 @@ from kafka.structs import TopicPartition
 log = logging.getLogger(__name__)
 
 _LONG_BYTES = 64 * 1024
-"""Larger batches, in bytes, are taken apart in another thread."""
+"""Size in bytes above which batches are taken apart in another thread."""
 _SLOW_S = 5.0
-"""Seconds after which a user's partitioner that has not returned is named in the log."""
+"""Seconds after which the log names a user's partitioner that has not returned."""
 
 
 Target = int | KafkaError
-"""A partition, or why a record can go to none."""
+"""A partition, or the reason why a record cannot go to any."""
 
 
 class _Plan(NamedTuple):
-    """What becomes of a batch: it is encoded as `data`; its records go to other batches, unless there are no `runs`."""
+    """The plan for a batch. Its encoded bytes are `data`. Its records move to other batches unless `runs` is empty."""
 
     data: Buffer
     parts: Mapping[Target, EncodedRecords]
@@ -61,11 +61,11 @@ class RecreatedTopics:
     """Handles topics that were recreated. On the loop.
 
     Arguments:
-        buffer: the unsent records, and which topics were recreated.
+        buffer: the unsent records, and the topics that were recreated.
         outcomes: receives failures, and batches that replace others.
         idempotence: numbers batches.
         choice: chooses partitions.
-        brokers: what is ready for each broker.
+        brokers: the ready queues of each broker.
         spawn: starts a task.
         pump: called when something may be sent again.
     """
@@ -88,12 +88,12 @@ class RecreatedTopics:
         self._spawn = spawn
         self._pump = pump
         self._moving: set[str] = set()
-        """Topics whose batches are taken apart in another thread."""
+        """Topics whose batches are being taken apart in another thread."""
         self._slow: dict[str, KafkaError] = {}
-        """Of these those for which the user's partitioner does not return."""
+        """Topics among these for which the user's partitioner has not returned in time."""
 
     def look(self) -> None:
-        """Go on with each topic of which nothing is in the network or being compressed any more."""
+        """Start moving the records of each topic whose batches are neither in flight nor being compressed."""
         for topic, queues in list(self._buffer.recreated.items()):
             for broker in self._brokers.values():
                 for queue in queues.queues:
@@ -112,7 +112,7 @@ class RecreatedTopics:
         if self._outcomes.transactions is not None:
             self._outcomes.transactions.topic_made_again(queues.topic, queues.count, bool(batches), doubtful)
         if queues.counts_before == {queues.count}:
-            batches = []  # each partition is there, and would be chosen again
+            batches = []  # each partition still exists and would be chosen again
         size = sum(_size(batch) for batch in batches)
         if batches and (size > _LONG_BYTES or self._choice.is_users):
             self._moving.add(queues.topic)
@@ -121,7 +121,7 @@ class RecreatedTopics:
             self._finish(queues, self._plan_all(queues, batches))
 
     async def _move_elsewhere(self, queues: TopicQueues, batches: list[ProducerBatch]) -> None:
-        """Take batches apart in another thread: it takes long, or calls the user's partitioner."""
+        """Take batches apart in another thread, because that takes long or calls the user's partitioner."""
         generation = queues.generation
         plans: _Plans = {}
         watch = asyncio.get_running_loop().call_later(_SLOW_S, self._note_slow, queues.topic, batches)
@@ -139,7 +139,7 @@ class RecreatedTopics:
         self._pump()
 
     def _note_slow(self, topic: str, batches: list[ProducerBatch]) -> None:
-        """The user's partitioner takes long; it may never return."""
+        """Log that the user's partitioner takes long; it may never return."""
         if not self._choice.is_users:
             return
         log.warning(
@@ -155,14 +155,14 @@ class RecreatedTopics:
         )
 
     def _plan_all(self, queues: TopicQueues, batches: list[ProducerBatch]) -> _Plans:
-        """Decide where the records of batches go. Changes nothing, so that it may run in any thread."""
+        """Decide where the records of batches go. Has no side effects, so any thread may call it."""
         count, available = queues.count, queues.available
         plans: _Plans = {}
         for batch in batches:
             data, builder = batch.data, batch.builder
             try:
                 if data is None:
-                    if builder is None:  # its time is up meanwhile
+                    if builder is None:  # it has expired in the meantime
                         continue
                     data = builder.build_in_place(ProducerState())
                 plans[batch] = self._plan(batch, data, count, [p for p in available if p < count])
@@ -180,12 +180,13 @@ class RecreatedTopics:
         return _Plan(data, *regroup(data, columns, targets, named, self._buffer.options))
 
     def _finish(self, queues: TopicQueues, plans: _Plans) -> None:
-        """Bring every batch to its partition, before what came since, and let the topic be sent to again."""
+        """Move every batch to its partition, ahead of newer batches, and resume sending to the topic."""
         moved: dict[int, list[ProducerBatch]] = {}
         failed: list[tuple[PartitionQueue, ProducerBatch, KafkaError]] = []
         with self._buffer.lock:
             taken = [(queue, batch) for queue in queues.queues for batch in self._take(queue, queues.topic_id)]
-            taken.sort(key=lambda each: each[1].serial)  # a key's records may have come to several partitions meanwhile
+            # in the meantime, records of one key may have been added to several partitions
+            taken.sort(key=lambda each: each[1].serial)
             for queue, batch in taken:
                 batch.is_stale = False
                 for target, part in self._parts(batch, plans.get(batch)):
@@ -218,7 +219,7 @@ class RecreatedTopics:
         return stale
 
     def _parts(self, batch: ProducerBatch, plan: _Plan | KafkaError | None) -> list[tuple[Target, ProducerBatch]]:
-        """The batches that a batch is put into the queues as, each with its partition or why it fails."""
+        """Return the batches that replace a batch, each with its partition or the reason why it fails."""
         if isinstance(plan, KafkaError):
             return [(plan, batch)]
         _keep(batch, plan)
@@ -233,7 +234,7 @@ class RecreatedTopics:
 
 
 def _part(batch: ProducerBatch, target: Target, records: EncodedRecords) -> ProducerBatch:
-    """Some records of a batch, as one of their own."""
+    """Return some records of a batch as a separate batch."""
     place = batch.topic_partition
     if isinstance(target, int):
         place = TopicPartition(place.topic, target)
@@ -244,30 +245,30 @@ def _part(batch: ProducerBatch, target: Target, records: EncodedRecords) -> Prod
 
 
 def _keep(batch: ProducerBatch, plan: _Plan | KafkaError | None) -> None:
-    """Have a batch hold what it was encoded as, as its builder has given that away."""
+    """Store a batch's encoded bytes in it, because its builder no longer has them."""
     if isinstance(plan, _Plan) and batch.builder is not None:
         batch.keep(plan.data)
 
 
 def _may_be_in(batch: ProducerBatch, topic_id: UUID | None) -> bool:
-    """Whether a batch may be in the log of a topic, so that a broker would know it by its sequence numbers."""
+    """Return whether a batch may be in the log of a topic, so that a broker would know it by its sequence numbers."""
     return batch.base_sequence >= 0 and bool(batch.doubts & {None, topic_id})
 
 
 def _size(batch: ProducerBatch) -> int:
-    """Bytes of a batch, about."""
+    """Return the approximate size of a batch in bytes."""
     return len(batch.data) if batch.data is not None else batch.builder.size_in_bytes if batch.builder else 0
 
 
 class PartitionChoice:
-    """Chooses partitions as `RecordAppender` does, for records that are encoded already. In any thread.
+    """Chooses partitions like `RecordAppender`, for records that are already encoded. Thread-safe.
 
     Arguments:
-        pick: the user's partitioner; None for the default rule.
-        ignore_keys: whether the default rule takes no notice of keys.
-        cluster: gives the metadata that the user's partitioner may ask.
+        pick: the user's partitioner; None for the default partitioner.
+        ignore_keys: whether the default partitioner ignores keys.
+        cluster: returns the metadata for the user's partitioner.
         rng: chooses partitions for records without a key.
-        name: of the user's partitioner, for texts.
+        name: name of the user's partitioner, for messages.
     """
 
     def __init__(
@@ -279,7 +280,7 @@ class PartitionChoice:
         name: str = "the default rule",
     ) -> None:
         self.is_users = pick is not None
-        """Whether code of the user's is called."""
+        """Whether partitions are chosen by the user's code."""
         self.name = name
         self._pick = pick
         self._ignore_keys = ignore_keys
@@ -289,17 +290,17 @@ class PartitionChoice:
     def targets(
         self, place: TopicPartition, columns: Columns, named: bytearray, partitions: int, available: Sequence[int]
     ) -> list[Target]:
-        """Where each record of a batch goes.
+        """Return the new partition of each record of a batch.
 
-        A record whose partition the caller named stays there. So does one without a key, as long as the partition
+        Records stay in their partition if the caller chose it. So do records without a key, as long as the partition
         exists.
 
         Arguments:
-            place: where the records were to go.
+            place: the records' partition so far.
             columns: the records.
-            named: for each, whether the caller named the partition.
-            partitions: how many the topic has now.
-            available: those that have a leader.
+            named: for each record, whether the caller chose the partition.
+            partitions: number of partitions of the new topic.
+            available: the partitions that have a leader.
         """
         exists = place.partition < partitions
         keyless: Target = place.partition if exists else self._rng.choice(available or range(partitions))
@@ -321,7 +322,7 @@ class PartitionChoice:
     def _picked(
         self, pick: Pick, place: TopicPartition, key: bytes | None, value: bytes | None, partitions: int
     ) -> Target:
-        """What the user's partitioner says, which gets the bytes of key and value in place of what `send` was given."""
+        """Call the user's partitioner with the bytes of key and value, because the arguments of `send` are gone."""
         try:
             picked = pick(place.topic, key, key, value, value, self._cluster())
             return checked_partition(place.topic, picked, partitions, "the partitioner's choice")
@@ -337,7 +338,7 @@ class PartitionChoice:
 
 
 def no_such_partition(place: TopicPartition, partitions: int) -> AssertedArgumentError:
-    """The error of a record whose partition the caller named."""
+    """Return the error of a record whose partition, chosen by the caller, no longer exists."""
     return AssertedArgumentError(
         f"topic {place.topic!r} was deleted and recreated: it has partitions 0 to {partitions - 1} now, but partition "
         f"is {place.partition}"

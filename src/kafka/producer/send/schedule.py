@@ -27,8 +27,8 @@ class BrokerQueue:
     """The sender's view of one broker.
 
     Arguments:
-        node_id: the broker.
-        attempts: how tries to connect to it go.
+        node_id: id of the broker.
+        attempts: the connection attempts.
     """
 
     __slots__ = (
@@ -45,26 +45,26 @@ class BrokerQueue:
     def __init__(self, node_id: int, attempts: Attempts) -> None:
         self.node_id = node_id
         self.attempts = attempts
-        """Attempts to connect; reset when one succeeds."""
+        """Connection attempts; reset when one succeeds."""
         self.ready: dict[PartitionQueue, None] = {}
         """Queues with something to send to this broker now, longest waiting first."""
         self.in_flight = 0
         self.compressing: asyncio.Task[None] | None = None
-        """Compresses the next batches; nothing is sent meanwhile, so that the order of batches is kept."""
+        """Compresses the next batches. Nothing is sent meanwhile, so that batches stay in order."""
         self.compressing_for: frozenset[PartitionQueue] = frozenset()
-        """The queues whose next batches may be among what is being compressed."""
+        """The queues whose next batches may be among those being compressed."""
         self.connecting: asyncio.Task[None] | None = None
         self.blocked_until = 0.0
-        """No connecting or sending before this time on the loop's clock."""
+        """Time on the loop's clock before which the sender neither connects nor sends."""
 
 
 class PartitionAvailability:
     """Marks the partitions of brokers that have accepted nothing for too long. On the loop.
 
     Arguments:
-        buffer: has the topics, which are told what to avoid.
-        leader_of: gives the broker that leads a partition.
-        timeout: how long a broker may take nothing, in seconds; 0: for ever.
+        buffer: contains the topics, and which of their partitions to avoid.
+        leader_of: returns the leader of a partition.
+        timeout: seconds without a request after which a broker's partitions are avoided; 0: never.
     """
 
     def __init__(self, buffer: SharedQueues, leader_of: Callable[[TopicPartition], int | None], timeout: float) -> None:
@@ -76,7 +76,7 @@ class PartitionAvailability:
         self._late: frozenset[int] = frozenset()
 
     def sent(self, broker: BrokerQueue) -> None:
-        """Note that a request was sent to a broker."""
+        """Record that a request was sent to a broker."""
         self._waiting_since.pop(broker.node_id, None)
 
     def look(self, brokers: Iterable[BrokerQueue], now: float) -> None:
@@ -116,7 +116,7 @@ class SenderOptions:
 
 
 def sender_options(connection: ConnectionOptions, options: ProducerOptions) -> SenderOptions:
-    """Return the options for sending, in the sender's units."""
+    """Convert the options for sending to the sender's units."""
     return SenderOptions(
         linger=options.linger_ms / 1000,
         delivery_timeout=options.delivery_timeout_ms / 1000,
@@ -131,7 +131,7 @@ class Readiness:
 
     Arguments:
         buffer: the unsent records.
-        idempotence: the producer's id; batches that are sent again may need new sequence numbers under it.
+        idempotence: the producer's id; retries may need new sequence numbers.
         options: limits and times.
     """
 
@@ -148,7 +148,7 @@ class Readiness:
         return when if when == math.inf or self._idempotence.may_write(queue.topic_partition) else math.inf
 
     def _due(self, queue: PartitionQueue, now: float) -> float:
-        """As `sendable_at`, without checking whether the partition may be written to."""
+        """Same as `sendable_at`, without checking whether the partition may be written to."""
         if queue.renumber and (queue.in_network or not self._idempotence.renumber(queue)):
             return math.inf
         if len(queue.in_network) >= (self._options.max_in_flight if queue.proven else 1):
@@ -159,7 +159,7 @@ class Readiness:
             return math.inf
         if queue.closed:
             return max(now, queue.backoff_until)
-        batch = queue.open  # another thread may put a new one in its place meanwhile
+        batch = queue.open  # another thread may replace it at any time
         if batch is None:
             return math.inf
         lingers = 0.0 if self._buffer.memory_is_short else self._options.linger
@@ -167,11 +167,11 @@ class Readiness:
 
 
 class Schedule:
-    """The times at which queues must be checked, with one timer of the loop for the earliest.
+    """The times at which queues must be checked, with one timer on the loop for the earliest.
 
     Arguments:
-        loop: gives the time and the timer.
-        due: called when the first time has come.
+        loop: provides the clock and the timer.
+        due: called at the earliest time.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, due: Callable[[], None]) -> None:

@@ -1,8 +1,8 @@
 """The sender: takes batches out of the queues and sends them to the partitions' leaders.
 
-Everything here runs on the producer's loop. `pump` is the one place where anything is set off: it is called when
-records have come, when an answer has, when the metadata have changed and when a time has come, and may be called at any
-time. A queue that cannot be sent from now is either on the schedule, or waits for something that calls `pump`.
+Everything here runs on the producer's loop. `pump` is the only place that starts anything. It is called for new
+records, responses, new metadata and timers, and may be called at any time. A queue that cannot be sent from now is
+either on the schedule, or waits for an event that calls `pump`.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ class Sender:
         cluster: metadata and connections.
         idempotence: the producer's id.
         outcomes: receives the results of batches.
-        produce: builds requests from batches and awaits the answers.
+        produce: builds requests from batches and awaits the responses.
         compressor: compresses outside the loop.
         statistics: counts requests and their contents.
         options: limits and times.
         backoff: pauses before another attempt.
-        topics: are notified of new metadata.
+        topics: notified of new metadata.
         choice: chooses partitions of topics that were recreated.
     """
 
@@ -99,7 +99,7 @@ class Sender:
         """Process everything that may have changed, and send what can be sent."""
         if self._stopped:
             return
-        if self._pumping:  # a connection was lost while it was written to, and its requests have failed
+        if self._pumping:  # a connection was lost during a write, and its requests have failed
             self._loop.call_soon(self.pump)
             return
         self._pumping = True
@@ -142,7 +142,7 @@ class Sender:
         self.pump()
 
     async def stop(self) -> None:
-        """Stop sending, and wait for no responses."""
+        """Stop sending, without waiting for responses."""
         self._stopped = True
         self._unsubscribe()
         self._schedule.stop()
@@ -155,10 +155,10 @@ class Sender:
         """Return the number of requests in flight."""
         return sum(broker.in_flight for broker in self._brokers.values())
 
-    # Which queue goes where
+    # Assigning queues to brokers
 
     def _consider(self, queue: PartitionQueue, now: float) -> None:
-        """Put a queue where it belongs now: into its leader's queue, on the schedule, or nowhere."""
+        """Put a queue where it belongs now: into its leader's ready queues, on the schedule, or nowhere."""
         when = self._readiness.sendable_at(queue, now)
         if when > now:
             if when < math.inf:
@@ -203,7 +203,7 @@ class Sender:
     # Sending
 
     def _serve(self, broker: BrokerQueue, now: float) -> None:
-        """Send what is ready for a broker, if there is a connection with room for requests."""
+        """Send the ready batches of a broker, if there is a connection with room for requests."""
         if now < broker.blocked_until:
             self._schedule.add(broker.blocked_until, None)
             return
@@ -226,7 +226,7 @@ class Sender:
         """Compress the next batches of a broker without blocking the loop."""
         try:
             await self._compressor.compress(builders)
-        except Exception:  # shows again, and fails the batch, when it is encoded
+        except Exception:  # raised again when the batch is encoded, which then fails
             log.exception("compressing for broker %d", broker.node_id)
         finally:
             broker.compressing, broker.compressing_for = None, frozenset()
@@ -242,7 +242,7 @@ class Sender:
         try:
             self._produce.post(connection, batches, settle)
         except KafkaError as error:
-            # Not at once: brokers are being looked at. The traceback would keep the batches alive.
+            # Deferred, because the caller iterates over brokers. The traceback would keep the batches alive.
             self._loop.call_soon(settle, None, error.with_traceback(None), 0)
         except Exception as error:
             log.exception("sending to broker %d", broker.node_id)
@@ -261,7 +261,7 @@ class Sender:
             return
         broker.in_flight -= 1
         now = self._loop.time()
-        if throttle_ms > 0:  # KIP-219: the broker answers at once and expects no request for this time
+        if throttle_ms > 0:  # KIP-219: the broker responds at once and expects no request during this time
             broker.blocked_until = max(broker.blocked_until, now + throttle_ms / 1000)
         if answers is not None:
             self._statistics.answered(max(throttle_ms, 0), now)
@@ -308,7 +308,7 @@ class Sender:
                 self._outcomes.fail(queue, batch, error)
 
     def _refuse_everything(self) -> None:
-        """Fail all records and accept no more, because the producer may not send at all."""
+        """Fail all records and accept no more, because the producer is not allowed to send at all."""
         error = self._idempotence.error or KafkaError("the cluster gives no producer id")
         self._buffer.refuse(error)
         self._fail_waiting(list(self._buffer.queues()), error)

@@ -30,13 +30,13 @@ from kafka.errors import (
 
 
 class TransactionIdentity(NamedTuple):
-    """A transaction, as another process can end it: plain values, which can be written down.
+    """The identity of a transaction, by which other processes can end it: plain values that can be stored.
 
     Arguments:
-        transactional_id: of the producer.
-        producer_id, producer_epoch: that the coordinator gave to the producer.
-        transaction_version: 1, or 2 where every transaction has an epoch of its own (KIP-890). It belongs to the
-            transaction: what was begun as one cannot be ended as the other.
+        transactional_id: the producer's transactional id.
+        producer_id, producer_epoch: id and epoch that the coordinator assigned to the producer.
+        transaction_version: 1, or 2 if every transaction has a new epoch (KIP-890). A transaction must be ended in the
+            version in which it was begun.
     """
 
     transactional_id: str
@@ -46,7 +46,7 @@ class TransactionIdentity(NamedTuple):
 
 
 class TransactionState(enum.Enum):
-    """Where a transactional producer stands."""
+    """The state of a transactional producer."""
 
     UNINITIALIZED = "the producer has no id yet"
     INITIALIZING = "an id is being asked for, and what an earlier producer left open is being aborted"
@@ -82,7 +82,7 @@ CALLS: dict[str, frozenset[TransactionState]] = {
     "commit_transaction": frozenset({_OPEN, _PREPARED}),
     "abort_transaction": frozenset({_OPEN, _PREPARED, _FAILED}),
 }
-"""The states that allow each call; a repeated call after an interruption finds the state that the first one led to."""
+"""The states that allow each call. A call repeated after an interruption finds the state that the first one led to."""
 
 _WHAT_TO_DO = {
     _UNINITIALIZED: "call init_transactions() first",
@@ -95,31 +95,31 @@ _WHAT_TO_DO = {
 }
 
 MAY_SEND = frozenset({_OPEN, _PREPARED, _COMMITTING})
-"""States in which records of the transaction may be on their way; only `OPEN` takes new ones."""
+"""States in which records of the transaction may be in flight; only `OPEN` accepts new ones."""
 
 
 class TransactionStateMachine:
-    """Holds the state, and why it is `FAILED` or `FATAL`; `move` is the only way to change it."""
+    """Holds the state, and the reason for `FAILED` or `FATAL`. Only `move` changes the state."""
 
     def __init__(self) -> None:
         self._state = TransactionState.UNINITIALIZED
         self.error: KafkaError | None = None
-        """What made the transaction fail, or the producer unusable."""
+        """Why the transaction has failed, or why the producer is unusable."""
 
     @property
     def state(self) -> TransactionState:
-        """The present state; may be read from any thread."""
+        """The current state; any thread may read it."""
         return self._state
 
     def move(self, new: TransactionState, error: KafkaError | None = None) -> None:
-        """Go over to ``new``; raises `IllegalStateError` where the table has no such move."""
+        """Change to the state ``new``; raises `IllegalStateError` if the table has no such transition."""
         if new not in TRANSITIONS[self._state]:
             raise IllegalStateError(f"a transactional producer cannot go from {self._state.name} to {new.name}")
         self._state = new
         self.error = error
 
     def check(self, call: str) -> None:
-        """Raise what `refusal` gives."""
+        """Raise the error that `refusal` returns, if any."""
         refusal = self.refusal(call)
         if refusal is not None:
             raise refusal
@@ -127,8 +127,8 @@ class TransactionStateMachine:
     def refusal(self, call: str) -> KafkaError | None:
         """Return why a call is not allowed now, or None if it is.
 
-        This is a `TransactionAbortableError` if the transaction has to be aborted, or the error that made the producer
-        unusable. Otherwise, it is an `IllegalStateError` that names the state and the call to make.
+        If the transaction must be aborted, this is a `TransactionAbortableError`. If the producer is unusable, it is
+        the error that made it so. Otherwise, it is an `IllegalStateError` that names the state and the call to make.
         """
         if self._state in CALLS[call]:
             return None
@@ -146,27 +146,27 @@ class TransactionStateMachine:
         return IllegalStateError(f"{call}() is not possible now: {self._state.value} ({self._state.name}); {what}")
 
     def abortable(self) -> TransactionAbortableError:
-        """The error of a transaction that has failed."""
+        """Return the error for calls in a failed transaction."""
         error = TransactionAbortableError(f"the transaction has failed and must be aborted: {self.error}")
         error.__cause__ = self.error
         return error
 
 
 def _again(error: KafkaError) -> KafkaError:
-    """Copy an error, because raising it keeps the frames that it was raised in alive."""
+    """Copy an error, because the traceback of a raised error keeps its frames alive."""
     made = type(error)(*error.args)
     made.__cause__ = error.__cause__
     return made
 
 
 Step = Literal["init", "add", "commit", "abort", "epoch"]
-"""What was asked of the coordinator: an id; to add partitions or offsets; to end the transaction; another epoch."""
+"""Requests to the coordinator: request an id, add partitions or offsets, end the transaction, request a new epoch."""
 
 _FENCED = (ProducerFencedError, InvalidProducerEpochError)
 _NO_ADDING = (TransactionalIdAuthorizationFailedError, InvalidTxnStateError)
 _NO_COMMIT_BUT_ABORT = (
     InvalidProducerIdMappingError,
-    InvalidTxnStateError,  # of version 2 it has timed out, and the coordinator takes an abort
+    InvalidTxnStateError,  # a transaction of version 2 has timed out, and the coordinator accepts an abort
     TransactionAbortableError,
     UnknownProducerIdError,
 )
@@ -179,7 +179,7 @@ _NO_PRODUCING = (
 
 
 def failure_of(error: KafkaError, step: Step) -> tuple[KafkaError, bool]:
-    """The error to tell, and whether the producer cannot go on."""
+    """Return the error to raise, and whether the producer is unusable."""
     if isinstance(error, _FENCED):
         return _fenced(error), True
     if step == "init":
@@ -194,9 +194,10 @@ def failure_of(error: KafkaError, step: Step) -> tuple[KafkaError, bool]:
 
 
 def fatal_in_a_batch(error: KafkaError) -> KafkaError | None:
-    """The error to tell, if one of a batch is such that the producer cannot go on.
+    """Return the error to raise if a batch's error makes the producer unusable, otherwise None.
 
-    A broker's INVALID_PRODUCER_EPOCH is not: the transaction may have timed out, which the coordinator knows (KIP-588).
+    A broker's INVALID_PRODUCER_EPOCH does not: the transaction may have timed out, which the coordinator knows
+    (KIP-588).
     """
     if isinstance(error, ProducerFencedError):
         return _fenced(error)

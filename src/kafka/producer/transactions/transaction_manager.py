@@ -1,9 +1,9 @@
 """The transactions of one producer: its calls, and how failures affect the open transaction.
 
 A call starts a task and waits for it. If the call is interrupted or times out, the task continues, and repeating the
-call goes on waiting: whether a transaction is committed does not depend on its waiters. `FAILED` and how to recover
-follow Kafka's Java client, with one exception. If the Java client gives up although the coordinator allows the producer
-to go on (a transaction of version 2 that has timed out), the transaction can be aborted here.
+call resumes waiting: whether a transaction is committed does not depend on its waiters. `FAILED` and how to recover
+follow Kafka's Java client, with one exception. If a transaction of version 2 has timed out, the Java client gives up
+although the coordinator allows the producer to continue; here, the transaction can be aborted.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from kafka.structs import ConsumerGroupMetadata, TopicPartition
 log = logging.getLogger(__name__)
 
 _ID_IS_LOST = (InvalidProducerIdMappingError, UnknownProducerIdError)
-"""The coordinator has forgotten the id: there is nothing to end, and a new id is needed."""
+"""Errors after which the coordinator does not know the id any more: there is nothing to end, and a new id is needed."""
 
 _MEASURED = {
     "init_transactions": "txn-init",
@@ -54,12 +54,12 @@ _MEASURED = {
     "commit_transaction": "txn-commit",
     "abort_transaction": "txn-abort",
 }
-"""The calls, and the names of their metrics."""
+"""Names of the calls' metrics."""
 
 
 @dataclass(slots=True)
 class _Operation:
-    """A call that is under way."""
+    """A call in progress."""
 
     call: str
     task: asyncio.Task[Any]
@@ -70,12 +70,12 @@ class TransactionManager:
 
     Arguments:
         transactional_id: the producer's name in the cluster.
-        requests: ask the coordinator.
-        buffer: takes records while a transaction is open, and only then.
+        requests: sends requests to the coordinator.
+        buffer: accepts records only while a transaction is open.
         idempotence: numbers batches under the id and epoch of the transaction.
         outcomes: reports failed batches.
-        max_block_s: how long a call waits, in seconds.
-        on_change: called when batches may be sent that could not before.
+        max_block_s: maximum wait of a call in seconds.
+        on_change: called when batches may be sent that could not be sent before.
         on_called: receives the name of a successful call and its duration in seconds.
     """
 
@@ -106,11 +106,13 @@ class TransactionManager:
         self._operation: _Operation | None = None
         self._offsets: asyncio.Task[None] | None = None
         self._needs_epoch = False
-        """Batches with sequence numbers have failed, so that those that come after them need a new epoch (KIP-360)."""
+        """Whether batches with sequence numbers have failed, so that later batches need a new epoch (KIP-360)."""
         self._topics_written: set[str] = set()
-        """The partitions of the open transaction."""
+        """Topics to which batches of the open transaction were written."""
         self._is_settled = False
-        """All of the transaction is known to be written: the coordinator, or the preparing program, decides now."""
+        """Whether all records are known to be written, so that only the coordinator or the preparing program
+        decides.
+        """
         idempotence.may_write = self._may_write
         outcomes.transactions = self
         self._refuse_records()
@@ -131,7 +133,7 @@ class TransactionManager:
         producer_id, epoch = self._idempotence.producer_id, self._idempotence.producer_epoch
         return TransactionIdentity(self.transactional_id, producer_id, epoch, self.version)
 
-    # Calls
+    # Calls of the program
 
     async def init(self) -> None:
         """Request an id and epoch: fences earlier producers of this name, and aborts their open transactions."""
@@ -164,7 +166,7 @@ class TransactionManager:
         await self._wait(self._offsets, "send_offsets_to_transaction")
 
     async def prepare(self) -> TransactionIdentity | None:
-        """Flush the transaction and accept no more; another process may end it by its identity. None if it is empty."""
+        """Flush the transaction and accept no more records. Return its identity, or None if it is empty."""
 
         def begin() -> Coroutine[Any, Any, TransactionIdentity | None]:
             self._machine.check("prepare_transaction")
@@ -197,7 +199,7 @@ class TransactionManager:
         await self._join("abort_transaction", begin)
 
     async def close(self) -> None:
-        """Abort an open transaction, or wait until one has ended; a prepared transaction is left as it is."""
+        """Abort an open transaction, or wait until one has ended. A prepared transaction stays open."""
         operation = self._operation
         try:
             if self.state in (TransactionState.OPEN, TransactionState.FAILED):
@@ -216,7 +218,7 @@ class TransactionManager:
             task.cancel()
         await asyncio.gather(*left, return_exceptions=True)
 
-    # What happens to batches
+    # Results of batches
 
     def batch_failed(self, batch: ProducerBatch, error: KafkaError) -> None:
         """Handle the failure of a batch of the transaction."""
@@ -225,11 +227,11 @@ class TransactionManager:
         self.record_failed(error)
 
     def batch_written(self, batch: ProducerBatch) -> None:
-        """Note that a batch of the transaction was written."""
+        """Record that a batch of the transaction was written."""
         self._topics_written.add(batch.topic_partition.topic)
 
     def topic_made_again(self, topic: str, partitions: int, waiting: bool, doubtful: bool) -> None:
-        """Handle the recreation of a topic: a transaction that wrote to it would be committed without those records."""
+        """Handle the recreation of a topic. A transaction that wrote to it fails, because those records are gone."""
         self._partitions.forget(topic, partitions)
         if doubtful or (topic in self._topics_written and (waiting or not self._is_settled)):
             self.record_failed(
@@ -251,7 +253,7 @@ class TransactionManager:
             self._loop.call_soon(self._abandon)
 
     def why_not_again(self) -> KafkaError | None:
-        """Return why a batch must not be retried; None if it may be."""
+        """Return why a batch must not be retried, or None if it may be."""
         if self.state in MAY_SEND:
             return None
         if self.state is TransactionState.FATAL:
@@ -312,9 +314,9 @@ class TransactionManager:
             if not isinstance(error, TransactionAbortedError):
                 self._take_failure(error)
             if self.state not in (TransactionState.FAILED, TransactionState.FATAL):
-                raise  # another caller aborts the transaction
+                raise  # another caller has aborted the transaction
             refusal = self._refusal()
-            raise refusal from refusal.__cause__  # what failed first, as in Java
+            raise refusal from refusal.__cause__  # the first failure, as in Java
         self._partitions.started, self._partitions.in_doubt = True, in_doubt
 
     async def _prepare(self) -> TransactionIdentity | None:
@@ -363,7 +365,7 @@ class TransactionManager:
             self._move(TransactionState.FATAL, failure)
             if not commit:
                 raise failure from error
-            return  # it is committed; the next call says what is wrong
+            return  # the transaction is committed; the next call raises the error
         self._move(TransactionState.READY)
 
     def _is_over(self, error: KafkaError) -> bool:
@@ -373,14 +375,14 @@ class TransactionManager:
         return isinstance(error, _ID_IS_LOST)
 
     async def _next_epoch(self) -> None:
-        """Request a new epoch if needed, also before the first transaction of version 2 (KIP-360, KIP-890)."""
+        """Request a new epoch if necessary, and always before the first transaction of version 2 (KIP-360, KIP-890)."""
         version = self._requests.transaction_version()
         if self._needs_epoch or version > self.version:
             self._idempotence.grant(*await self._requests.init(self.identity))
             self._needs_epoch = False
         self.version = version
 
-    # Inside
+    # Internals
 
     def _take_failure(self, error: KafkaError, step: Step = "add") -> None:
         """Move to the state that an error of the coordinator requires."""
@@ -411,7 +413,7 @@ class TransactionManager:
         return refusal
 
     async def _join(self, call: str, begin: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
-        """Wait for an earlier call of this name that is still under way, or start one."""
+        """Wait for an earlier call of this name that is still in progress, or start one."""
         operation = self._operation
         if operation is None or operation.call != call or _has_failed(operation.task):
             operation = self._operation = _Operation(call, self._spawn(begin()))
@@ -446,7 +448,7 @@ class TransactionManager:
 
     def _spawn(self, coroutine: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         task = self._loop.create_task(coroutine)
-        task.add_done_callback(_has_failed)  # looked at also if every caller gave up
+        task.add_done_callback(_has_failed)  # retrieved even if every caller has given up
         return task
 
 

@@ -1,4 +1,4 @@
-"""Which partitions belong to the open transaction, and whether anything in it has to be ended."""
+"""Tracks the partitions of the open transaction, and whether anything in it must be ended."""
 
 from __future__ import annotations
 
@@ -17,23 +17,24 @@ from kafka.structs import TopicPartition
 log = logging.getLogger(__name__)
 
 _SOON_S = 0.1
-"""For how long after its end a transaction may be unfinished; who begins the next one later need not ask."""
+"""How long after its end a transaction may be incomplete; after that, the next one can begin without asking."""
 _PATIENCE_S = 1.0
-"""How long to ask; after that the leaders wait for the coordinator."""
+"""Maximum time to ask; after that, the partition leaders wait for the coordinator."""
 _FIRST_MS, _LAST_MS = 1, 20
 
 
 class PreviousTransaction:
-    """Asks the coordinator whether the previous transaction is complete, in version 2 of transactions. On the loop.
+    """Asks the coordinator whether the previous transaction is complete, in transaction version 2. On the loop.
 
-    EndTxn is answered when the end is decided; the markers are written afterwards, within some milliseconds. If the
+    The coordinator answers EndTxn when the outcome is decided, and writes the markers some milliseconds later. If the
     next transaction writes before that, the leader holds the records, and asks the coordinator again after 20 ms
-    (`add.partitions.to.txn.retry.backoff.ms`), ten times as long as a transaction may take. So a producer that begins
-    the next one immediately asks the coordinator itself, while its caller sends, and writes once the answer is yes.
+    (`add.partitions.to.txn.retry.backoff.ms`), ten times as long as a transaction may take. To avoid that delay, a
+    producer that begins the next transaction immediately asks the coordinator itself, while its caller sends, and
+    writes once the previous one is complete.
 
     Arguments:
-        requests: ask the coordinator.
-        on_complete: called when the answer is there, or when it is no longer waited for.
+        requests: sends requests to the coordinator.
+        on_complete: called when the transaction is complete, or the wait is given up.
     """
 
     def __init__(self, requests: TransactionRequests, on_complete: Callable[[], object]) -> None:
@@ -43,26 +44,26 @@ class PreviousTransaction:
         self._backoff = Backoff(_FIRST_MS, _LAST_MS)
         self._ended_at = -math.inf
         self._is_refused = False
-        """The coordinator does not tell this producer."""
+        """Whether the coordinator refuses to tell this producer."""
         self.task: asyncio.Task[None] | None = None
 
     @property
     def pending(self) -> bool:
-        """Whether the transaction before may be unfinished."""
+        """Whether the previous transaction may be incomplete."""
         return self.task is not None and not self.task.done()
 
     def ended(self) -> None:
-        """The coordinator has decided the end of a transaction."""
+        """Record that the coordinator has decided the outcome of a transaction."""
         self._ended_at = self._loop.time()
 
     def begin(self) -> None:
-        """The next one begins: ask, if the end of the last one is so fresh that it matters."""
+        """Handle the beginning of the next transaction: start asking if the last one ended only just now."""
         if not self.pending and not self._is_refused and self._loop.time() < self._ended_at + _SOON_S:
             self.task = self._loop.create_task(self._ask())
             self.task.add_done_callback(lambda task: None if task.cancelled() else self._on_complete())
 
     async def wait(self) -> None:
-        """Wait until it is complete, or was asked for long enough."""
+        """Wait until the previous transaction is complete, for a limited time."""
         if self.task is not None:
             await asyncio.wait({self.task})
 
@@ -88,13 +89,13 @@ class PartitionsListener(Protocol):
         """The open transaction."""
 
     def may_send(self) -> bool:
-        """Whether partitions may still be added."""
+        """Return whether partitions may still be added."""
 
     def partitions_added(self) -> None:
-        """Called when more partitions may be written to."""
+        """Handle that more partitions may be written to."""
 
     def adding_failed(self, error: KafkaError) -> None:
-        """Called when the coordinator refuses to add partitions."""
+        """Handle the coordinator's refusal to add partitions."""
 
 
 class TransactionPartitions:
@@ -102,7 +103,7 @@ class TransactionPartitions:
 
     Arguments:
         requests: sends requests to the coordinator.
-        listener: the transaction, and what happens when partitions are added or refused.
+        listener: provides the transaction, and is notified when partitions are added or refused.
     """
 
     def __init__(self, requests: TransactionRequests, listener: PartitionsListener) -> None:
@@ -111,16 +112,16 @@ class TransactionPartitions:
         self._added: set[TopicPartition] = set()
         self._wanted: set[TopicPartition] = set()
         self._asked: set[TopicPartition] = set()
-        """What the request adds that is out."""
+        """The partitions in the pending request."""
         self._adding: asyncio.Task[None] | None = None
         self._before = PreviousTransaction(requests, listener.partitions_added)
         self.started = False
-        """The coordinator has the transaction: something was added."""
+        """Whether the coordinator knows the transaction, because something was added."""
         self.in_doubt = False
-        """Something may have been added, or may still be."""
+        """Whether something may have been added, or may still be."""
 
     def begin(self) -> None:
-        """A transaction begins: nothing is in it."""
+        """Begin an empty transaction."""
         self._added.clear()
         self._wanted.clear()
         self._asked = set()
@@ -129,24 +130,24 @@ class TransactionPartitions:
             self._before.begin()
 
     def forget(self, topic: str, partitions: int) -> None:
-        """Stop adding partitions that a recreated topic lacks: those with a number of `partitions` or higher."""
+        """Stop adding partitions that a recreated topic lacks: those numbered `partitions` or higher."""
         for places in (self._wanted, self._asked, self._added):
             places -= {place for place in places if place.topic == topic and place.partition >= partitions}
 
     def ended(self) -> None:
-        """The coordinator has decided the end of the transaction."""
+        """Record that the coordinator has decided the outcome of the transaction."""
         self._before.ended()
 
     async def ready(self) -> None:
-        """Wait until the coordinator takes something into this transaction, or refuses it for a reason of its own."""
+        """Wait until the coordinator accepts additions to this transaction, or refuses them for an unrelated reason."""
         await self._before.wait()
 
     def may_write(self, partition: TopicPartition) -> bool:
-        """Whether a partition may be written to now; if not, it is added."""
+        """Return whether a partition may be written to now; if not, start adding it."""
         if self._listener.identity.transaction_version >= 2:
             if self._before.pending:
                 return False
-            self.in_doubt = True  # the first batch adds it
+            self.in_doubt = True  # the first batch adds the partition
             return True
         if partition in self._added:
             return True
@@ -162,11 +163,11 @@ class TransactionPartitions:
             await asyncio.wait({self._adding})
 
     def tasks(self) -> list[asyncio.Task[None]]:
-        """What goes on: to be cancelled and awaited."""
+        """Return the running tasks, to be cancelled and awaited."""
         return [task for task in (self._adding, self._before.task) if task is not None]
 
     async def _add(self) -> None:
-        """Add what is wanted, and what comes meanwhile."""
+        """Add the requested partitions, including those requested in the meantime."""
         while self._wanted and self._listener.may_send():
             self._asked, self._wanted = self._wanted, set()
             self.in_doubt = True

@@ -1,9 +1,9 @@
 """The requests of a transaction, each retried until it is decided (KIP-98, KIP-360, KIP-447, KIP-890).
 
-In version 1 of transactions a partition is added (AddPartitionsToTxn) before it is written to, a group
-(AddOffsetsToTxn) before offsets are stored, and the epoch stays. In version 2 Produce and TxnOffsetCommit add what they
-write to, and EndTxn gives a new epoch, so that nothing late can get into the next transaction. The versions of these
-APIs tell a broker which one a client means.
+In transaction version 1, a partition is added (AddPartitionsToTxn) before it is written to, a group (AddOffsetsToTxn)
+before offsets are stored, and the epoch stays the same. In version 2, Produce and TxnOffsetCommit add the partitions
+and groups that they write to, and EndTxn returns a new epoch, so that nothing late can get into the next transaction.
+The versions of these APIs tell a broker which transaction version a client uses.
 """
 
 from __future__ import annotations
@@ -63,18 +63,18 @@ GoOn = Callable[[], bool]
 
 
 def always() -> bool:
-    """As `GoOn`: until it is decided."""
+    """Return True; as `GoOn`, it never stops a request."""
     return True
 
 
 class TransactionRequests:
     """Sends requests to the coordinator of one transactional id. On the loop.
 
-    Each call ends with an answer or raises what is not to be tried again; time is bounded by who awaits it.
+    Each call returns the response or raises an error that is not retriable. Callers limit the time.
 
     Arguments:
         cluster: finds the coordinators and sends to them.
-        transactional_id: whose transactions.
+        transactional_id: the producer's transactional id.
         timeout_ms: how long a transaction may take before the coordinator aborts it.
         backoff: pauses between attempts.
     """
@@ -91,16 +91,17 @@ class TransactionRequests:
         """The last error of any request."""
 
     def transaction_version(self) -> int:
-        """The cluster's current version of transactions: 1 or 2."""
+        """The cluster's current transaction version: 1 or 2."""
         return 2 if self._cluster.feature_level(FEATURE) >= 2 else 1
 
     async def init(self, present: TransactionIdentity | None = None) -> tuple[int, int]:
-        """Request a producer id and epoch; aborts the open transaction of an earlier producer of this name.
+        """Request a producer id and epoch; aborts the open transaction of an earlier producer with this id.
 
         Arguments:
-            present: what this producer has, to get the next epoch (KIP-360); None: fence every other producer.
+            present: this producer's current identity, to get the next epoch (KIP-360); None: fence every other
+                producer.
 
-        Raises `ProducerFencedError` where another producer has taken over since.
+        Raises `ProducerFencedError` if another producer has taken over since.
         """
         request = InitProducerIdRequest(
             transactional_id=self._transactional_id, transaction_timeout_ms=self._timeout_ms
@@ -127,9 +128,9 @@ class TransactionRequests:
         """Add partitions to a transaction of version 1. Raises the first error of a partition.
 
         Arguments:
-            transaction: which.
-            partitions: what to add. They may become fewer meanwhile, as their topic is deleted.
-            go_on: False ends it, see `GoOn`.
+            transaction: the transaction's identity.
+            partitions: the partitions to add. Some may disappear in the meantime, if their topic is deleted.
+            go_on: stops the request when it returns False, see `GoOn`.
         """
 
         async def ask() -> None:
@@ -164,7 +165,8 @@ class TransactionRequests:
     ) -> None:
         """Store offsets of a group with a transaction.
 
-        Raises `CommitFailedError` where the group has rebalanced since, so that the partitions may be another member's.
+        Raises `CommitFailedError` if the group has rebalanced since, so that the partitions may belong to another
+        member.
         """
         group_id = str(group.group_id)
         request = _offsets_request(transaction, group, offsets)
@@ -193,9 +195,9 @@ class TransactionRequests:
             ) from error
 
     async def end(self, transaction: TransactionIdentity, commit: bool) -> tuple[int, int]:
-        """Commit or abort a transaction; returns the producer id and epoch of the next one.
+        """Commit or abort a transaction; return the producer id and epoch of the next one.
 
-        The same may be asked again, from anywhere, as long as the next transaction has not begun.
+        The same call may be repeated from any process, as long as the next transaction has not begun.
         """
         request = EndTxnRequest(
             transactional_id=transaction.transactional_id,
@@ -248,7 +250,7 @@ class TransactionRequests:
     ) -> T:
         """Send a request to a coordinator, retrying until it succeeds or fails with an error that is not retriable.
 
-        Raises `TransactionAbortedError` where it is not to go on.
+        Raises `TransactionAbortedError` when `go_on` returns False.
         """
         attempts = self._retries.attempts(f"{api} of transactional id {self._transactional_id!r}")
         concurrent = 0
@@ -306,10 +308,10 @@ def _is_member(group: ConsumerGroupMetadata) -> bool:
 
 
 def _check_partitions(answers: Iterable[tuple[str, int]]) -> None:
-    """Raise the first error; a partition that was left out because of another one is no reason.
+    """Raise the first error; ignore partitions that were only rejected because of another one.
 
     Arguments:
-        answers: what was asked, and the code of its error.
+        answers: names of the partitions, and their error codes.
     """
     left_out = ""
     for what, code in answers:

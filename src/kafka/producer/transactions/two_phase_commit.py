@@ -1,4 +1,4 @@
-"""Ends transactions that other processes have written: the second half of a two-phase commit."""
+"""Ends transactions that other processes have written: the second phase of a two-phase commit."""
 
 from __future__ import annotations
 
@@ -22,22 +22,23 @@ def end_transactions(
 ) -> Outcome:
     """Commit or abort transactions by their identities, from any process.
 
-    A producer has written them and returned their identities (`KafkaProducer.prepare_transaction`); it need not be
-    alive any more. The transactions are ended concurrently. Repeating the call succeeds again, also from another
-    process, as long as the producer's next transaction has not begun.
+    The identities come from `KafkaProducer.prepare_transaction`; the producers need not be running any more. The
+    transactions are ended concurrently. The call can be repeated, also from another process, as long as the producer's
+    next transaction has not begun.
 
     Arguments:
-        transactions: their identities; plain tuples will do.
+        transactions: their identities, also as plain tuples.
         commit: True commits, False aborts.
-        timeout_ms: how long to try.
+        timeout_ms: maximum wait in milliseconds.
         configs: options of a `KafkaAdminClient`, such as `bootstrap_servers`.
 
-    Returns the outcome of each: None if it was ended as requested, or the error. `ProducerFencedError`: a newer
-    producer of that name has started and aborted the open transaction, or the transaction was open for longer than
-    `transaction_timeout_ms`. `InvalidTxnStateError`: it had ended differently before (committed, aborted, timed out),
-    or nothing was ever written in it. `KafkaTimeoutError`: the outcome is unknown; call again.
+    Returns for each identity None if the transaction was ended as requested, otherwise the error.
+    `ProducerFencedError`: a newer producer of that name has started and aborted the open transaction, or the
+    transaction was open for longer than `transaction_timeout_ms`. `InvalidTxnStateError`: it had already ended
+    differently (committed, aborted, timed out), or nothing was ever written in it. `KafkaTimeoutError`: the outcome is
+    unknown; call again.
 
-    Raises `KafkaConfigurationError`, and `NoBrokersAvailable` if no server answers.
+    Raises `KafkaConfigurationError`, and `NoBrokersAvailable` if no server responds.
     """
     ending = end_transactions_async(transactions, commit=commit, timeout_ms=timeout_ms, **configs)
     return LoopThread.shared().run(ending)
@@ -46,7 +47,7 @@ def end_transactions(
 async def end_transactions_async(
     transactions: Iterable[TransactionIdentity], *, commit: bool, timeout_ms: float = 60_000, **configs: Any
 ) -> Outcome:
-    """As `end_transactions`, on the event loop that it runs on."""
+    """End transactions like `end_transactions`, on the running event loop."""
     identities = [TransactionIdentity(*each) for each in transactions]
     config = parse_admin(configs)
     cluster = ClusterClient(config.connection, config.security)
@@ -65,7 +66,7 @@ async def end_all(
     timeout_ms: float,
     backoff: Backoff,
 ) -> Outcome:
-    """End transactions concurrently, through a cluster client that is started; see `end_transactions`."""
+    """End transactions concurrently, with a started cluster client; see `end_transactions`."""
 
     async def end(transaction: TransactionIdentity) -> KafkaError | None:
         requests = TransactionRequests(cluster, transaction.transactional_id, 0, backoff)
