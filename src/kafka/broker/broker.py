@@ -126,9 +126,8 @@ class Broker:
         return self._transactions or self._load_transactions()
 
     def _load_transactions(self) -> "TransactionCoordinator":
-        from kafka.broker.transactions.marker_writer import MarkerWriter
-        from kafka.broker.transactions.transaction_coordinator import TransactionCoordinator
-        from kafka.broker.transactions.transaction_journal import TransactionJournal
+        from kafka.broker.transactions.transaction_coordinator import MarkerWriter, TransactionCoordinator
+        from kafka.broker.transactions.transaction_metadata import TransactionJournal
 
         self._transactions = TransactionCoordinator(
             self.clock,

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kafka.broker.error_codes import ErrorCode, RequestFailed
+from kafka.broker.groups.classic_group import GroupState, JoinRequest, JoinResult, Protocol, SyncResult
 from kafka.broker.groups.consumer_journal import ConsumerGroupJournal
 from kafka.broker.groups.group_coordinator import GroupCoordinator
-from kafka.broker.groups.group_state import GroupState
-from kafka.broker.groups.member import JoinRequest, JoinResult, Protocol, SyncResult
 from kafka.broker.groups.offsets import CommittedOffset, OffsetJournal
 from kafka.broker.settings import BrokerSettings
 from unit.broker.clock import VirtualClock

@@ -17,8 +17,7 @@ from kafka.broker.log.producers import ProducerStates
 from kafka.broker.share.record_state import RecordState
 from kafka.broker.share.share_journal import ShareJournal
 from kafka.broker.share.share_partition import SharePartition
-from kafka.broker.transactions.marker_writer import MarkerWriter
-from kafka.broker.transactions.transaction_coordinator import Producer, TransactionCoordinator
+from kafka.broker.transactions.transaction_coordinator import MarkerWriter, Producer, TransactionCoordinator
 from kafka.broker.transactions.transaction_metadata import TransactionMetadata
 from kafka.consumer import AsyncKafkaConsumer
 from kafka.consumer._async.poll_loop import AsyncPollLoop

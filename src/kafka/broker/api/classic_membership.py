@@ -10,7 +10,7 @@ import asyncio
 
 from kafka.broker.broker import Broker, RequestContext
 from kafka.broker.error_codes import ErrorCode, RequestFailed
-from kafka.broker.groups.member import JoinRequest, JoinResult, Protocol, SyncResult
+from kafka.broker.groups.classic_group import JoinRequest, JoinResult, Protocol, SyncResult
 from kafka.wire import Message
 from kafka.wire.api.heartbeat import HeartbeatRequest, HeartbeatResponse
 from kafka.wire.api.join_group import JoinGroupRequest, JoinGroupResponse, JoinGroupResponseMember

@@ -16,8 +16,7 @@ from uuid import UUID
 from kafka.broker import allowed_operations
 from kafka.broker.broker import Broker, RequestContext
 from kafka.broker.error_codes import ErrorCode, RequestFailed
-from kafka.broker.groups.consumer_assignors import TopicPartition
-from kafka.broker.groups.consumer_group import LEAVE_STATIC_EPOCH, ConsumerGroup, ConsumerMember
+from kafka.broker.groups.consumer_group import LEAVE_STATIC_EPOCH, ConsumerGroup, ConsumerMember, TopicPartition
 from kafka.broker.groups.consumer_members import Heartbeat
 from kafka.wire.api import consumer_group_describe as describe
 from kafka.wire.api import consumer_group_heartbeat as heartbeat

@@ -12,8 +12,7 @@ import logging
 from kafka.broker import allowed_operations
 from kafka.broker.broker import Broker, RequestContext
 from kafka.broker.error_codes import ErrorCode, RequestFailed
-from kafka.broker.groups.classic_group import Group
-from kafka.broker.groups.group_state import GroupState
+from kafka.broker.groups.classic_group import Group, GroupState
 from kafka.errors import WireFormatError
 from kafka.wire.api.consumer_protocol import ConsumerProtocolSubscription
 from kafka.wire.api.delete_groups import DeletableGroupResult, DeleteGroupsRequest, DeleteGroupsResponse

@@ -25,8 +25,8 @@ from kafka.broker.broker import Broker, RequestContext
 from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.log.partition import PartitionLog
 from kafka.broker.share.record_state import AckType
+from kafka.broker.share.share_coordinator import FINAL_EPOCH, INITIAL_EPOCH, PartitionKey, ShareSession
 from kafka.broker.share.share_partition import Acknowledged, AcquireRequest
-from kafka.broker.share.share_sessions import FINAL_EPOCH, INITIAL_EPOCH, PartitionKey, ShareSession
 from kafka.wire import Message
 from kafka.wire.api.share_acknowledge import (
     PartitionData as AcknowledgedPartition,

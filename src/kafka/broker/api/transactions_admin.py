@@ -13,8 +13,7 @@ from kafka.broker.broker import Broker, RequestContext
 from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.log.batch_head import Marker
 from kafka.broker.topics import CONSUMER_OFFSETS, check_name
-from kafka.broker.transactions.transaction_metadata import TransactionMetadata
-from kafka.broker.transactions.transaction_state import OTHER_NAMES, TransactionState
+from kafka.broker.transactions.transaction_metadata import OTHER_NAMES, TransactionMetadata, TransactionState
 from kafka.wire.api.describe_producers import (
     DescribeProducersRequest,
     DescribeProducersResponse,

@@ -1,12 +1,185 @@
-"""One group: its members, its generation and the protocol they agreed on. `rebalance` decides what happens when."""
+"""A classic group: its members, its state, its generation, and the protocol that the members agreed on.
+
+`rebalance` decides who must rejoin, and when a rebalance ends.
+"""
 
 from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Final, NamedTuple
 
 from kafka.broker.clock import Timer
+from kafka.broker.error_codes import ErrorCode
 from kafka.broker.groups.consumer_group import ConsumerGroup
-from kafka.broker.groups.group_state import GroupState, StateMachine
-from kafka.broker.groups.member import JoinedMember, JoinRequest, Member
 from kafka.broker.groups.offsets import GroupOffsets, Offsets
+
+
+class Protocol(NamedTuple):
+    """An assignor that a member supports, with the member's subscription for it."""
+
+    name: str
+    metadata: bytes
+
+
+class JoinedMember(NamedTuple):
+    """A member as sent to the leader."""
+
+    member_id: str
+    group_instance_id: str | None
+    metadata: bytes
+
+
+class JoinResult(NamedTuple):
+    """The response to a JoinGroup."""
+
+    error: ErrorCode
+    member_id: str
+    generation_id: int = -1
+    protocol_type: str | None = None
+    protocol_name: str | None = None
+    leader: str = ""
+    members: Sequence[JoinedMember] = ()
+    skip_assignment: bool = False
+
+
+class SyncResult(NamedTuple):
+    """The response to a SyncGroup."""
+
+    error: ErrorCode
+    protocol_type: str | None = None
+    protocol_name: str | None = None
+    assignment: bytes = b""
+
+
+class JoinRequest(NamedTuple):
+    """The fields of a JoinGroup; times in milliseconds."""
+
+    group_id: str
+    member_id: str
+    group_instance_id: str | None
+    client_id: str
+    client_host: str
+    session_timeout_ms: int
+    rebalance_timeout_ms: int
+    protocol_type: str
+    protocols: tuple[Protocol, ...]
+    requires_known_member_id: bool
+    """From version 4 on a member without an id is assigned one first and then joins with it (KIP-394)."""
+    supports_skipping_assignment: bool
+    """From version 9 on a leader can be told to keep the assignment (KIP-814)."""
+
+
+@dataclass(slots=True, eq=False)
+class Member:
+    """A member; `deadline` is when its session ends unless it sends a request before."""
+
+    member_id: str
+    group_instance_id: str | None
+    client_id: str
+    client_host: str
+    session_timeout_ms: int
+    rebalance_timeout_ms: int
+    protocols: tuple[Protocol, ...]
+    assignment: bytes = b""
+    deadline: float = 0.0
+    timer: Timer | None = field(default=None, repr=False)
+    answer_join: Callable[[JoinResult], None] | None = field(default=None, repr=False)
+    answer_sync: Callable[[SyncResult], None] | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, request: JoinRequest, member_id: str) -> "Member":
+        """Create the member of a JoinGroup."""
+        return cls(
+            member_id,
+            request.group_instance_id,
+            request.client_id,
+            request.client_host,
+            request.session_timeout_ms,
+            request.rebalance_timeout_ms,
+            request.protocols,
+        )
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a response is pending: the member is alive and cannot send heartbeats meanwhile."""
+        return self.answer_join is not None or self.answer_sync is not None
+
+    def metadata(self, protocol_name: str | None) -> bytes:
+        """Return its subscription for a protocol."""
+        for protocol in self.protocols:
+            if protocol.name == protocol_name:
+                return protocol.metadata
+        return b""
+
+    def vote(self, candidates: set[str]) -> str:
+        """Return its preferred protocol among `candidates`, all of which it supports."""
+        return next(protocol.name for protocol in self.protocols if protocol.name in candidates)
+
+    def finish_join(self, result: JoinResult) -> None:
+        """Send the pending JoinGroup response, if any."""
+        answer, self.answer_join = self.answer_join, None
+        if answer is not None:
+            answer(result)
+
+    def finish_sync(self, result: SyncResult) -> None:
+        """Send the pending SyncGroup response, if any."""
+        answer, self.answer_sync = self.answer_sync, None
+        if answer is not None:
+            answer(result)
+
+
+class GroupState(Enum):
+    """A state of a classic group; the value is Kafka's name for it in requests and responses.
+
+        EMPTY ──────▶ PREPARING_REBALANCE ──────▶ COMPLETING_REBALANCE ──────▶ STABLE
+          ▲                │  ▲      ▲                     │                      │
+          └────────────────┘  │      └─────────────────────┘                      │
+           (no member joined) └───────────────────────────────────────────────────┘
+
+    Every state can become DEAD.
+    """
+
+    EMPTY = "Empty"
+    """No members; there may be committed offsets."""
+    PREPARING_REBALANCE = "PreparingRebalance"
+    """Members are asked to rejoin; the phase ends when all have joined or on timeout."""
+    COMPLETING_REBALANCE = "CompletingRebalance"
+    """All members have joined; the leader's assignment is pending."""
+    STABLE = "Stable"
+    """Each member has its assignment."""
+    DEAD = "Dead"
+    """Deleted."""
+
+
+_S = GroupState
+FOLLOWERS: Final[Mapping[GroupState, frozenset[GroupState]]] = {
+    _S.EMPTY: frozenset({_S.PREPARING_REBALANCE, _S.DEAD}),
+    _S.PREPARING_REBALANCE: frozenset({_S.COMPLETING_REBALANCE, _S.EMPTY, _S.DEAD}),
+    _S.COMPLETING_REBALANCE: frozenset({_S.STABLE, _S.PREPARING_REBALANCE, _S.DEAD}),
+    _S.STABLE: frozenset({_S.PREPARING_REBALANCE, _S.DEAD}),
+    _S.DEAD: frozenset(),
+}
+
+
+class StateMachine:
+    """The one place where a group's state changes."""
+
+    __slots__ = ("_state",)
+
+    def __init__(self) -> None:
+        self._state = GroupState.EMPTY
+
+    @property
+    def state(self) -> GroupState:
+        """The current state."""
+        return self._state
+
+    def move(self, target: GroupState) -> None:
+        """Change the state; a transition that is not in the table is a bug of the broker, not of a client."""
+        if target not in FOLLOWERS[self._state]:
+            raise RuntimeError(f"a group in state {self._state.value} cannot become {target.value}")
+        self._state = target
 
 
 class Group:

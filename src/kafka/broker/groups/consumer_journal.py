@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 from uuid import UUID
 
-from kafka.broker.groups.consumer_assignors import TopicPartition
-from kafka.broker.groups.consumer_group import Basis, ConsumerGroup, ConsumerMember
+from kafka.broker.groups.consumer_group import Basis, ConsumerGroup, ConsumerMember, TopicPartition
 from kafka.broker.log.entry_file import EntryFile
 
 _SMALLEST_REWRITE: Final = 1024 * 1024

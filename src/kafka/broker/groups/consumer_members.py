@@ -9,17 +9,17 @@ from uuid import UUID
 
 from kafka.broker.clock import Clock
 from kafka.broker.error_codes import ErrorCode, RequestFailed
-from kafka.broker.groups.classic_group import Group
-from kafka.broker.groups.consumer_assignors import ASSIGNORS, TopicPartition
+from kafka.broker.groups.classic_group import Group, GroupState
 from kafka.broker.groups.consumer_group import (
+    ASSIGNORS,
     LEAVE_STATIC_EPOCH,
     ConsumerGroup,
     ConsumerGroupState,
     ConsumerMember,
+    TopicPartition,
     check_regex,
 )
 from kafka.broker.groups.consumer_journal import ConsumerGroupJournal
-from kafka.broker.groups.group_state import GroupState
 
 log = logging.getLogger(__name__)
 

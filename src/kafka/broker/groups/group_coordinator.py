@@ -12,11 +12,9 @@ from collections.abc import Callable, Collection
 
 from kafka.broker.clock import Clock
 from kafka.broker.error_codes import ErrorCode, RequestFailed
-from kafka.broker.groups.classic_group import Group
+from kafka.broker.groups.classic_group import Group, GroupState, JoinRequest, JoinResult, Member, SyncResult
 from kafka.broker.groups.consumer_journal import ConsumerGroupJournal
 from kafka.broker.groups.consumer_members import ConsumerMembers, Topics
-from kafka.broker.groups.group_state import GroupState
-from kafka.broker.groups.member import JoinRequest, JoinResult, Member, SyncResult
 from kafka.broker.groups.offsets import OffsetJournal, Offsets, PartitionKey
 from kafka.broker.groups.rebalance import AnswerJoin, Rounds
 from kafka.broker.settings import BrokerSettings

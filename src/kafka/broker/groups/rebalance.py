@@ -10,9 +10,7 @@ from typing import Final
 
 from kafka.broker.clock import Clock
 from kafka.broker.error_codes import ErrorCode
-from kafka.broker.groups.classic_group import Group
-from kafka.broker.groups.group_state import GroupState
-from kafka.broker.groups.member import JoinRequest, JoinResult, Member, SyncResult
+from kafka.broker.groups.classic_group import Group, GroupState, JoinRequest, JoinResult, Member, SyncResult
 
 AnswerJoin = Callable[[JoinResult], None]
 

@@ -1,22 +1,65 @@
-"""The state of one transactional id, the steps from one state to the next, and who may end a transaction. Pure.
+"""The state of a transactional id, its transitions, which producer may end its transaction, and its journal.
 
 Counterpart: Kafka's TransactionMetadata.
 """
 
-from collections.abc import Collection
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from enum import Enum
+from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from kafka.broker.error_codes import ErrorCode, RequestFailed
-from kafka.broker.transactions.transaction_state import FOLLOWERS, PREPARED, TransactionState
+from kafka.broker.log.entry_file import EntryFile
 
-_S = TransactionState
 NOTHING: Final = -1
 """Stands for a missing producer id, epoch or time."""
 LARGEST_EPOCH: Final = 2**15 - 1
 """Used only to end a fenced producer's transaction; producers get at most the epoch before it."""
 
 TopicPartition: TypeAlias = tuple[str, int]
+_SMALLEST_REWRITE: Final = 1024 * 1024
+
+
+class TransactionState(Enum):
+    """A state of a transactional id; the value is Kafka's name for it in responses.
+
+        EMPTY ──▶ ONGOING ──▶ PREPARE_COMMIT ──▶ COMPLETE_COMMIT
+          │ ▲        ▲  │                            │
+          │ │        │  └────▶ PREPARE_ABORT ──▶ COMPLETE_ABORT
+          │ │        │            ▲                  │
+          └─│────────│────────────┤                  │
+            └────────┴────────────┴──────────────────┘
+
+    A new producer makes it EMPTY again; version 2 can also abort an empty transaction (KIP-890).
+    """
+
+    EMPTY = "Empty"
+    """No transaction since a producer has initialized the id."""
+    ONGOING = "Ongoing"
+    """A transaction is open."""
+    PREPARE_COMMIT = "PrepareCommit"
+    """The decision to commit is on disk; markers are still to be written."""
+    PREPARE_ABORT = "PrepareAbort"
+    """The same, for an abort."""
+    COMPLETE_COMMIT = "CompleteCommit"
+    """The transaction was committed, and all markers are written."""
+    COMPLETE_ABORT = "CompleteAbort"
+    """The same, for an abort."""
+
+
+_S = TransactionState
+FOLLOWERS: Final[Mapping[TransactionState, frozenset[TransactionState]]] = {
+    _S.EMPTY: frozenset({_S.EMPTY, _S.ONGOING, _S.PREPARE_ABORT}),
+    _S.ONGOING: frozenset({_S.ONGOING, _S.PREPARE_COMMIT, _S.PREPARE_ABORT}),
+    _S.PREPARE_COMMIT: frozenset({_S.COMPLETE_COMMIT}),
+    _S.PREPARE_ABORT: frozenset({_S.COMPLETE_ABORT}),
+    _S.COMPLETE_COMMIT: frozenset({_S.EMPTY, _S.ONGOING, _S.PREPARE_ABORT}),
+    _S.COMPLETE_ABORT: frozenset({_S.EMPTY, _S.ONGOING, _S.PREPARE_ABORT}),
+}
+PREPARED: Final = frozenset({_S.PREPARE_COMMIT, _S.PREPARE_ABORT})
+OTHER_NAMES: Final = frozenset({"Dead", "PrepareEpochFence"})
+"""Kafka's other states, which this broker never uses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,3 +247,59 @@ def _check_ended(known: TransactionMetadata, committed: bool) -> bool:
     if known.is_prepared:
         raise RequestFailed(_E.CONCURRENT_TRANSACTIONS)
     return False
+
+
+class TransactionJournal:
+    """The file of transactions in `path`: each entry is the new state of a transactional id, or its removal.
+
+    With `sync` each change is synced to disk before it takes effect. The file is rewritten when most of it is out of
+    date, and takes the place of Kafka's topic __transaction_state.
+    """
+
+    def __init__(self, path: Path, sync: bool) -> None:
+        self._file = EntryFile(path, sync, "transactional_id")
+
+    def load(self) -> dict[str, TransactionMetadata]:
+        """Open the file and return the state of each id; call it once, first."""
+        found: dict[str, TransactionMetadata] = {}
+        for entry in self._file.load():
+            if len(entry) == 1:
+                found.pop(entry["transactional_id"], None)
+            else:
+                found[entry["transactional_id"]] = _metadata(entry)
+        self._file.replace_if_damaged(map(_entry, found.values()))
+        return found
+
+    def write(self, metadata: TransactionMetadata) -> None:
+        """Append the new state of an id; if it raises OSError, the old state stays."""
+        self._file.append(_entry(metadata))
+
+    def forget(self, transactional_id: str) -> None:
+        """Append that an id is removed."""
+        self._file.append({"transactional_id": transactional_id})
+
+    @property
+    def is_wasteful(self) -> bool:
+        """Whether it has grown to a multiple of its size after the last rewrite."""
+        return self._file.is_wasteful(_SMALLEST_REWRITE)
+
+    def rewrite(self, known: Iterable[TransactionMetadata]) -> None:
+        """Replace the file with one that holds only these ids."""
+        self._file.rewrite(map(_entry, known))
+
+    def discard_unsynced(self) -> None:
+        """Discard what a machine failure could lose; do not use the journal afterwards."""
+        self._file.discard_unsynced()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+def _entry(metadata: TransactionMetadata) -> dict[str, Any]:
+    return {**asdict(metadata), "state": metadata.state.value, "partitions": sorted(metadata.partitions)}
+
+
+def _metadata(entry: Any) -> TransactionMetadata:
+    partitions = frozenset((topic, partition) for topic, partition in entry["partitions"])
+    return TransactionMetadata(**{**entry, "state": TransactionState(entry["state"]), "partitions": partitions})

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from kafka.broker.error_codes import ErrorCode
-from kafka.broker.groups.group_state import FOLLOWERS, GroupState, StateMachine
-from kafka.broker.groups.member import Protocol
+from kafka.broker.groups.classic_group import FOLLOWERS, GroupState, Protocol, StateMachine
 from unit.broker.grouped import GROUP, RANGE, STICKY, Harness
 
 pytestmark = pytest.mark.once

@@ -10,8 +10,7 @@ import pytest
 
 from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.groups import consumer_journal
-from kafka.broker.groups.consumer_assignors import assign_range, assign_uniform
-from kafka.broker.groups.consumer_group import ConsumerGroupState, ConsumerMember
+from kafka.broker.groups.consumer_group import ConsumerGroupState, ConsumerMember, assign_range, assign_uniform
 from kafka.broker.groups.consumer_members import Heartbeat
 from kafka.broker.log.entry_file import EntryFile
 from unit.broker.grouped import GROUP, Harness

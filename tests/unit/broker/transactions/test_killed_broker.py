@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from kafka.broker.error_codes import ErrorCode
-from kafka.broker.transactions.transaction_state import TransactionState
+from kafka.broker.transactions.transaction_metadata import TransactionState
 from unit.broker.transactional import PARTITIONS, TransactionalBroker
 
 pytestmark = pytest.mark.once

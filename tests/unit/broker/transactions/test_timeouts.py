@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kafka.broker.error_codes import ErrorCode
-from kafka.broker.transactions.transaction_state import TransactionState
+from kafka.broker.transactions.transaction_metadata import TransactionState
 from kafka.wire.api.create_topics import CreatableTopic, CreateTopicsRequest
 from kafka.wire.api.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from unit.broker.transactional import NAME, TOPIC, TransactionalBroker
