@@ -10,20 +10,20 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from kafka.broker.broker_settings import BrokerSettings
 from kafka.broker.clock import Clock
+from kafka.broker.disk_files import keep_damaged, replace_file
 from kafka.broker.fetch_sessions import FetchSessions
-from kafka.broker.log.files import keep_damaged, replace_file
-from kafka.broker.settings import BrokerSettings
-from kafka.broker.topics import TopicStore
+from kafka.broker.topic_store import TopicStore
 
 if TYPE_CHECKING:
+    from kafka.broker.client_metrics import ClientMetrics, Telemetry
     from kafka.broker.group_configs import GroupConfigs
     from kafka.broker.groups.group_coordinator import GroupCoordinator
-    from kafka.broker.groups.offsets import CommittedOffset
+    from kafka.broker.groups.group_offsets import CommittedOffset
     from kafka.broker.sasl.credentials import Credentials
     from kafka.broker.sasl.login import Login
     from kafka.broker.share.share_coordinator import ShareCoordinator
-    from kafka.broker.telemetry import ClientMetrics, Telemetry
     from kafka.broker.transactions.transaction_coordinator import TransactionCoordinator
 
 log = logging.getLogger(__name__)
@@ -106,7 +106,7 @@ class Broker:
         if self._groups is None:
             from kafka.broker.groups.consumer_journal import ConsumerGroupJournal
             from kafka.broker.groups.group_coordinator import GroupCoordinator
-            from kafka.broker.groups.offsets import OffsetJournal
+            from kafka.broker.groups.group_offsets import OffsetJournal
 
             journal = OffsetJournal(self._data_dir / "offsets.log", self.settings.fsync)
             self._groups = GroupCoordinator(
@@ -166,14 +166,14 @@ class Broker:
     @functools.cached_property
     def client_metrics(self) -> "ClientMetrics":
         """The subscriptions to client metrics."""
-        from kafka.broker.telemetry import ClientMetrics
+        from kafka.broker.client_metrics import ClientMetrics
 
         return ClientMetrics(self._data_dir / "client-metrics.json", self.settings)
 
     @functools.cached_property
     def telemetry(self) -> "Telemetry":
         """The clients that push metrics, and the metrics."""
-        from kafka.broker.telemetry import Telemetry
+        from kafka.broker.client_metrics import Telemetry
 
         return Telemetry(self.client_metrics, self.settings.telemetry_max_bytes, self.now_ms, self._new_id)
 

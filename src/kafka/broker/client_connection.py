@@ -15,7 +15,7 @@ from typing import Final, cast
 from kafka.broker.api import APIS, Answer, Api, Handler, LongPoll, NoAnswer
 from kafka.broker.broker import Broker, RequestContext
 from kafka.broker.clock import Timer
-from kafka.broker.descriptors import DescriptorReserve
+from kafka.broker.connection_listener import DescriptorReserve
 from kafka.broker.error_codes import ConnectionFault, ErrorCode, code_of
 from kafka.broker.faults import Action, Faults
 from kafka.broker.log.log_options import Buffer

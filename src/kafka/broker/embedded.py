@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from kafka._addresses import format_address
 from kafka._loop_services import run_on_new_loop
+from kafka.broker.broker_server import BrokerServer
+from kafka.broker.broker_settings import BrokerSettings
 from kafka.broker.faults import Faults
-from kafka.broker.server import BrokerServer
-from kafka.broker.settings import BrokerSettings
 from kafka.errors import IllegalStateError
 
 if TYPE_CHECKING:
-    from kafka.broker.telemetry import PushedMetrics
+    from kafka.broker.client_metrics import PushedMetrics
 
 
 class EmbeddedBroker:
@@ -28,8 +28,8 @@ class EmbeddedBroker:
     specified one.
 
     Arguments: `data_dir`, the folder for logs and offsets (None: a temporary folder, removed at the end); `host` and
-    `port` to listen on (0: a free port); `settings`, see `kafka.broker.settings.BrokerSettings`. An unknown setting
-    raises `KafkaConfigurationError`.
+    `port` to listen on (0: a free port); `settings`, see `kafka.broker.broker_settings.BrokerSettings`. An unknown
+    setting raises `KafkaConfigurationError`.
 
     With the setting `registry`, the broker also runs a schema registry with Confluent's HTTP API at `registry_url`, on
     the loopback interface and without logins. The registry keeps its data in the same folder.

@@ -9,9 +9,9 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
+from kafka.broker.broker_settings import BrokerSettings
 from kafka.broker.error_codes import ErrorCode
 from kafka.broker.named_configs import NamedConfigs
-from kafka.broker.settings import BrokerSettings
 from kafka.broker.topic_configs import ConfigType, TopicOption
 
 _BY_DURATION: Final = "by_duration:"

@@ -5,8 +5,8 @@ import logging
 from collections.abc import Mapping
 from pathlib import Path
 
+from kafka.broker.disk_files import keep_damaged, replace_file
 from kafka.broker.error_codes import ErrorCode, RequestFailed
-from kafka.broker.log.files import keep_damaged, replace_file
 from kafka.broker.topic_configs import TopicOption
 
 log = logging.getLogger(__name__)

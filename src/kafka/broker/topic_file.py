@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from kafka.broker.log.files import keep_damaged, replace_file, sync_folder
+from kafka.broker.disk_files import keep_damaged, replace_file, sync_folder
 
 log = logging.getLogger(__name__)
 

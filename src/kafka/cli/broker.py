@@ -16,8 +16,8 @@ from typing import Any
 import click
 
 from kafka import broker
+from kafka.broker.broker_settings import BrokerSettings
 from kafka.broker.registry.http_server import RegistryPortError
-from kafka.broker.settings import BrokerSettings
 from kafka.cli.common_options import ask_password, host_option, port_option
 from kafka.errors import IllegalStateError, KafkaConfigurationError
 

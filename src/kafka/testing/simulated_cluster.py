@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from random import Random
 
+from kafka.broker.broker_server import BrokerServer
+from kafka.broker.broker_settings import BrokerSettings
 from kafka.broker.clock import Timer
 from kafka.broker.faults import Faults
-from kafka.broker.groups.offsets import CommittedOffset
-from kafka.broker.server import BrokerServer
-from kafka.broker.settings import BrokerSettings
+from kafka.broker.groups.group_offsets import CommittedOffset
 from kafka.structs import TopicPartition
 from kafka.testing.ledger import CommitLedger, GroupPartition
 from kafka.testing.simulated_loop import SimulatedLoop

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka.broker.log.files import FilePool
+from kafka.broker.disk_files import FilePool
 from kafka.broker.log.log_options import LogOptions
 from kafka.broker.log.partition import PartitionLog
 

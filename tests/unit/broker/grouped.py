@@ -6,12 +6,12 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
+from kafka.broker.broker_settings import BrokerSettings
 from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.groups.classic_group import GroupState, JoinRequest, JoinResult, Protocol, SyncResult
 from kafka.broker.groups.consumer_journal import ConsumerGroupJournal
 from kafka.broker.groups.group_coordinator import GroupCoordinator
-from kafka.broker.groups.offsets import CommittedOffset, OffsetJournal
-from kafka.broker.settings import BrokerSettings
+from kafka.broker.groups.group_offsets import CommittedOffset, OffsetJournal
 from unit.broker.clock import VirtualClock
 
 GROUP = "g"

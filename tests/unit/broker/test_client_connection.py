@@ -14,10 +14,10 @@ import pytest
 
 from kafka.broker import EmbeddedBroker
 from kafka.broker.api import APIS, Api
+from kafka.broker.broker_server import BrokerServer
 from kafka.broker.client_connection import ClientConnection
 from kafka.broker.error_codes import ErrorCode
 from kafka.broker.error_responses import ERRORS, has_error
-from kafka.broker.server import BrokerServer
 from kafka.wire import request_class
 from kafka.wire.api.fetch import FetchRequest
 from kafka.wire.api.join_group import JoinGroupRequest, JoinGroupRequestProtocol

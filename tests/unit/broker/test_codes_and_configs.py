@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from kafka.broker.broker_settings import BrokerSettings
 from kafka.broker.error_codes import ErrorCode, RequestFailed
-from kafka.broker.settings import BrokerSettings
 from kafka.broker.topic_configs import TOPIC_OPTIONS, check_config, parse_settings
-from kafka.broker.topics import check_name
+from kafka.broker.topic_store import check_name
 from kafka.errors import KafkaConfigurationError, for_code
 
 OTHER_NAMES = {-1: "UNKNOWN", 10: "MESSAGE_SIZE_TOO_LARGE", 17: "INVALID_TOPIC", 39: "INVALID_REPLICATION_ASSIGNMENT"}

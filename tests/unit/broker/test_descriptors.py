@@ -6,8 +6,8 @@ import logging
 
 import pytest
 
-from kafka.broker import EmbeddedBroker, descriptors
-from kafka.broker.descriptors import DescriptorReserve
+from kafka.broker import EmbeddedBroker, connection_listener, disk_files
+from kafka.broker.connection_listener import DescriptorReserve
 from kafka.wire.api.metadata import MetadataRequest
 from unit.broker.wireclient import WireClient
 
@@ -22,12 +22,12 @@ def test_the_last_descriptors_are_not_for_connections(limit: int, most: int) -> 
 def test_log_files_have_half_of_the_descriptors_at_most(
     monkeypatch: pytest.MonkeyPatch, limit: int | None, most: int
 ) -> None:
-    monkeypatch.setattr(descriptors, "_soft_limit", lambda: limit)
-    assert descriptors.most_files(256) == most
+    monkeypatch.setattr(disk_files, "descriptor_limit", lambda: limit)
+    assert disk_files.most_files(256) == most
 
 
 def test_a_system_without_a_limit_keeps_no_reserve(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(descriptors, "_soft_limit", lambda: None)
+    monkeypatch.setattr(connection_listener, "descriptor_limit", lambda: None)
     assert DescriptorReserve().may_keep(2**20, 0.0)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kafka import KafkaAdminClient
-from kafka.broker import EmbeddedBroker, listener
+from kafka.broker import EmbeddedBroker, connection_listener
 
 pytestmark = pytest.mark.once
 
@@ -31,7 +31,7 @@ def test_a_loop_that_watches_no_listening_socket_accepts_by_itself(
         loops.append(loop)
         return loop
 
-    monkeypatch.setattr(listener, "_ACCEPTS_BY_HAND", False)
+    monkeypatch.setattr(connection_listener, "_ACCEPTS_BY_HAND", False)
     monkeypatch.setattr(asyncio, "new_event_loop", without_readers)
     monkeypatch.setattr(os, "dup", refused)
     with EmbeddedBroker(tmp_path) as broker, KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers) as admin:

@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 
 import pytest
 
-from kafka.broker.groups.offsets import CommittedOffset
-from kafka.broker.server import BrokerServer
-from kafka.broker.settings import BrokerSettings
+from kafka.broker.broker_server import BrokerServer
+from kafka.broker.broker_settings import BrokerSettings
+from kafka.broker.groups.group_offsets import CommittedOffset
 from kafka.wire import Request, Response
 from kafka.wire.api.fetch import FetchRequest
 from kafka.wire.api.join_group import JoinGroupRequest, JoinGroupRequestProtocol

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from kafka.broker import EmbeddedBroker, topics
+from kafka.broker import EmbeddedBroker, topic_store
+from kafka.broker.broker_settings import BrokerSettings
+from kafka.broker.disk_files import FilePool
 from kafka.broker.error_codes import ErrorCode, RequestFailed
-from kafka.broker.log.files import FilePool
 from kafka.broker.log.log_options import LogOptions
 from kafka.broker.log.partition import PartitionLog
-from kafka.broker.settings import BrokerSettings
-from kafka.broker.topics import Topic, TopicChanges, TopicStore
+from kafka.broker.topic_store import Topic, TopicChanges, TopicStore
 from kafka.record import BatchBuilder, decode_batches
 from kafka.wire.api.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from kafka.wire.api.create_topics import CreatableTopic, CreateTopicsRequest
@@ -245,7 +245,7 @@ def test_a_topic_stays_when_the_crash_comes_before_its_deletion_is_written(
 ) -> None:
     store = store_with(tmp_path, "kept", "stays")
     with monkeypatch.context() as patch:
-        patch.setattr(topics, "save", crash)
+        patch.setattr(topic_store, "save", crash)
         with pytest.raises(Crash):
             delete(store, "stays")
     store.close(in_order=False)

@@ -9,7 +9,7 @@ from typing import Any
 
 from kafka.broker.api import APIS
 from kafka.broker.broker import Broker, Endpoint, RequestContext
-from kafka.broker.settings import BrokerSettings
+from kafka.broker.broker_settings import BrokerSettings
 from kafka.broker.transactions.transaction_metadata import TransactionMetadata
 from kafka.record import batch_headers, decode_batches
 from kafka.wire import Request

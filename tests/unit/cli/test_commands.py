@@ -213,7 +213,7 @@ def test_a_connection_that_broke_is_told(capsys: pytest.CaptureFixture[str]) -> 
 
 def test_every_setting_of_the_broker_is_an_option(monkeypatch: pytest.MonkeyPatch) -> None:
     from kafka import broker
-    from kafka.broker.settings import BrokerSettings
+    from kafka.broker.broker_settings import BrokerSettings
 
     given: dict[str, object] = {}
     monkeypatch.setattr(broker, "run", lambda **settings: given.update(settings))

@@ -10,8 +10,8 @@ import pytest
 
 from kafka.broker.error_codes import RequestFailed
 from kafka.broker.groups.group_coordinator import GroupCoordinator
-from kafka.broker.groups.offsets import GroupOffsets as StoredOffsets
-from kafka.broker.groups.offsets import OffsetJournal
+from kafka.broker.groups.group_offsets import GroupOffsets as StoredOffsets
+from kafka.broker.groups.group_offsets import OffsetJournal
 from kafka.broker.log import partition as partition_log
 from kafka.broker.log.producers import ProducerStates
 from kafka.broker.share.record_state import RecordState

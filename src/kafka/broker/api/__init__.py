@@ -29,6 +29,22 @@ class NoAnswer(asyncio.Future[Message]):
 Answer: TypeAlias = "Message | asyncio.Future[Message] | asyncio.Future[Message | None] | None"
 Handler: TypeAlias = Callable[[Broker, Any, RequestContext], Answer]
 
+OPERATIONS_NOT_REQUESTED: Final = -(2**31)
+_READ, _WRITE, _CREATE, _DELETE, _ALTER, _DESCRIBE = 3, 4, 5, 6, 7, 8
+_CLUSTER_ACTION, _DESCRIBE_CONFIGS, _ALTER_CONFIGS, _IDEMPOTENT_WRITE = 9, 10, 11, 12
+
+
+def _bits(*operations: int) -> int:
+    return sum(1 << operation for operation in operations)
+
+
+TOPIC_OPERATIONS: Final = _bits(_READ, _WRITE, _CREATE, _DELETE, _ALTER, _DESCRIBE, _DESCRIBE_CONFIGS, _ALTER_CONFIGS)
+"""The operations that a client may perform on a topic, as responses encode them: all, as there is no authorizer."""
+CLUSTER_OPERATIONS: Final = _bits(
+    _CREATE, _ALTER, _DESCRIBE, _CLUSTER_ACTION, _DESCRIBE_CONFIGS, _ALTER_CONFIGS, _IDEMPOTENT_WRITE
+)
+GROUP_OPERATIONS: Final = _bits(_READ, _DELETE, _DESCRIBE)
+
 
 class Api(NamedTuple):
     """An API with the versions served, and the module and function of its handler."""
@@ -55,7 +71,7 @@ APIS: Final[Mapping[int, Api]] = {
         Api(3, "Metadata", 0, 13, "metadata", "metadata"),
         Api(8, "OffsetCommit", 0, 10, "committed_offsets", "offset_commit"),
         Api(9, "OffsetFetch", 0, 10, "committed_offsets", "offset_fetch"),
-        Api(10, "FindCoordinator", 0, 6, "find_coordinator", "find_coordinator"),
+        Api(10, "FindCoordinator", 0, 6, "metadata", "find_coordinator"),
         Api(11, "JoinGroup", 0, 9, "classic_membership", "join_group"),
         Api(12, "Heartbeat", 0, 4, "classic_membership", "heartbeat"),
         Api(13, "LeaveGroup", 0, 5, "classic_membership", "leave_group"),
@@ -94,12 +110,12 @@ APIS: Final[Mapping[int, Api]] = {
         Api(72, "PushTelemetry", 0, 0, "telemetry", "push_telemetry"),
         Api(74, "ListConfigResources", 0, 1, "configs", "list_config_resources"),
         Api(75, "DescribeTopicPartitions", 0, 0, "metadata", "describe_topic_partitions"),
-        Api(76, "ShareGroupHeartbeat", 1, 1, "share_membership", "share_group_heartbeat"),
-        Api(77, "ShareGroupDescribe", 1, 1, "share_membership", "share_group_describe"),
+        Api(76, "ShareGroupHeartbeat", 1, 1, "share_groups", "share_group_heartbeat"),
+        Api(77, "ShareGroupDescribe", 1, 1, "share_groups", "share_group_describe"),
         Api(78, "ShareFetch", 1, 2, "share_fetch", "share_fetch"),
         Api(79, "ShareAcknowledge", 1, 2, "share_fetch", "share_acknowledge"),
-        Api(90, "DescribeShareGroupOffsets", 0, 1, "share_offsets", "describe_share_group_offsets"),
-        Api(91, "AlterShareGroupOffsets", 0, 0, "share_offsets", "alter_share_group_offsets"),
-        Api(92, "DeleteShareGroupOffsets", 0, 0, "share_offsets", "delete_share_group_offsets"),
+        Api(90, "DescribeShareGroupOffsets", 0, 1, "share_groups", "describe_share_group_offsets"),
+        Api(91, "AlterShareGroupOffsets", 0, 0, "share_groups", "alter_share_group_offsets"),
+        Api(92, "DeleteShareGroupOffsets", 0, 0, "share_groups", "delete_share_group_offsets"),
     )
 }

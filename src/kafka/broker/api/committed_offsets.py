@@ -18,7 +18,7 @@ from itertools import groupby
 
 from kafka.broker.broker import Broker, RequestContext
 from kafka.broker.error_codes import ErrorCode, RequestFailed
-from kafka.broker.groups.offsets import CommittedOffset, GroupOffsets, PartitionKey
+from kafka.broker.groups.group_offsets import CommittedOffset, GroupOffsets, PartitionKey
 from kafka.wire.api.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,

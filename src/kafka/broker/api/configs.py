@@ -5,8 +5,8 @@ Versions served: DescribeConfigs 0 to 4, AlterConfigs 0 to 2, IncrementalAlterCo
 Behaviour: topics have Kafka's configs, which are checked and stored, and take effect at once as far as
 `kafka.broker.topic_configs` says. The broker's own settings are read-only. Configs of a group may be set before the
 group exists; those of share groups take effect (`kafka.broker.group_configs`). A subscription to client metrics
-(KIP-714) exists if one of its configs is set (`kafka.broker.telemetry`). ListConfigResources lists topics, the broker,
-groups with configs, and subscriptions to client metrics.
+(KIP-714) exists if one of its configs is set (`kafka.broker.client_metrics`). ListConfigResources lists topics, the
+broker, groups with configs, and subscriptions to client metrics.
 Known gaps: the broker's settings cannot be changed while it runs; other resources, such as loggers, do not exist.
 """
 
@@ -18,7 +18,7 @@ from kafka.broker.broker import Broker, RequestContext
 from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.named_configs import NamedConfigs
 from kafka.broker.topic_configs import TOPIC_OPTIONS, ConfigType, TopicOption, check_config, split_list
-from kafka.broker.topics import Topic, TopicChanges, check_name
+from kafka.broker.topic_store import Topic, TopicChanges, check_name
 from kafka.wire.api.alter_configs import AlterConfigsRequest, AlterConfigsResourceResponse, AlterConfigsResponse
 from kafka.wire.api.describe_configs import (
     DescribeConfigsRequest,

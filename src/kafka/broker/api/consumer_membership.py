@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from itertools import groupby
 from uuid import UUID
 
-from kafka.broker import allowed_operations
+from kafka.broker.api import GROUP_OPERATIONS, OPERATIONS_NOT_REQUESTED
 from kafka.broker.broker import Broker, RequestContext
 from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.groups.consumer_group import LEAVE_STATIC_EPOCH, ConsumerGroup, ConsumerMember, TopicPartition
@@ -112,7 +112,7 @@ def consumer_group_describe(
     broker: Broker, request: ConsumerGroupDescribeRequest, context: RequestContext
 ) -> ConsumerGroupDescribeResponse:
     """Describe groups with their members."""
-    operations = allowed_operations.GROUP if request.include_authorized_operations else allowed_operations.NOT_ASKED
+    operations = GROUP_OPERATIONS if request.include_authorized_operations else OPERATIONS_NOT_REQUESTED
     groups = []
     for group_id in request.group_ids:
         group = broker.groups.groups.get(group_id)

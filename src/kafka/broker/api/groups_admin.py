@@ -9,7 +9,7 @@ Known gaps: every other group is of the type "classic".
 
 import logging
 
-from kafka.broker import allowed_operations
+from kafka.broker.api import GROUP_OPERATIONS, OPERATIONS_NOT_REQUESTED
 from kafka.broker.broker import Broker, RequestContext
 from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.groups.classic_group import Group, GroupState
@@ -39,7 +39,7 @@ _CONSUMERS = "consumer"
 
 def describe_groups(broker: Broker, request: DescribeGroupsRequest, context: RequestContext) -> DescribeGroupsResponse:
     """Describe groups with their members."""
-    operations = allowed_operations.GROUP if request.include_authorized_operations else allowed_operations.NOT_ASKED
+    operations = GROUP_OPERATIONS if request.include_authorized_operations else OPERATIONS_NOT_REQUESTED
     return DescribeGroupsResponse(
         groups=[_described(broker, group_id, operations, context.version) for group_id in request.groups]
     )

@@ -1,19 +1,29 @@
-"""Metadata (key 3), DescribeCluster (60) and DescribeTopicPartitions (75).
+"""Metadata (key 3), FindCoordinator (10), DescribeCluster (60) and DescribeTopicPartitions (75).
 
-Versions served: Metadata 0 to 13, DescribeCluster 0 to 2, DescribeTopicPartitions 0.
+Versions served: Metadata 0 to 13; FindCoordinator 0 to 6, several keys at once from 4 on (KIP-699); DescribeCluster 0
+to 2; DescribeTopicPartitions 0.
 Behaviour: a single broker leads every partition and is the controller. A topic that is requested by name and does not
 exist is created if the broker's settings and the request allow it, and is usable at once. Topics can be requested by
 name or by id.
-Known gaps: no rack except the broker's own; leader epochs are always 0.
+The broker coordinates every group, share groups included, and every transaction.
+Known gaps: no rack except the broker's own; leader epochs are always 0. FindCoordinator refuses type 2, the coordinator
+of the state of share-partitions, which only brokers request.
 """
 
 from collections.abc import Iterable
 
-from kafka.broker import allowed_operations
+from kafka.broker.api import CLUSTER_OPERATIONS, OPERATIONS_NOT_REQUESTED, TOPIC_OPERATIONS
 from kafka.broker.broker import Broker, RequestContext
 from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.log.partition import LEADER_EPOCH
-from kafka.broker.topics import INTERNAL_TOPICS, Topic, TopicChanges, check_name
+from kafka.broker.topic_store import (
+    CONSUMER_OFFSETS,
+    INTERNAL_TOPICS,
+    TRANSACTION_STATE,
+    Topic,
+    TopicChanges,
+    check_name,
+)
 from kafka.wire import NO_UUID
 from kafka.wire.api.describe_cluster import (
     DescribeClusterBroker,
@@ -27,6 +37,7 @@ from kafka.wire.api.describe_topic_partitions import (
     DescribeTopicPartitionsResponsePartition,
     DescribeTopicPartitionsResponseTopic,
 )
+from kafka.wire.api.find_coordinator import Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
 from kafka.wire.api.metadata import (
     MetadataRequest,
     MetadataRequestTopic,
@@ -49,9 +60,7 @@ def metadata(broker: Broker, request: MetadataRequest, context: RequestContext) 
     may_create = broker.settings.auto_create_topics and (
         context.version < _CREATION_CHOSEN_SINCE or request.allow_auto_topic_creation
     )
-    operations = (
-        allowed_operations.TOPIC if request.include_topic_authorized_operations else allowed_operations.NOT_ASKED
-    )
+    operations = TOPIC_OPERATIONS if request.include_topic_authorized_operations else OPERATIONS_NOT_REQUESTED
     if everything:
         topics = [_described(broker, topic, operations) for topic in broker.topics]
     else:
@@ -69,9 +78,7 @@ def metadata(broker: Broker, request: MetadataRequest, context: RequestContext) 
         controller_id=broker.settings.node_id,
         topics=topics,
         cluster_authorized_operations=(
-            allowed_operations.CLUSTER
-            if request.include_cluster_authorized_operations
-            else allowed_operations.NOT_ASKED
+            CLUSTER_OPERATIONS if request.include_cluster_authorized_operations else OPERATIONS_NOT_REQUESTED
         ),
     )
 
@@ -168,9 +175,7 @@ def describe_cluster(
             )
         ],
         cluster_authorized_operations=(
-            allowed_operations.CLUSTER
-            if request.include_cluster_authorized_operations
-            else allowed_operations.NOT_ASKED
+            CLUSTER_OPERATIONS if request.include_cluster_authorized_operations else OPERATIONS_NOT_REQUESTED
         ),
     )
 
@@ -225,5 +230,37 @@ def _page(broker: Broker, topic: Topic, first: int, last: int) -> DescribeTopicP
             )
             for number in range(first, last)
         ],
-        topic_authorized_operations=allowed_operations.TOPIC,
+        topic_authorized_operations=TOPIC_OPERATIONS,
+    )
+
+
+_KEPT_IN = {0: CONSUMER_OFFSETS, 1: TRANSACTION_STATE}
+"""Internal topics by key type: groups, transactions."""
+_BATCHED_SINCE = 4
+
+
+def find_coordinator(
+    broker: Broker, request: FindCoordinatorRequest, context: RequestContext
+) -> FindCoordinatorResponse:
+    """Return this broker."""
+    error, text = ErrorCode.NONE, None
+    kept_in = _KEPT_IN.get(request.key_type)
+    if kept_in is None:
+        error, text = ErrorCode.INVALID_REQUEST, f"the embedded broker has no coordinator of type {request.key_type}"
+    else:
+        try:
+            broker.topics.create_internal(kept_in)
+        except RequestFailed as failed:
+            error, text = ErrorCode.COORDINATOR_NOT_AVAILABLE, str(failed)
+    if error is ErrorCode.NONE:
+        node_id, host, port = broker.settings.node_id, broker.endpoint.host, broker.endpoint.port
+    else:
+        node_id, host, port = -1, "", -1
+    if context.version < _BATCHED_SINCE:
+        return FindCoordinatorResponse(error_code=error, error_message=text, node_id=node_id, host=host, port=port)
+    return FindCoordinatorResponse(
+        coordinators=[
+            Coordinator(key=key, node_id=node_id, host=host, port=port, error_code=error, error_message=text)
+            for key in request.coordinator_keys
+        ]
     )

@@ -19,7 +19,7 @@ from kafka.broker.error_codes import ConnectionFault, ErrorCode, RequestFailed, 
 from kafka.broker.format_conversion import recompressed, to_magic_2
 from kafka.broker.log.batch_head import BatchHead, read_head
 from kafka.broker.topic_configs import NO_LIMIT_MS, TopicSettings
-from kafka.broker.topics import Topic
+from kafka.broker.topic_store import Topic
 from kafka.errors import CorruptRecordError, InvalidRecordError
 from kafka.record import BatchHeader, Compression, batch_headers, check_batch, decode_batches, validate_batch
 from kafka.record.codecs import CODECS

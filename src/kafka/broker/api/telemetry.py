@@ -8,8 +8,8 @@ Known gaps: clients are forgotten when their connection closes, not after a time
 """
 
 from kafka.broker.broker import Broker, RequestContext
+from kafka.broker.client_metrics import COMPRESSION, PushedMetrics
 from kafka.broker.error_codes import ErrorCode, RequestFailed
-from kafka.broker.telemetry import COMPRESSION, PushedMetrics
 from kafka.wire import NO_UUID
 from kafka.wire.api.get_telemetry_subscriptions import (
     GetTelemetrySubscriptionsRequest,

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from kafka.broker.broker import Broker, RequestContext
 from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.topic_configs import TOPIC_OPTIONS, check_config
-from kafka.broker.topics import Topic, TopicChanges
+from kafka.broker.topic_store import Topic, TopicChanges
 from kafka.wire.api.create_partitions import (
     CreatePartitionsRequest,
     CreatePartitionsResponse,

@@ -26,8 +26,8 @@ from collections.abc import Callable, Iterable
 
 from kafka.broker.broker import Broker, RequestContext
 from kafka.broker.error_codes import FENCED_BY_NAME_SINCE, ErrorCode, RequestFailed, code_for, refused_write
-from kafka.broker.groups.offsets import CommittedOffset, PartitionKey
-from kafka.broker.topics import CONSUMER_OFFSETS, INTERNAL_TOPICS, offsets_partition
+from kafka.broker.groups.group_offsets import CommittedOffset, PartitionKey
+from kafka.broker.topic_store import CONSUMER_OFFSETS, INTERNAL_TOPICS, offsets_partition
 from kafka.broker.transactions.transaction_coordinator import Producer
 from kafka.broker.transactions.transaction_metadata import TopicPartition
 from kafka.wire.api.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse

@@ -12,7 +12,7 @@ from typing import Final
 from kafka.broker.broker import Broker, RequestContext
 from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.log.batch_head import Marker
-from kafka.broker.topics import CONSUMER_OFFSETS, check_name
+from kafka.broker.topic_store import CONSUMER_OFFSETS, check_name
 from kafka.broker.transactions.transaction_metadata import OTHER_NAMES, TransactionMetadata, TransactionState
 from kafka.wire.api.describe_producers import (
     DescribeProducersRequest,

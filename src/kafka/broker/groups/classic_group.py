@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from kafka.broker.clock import Timer
 from kafka.broker.error_codes import ErrorCode
 from kafka.broker.groups.consumer_group import ConsumerGroup
-from kafka.broker.groups.offsets import GroupOffsets, Offsets
+from kafka.broker.groups.group_offsets import GroupOffsets, Offsets
 
 
 class Protocol(NamedTuple):

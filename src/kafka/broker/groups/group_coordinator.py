@@ -10,15 +10,15 @@ import random
 import uuid
 from collections.abc import Callable, Collection
 
+from kafka.broker.broker_settings import BrokerSettings
 from kafka.broker.clock import Clock
 from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.groups.classic_group import Group, GroupState, JoinRequest, JoinResult, Member, SyncResult
+from kafka.broker.groups.classic_rebalance import AnswerJoin, Rounds
 from kafka.broker.groups.consumer_journal import ConsumerGroupJournal
 from kafka.broker.groups.consumer_members import ConsumerMembers, Topics
-from kafka.broker.groups.offsets import OffsetJournal, Offsets, PartitionKey
-from kafka.broker.groups.rebalance import AnswerJoin, Rounds
-from kafka.broker.settings import BrokerSettings
-from kafka.broker.topics import offsets_partition
+from kafka.broker.groups.group_offsets import OffsetJournal, Offsets, PartitionKey
+from kafka.broker.topic_store import offsets_partition
 
 _E = ErrorCode
 _S = GroupState

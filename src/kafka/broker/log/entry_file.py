@@ -14,7 +14,7 @@ from pathlib import Path
 from struct import Struct
 from typing import Any, Final
 
-from kafka.broker.log.files import keep_damaged, replace_file, sync_folder
+from kafka.broker.disk_files import keep_damaged, replace_file, sync_folder
 
 log = logging.getLogger(__name__)
 

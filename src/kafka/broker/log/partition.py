@@ -13,12 +13,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
+from kafka.broker.disk_files import FilePool, replace_file, sync_folders
 from kafka.broker.error_codes import ErrorCode, RequestFailed
-from kafka.broker.log import checkpoint
 from kafka.broker.log.batch_head import BatchHead, Marker, marker_batch, read_head
-from kafka.broker.log.files import FilePool, replace_file, sync_folders
 from kafka.broker.log.log_options import NEVER, LogOptions
-from kafka.broker.log.recovery import note_marker, recover
+from kafka.broker.log.log_recovery import Checkpoint, note_marker, recover, save_checkpoint
 from kafka.broker.log.segment import NO_TIMESTAMP, AbortedTransaction, Segment, aborted_between
 from kafka.record import BatchHeader, batch_headers, decode_batches, set_offsets
 
@@ -198,7 +197,7 @@ class PartitionLog:
         active = self._active
         if self._unflushed and self.options.flush_messages < NEVER:
             self._flush(active.size)
-        known = checkpoint.Checkpoint(
+        known = Checkpoint(
             active.size,
             active.next_offset,
             active.max_timestamp,
@@ -207,7 +206,7 @@ class PartitionLog:
             self.producers,
             active.aborted,
         )
-        checkpoint.save(active.checkpoint_path, known)
+        save_checkpoint(active.checkpoint_path, known)
 
     # -- reading ------------------------------------------------------------------------------------------------------
 

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from kafka.broker.disk_files import FilePool
 from kafka.broker.log.batch_head import HEAD_SIZE, BatchHead, read_head
-from kafka.broker.log.files import FilePool
 
 
 class SparseIndex:

@@ -12,8 +12,8 @@ from kafka.broker.registry.registering import Registering
 from kafka.broker.registry.registry_errors import Refused, invalid_subject, schema_not_found
 from kafka.broker.registry.schema_types import TYPES
 from kafka.broker.registry.store import DEFAULT_CONTEXT, Content, Store, Subject, Version, checked_subject, subject_of
+from kafka.broker.registry.subject_queries import ALL_CONTEXTS, Subjects, paged
 from kafka.broker.registry.subject_settings import Settings
-from kafka.broker.registry.subjects import ALL_CONTEXTS, Subjects, paged
 
 if TYPE_CHECKING:
     from kafka.broker.registry.schema_types import ProtobufSchema

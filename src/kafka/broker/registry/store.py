@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kafka.broker.log.files import keep_damaged, replace_file
+from kafka.broker.disk_files import keep_damaged, replace_file
 from kafka.broker.registry.registry_errors import invalid_subject
 
 log = logging.getLogger(__name__)

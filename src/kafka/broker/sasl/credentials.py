@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from kafka.broker.disk_files import keep_damaged, replace_file
 from kafka.broker.error_codes import ErrorCode, RequestFailed
-from kafka.broker.log.files import keep_damaged, replace_file
 
 log = logging.getLogger(__name__)
 

@@ -8,16 +8,16 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 from uuid import UUID
 
+from kafka.broker.broker_settings import BrokerSettings
 from kafka.broker.clock import Clock
 from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.group_configs import GroupConfigs, reset_duration_ms
 from kafka.broker.log.partition import PartitionLog
-from kafka.broker.settings import BrokerSettings
 from kafka.broker.share.record_state import Runs
 from kafka.broker.share.share_group import ShareGroup, ShareMember
 from kafka.broker.share.share_journal import Key, ShareJournal
 from kafka.broker.share.share_partition import Limits, SharePartition
-from kafka.broker.topics import TopicStore
+from kafka.broker.topic_store import TopicStore
 
 _E = ErrorCode
 JOIN_EPOCH = 0

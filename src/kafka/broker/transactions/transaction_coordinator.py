@@ -7,12 +7,12 @@ import logging
 from collections.abc import Callable, Collection
 from typing import NamedTuple
 
+from kafka.broker.broker_settings import BrokerSettings
 from kafka.broker.clock import Clock, Timer
 from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.groups.group_coordinator import GroupCoordinator
 from kafka.broker.log.batch_head import Marker
-from kafka.broker.settings import BrokerSettings
-from kafka.broker.topics import CONSUMER_OFFSETS, TopicStore
+from kafka.broker.topic_store import CONSUMER_OFFSETS, TopicStore
 from kafka.broker.transactions.transaction_metadata import (
     NOTHING,
     TopicPartition,

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from kafka.broker.error_codes import ErrorCode, RequestFailed
-from kafka.broker.groups import offsets as journal_module
-from kafka.broker.groups.offsets import CommittedOffset, OffsetJournal
+from kafka.broker.groups import group_offsets as journal_module
+from kafka.broker.groups.group_offsets import CommittedOffset, OffsetJournal
 from unit.broker.grouped import GROUP, Harness
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kafka.broker.error_codes import ErrorCode, RequestFailed
-from kafka.broker.log import checkpoint
+from kafka.broker.log import log_recovery
 from kafka.broker.log.partition import PartitionLog
 from kafka.record import decode_batches
 from unit.broker.batches import append, make_batch
@@ -121,14 +121,14 @@ def test_a_checkpoint_is_believed_only_for_the_file_and_the_boot_it_was_made_for
     fill(log)
     log.close()
     path = max((tmp_path / "log").glob("*.index"))
-    assert checkpoint.load(path, log.size) is not None
-    assert checkpoint.load(path, log.size - 1) is None
-    monkeypatch.setattr(checkpoint, "boot_id", lambda: "another")
-    assert checkpoint.load(path, log.size) is None
+    assert log_recovery.load_checkpoint(path, log.size) is not None
+    assert log_recovery.load_checkpoint(path, log.size - 1) is None
+    monkeypatch.setattr(log_recovery, "boot_id", lambda: "another")
+    assert log_recovery.load_checkpoint(path, log.size) is None
     monkeypatch.undo()
     for damaged in (path.read_bytes()[:-1], b"", b"x" * 100):
         path.write_bytes(damaged)
-        assert checkpoint.load(path, log.size) is None
+        assert log_recovery.load_checkpoint(path, log.size) is None
     assert offsets(open_log()) == list(range(20))
 
 

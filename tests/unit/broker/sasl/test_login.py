@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from kafka.broker import EmbeddedBroker
-from kafka.broker.server import BrokerServer
-from kafka.broker.settings import BrokerSettings
+from kafka.broker.broker_server import BrokerServer
+from kafka.broker.broker_settings import BrokerSettings
 from kafka.errors import KafkaConfigurationError
 from kafka.wire import Request
 from kafka.wire.api.alter_user_scram_credentials import AlterUserScramCredentialsRequest, ScramCredentialUpsertion

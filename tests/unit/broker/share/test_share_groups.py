@@ -9,17 +9,17 @@ from pathlib import Path
 
 import pytest
 
+from kafka.broker.broker_settings import BrokerSettings
 from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.group_configs import GroupConfigs, duration_ms
 from kafka.broker.log.batch_head import Marker
 from kafka.broker.log.partition import PartitionLog
-from kafka.broker.settings import BrokerSettings
 from kafka.broker.share.record_state import RecordState, Runs
 from kafka.broker.share.share_coordinator import ShareCoordinator
 from kafka.broker.share.share_group import ShareGroup, ShareMember
 from kafka.broker.share.share_journal import ShareJournal
 from kafka.broker.share.share_partition import Acknowledged, AcquireRequest, SharePartition
-from kafka.broker.topics import Topic, TopicStore
+from kafka.broker.topic_store import Topic, TopicStore
 from unit.broker.batches import append
 from unit.broker.clock import VirtualClock
 

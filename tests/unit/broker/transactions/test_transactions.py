@@ -182,7 +182,7 @@ async def test_offsets_are_pending_until_the_end_also_over_a_crash(tmp_path: Pat
 
 
 def test_what_was_written_last_counts_whichever_was_decided_last() -> None:
-    from kafka.broker.groups.offsets import CommittedOffset, GroupOffsets
+    from kafka.broker.groups.group_offsets import CommittedOffset, GroupOffsets
 
     offsets, first = GroupOffsets(), ("t", 0)
     offsets.commit_pending(1, {first: CommittedOffset(1, -1, "")})

@@ -1,8 +1,9 @@
-"""File operations, and the pool of open log files, which keeps a broker from running out of descriptors."""
+"""Durable writes of files, and the pool of open log files, which keeps a broker from running out of descriptors."""
 
 import errno
 import logging
 import os
+import sys
 from collections import OrderedDict
 from pathlib import Path
 
@@ -64,6 +65,22 @@ class FilePool:
         """Close everything."""
         while self._open:
             os.close(self._open.popitem()[1])
+
+
+def most_files(wanted: int) -> int:
+    """Return how many log files may be open: `wanted`, but at most half of the descriptors."""
+    limit = descriptor_limit()
+    return wanted if limit is None else max(1, min(wanted, limit // 2))
+
+
+def descriptor_limit() -> int | None:
+    """Return how many file descriptors the process may have; None if there is no limit."""
+    if sys.platform == "win32":
+        return None
+    import resource  # missing on some systems that import this module
+
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return None if soft == resource.RLIM_INFINITY else soft
 
 
 def sync_folder(folder: Path) -> None:

@@ -14,6 +14,8 @@ import sys
 from collections.abc import Callable
 from typing import Final
 
+from kafka.broker.disk_files import descriptor_limit
+
 log = logging.getLogger(__name__)
 
 _ACCEPTS_BY_HAND = sys.platform != "win32"
@@ -24,6 +26,8 @@ _BACKLOG: Final = 1024
 _EXHAUSTED: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 _PAUSE_S: Final = 1.0
 _BETWEEN_WARNINGS_S: Final = 60.0
+_RESERVED: Final = 128
+"""Number of descriptors that connections leave free."""
 
 
 class Listener:
@@ -110,3 +114,32 @@ class Listener:
         self._sockets.clear()
         if self._arriving:
             await asyncio.wait(self._arriving)
+
+
+class DescriptorReserve:
+    """Leaves some file descriptors free for log files and for modules that are imported late.
+
+    Without it anyone who reaches the port could stop the broker by opening connections. A connection is judged by its
+    descriptor, as the system assigns the lowest free number.
+
+    Arguments:
+        limit: the maximum number of descriptors; None: the process's own limit, if any.
+    """
+
+    def __init__(self, limit: int | None = None) -> None:
+        limit = descriptor_limit() if limit is None else limit
+        self._end = None if limit is None else limit - min(_RESERVED, limit // 4)
+        self._silent_until: float | None = None
+
+    def may_keep(self, descriptor: int, now: float) -> bool:
+        """Whether a connection may keep the descriptor; if not, log a warning now and then."""
+        if self._end is None or descriptor < self._end:
+            return True
+        if self._silent_until is None or now >= self._silent_until:
+            self._silent_until = now + _BETWEEN_WARNINGS_S
+            log.warning(
+                "new connections are closed: %d file descriptors are in use, more are kept for log files; raise the "
+                "limit (ulimit -n) if you expect this many clients",
+                descriptor,
+            )
+        return False

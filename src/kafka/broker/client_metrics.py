@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 from uuid import UUID
 
+from kafka.broker.broker_settings import BrokerSettings
 from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.named_configs import NamedConfigs
-from kafka.broker.settings import BrokerSettings
 from kafka.broker.topic_configs import ConfigType, TopicOption, split_list
 from kafka.record.codecs import CodecError, SizeLimitError, decompress
 

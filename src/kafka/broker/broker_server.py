@@ -18,20 +18,19 @@ from typing import TYPE_CHECKING
 
 from kafka._addresses import bare_host, format_address
 from kafka.broker.broker import Broker, CommitObserver, Endpoint
+from kafka.broker.broker_settings import BrokerSettings
 from kafka.broker.client_connection import ClientConnection
 from kafka.broker.clock import Clock, LoopClock, Timer
-from kafka.broker.descriptors import DescriptorReserve
+from kafka.broker.connection_listener import DescriptorReserve, Listener
+from kafka.broker.disk_files import sync_folder
 from kafka.broker.error_codes import RequestFailed
 from kafka.broker.faults import Faults
-from kafka.broker.listener import Listener
-from kafka.broker.log.files import sync_folder
 from kafka.broker.receive_buffer import BufferPool
-from kafka.broker.settings import BrokerSettings
 from kafka.errors import IllegalStateError
 
 if TYPE_CHECKING:
+    from kafka.broker.client_metrics import PushedMetrics
     from kafka.broker.registry.http_server import RegistryServer
-    from kafka.broker.telemetry import PushedMetrics
 
 log = logging.getLogger(__name__)
 

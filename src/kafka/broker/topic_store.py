@@ -15,10 +15,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from kafka.broker.descriptors import most_files
+from kafka.broker.broker_settings import BrokerSettings
+from kafka.broker.disk_files import FilePool, most_files
 from kafka.broker.error_codes import ErrorCode, RequestFailed
-from kafka.broker.log.files import FilePool
-from kafka.broker.settings import BrokerSettings
 from kafka.broker.topic_configs import TopicSettings, check_config, parse_settings
 from kafka.broker.topic_file import (
     TopicRow,
