@@ -19,7 +19,7 @@ RANGE = Protocol("range", b"range subscription")
 STICKY = Protocol("sticky", b"sticky subscription")
 
 
-class Harness:
+class GroupCoordinatorHarness:
     """Coordinator and clock; sessions last 10 s and rounds 60 s unless a test says otherwise."""
 
     def __init__(self, folder: Path, **settings: int) -> None:

@@ -32,7 +32,7 @@ from kafka.wire.api.offset_commit import (
 )
 from kafka.wire.api.produce import ProduceResponse
 from unit.broker.batches import NOW_MS, append, make_batch
-from unit.broker.grouped import GROUP, Harness
+from unit.broker.grouped import GROUP, GroupCoordinatorHarness
 from unit.broker.requests import create, fetch_request, fetched, produce_request, produced, values
 from unit.broker.wireclient import WireClient
 
@@ -312,7 +312,7 @@ async def test_with_a_damaged_identity_no_producer_id_comes_twice(
 
 
 def test_a_damaged_entry_costs_no_other_commit(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    group = Harness(tmp_path)
+    group = GroupCoordinatorHarness(tmp_path)
     for partition in range(4):
         group.commit("", -1, 10 + partition, partition=partition)
     path = tmp_path / "offsets.log"
@@ -332,7 +332,7 @@ def test_a_damaged_entry_costs_no_other_commit(tmp_path: Path, caplog: pytest.Lo
 def test_a_commit_that_could_not_be_synced_is_not_followed_by_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    group = Harness(tmp_path, fsync=True)
+    group = GroupCoordinatorHarness(tmp_path, fsync=True)
     group.commit("", -1, 1)
     monkeypatch.setattr(os, "fsync", failing(errno.EIO))
     with pytest.raises(OSError, match="Input/output"):

@@ -8,14 +8,14 @@ import pytest
 
 from kafka.broker.error_codes import ErrorCode
 from kafka.broker.groups.classic_group import FOLLOWERS, GroupState, Protocol, StateMachine
-from unit.broker.grouped import GROUP, RANGE, STICKY, Harness
+from unit.broker.grouped import GROUP, RANGE, STICKY, GroupCoordinatorHarness
 
 pytestmark = pytest.mark.once
 
 
 @pytest.fixture
-def group(tmp_path: Path) -> Harness:
-    return Harness(tmp_path)
+def group(tmp_path: Path) -> GroupCoordinatorHarness:
+    return GroupCoordinatorHarness(tmp_path)
 
 
 def test_the_table_has_every_state_and_leads_out_of_none_of_them_by_itself() -> None:
@@ -34,7 +34,7 @@ def test_a_transition_that_is_not_in_the_table_is_a_bug() -> None:
 # -- rounds -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_single_member_leads_and_gets_its_assignment(group: Harness) -> None:
+def test_a_single_member_leads_and_gets_its_assignment(group: GroupCoordinatorHarness) -> None:
     (joined,) = group.join()
     assert joined.error is ErrorCode.NONE
     assert joined.generation_id == 1
@@ -46,7 +46,7 @@ def test_a_single_member_leads_and_gets_its_assignment(group: Harness) -> None:
     assert group.state is GroupState.STABLE
 
 
-def test_a_second_member_waits_until_the_first_joins_again(group: Harness) -> None:
+def test_a_second_member_waits_until_the_first_joins_again(group: GroupCoordinatorHarness) -> None:
     (first,) = group.stable(1)
     second = group.join()
     assert not second
@@ -58,7 +58,7 @@ def test_a_second_member_waits_until_the_first_joins_again(group: Harness) -> No
     assert not second[0].members, "only the leader gets the members"
 
 
-def test_followers_wait_for_the_leaders_assignment(group: Harness) -> None:
+def test_followers_wait_for_the_leaders_assignment(group: GroupCoordinatorHarness) -> None:
     (first,) = group.stable(1)
     second = group.join()
     (first,) = group.join(first.member_id)
@@ -70,7 +70,7 @@ def test_followers_wait_for_the_leaders_assignment(group: Harness) -> None:
     assert once_more.assignment == b"2"
 
 
-def test_who_does_not_join_again_in_time_is_out(group: Harness) -> None:
+def test_who_does_not_join_again_in_time_is_out(group: GroupCoordinatorHarness) -> None:
     first, second = group.stable(2)
     again = group.join(first.member_id)
     assert not again
@@ -83,7 +83,7 @@ def test_who_does_not_join_again_in_time_is_out(group: Harness) -> None:
     assert group.heartbeat(second) is ErrorCode.UNKNOWN_MEMBER_ID
 
 
-def test_a_new_leader_is_found_when_the_old_one_is_missing(group: Harness) -> None:
+def test_a_new_leader_is_found_when_the_old_one_is_missing(group: GroupCoordinatorHarness) -> None:
     first, second = group.stable(2)
     again = group.join(second.member_id, protocols=(RANGE, STICKY))
     group.clock.advance(60)
@@ -91,7 +91,7 @@ def test_a_new_leader_is_found_when_the_old_one_is_missing(group: Harness) -> No
     assert group.heartbeat(first) is ErrorCode.UNKNOWN_MEMBER_ID
 
 
-def test_who_joins_and_never_syncs_is_out(group: Harness) -> None:
+def test_who_joins_and_never_syncs_is_out(group: GroupCoordinatorHarness) -> None:
     (first,) = group.join(session_ms=300_000)
     second = group.join(session_ms=300_000)
     (first,) = group.join(first.member_id, session_ms=300_000)
@@ -103,27 +103,27 @@ def test_who_joins_and_never_syncs_is_out(group: Harness) -> None:
     assert group.heartbeat(first) is ErrorCode.UNKNOWN_MEMBER_ID
 
 
-def test_a_member_that_repeats_its_request_is_answered_again(group: Harness) -> None:
+def test_a_member_that_repeats_its_request_is_answered_again(group: GroupCoordinatorHarness) -> None:
     first, second = group.stable(2)
     (again,) = group.join(second.member_id)
     assert (again.generation_id, again.leader) == (second.generation_id, first.member_id)
     assert group.state is GroupState.STABLE
 
 
-def test_a_leader_that_joins_again_begins_a_round(group: Harness) -> None:
+def test_a_leader_that_joins_again_begins_a_round(group: GroupCoordinatorHarness) -> None:
     first, second = group.stable(2)
     assert not group.join(first.member_id)
     assert group.heartbeat(second) is ErrorCode.REBALANCE_IN_PROGRESS
 
 
-def test_a_changed_subscription_begins_a_round(group: Harness) -> None:
+def test_a_changed_subscription_begins_a_round(group: GroupCoordinatorHarness) -> None:
     first, second = group.stable(2)
     assert not group.join(second.member_id, protocols=(Protocol("range", b"more topics"),))
     (again,) = group.join(first.member_id)
     assert b"more topics" in [one.metadata for one in again.members]
 
 
-def test_a_round_of_assignments_is_broken_off_by_a_new_member(group: Harness) -> None:
+def test_a_round_of_assignments_is_broken_off_by_a_new_member(group: GroupCoordinatorHarness) -> None:
     (first,) = group.join()
     second = group.join()
     assert group.state is GroupState.PREPARING_REBALANCE
@@ -133,7 +133,7 @@ def test_a_round_of_assignments_is_broken_off_by_a_new_member(group: Harness) ->
 
 
 def test_the_first_round_waits_for_more_members_if_told_so(tmp_path: Path) -> None:
-    group = Harness(tmp_path, group_initial_rebalance_delay_ms=3000)
+    group = GroupCoordinatorHarness(tmp_path, group_initial_rebalance_delay_ms=3000)
     first, second = group.join(), group.join()
     group.clock.advance(2.9)
     assert not first
@@ -145,7 +145,7 @@ def test_the_first_round_waits_for_more_members_if_told_so(tmp_path: Path) -> No
 # -- protocols --------------------------------------------------------------------------------------------------------
 
 
-def test_the_protocol_that_most_prefer_among_the_common_ones_is_chosen(group: Harness) -> None:
+def test_the_protocol_that_most_prefer_among_the_common_ones_is_chosen(group: GroupCoordinatorHarness) -> None:
     (first,) = group.join(protocols=(RANGE, STICKY))
     second = group.join(protocols=(STICKY, RANGE))
     third = group.join(protocols=(STICKY,))
@@ -154,14 +154,14 @@ def test_the_protocol_that_most_prefer_among_the_common_ones_is_chosen(group: Ha
     assert {one.metadata for one in first.members} == {STICKY.metadata}
 
 
-def test_members_without_a_common_protocol_are_refused(group: Harness) -> None:
+def test_members_without_a_common_protocol_are_refused(group: GroupCoordinatorHarness) -> None:
     group.stable(1)
     assert group.join(protocols=(STICKY,))[0].error is ErrorCode.INCONSISTENT_GROUP_PROTOCOL
     assert group.join(protocol_type="connect")[0].error is ErrorCode.INCONSISTENT_GROUP_PROTOCOL
     assert group.join(protocols=())[0].error is ErrorCode.INCONSISTENT_GROUP_PROTOCOL
 
 
-def test_a_sync_for_another_protocol_is_refused(group: Harness) -> None:
+def test_a_sync_for_another_protocol_is_refused(group: GroupCoordinatorHarness) -> None:
     (first,) = group.join()
     (answer,) = group.sync(first._replace(protocol_name="sticky"))
     assert answer.error is ErrorCode.INCONSISTENT_GROUP_PROTOCOL
@@ -170,7 +170,7 @@ def test_a_sync_for_another_protocol_is_refused(group: Harness) -> None:
 # -- ids and generations ----------------------------------------------------------------------------------------------
 
 
-def test_from_version_4_on_a_member_is_given_its_id_first(group: Harness) -> None:
+def test_from_version_4_on_a_member_is_given_its_id_first(group: GroupCoordinatorHarness) -> None:
     (refused,) = group.join(version=4, client="me")
     assert refused.error is ErrorCode.MEMBER_ID_REQUIRED
     assert refused.member_id.startswith("me-")
@@ -179,13 +179,13 @@ def test_from_version_4_on_a_member_is_given_its_id_first(group: Harness) -> Non
     assert (joined.error, joined.member_id) == (ErrorCode.NONE, refused.member_id)
 
 
-def test_an_id_that_is_not_used_in_time_is_void(group: Harness) -> None:
+def test_an_id_that_is_not_used_in_time_is_void(group: GroupCoordinatorHarness) -> None:
     (refused,) = group.join(version=4)
     group.clock.advance(10.1)
     assert group.join(refused.member_id, version=4)[0].error is ErrorCode.UNKNOWN_MEMBER_ID
 
 
-def test_a_round_waits_for_members_that_were_given_an_id(group: Harness) -> None:
+def test_a_round_waits_for_members_that_were_given_an_id(group: GroupCoordinatorHarness) -> None:
     (first,) = group.stable(1)
     (given,) = group.join(version=4)
     again = group.join(first.member_id)
@@ -195,7 +195,7 @@ def test_a_round_waits_for_members_that_were_given_an_id(group: Harness) -> None
     assert second
 
 
-def test_unknown_members_and_groups_are_refused(group: Harness) -> None:
+def test_unknown_members_and_groups_are_refused(group: GroupCoordinatorHarness) -> None:
     assert group.join("nobody")[0].error is ErrorCode.UNKNOWN_MEMBER_ID
     (first,) = group.stable(1)
     assert group.join("nobody")[0].error is ErrorCode.UNKNOWN_MEMBER_ID
@@ -204,7 +204,7 @@ def test_unknown_members_and_groups_are_refused(group: Harness) -> None:
     assert group.leave("nobody") is ErrorCode.UNKNOWN_MEMBER_ID
 
 
-def test_an_old_generation_is_refused(group: Harness) -> None:
+def test_an_old_generation_is_refused(group: GroupCoordinatorHarness) -> None:
     (first,) = group.stable(1)
     old = first._replace(generation_id=0)
     assert group.heartbeat(old) is ErrorCode.ILLEGAL_GENERATION
@@ -212,14 +212,14 @@ def test_an_old_generation_is_refused(group: Harness) -> None:
 
 
 @pytest.mark.parametrize("session_ms", [1, 99, 1_800_001])
-def test_a_session_timeout_out_of_bounds_is_refused(group: Harness, session_ms: int) -> None:
+def test_a_session_timeout_out_of_bounds_is_refused(group: GroupCoordinatorHarness, session_ms: int) -> None:
     assert group.join(session_ms=session_ms)[0].error is ErrorCode.INVALID_SESSION_TIMEOUT
 
 
 # -- sessions ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_silent_member_is_out_and_the_others_share_what_it_had(group: Harness) -> None:
+def test_a_silent_member_is_out_and_the_others_share_what_it_had(group: GroupCoordinatorHarness) -> None:
     first, _ = group.stable(2)
     group.clock.advance(9)
     assert group.heartbeat(first) is ErrorCode.NONE
@@ -229,21 +229,21 @@ def test_a_silent_member_is_out_and_the_others_share_what_it_had(group: Harness)
     assert [one.member_id for one in again.members] == [first.member_id]
 
 
-def test_heartbeats_keep_a_member_for_a_day(group: Harness) -> None:
+def test_heartbeats_keep_a_member_for_a_day(group: GroupCoordinatorHarness) -> None:
     (first,) = group.stable(1)
     for _ in range(24 * 3600 // 8):
         group.clock.advance(8)
         assert group.heartbeat(first) is ErrorCode.NONE
 
 
-def test_the_last_member_to_go_leaves_an_empty_group(group: Harness) -> None:
+def test_the_last_member_to_go_leaves_an_empty_group(group: GroupCoordinatorHarness) -> None:
     group.stable(1)
     group.clock.advance(10.1)
     assert group.state is GroupState.EMPTY
     assert group.join()[0].generation_id == 3
 
 
-def test_a_member_that_waits_for_the_round_is_not_taken_for_silent(group: Harness) -> None:
+def test_a_member_that_waits_for_the_round_is_not_taken_for_silent(group: GroupCoordinatorHarness) -> None:
     first, second = group.stable(2)
     again = group.join(first.member_id)
     for _ in range(5):
@@ -253,7 +253,7 @@ def test_a_member_that_waits_for_the_round_is_not_taken_for_silent(group: Harnes
     assert again[0].error is ErrorCode.NONE
 
 
-def test_leaving_begins_a_round(group: Harness) -> None:
+def test_leaving_begins_a_round(group: GroupCoordinatorHarness) -> None:
     first, second = group.stable(2)
     assert group.leave(second.member_id) is ErrorCode.NONE
     assert group.heartbeat(second) is ErrorCode.UNKNOWN_MEMBER_ID
@@ -262,7 +262,7 @@ def test_leaving_begins_a_round(group: Harness) -> None:
     assert group.state is GroupState.EMPTY
 
 
-def test_a_member_may_leave_before_it_used_its_id(group: Harness) -> None:
+def test_a_member_may_leave_before_it_used_its_id(group: GroupCoordinatorHarness) -> None:
     (given,) = group.join(version=4)
     assert group.leave(given.member_id) is ErrorCode.NONE
     assert group.join(given.member_id, version=4)[0].error is ErrorCode.UNKNOWN_MEMBER_ID
@@ -271,7 +271,7 @@ def test_a_member_may_leave_before_it_used_its_id(group: Harness) -> None:
 # -- static members ---------------------------------------------------------------------------------------------------
 
 
-def test_a_static_member_comes_back_without_a_round(group: Harness) -> None:
+def test_a_static_member_comes_back_without_a_round(group: GroupCoordinatorHarness) -> None:
     (first,) = group.join(instance="i1", version=9)
     group.sync(first, {first.member_id: b"mine"}, instance="i1")
     (again,) = group.join(instance="i1", version=9)
@@ -282,7 +282,7 @@ def test_a_static_member_comes_back_without_a_round(group: Harness) -> None:
     assert group.sync(again, instance="i1")[0].assignment == b"mine"
 
 
-def test_before_version_9_a_static_leader_is_told_that_another_leads(group: Harness) -> None:
+def test_before_version_9_a_static_leader_is_told_that_another_leads(group: GroupCoordinatorHarness) -> None:
     (first,) = group.join(instance="i1", version=5)
     group.sync(first, {first.member_id: b"mine"}, instance="i1")
     (again,) = group.join(instance="i1", version=5)
@@ -291,7 +291,7 @@ def test_before_version_9_a_static_leader_is_told_that_another_leads(group: Harn
     assert not again.skip_assignment
 
 
-def test_the_earlier_bearer_of_an_instance_id_is_fenced(group: Harness) -> None:
+def test_the_earlier_bearer_of_an_instance_id_is_fenced(group: GroupCoordinatorHarness) -> None:
     (first,) = group.join(instance="i1")
     group.sync(first, {first.member_id: b"mine"}, instance="i1")
     group.join(instance="i1")
@@ -300,14 +300,14 @@ def test_the_earlier_bearer_of_an_instance_id_is_fenced(group: Harness) -> None:
     assert group.leave(first.member_id, instance="i1") is ErrorCode.FENCED_INSTANCE_ID
 
 
-def test_a_static_member_with_a_new_subscription_begins_a_round(group: Harness) -> None:
+def test_a_static_member_with_a_new_subscription_begins_a_round(group: GroupCoordinatorHarness) -> None:
     (first,) = group.join(instance="i1")
     group.sync(first, {first.member_id: b"mine"}, instance="i1")
     (again,) = group.join(instance="i1", protocols=(Protocol("range", b"other"),))
     assert again.generation_id == first.generation_id + 1
 
 
-def test_a_static_member_keeps_its_place_through_a_round_it_misses(group: Harness) -> None:
+def test_a_static_member_keeps_its_place_through_a_round_it_misses(group: GroupCoordinatorHarness) -> None:
     (static,) = group.join(instance="i1", session_ms=300_000)
     group.sync(static, {static.member_id: b"mine"}, instance="i1")
     second = group.join()
@@ -317,7 +317,7 @@ def test_a_static_member_keeps_its_place_through_a_round_it_misses(group: Harnes
     assert second[0].leader == second[0].member_id
 
 
-def test_a_static_member_leaves_by_its_instance_id(group: Harness) -> None:
+def test_a_static_member_leaves_by_its_instance_id(group: GroupCoordinatorHarness) -> None:
     (static,) = group.join(instance="i1")
     group.sync(static, {static.member_id: b"mine"}, instance="i1")
     assert group.leave("", instance="i1") is ErrorCode.NONE
@@ -328,11 +328,11 @@ def test_a_static_member_leaves_by_its_instance_id(group: Harness) -> None:
 # -- offsets ----------------------------------------------------------------------------------------------------------
 
 
-def committed(group: Harness) -> dict[tuple[str, int], int]:
+def committed(group: GroupCoordinatorHarness) -> dict[tuple[str, int], int]:
     return {key: one.offset for key, one in group.coordinator.groups[GROUP].offsets.items()}
 
 
-def test_members_of_the_current_generation_may_commit(group: Harness) -> None:
+def test_members_of_the_current_generation_may_commit(group: GroupCoordinatorHarness) -> None:
     (first,) = group.join()
     assert group.commit(first.member_id, 1, 5) is ErrorCode.REBALANCE_IN_PROGRESS
     group.settle([first])
@@ -343,17 +343,17 @@ def test_members_of_the_current_generation_may_commit(group: Harness) -> None:
     assert committed(group) == {("t", 0): 5}
 
 
-def test_while_the_others_join_a_member_may_still_commit(group: Harness) -> None:
+def test_while_the_others_join_a_member_may_still_commit(group: GroupCoordinatorHarness) -> None:
     (first,) = group.stable(1)
     group.join()
     assert group.commit(first.member_id, 1, 7) is ErrorCode.NONE
 
 
-def test_anyone_may_commit_for_an_empty_group(group: Harness) -> None:
+def test_anyone_may_commit_for_an_empty_group(group: GroupCoordinatorHarness) -> None:
     assert group.commit("", -1, 3) is ErrorCode.NONE
     assert committed(group) == {("t", 0): 3}
     assert group.commit("someone", 4, 3) is ErrorCode.UNKNOWN_MEMBER_ID
 
 
-def test_a_generation_of_a_group_that_is_not_there_is_refused(group: Harness) -> None:
+def test_a_generation_of_a_group_that_is_not_there_is_refused(group: GroupCoordinatorHarness) -> None:
     assert group.commit("someone", 4, 3) is ErrorCode.ILLEGAL_GENERATION

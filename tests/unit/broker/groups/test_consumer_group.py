@@ -13,7 +13,7 @@ from kafka.broker.groups import consumer_journal
 from kafka.broker.groups.consumer_group import ConsumerGroupState, ConsumerMember, assign_range, assign_uniform
 from kafka.broker.groups.consumer_members import Heartbeat
 from kafka.broker.log.entry_file import EntryFile
-from unit.broker.grouped import GROUP, Harness
+from unit.broker.grouped import GROUP, GroupCoordinatorHarness
 
 pytestmark = pytest.mark.once
 
@@ -25,11 +25,11 @@ def of(*numbers: int, topic: UUID = T) -> set[tuple[UUID, int]]:
     return {(topic, number) for number in numbers}
 
 
-class Consumers:
+class ConsumerGroupHarness:
     """The coordinator, spoken to as members do; `t` has four partitions."""
 
     def __init__(self, folder: Path) -> None:
-        self.harness = Harness(folder)
+        self.harness = GroupCoordinatorHarness(folder)
         self.topics = {"t": (T, 4)}
         self.members = self.harness.coordinator.consumers
         self.members._topics = lambda: self.topics
@@ -85,18 +85,18 @@ class Consumers:
 
 
 @pytest.fixture
-def consumers(tmp_path: Path) -> Consumers:
-    return Consumers(tmp_path)
+def consumers(tmp_path: Path) -> ConsumerGroupHarness:
+    return ConsumerGroupHarness(tmp_path)
 
 
-def test_the_first_member_gets_everything_at_once(consumers: Consumers) -> None:
+def test_the_first_member_gets_everything_at_once(consumers: ConsumerGroupHarness) -> None:
     member = consumers.join("a")
     assert (member.assigned, member.epoch) == (of(0, 1, 2, 3), 1)
     assert consumers.state is ConsumerGroupState.STABLE
     assert consumers.beat("a", 1) == (member, False)
 
 
-def test_a_partition_is_another_members_only_once_it_was_given_up(consumers: Consumers) -> None:
+def test_a_partition_is_another_members_only_once_it_was_given_up(consumers: ConsumerGroupHarness) -> None:
     first, second = consumers.join("a"), consumers.join("b")
     assert (second.assigned, second.epoch) == (set(), 2)
     assert consumers.state is ConsumerGroupState.RECONCILING
@@ -114,7 +114,7 @@ def test_a_partition_is_another_members_only_once_it_was_given_up(consumers: Con
     assert consumers.state is ConsumerGroupState.STABLE
 
 
-def test_who_does_not_give_up_in_time_is_put_out(consumers: Consumers) -> None:
+def test_who_does_not_give_up_in_time_is_put_out(consumers: ConsumerGroupHarness) -> None:
     consumers.join("a")
     second = consumers.join("b")
     for _ in range(6):
@@ -128,7 +128,7 @@ def test_who_does_not_give_up_in_time_is_put_out(consumers: Consumers) -> None:
     assert second.assigned == of(0, 1, 2, 3)
 
 
-def test_a_session_that_is_over_makes_room(consumers: Consumers) -> None:
+def test_a_session_that_is_over_makes_room(consumers: ConsumerGroupHarness) -> None:
     consumers.join("a")
     consumers.harness.clock.advance(44)
     consumers.beat("a", 1)
@@ -141,7 +141,7 @@ def test_a_session_that_is_over_makes_room(consumers: Consumers) -> None:
 
 
 @pytest.mark.parametrize("epoch", [2, 7])
-def test_an_epoch_that_is_not_the_members_is_fenced(consumers: Consumers, epoch: int) -> None:
+def test_an_epoch_that_is_not_the_members_is_fenced(consumers: ConsumerGroupHarness, epoch: int) -> None:
     consumers.join("a")
     assert consumers.refused("a", epoch) is E.FENCED_MEMBER_EPOCH
     assert consumers.refused("b", 1) is E.UNKNOWN_MEMBER_ID
@@ -152,7 +152,7 @@ def test_an_epoch_that_is_not_the_members_is_fenced(consumers: Consumers, epoch:
     assert caught.value.code is E.GROUP_ID_NOT_FOUND
 
 
-def test_the_epoch_before_is_taken_from_who_did_not_get_the_answer(consumers: Consumers) -> None:
+def test_the_epoch_before_is_taken_from_who_did_not_get_the_answer(consumers: ConsumerGroupHarness) -> None:
     member = consumers.join("a")
     consumers.beat("a", 1, topics={"t", "u"})
     assert (member.epoch, member.previous_epoch) == (2, 1)
@@ -160,7 +160,7 @@ def test_the_epoch_before_is_taken_from_who_did_not_get_the_answer(consumers: Co
     assert consumers.beat("a", 1, of(0, 1, 2, 3))[0].epoch == 2
 
 
-def test_new_partitions_and_topics_make_a_new_target(consumers: Consumers) -> None:
+def test_new_partitions_and_topics_make_a_new_target(consumers: ConsumerGroupHarness) -> None:
     member = consumers.join("a", topics={"t", "u"})
     consumers.topics = {"t": (T, 5), "u": (U, 1)}
     _, told = consumers.beat("a", 1)
@@ -173,7 +173,7 @@ def test_new_partitions_and_topics_make_a_new_target(consumers: Consumers) -> No
     assert (member.epoch, member.assigned) == (3, of(0, topic=U))
 
 
-def test_a_static_member_that_comes_back_finds_what_it_had_and_nobody_notices(consumers: Consumers) -> None:
+def test_a_static_member_that_comes_back_finds_what_it_had_and_nobody_notices(consumers: ConsumerGroupHarness) -> None:
     first = consumers.join("a", instance="i")
     second = consumers.join("b")
     consumers.beat("a", 1, of(0, 1, 2, 3), instance="i")
@@ -192,7 +192,7 @@ def test_a_static_member_that_comes_back_finds_what_it_had_and_nobody_notices(co
     assert group.state is ConsumerGroupState.STABLE
 
 
-def test_a_member_that_leaves_makes_room_at_once(consumers: Consumers) -> None:
+def test_a_member_that_leaves_makes_room_at_once(consumers: ConsumerGroupHarness) -> None:
     consumers.join("a")
     second = consumers.join("b")
     consumers.beat("a", -1)
@@ -203,7 +203,7 @@ def test_a_member_that_leaves_makes_room_at_once(consumers: Consumers) -> None:
     assert consumers.refused("b", -1) is E.UNKNOWN_MEMBER_ID
 
 
-def test_an_administrator_may_put_a_member_out(consumers: Consumers) -> None:
+def test_an_administrator_may_put_a_member_out(consumers: ConsumerGroupHarness) -> None:
     consumers.join("a", instance="i")
     consumers.join("b")
     assert consumers.harness.leave("", "i") is E.NONE
@@ -212,7 +212,7 @@ def test_an_administrator_may_put_a_member_out(consumers: Consumers) -> None:
     assert consumers.state is ConsumerGroupState.EMPTY
 
 
-def test_a_regular_expression_is_matched_with_whole_names(consumers: Consumers) -> None:
+def test_a_regular_expression_is_matched_with_whole_names(consumers: ConsumerGroupHarness) -> None:
     consumers.topics = {"t": (T, 1), "tt": (U, 1)}
     member = consumers.join("a", topics=set(), regex="t")
     assert member.assigned == of(0)
@@ -221,7 +221,7 @@ def test_a_regular_expression_is_matched_with_whole_names(consumers: Consumers) 
     assert consumers.refused("a", 2, regex="(") is E.INVALID_REGULAR_EXPRESSION
 
 
-def test_the_assignor_that_most_members_ask_for_is_used(consumers: Consumers) -> None:
+def test_the_assignor_that_most_members_ask_for_is_used(consumers: ConsumerGroupHarness) -> None:
     consumers.join("a", assignor="range")
     group = consumers.harness.coordinator.groups[GROUP].consumer
     assert group is not None
@@ -232,7 +232,9 @@ def test_the_assignor_that_most_members_ask_for_is_used(consumers: Consumers) ->
     assert consumers.refused("d", 0, set(), topics={"t"}, assignor="mine") is E.UNSUPPORTED_ASSIGNOR
 
 
-def test_commits_are_of_the_present_epoch_and_transactions_are_told_by_the_older_code(consumers: Consumers) -> None:
+def test_commits_are_of_the_present_epoch_and_transactions_are_told_by_the_older_code(
+    consumers: ConsumerGroupHarness,
+) -> None:
     consumers.join("a")
     coordinator = consumers.harness.coordinator
 
@@ -263,7 +265,9 @@ def test_commits_are_of_the_present_epoch_and_transactions_are_told_by_the_older
     assert commits("", -1) is E.NONE
 
 
-def test_an_empty_group_becomes_one_of_the_other_type_and_one_with_members_does_not(consumers: Consumers) -> None:
+def test_an_empty_group_becomes_one_of_the_other_type_and_one_with_members_does_not(
+    consumers: ConsumerGroupHarness,
+) -> None:
     harness = consumers.harness
     (member,) = harness.stable(1)
     assert consumers.refused("a", 0, set(), topics={"t"}) is E.GROUP_ID_NOT_FOUND
@@ -280,7 +284,7 @@ def test_an_empty_group_becomes_one_of_the_other_type_and_one_with_members_does_
     assert joined.generation_id > 2, "generations go on from the epochs"
 
 
-def test_members_outlive_a_coordinator_and_go_on_where_they_were(consumers: Consumers) -> None:
+def test_members_outlive_a_coordinator_and_go_on_where_they_were(consumers: ConsumerGroupHarness) -> None:
     consumers.join("a")
     consumers.join("b", regex="t.*", topics=set())
     _, told = consumers.beat("a", 1)
@@ -302,7 +306,7 @@ def test_members_outlive_a_coordinator_and_go_on_where_they_were(consumers: Cons
     assert consumers.join("c").epoch == 3, "no epoch is given twice"
 
 
-def test_an_old_epoch_may_not_commit_after_a_restart(consumers: Consumers) -> None:
+def test_an_old_epoch_may_not_commit_after_a_restart(consumers: ConsumerGroupHarness) -> None:
     consumers.join("a")
     consumers.join("b")
     consumers.beat("b", -1)
@@ -317,7 +321,7 @@ def test_an_old_epoch_may_not_commit_after_a_restart(consumers: Consumers) -> No
         assert caught.value.code is refused
 
 
-def test_who_does_not_come_back_after_a_restart_is_put_out(consumers: Consumers) -> None:
+def test_who_does_not_come_back_after_a_restart_is_put_out(consumers: ConsumerGroupHarness) -> None:
     consumers.join("a")
     consumers.join("s", instance="i")
     consumers.beat("s", -2, instance="i")
@@ -331,7 +335,7 @@ def test_who_does_not_come_back_after_a_restart_is_put_out(consumers: Consumers)
     assert (consumers.names, consumers.state) == (set(), ConsumerGroupState.EMPTY)
 
 
-def test_a_group_that_is_deleted_or_of_another_type_is_not_kept(consumers: Consumers) -> None:
+def test_a_group_that_is_deleted_or_of_another_type_is_not_kept(consumers: ConsumerGroupHarness) -> None:
     harness = consumers.harness
     consumers.join("a")
     consumers.beat("a", -1)
@@ -345,7 +349,7 @@ def test_a_group_that_is_deleted_or_of_another_type_is_not_kept(consumers: Consu
     assert GROUP not in harness.coordinator.groups
 
 
-def test_what_cannot_be_kept_is_not_told(consumers: Consumers, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_kept_is_not_told(consumers: ConsumerGroupHarness, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*arguments: object) -> None:
         raise OSError("no space")
 
@@ -359,7 +363,7 @@ def test_what_cannot_be_kept_is_not_told(consumers: Consumers, monkeypatch: pyte
     assert consumers.names == {"a", "b"}
 
 
-def test_the_file_stays_short(consumers: Consumers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_file_stays_short(consumers: ConsumerGroupHarness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(consumer_journal, "_SMALLEST_REWRITE", 1_000)
     consumers.join("a")
     for _ in range(100):

@@ -9,19 +9,19 @@ import pytest
 from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.groups import group_offsets as journal_module
 from kafka.broker.groups.group_offsets import CommittedOffset, OffsetJournal
-from unit.broker.grouped import GROUP, Harness
+from unit.broker.grouped import GROUP, GroupCoordinatorHarness
 
 
 @pytest.fixture
-def group(tmp_path: Path) -> Harness:
-    return Harness(tmp_path)
+def group(tmp_path: Path) -> GroupCoordinatorHarness:
+    return GroupCoordinatorHarness(tmp_path)
 
 
-def offsets(group: Harness) -> dict[tuple[str, int], int]:
+def offsets(group: GroupCoordinatorHarness) -> dict[tuple[str, int], int]:
     return {key: one.offset for key, one in group.reopened().groups[GROUP].offsets.items()}
 
 
-def test_commits_are_there_after_a_crash(group: Harness) -> None:
+def test_commits_are_there_after_a_crash(group: GroupCoordinatorHarness) -> None:
     group.commit("", -1, 3)
     group.commit("", -1, 8, partition=1)
     group.commit("", -1, 5)
@@ -38,14 +38,14 @@ def test_leader_epoch_and_metadata_are_kept(tmp_path: Path) -> None:
     assert {group: offsets.committed for group, offsets in loaded.items()} == {"g": told}
 
 
-def test_deleted_offsets_stay_deleted(group: Harness) -> None:
+def test_deleted_offsets_stay_deleted(group: GroupCoordinatorHarness) -> None:
     group.commit("", -1, 3)
     group.commit("", -1, 8, partition=1)
     group.coordinator.delete_offsets(group.coordinator.groups[GROUP], [("t", 0), ("unknown", 9)])
     assert offsets(group) == {("t", 1): 8}
 
 
-def test_a_deleted_group_and_a_deleted_topic_stay_deleted(group: Harness) -> None:
+def test_a_deleted_group_and_a_deleted_topic_stay_deleted(group: GroupCoordinatorHarness) -> None:
     group.commit("", -1, 3)
     group.coordinator.forget_topic("t")
     assert GROUP not in group.reopened().groups
@@ -54,7 +54,7 @@ def test_a_deleted_group_and_a_deleted_topic_stay_deleted(group: Harness) -> Non
     assert GROUP not in group.reopened().groups
 
 
-def test_a_group_with_members_cannot_be_deleted(group: Harness) -> None:
+def test_a_group_with_members_cannot_be_deleted(group: GroupCoordinatorHarness) -> None:
     group.stable(1)
     with pytest.raises(RequestFailed) as caught:
         group.coordinator.delete_group(GROUP)
@@ -65,7 +65,7 @@ def test_a_group_with_members_cannot_be_deleted(group: Harness) -> None:
 
 
 @pytest.mark.parametrize("cut", [1, 8, 20])
-def test_a_torn_entry_at_the_end_is_cut(group: Harness, tmp_path: Path, cut: int) -> None:
+def test_a_torn_entry_at_the_end_is_cut(group: GroupCoordinatorHarness, tmp_path: Path, cut: int) -> None:
     group.commit("", -1, 3)
     group.commit("", -1, 4)
     path = tmp_path / "offsets.log"
@@ -75,7 +75,7 @@ def test_a_torn_entry_at_the_end_is_cut(group: Harness, tmp_path: Path, cut: int
     assert offsets(group) == {("t", 0): 6}
 
 
-def test_garbage_at_the_end_is_cut(group: Harness, tmp_path: Path) -> None:
+def test_garbage_at_the_end_is_cut(group: GroupCoordinatorHarness, tmp_path: Path) -> None:
     group.commit("", -1, 3)
     path = tmp_path / "offsets.log"
     path.write_bytes(path.read_bytes() + b"\0" * 100)
@@ -85,7 +85,7 @@ def test_garbage_at_the_end_is_cut(group: Harness, tmp_path: Path) -> None:
 
 
 def test_a_wasteful_journal_is_rewritten_with_what_counts(
-    group: Harness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    group: GroupCoordinatorHarness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(journal_module, "_SMALLEST_REWRITE", 1000)
     for offset in range(100):

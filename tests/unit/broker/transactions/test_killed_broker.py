@@ -43,7 +43,7 @@ def killed_at_write(number: int, part: float) -> Iterator[list[int]]:
         yield begun
 
 
-class Program:
+class TransactionalProgram:
     """Runs transactions, each with two partitions and an offset, every third one aborted; goes on where it stood."""
 
     def __init__(self, txn: TransactionalBroker) -> None:
@@ -88,7 +88,7 @@ def seen(txn: TransactionalBroker) -> list[int]:
 
 
 def writes_of_a_run(folder: Path, version: int) -> int:
-    program = Program(TransactionalBroker(folder, version))
+    program = TransactionalProgram(TransactionalBroker(folder, version))
     assert program.txn.init() == 0
     with killed_at_write(1_000_000, 0) as begun:
         program.run()
@@ -96,9 +96,9 @@ def writes_of_a_run(folder: Path, version: int) -> int:
     return begun[0]
 
 
-def killed(folder: Path, version: int, number: int, part: float) -> Program:
+def killed(folder: Path, version: int, number: int, part: float) -> TransactionalProgram:
     """A program whose broker was killed within its n-th write, and has started again."""
-    program = Program(TransactionalBroker(folder, version, timeout_ms=10_000))
+    program = TransactionalProgram(TransactionalBroker(folder, version, timeout_ms=10_000))
     assert program.txn.init() == 0
     with killed_at_write(number, part), pytest.raises(Killed):
         program.run()
