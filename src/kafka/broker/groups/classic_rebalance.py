@@ -18,7 +18,7 @@ JOIN_TIMEOUT_S: Final = 300.0
 """Maximum duration of a new member's first rebalance, during which it cannot send heartbeats."""
 
 
-class Rounds:
+class ClassicRebalances:
     """Runs the rebalances of all groups; the first one of an empty group waits at least `initial_delay_ms`."""
 
     def __init__(self, clock: Clock, initial_delay_ms: int) -> None:
@@ -71,7 +71,7 @@ class Rounds:
             timer.cancel()
             self.try_complete(group)
 
-    # -- rounds -------------------------------------------------------------------------------------------------------
+    # -- rebalances -----------------------------------------------------------------------------------------------------
 
     def prepare(self, group: Group) -> None:
         """Start a rebalance unless one is running; end it at once if all members have joined."""
@@ -82,7 +82,7 @@ class Rounds:
         self.try_complete(group)
 
     def _begin(self, group: Group) -> None:
-        self._cancel_round(group)
+        self._cancel_timer(group)
         for member in group.members.values():
             member.assignment = b""
             member.finish_sync(SyncResult(ErrorCode.REBALANCE_IN_PROGRESS))
@@ -93,7 +93,7 @@ class Rounds:
 
     def stop(self, group: Group) -> None:
         """Cancel all timers of a group, as the broker ends."""
-        self._cancel_round(group)
+        self._cancel_timer(group)
         waiting = [*group.pending.values(), *(member.timer for member in group.members.values())]
         group.pending.clear()
         for timer in waiting:
@@ -101,7 +101,7 @@ class Rounds:
                 timer.cancel()
 
     @staticmethod
-    def _cancel_round(group: Group) -> None:
+    def _cancel_timer(group: Group) -> None:
         if group.rebalance_timer is not None:
             group.rebalance_timer.cancel()
             group.rebalance_timer = None
@@ -125,7 +125,7 @@ class Rounds:
         self._complete(group)
 
     def _complete(self, group: Group) -> None:
-        self._cancel_round(group)
+        self._cancel_timer(group)
         joined = [member for member in group.members.values() if member.answer_join is not None]
         if group.members and not joined:
             # Only static members are left and none has returned yet: keep their places for another rebalance.
@@ -173,7 +173,7 @@ class Rounds:
 
     def assign(self, group: Group, assignments: dict[str, bytes]) -> None:
         """Distribute the leader's assignment, which ends the rebalance."""
-        self._cancel_round(group)
+        self._cancel_timer(group)
         group.move(GroupState.STABLE)
         for member in group.members.values():
             member.assignment = assignments.get(member.member_id, b"")

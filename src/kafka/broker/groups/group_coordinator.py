@@ -14,7 +14,7 @@ from kafka.broker.broker_settings import BrokerSettings
 from kafka.broker.clock import Clock
 from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.groups.classic_group import Group, GroupState, JoinRequest, JoinResult, Member, SyncResult
-from kafka.broker.groups.classic_rebalance import AnswerJoin, Rounds
+from kafka.broker.groups.classic_rebalance import AnswerJoin, ClassicRebalances
 from kafka.broker.groups.consumer_journal import ConsumerGroupJournal
 from kafka.broker.groups.consumer_members import ConsumerMembers, Topics
 from kafka.broker.groups.group_offsets import OffsetJournal, Offsets, PartitionKey
@@ -42,7 +42,7 @@ class GroupCoordinator:
         self.groups: dict[str, Group] = {}
         timeout = session_timeout_ms or (lambda group_id: settings.consumer_session_timeout_ms)
         self.consumers = ConsumerMembers(clock, timeout, randomness, self.groups, topics, consumer_journal)
-        self._rounds = Rounds(clock, settings.group_initial_rebalance_delay_ms)
+        self._rebalances = ClassicRebalances(clock, settings.group_initial_rebalance_delay_ms)
         self._settings = settings
         self._journal = journal
         self._random = randomness
@@ -101,28 +101,28 @@ class GroupCoordinator:
     def _join_new(self, group: Group, request: JoinRequest, answer: AnswerJoin) -> None:
         member_id = self._new_member_id(request.client_id)
         if request.requires_known_member_id:
-            self._rounds.add_pending(group, member_id, request.session_timeout_ms)
+            self._rebalances.add_pending(group, member_id, request.session_timeout_ms)
             answer(JoinResult(_E.MEMBER_ID_REQUIRED, member_id))
         else:
-            self._rounds.add(group, Member.of(request, member_id), answer)
+            self._rebalances.add(group, Member.of(request, member_id), answer)
 
     def _join_static(self, group: Group, request: JoinRequest, answer: AnswerJoin) -> None:
         member_id = self._new_member_id(request.group_instance_id or "")
         old_id = group.static_member_id(request.group_instance_id or "")
         if old_id is None:
-            self._rounds.add(group, Member.of(request, member_id), answer)
+            self._rebalances.add(group, Member.of(request, member_id), answer)
             return
         member, old_leader = group.members[old_id], group.leader
         member.finish_join(JoinResult(_E.FENCED_INSTANCE_ID, old_id))
         member.finish_sync(SyncResult(_E.FENCED_INSTANCE_ID))
         before = member.metadata(group.protocol_name)
         group.replace_static(member, member_id)
-        self._rounds.update(member, request)
+        self._rebalances.update(member, request)
         if group.state is not _S.STABLE or member.metadata(group.protocol_name) != before:
-            self._rounds.rejoin(group, member, request, answer)
+            self._rebalances.rejoin(group, member, request, answer)
             return
         # It returned unchanged: it keeps its partitions, and the others are not affected.
-        self._rounds.touch(member)
+        self._rebalances.touch(member)
         leads = group.leader == member_id
         skips = leads and request.supports_skipping_assignment
         answer(
@@ -141,7 +141,7 @@ class GroupCoordinator:
     def _join_known(self, group: Group, request: JoinRequest, answer: AnswerJoin) -> None:
         if request.member_id in group.pending:
             group.pending.pop(request.member_id).cancel()
-            self._rounds.add(group, Member.of(request, request.member_id), answer)
+            self._rebalances.add(group, Member.of(request, request.member_id), answer)
             return
         member = self._member(group, request.member_id, request.group_instance_id)
         if group.state is _S.EMPTY:
@@ -151,10 +151,10 @@ class GroupCoordinator:
             group.state is _S.STABLE and group.leader != member.member_id
         )
         if not (unchanged and settled):
-            self._rounds.rejoin(group, member, request, answer)
+            self._rebalances.rejoin(group, member, request, answer)
             return
         # The response to its first request was lost: send it again.
-        self._rounds.touch(member)
+        self._rebalances.touch(member)
         leads = group.leader == member.member_id
         answer(
             JoinResult(
@@ -219,18 +219,18 @@ class GroupCoordinator:
         except RequestFailed as error:
             answer(SyncResult(error.code))
             return
-        self._rounds.touch(member)
+        self._rebalances.touch(member)
         if group.state is _S.STABLE:
             answer(SyncResult(_E.NONE, group.protocol_type, group.protocol_name, member.assignment))
             return
         member.answer_sync = answer
         if group.leader == member_id:
-            self._rounds.assign(group, assignments)
+            self._rebalances.assign(group, assignments)
 
     def heartbeat(self, group_id: str, member_id: str, group_instance_id: str | None, generation_id: int) -> ErrorCode:
         """Heartbeat: tell whether the member may continue, must rejoin, or is no longer a member."""
         group, member = self._current_member(group_id, member_id, group_instance_id, generation_id)
-        self._rounds.touch(member)
+        self._rebalances.touch(member)
         return _E.REBALANCE_IN_PROGRESS if group.state is _S.PREPARING_REBALANCE else _E.NONE
 
     def leave(self, group_id: str, member_id: str, group_instance_id: str | None) -> None:
@@ -242,11 +242,11 @@ class GroupCoordinator:
             self.consumers.put_out(group_id, group.consumer, member_id, group_instance_id)
             return
         if group_instance_id is None and member_id in group.pending:
-            self._rounds.remove_pending(group, member_id)
+            self._rebalances.remove_pending(group, member_id)
             return
         if group_instance_id is not None and not member_id:
             member_id = group.static_member_id(group_instance_id) or ""
-        self._rounds.remove(group, self._member(group, member_id, group_instance_id))
+        self._rebalances.remove(group, self._member(group, member_id, group_instance_id))
 
     # -- offsets ------------------------------------------------------------------------------------------------------
 
@@ -271,7 +271,7 @@ class GroupCoordinator:
         group, member = self._current_member(group_id, member_id, group_instance_id, generation_id)
         if group.state is _S.COMPLETING_REBALANCE:
             raise RequestFailed(_E.REBALANCE_IN_PROGRESS)
-        self._rounds.touch(member)
+        self._rebalances.touch(member)
         return group
 
     def check_transactional_commit(
@@ -355,6 +355,6 @@ class GroupCoordinator:
     def close(self) -> None:
         """Close the journal; members find out with their next request."""
         for group in self.groups.values():
-            self._rounds.stop(group)
+            self._rebalances.stop(group)
         self.consumers.close()
         self._journal.close()
