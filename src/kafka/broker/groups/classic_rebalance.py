@@ -71,7 +71,7 @@ class ClassicRebalances:
             timer.cancel()
             self.try_complete(group)
 
-    # -- rebalances -----------------------------------------------------------------------------------------------------
+    # -- rebalances ---------------------------------------------------------------------------------------------------
 
     def prepare(self, group: Group) -> None:
         """Start a rebalance unless one is running; end it at once if all members have joined."""
