@@ -1,11 +1,12 @@
-"""The embedded broker: Kafka's protocol on real TCP, logs on disk, groups; for development and tests.
+"""An embedded Kafka broker for development and tests: real TCP connections, logs on disk, groups and transactions.
 
-It is a single node without replication, TLS, authorization and compaction; production is Apache Kafka. It imports only
-`kafka.wire`, `kafka.record`, `kafka.formats`, `kafka.errors` and the standard library, so that it is a second opinion
-on the clients.
+It is a single node without replication, TLS, authorization or log compaction; use Apache Kafka in production. It
+imports only `kafka.wire`, `kafka.record`, `kafka.formats`, `kafka.errors` and the standard library, so it is a second
+opinion on the clients.
 
-Top down: `embedded` runs a `server`, which passes each `client_connection` to the handlers in `api`; those work on the
-parts in `broker`: `topics` with their `log`, `groups`, `fetch_sessions`. `registry` is the broker's schema registry.
+From the top down: `embedded` runs a `broker_server`. Its `client_connection`s pass requests to the handlers in `api`,
+which use the parts that `broker` assembles: topics (`topic_store`) with their `log`, `groups`, `transactions`, `share`
+groups and `fetch_sessions`. `registry` is the broker's schema registry.
 """
 
 from kafka.broker.embedded import EmbeddedBroker, run

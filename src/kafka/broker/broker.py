@@ -1,4 +1,4 @@
-"""What request handlers work with: the broker's parts, its identity, and the facts about one request."""
+"""The state that request handlers share: the parts of the broker, its identity, and the context of a request."""
 
 import base64
 import functools
@@ -37,33 +37,36 @@ CommitObserver = Callable[[str, str, Mapping[tuple[str, int], "CommittedOffset"]
 
 
 class Endpoint(NamedTuple):
-    """Where clients reach the broker."""
+    """The address at which clients reach the broker."""
 
     host: str
     port: int
 
 
 class RequestContext(NamedTuple):
-    """What is known of a request besides its body."""
+    """The context of a request: its version, its client, and its connection."""
 
     version: int
     client_id: str
     client_host: str
     connection: object = None
-    """The connection on which it arrived."""
+    """The connection on which the request arrived."""
     client_port: int = 0
     login: "Login | None" = None
     """The connection's login; None if the listener requires none."""
     sends_more: bool = True
-    """Whether the client may send further requests. One that has closed cannot acknowledge records it receives now."""
+    """Whether the client may send further requests.
+
+    A client that has closed cannot acknowledge records that it gets now.
+    """
 
 
 class Broker:
-    """The parts of a broker with its data in `data_dir`. Everything runs on one event loop.
+    """The parts of a broker whose data is in `data_dir`. All of them run on one event loop.
 
-    `clock` is its only source of time and `randomness` its only source of random numbers (ids of topics, members,
-    sessions), so two runs with the same ones are identical. `commit_accepted` is called for each commit before it is
-    answered.
+    `clock` is the only source of time, and `randomness` the only source of random numbers (ids of topics, members and
+    sessions), so two runs with equal ones are identical. `commit_accepted` is called for each commit before the
+    response is sent.
     """
 
     def __init__(
@@ -94,15 +97,15 @@ class Broker:
         self._transactions: "TransactionCoordinator | None" = None
         self._transactions_file = data_dir / "transactions.log"
         if self._transactions_file.exists():
-            # Open transactions may time out, and the ends of decided ones must be written.
+            # Open transactions may time out, and the markers of decided ones must be written.
             self._load_transactions()
         if settings.users:
-            # Report unreadable credentials at the start, not to each client by closing its connection.
+            # Report unreadable credentials now. Otherwise each client would find its connection closed.
             self.credentials  # noqa: B018
 
     @property
     def groups(self) -> "GroupCoordinator":
-        """The groups; loaded by the first request that concerns one, which makes the start quicker."""
+        """The groups; loaded by the first request that needs them, for a quick start."""
         if self._groups is None:
             from kafka.broker.groups.consumer_journal import ConsumerGroupJournal
             from kafka.broker.groups.group_coordinator import GroupCoordinator
@@ -122,7 +125,10 @@ class Broker:
 
     @property
     def transactions(self) -> "TransactionCoordinator":
-        """The transactions; loaded by the first request that concerns one, or at the start if the data has any."""
+        """The transactions.
+
+        Loaded at the start if there are any on disk, otherwise by the first request that needs them.
+        """
         return self._transactions or self._load_transactions()
 
     def _load_transactions(self) -> "TransactionCoordinator":
@@ -140,7 +146,7 @@ class Broker:
 
     @property
     def shares(self) -> "ShareCoordinator":
-        """The share groups; loaded by the first request that concerns one, or groups in general."""
+        """The share groups; loaded by the first request about any group."""
         if self._shares is None:
             from kafka.broker.share.share_coordinator import ShareCoordinator
             from kafka.broker.share.share_journal import ShareJournal
@@ -172,21 +178,21 @@ class Broker:
 
     @functools.cached_property
     def telemetry(self) -> "Telemetry":
-        """The clients that push metrics, and the metrics."""
+        """The clients that push metrics, and the pushed metrics."""
         from kafka.broker.client_metrics import Telemetry
 
         return Telemetry(self.client_metrics, self.settings.telemetry_max_bytes, self.now_ms, self._new_id)
 
     @functools.cached_property
     def credentials(self) -> "Credentials":
-        """The users that may log in."""
+        """The users and their passwords."""
         from kafka.broker.sasl.credentials import AlteredCredentials, Credentials
 
         altered = AlteredCredentials(self._data_dir / "scram-credentials.json", self.settings.fsync)
         return Credentials(self.settings.users, self._random, altered)
 
     def new_login(self) -> "Login | None":
-        """Return the login for a new connection; None without users."""
+        """Create the login state of a new connection; None without users."""
         if not self.settings.users:
             return None
         from kafka.broker.sasl.login import Login
@@ -197,7 +203,7 @@ class Broker:
         return uuid.UUID(int=self._random.getrandbits(128), version=4)
 
     def disconnected(self, connection: object) -> None:
-        """Forget the state of a closed connection."""
+        """Discard the state of a closed connection."""
         self.software.pop(connection, None)
         if self.settings.client_telemetry:
             self.telemetry.disconnected(connection)
@@ -209,7 +215,7 @@ class Broker:
         return self.clock.wall_ms()
 
     def clean(self) -> Iterator[None]:
-        """Do the periodic work in short steps: apply retention, and drop outdated state."""
+        """Apply retention and drop outdated state, in short steps."""
         now_ms = self.now_ms()
         if self._groups is not None:
             self._groups.compact_if_worthwhile()
@@ -230,7 +236,7 @@ class Broker:
         self.topics.close()
 
     def crash(self, lose_unsynced: bool) -> None:
-        """End like a killed process; with `lose_unsynced`, like a machine whose power fails."""
+        """Stop like a killed process or, with `lose_unsynced`, like a machine that loses power."""
         if lose_unsynced:
             self.topics.discard_unsynced()
             if self._groups is not None:
@@ -252,16 +258,16 @@ _BLOCK: Final = 1000
 
 
 class Identity:
-    """The cluster id and the next producer id, kept in `data_dir`.
+    """The cluster id and the next producer id, stored in `data_dir`.
 
-    Producer ids are reserved on disk in blocks, so that most allocations need no write. `now_ms` is the wall clock: if
-    the file is damaged, producer ids continue from it.
+    Producer ids are reserved on disk in blocks, so most allocations do not write. If the file is damaged, new producer
+    ids are derived from the wall clock `now_ms`.
     """
 
     def __init__(self, data_dir: Path, sync: bool, randomness: random.Random, now_ms: int) -> None:
         self._path = data_dir / "meta.json"
         self._sync = sync
-        # Kafka writes cluster ids as 22 characters of URL-safe base64.
+        # Kafka formats cluster ids as 22 characters of URL-safe base64.
         self.cluster_id = base64.urlsafe_b64encode(randomness.randbytes(16)).decode().rstrip("=")
         self._next_producer_id = 0
         if self._path.exists():
@@ -274,7 +280,7 @@ class Identity:
             known = json.loads(self._path.read_bytes())
             self.cluster_id, self._next_producer_id = str(known["cluster_id"]), int(known["next_producer_id"])
         except (ValueError, LookupError, TypeError) as error:
-            # Far above every id that can have been allocated so far: none may be used twice.
+            # No id may be used twice: this is far above all ids that can have been allocated.
             self._next_producer_id = now_ms * _BLOCK
             log.error(
                 "%s is damaged (%s: %s); it is kept as %s. The cluster has a new id, and producer ids begin at %d",
@@ -286,7 +292,7 @@ class Identity:
             )
 
     def next_producer_id(self) -> int:
-        """Return a producer id that was never returned before, even by a killed process; raises OSError."""
+        """Return an unused producer id, even after a crash; raises OSError."""
         producer_id = self._next_producer_id
         if producer_id >= self._reserved_until:
             self._save(producer_id + _BLOCK)

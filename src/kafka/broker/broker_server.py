@@ -1,4 +1,4 @@
-"""The broker's server: listens, creates a `ClientConnection` for each connection, and shuts down cleanly.
+"""The broker's server: listens, creates a `ClientConnection` per connection, and shuts down cleanly.
 
 It also works without sockets: call `open`, then `connection` for each transport of your own network.
 """
@@ -35,22 +35,22 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _LAST_ROUNDS = 5
-"""Iterations of the loop within which an aborted connection is lost."""
+"""Iterations of the loop after which an aborted connection has been closed."""
 _EVERYWHERE = frozenset({"", "0.0.0.0", "::"})
 _ELSEWHERE = {socket.AF_INET: "192.0.2.1", socket.AF_INET6: "2001:db8::1"}
-"""Addresses of no host (RFC 5737, RFC 3849); the route to them shows the address of this machine."""
+"""Unassigned addresses (RFC 5737, RFC 3849). The route to them reveals this machine's address."""
 _LOOPBACK = {socket.AF_INET: "127.0.0.1", socket.AF_INET6: "::1"}
 
 
 class BrokerServer:
-    """A broker that keeps its data in `data_dir` and listens on `host` and `port` (0: a free port).
+    """A broker that stores its data in `data_dir` and listens on `host` and `port` (0: a free port).
 
-    Without a data folder it creates a temporary one and removes it at the end. Use it on a single event loop, of any
-    kind. Raises OSError on systems other than POSIX.
+    Without a data folder it creates a temporary one, and removes it at the end. Use it on a single event loop, of any
+    kind.
+    Raises OSError on systems other than POSIX.
 
-    Arguments for simulations: `clock`, its only source of time (by default the running loop's time and the wall
-    clock); `randomness`, its only source of random numbers; `faults`; and `commit_accepted`, called for each accepted
-    commit.
+    Arguments for simulations: `clock`, the only source of time (by default the running loop's time and the wall clock);
+    `randomness`, the only source of random numbers; `faults`; and `commit_accepted`, called for each accepted commit.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class BrokerServer:
         _check_system()
 
     async def start(self) -> Endpoint:
-        """Open the data and listen; returns the address. Raises OSError if the address is not available."""
+        """Open the data and listen; return the address. Raises OSError if the address is not available."""
         try:
             folder = self._open_folder()
             self._listener = listener = Listener(self.connection)
@@ -106,15 +106,15 @@ class BrokerServer:
 
         self._registry = registry = RegistryServer(folder, self._registry_port, self._settings.fsync)
         await registry.start()
-        self._registry_port = registry.port  # the same after a restart
+        self._registry_port = registry.port  # keep the port after a restart
 
     @property
     def registry_url(self) -> str | None:
-        """The URL of the schema registry; None without one."""
+        """The URL of the schema registry; None if there is none."""
         return None if self._registry is None else self._registry.url
 
     def open(self) -> Endpoint:
-        """Open the data on the running loop without listening; clients are sent `host` and `port`."""
+        """Open the data on the running loop without listening. Clients are told to connect to `host` and `port`."""
         try:
             self._open_data(self._open_folder(), Endpoint(self._host, self._port))
         except BaseException:
@@ -130,13 +130,13 @@ class BrokerServer:
         return connection
 
     def committed_offsets(self) -> dict[str, dict[tuple[str, int], int]]:
-        """Return the stored offsets by group and by topic and partition; only while the broker is open."""
+        """Return the committed offsets by group, and by topic and partition. The broker must be open."""
         assert self._broker is not None, "the broker is not open"
         groups = self._broker.groups.groups
         return {name: {key: one.offset for key, one in group.offsets.items()} for name, group in groups.items()}
 
     def pushed_metrics(self) -> "list[PushedMetrics]":
-        """Return the metrics that clients have pushed, newest last; only while the broker is open."""
+        """Return the metrics that clients have pushed, newest last. The broker must be open."""
         assert self._broker is not None, "the broker is not open"
         return list(self._broker.telemetry.pushed)
 
@@ -164,14 +164,14 @@ class BrokerServer:
     def _open_folder(self) -> Path:
         if self._data_dir is None:
             if self._temporary is None:
-                # Files written during the removal must not keep a test from ending.
+                # A file that is written during the removal must not make a test fail.
                 self._temporary = tempfile.TemporaryDirectory(prefix="kafka-broker-", ignore_cleanup_errors=True)
             return Path(self._temporary.name)
         self._data_dir.mkdir(parents=True, exist_ok=True)
         if self._settings.fsync:
             sync_folder(self._data_dir.parent)
         self._lock = os.open(self._data_dir / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        import fcntl  # missing on some systems that import this module
+        import fcntl  # not available on all systems that import this module
 
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -195,7 +195,7 @@ class BrokerServer:
         self._clean_on(clock, self._broker.clean())
 
     def _clean_on(self, clock: Clock, steps: Iterator[None]) -> None:
-        """Do one step; clients get the loop before the next one."""
+        """Run one step of the cleanup; the loop serves clients between steps."""
         try:
             next(steps)
         except StopIteration:
@@ -217,10 +217,10 @@ class BrokerServer:
             self._temporary = None
 
     async def crash(self, *, lose_unsynced: bool = False) -> None:
-        """End like a killed process. The data stays as it is, even in a temporary folder: see `restart`.
+        """Stop like a killed process. The data is kept, even in a temporary folder; see `restart`.
 
-        With `lose_unsynced` the machine also loses power, so unsynced data is gone: without the setting `fsync` all
-        records and commits since the start.
+        With `lose_unsynced` the machine also loses power, so unsynced data is lost: without the setting `fsync` that is
+        every record and commit since the start.
         """
         if self._broker is not None:
             self._broker.is_killed = True
@@ -228,7 +228,7 @@ class BrokerServer:
         self._close_data(in_order=False, lose_unsynced=lose_unsynced)
 
     async def restart(self, *, lose_unsynced: bool = False) -> None:
-        """Crash and start again on the same data and the same port."""
+        """Crash, and start again with the same data and port."""
         listener = self._listener
         await self.crash(lose_unsynced=lose_unsynced)
         if listener is not None:
@@ -250,7 +250,7 @@ class BrokerServer:
         for connection in tuple(self._connections):
             connection.close()
         for _ in range(_LAST_ROUNDS if listener is not None else 0):
-            # The transports close their sockets in a later iteration than the abort.
+            # A transport closes its socket in a later iteration of the loop than the abort.
             await asyncio.sleep(0)
 
     def _close_data(self, in_order: bool, lose_unsynced: bool = False) -> None:
@@ -265,7 +265,7 @@ class BrokerServer:
 
 
 def _check_system() -> None:
-    """Raise OSError on systems without POSIX's calls for reading and writing at a position."""
+    """Raise OSError on systems without the POSIX calls for positional reads and writes."""
     if not hasattr(os, "pread"):
         raise OSError(
             f"the embedded broker runs on POSIX systems, such as Linux and macOS, not on {sys.platform}: start "
@@ -274,8 +274,8 @@ def _check_system() -> None:
 
 
 def _own_address(family: socket.AddressFamily) -> str:
-    """Return the address at which others reach this machine; the loopback address without a network."""
+    """Return the address at which other machines reach this one; without a network, the loopback address."""
     with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
-        probe.connect((_ELSEWHERE[family], 9))  # sends nothing
+        probe.connect((_ELSEWHERE[family], 9))  # does not send anything
         return str(probe.getsockname()[0])
     return _LOOPBACK[family]

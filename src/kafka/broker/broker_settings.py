@@ -1,4 +1,4 @@
-"""The settings of an embedded broker, in one frozen object that its parts read."""
+"""The settings of an embedded broker, in one immutable object."""
 
 import dataclasses
 import difflib
@@ -12,16 +12,16 @@ T = TypeVar("T")
 
 
 def _setting(default: T, doc: str) -> T:
-    """Declare a setting; the command line also shows `doc`."""
+    """Declare a setting. The command line shows `doc`, too."""
     declared: T = field(default=default, metadata={"doc": doc})
     return declared
 
 
 @dataclass(frozen=True, slots=True)
 class BrokerSettings:
-    """The settings of an embedded broker; Kafka's names for them are in parentheses.
+    """The settings of an embedded broker. Kafka's names for them are in parentheses.
 
-    Sizes are bytes, times milliseconds.
+    Sizes are in bytes, times in milliseconds.
     """
 
     node_id: int = _setting(1, "Broker id (node.id).")
@@ -36,9 +36,9 @@ class BrokerSettings:
     )
     num_partitions: int = _setting(1, "Default number of partitions of new topics (num.partitions).")
     topic_defaults: Mapping[str, str] = field(default_factory=dict)
-    """Default topic configs that differ from Kafka's, by name."""
+    """Default topic configs by name, where they differ from Kafka's."""
     users: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Passwords by name. With users the listener is SASL_PLAINTEXT, without users PLAINTEXT."""
+    """Passwords by user name. With users the listener requires SASL_PLAINTEXT, without users PLAINTEXT."""
     connections_max_reauth_ms: int = _setting(
         0, "Time after which authenticated clients must reauthenticate; 0 disables this (connections.max.reauth.ms)."
     )
@@ -121,7 +121,10 @@ class BrokerSettings:
 
     @classmethod
     def from_names(cls, names: Mapping[str, object]) -> "BrokerSettings":
-        """Create settings by name; raises `KafkaConfigurationError` for unknown names and invalid values."""
+        """Create settings from keyword arguments.
+
+        Raises `KafkaConfigurationError` for unknown names and invalid values.
+        """
         known = {one.name: one for one in dataclasses.fields(cls)}
         for name in names:
             if name not in known:
@@ -156,7 +159,7 @@ class BrokerSettings:
 
 
 def _check_users(users: object) -> None:
-    """Check that names and passwords can be sent; the error shows no password."""
+    """Check that names and passwords can be encoded. Error messages do not contain passwords."""
     if not isinstance(users, Mapping):
         raise KafkaConfigurationError(f"users must be a mapping from names to passwords, not {type(users).__name__}")
     for name, password in users.items():

@@ -1,9 +1,9 @@
-"""One client's connection: reads frames, serves one request at a time, and responds in the order of the requests.
+"""A client's connection: reads frames, serves one request at a time, and sends responses in the order of the requests.
 
-While a response is pending (a long poll, a rebalancing group) no further request is read from the connection, as in
-Kafka. Requests that a client sent before it closed are served in order: a client that has only closed its sending side
-still gets the responses; responses that cannot be delivered are dropped. A long poll ends early in that case. A frame
-that is not a request closes the connection with one log line and has no other effect.
+As in Kafka, no further request is read from the connection while a response is pending (a long poll, or a rebalance).
+Requests that a client sent before it closed the connection are served in order. A client that has only closed its
+sending side still gets the responses; responses that cannot be delivered are dropped. In both cases long polls end
+early. A frame that is not a request closes the connection, which logs one line and has no other effect.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 
 
 class RequestDispatcher:
-    """Calls request handlers, applies the requested faults, and turns exceptions into error responses.
+    """Calls request handlers, applies faults, and converts exceptions to error responses.
 
     It caches the handlers that its connection has used.
     """
@@ -40,11 +40,11 @@ class RequestDispatcher:
 
     @property
     def may_fail(self) -> bool:
-        """Whether there are fault rules. Other threads add them, so check once per request."""
+        """Whether there are fault rules. Check only once per request, as other threads may add rules."""
         return bool(self._faults.rules)
 
     def handle(self, api: Api, request: Message, context: RequestContext) -> Answer:
-        """Return the response or a future of it; raises `ConnectionFault` if there can be none."""
+        """Return the response or a future of it; raises `ConnectionFault` if there can be no response."""
         handler = self._handlers.get(api.key)
         if handler is None:
             handler = self._handlers[api.key] = api.handler()
@@ -56,7 +56,10 @@ class RequestDispatcher:
             return self.failed(request, context, error)
 
     def handle_with_faults(self, api: Api, request: Message, context: RequestContext) -> tuple[Answer, int | None]:
-        """As `handle`, but apply a fault; also return after how many bytes to cut the connection, or None."""
+        """Handle a request like `handle`, but apply a fault if one matches.
+
+        Returns the response, and the number of bytes after which to cut the connection, or None.
+        """
         from kafka.broker.fault_injection import facts_of, serve_with_fault
 
         rule = self._faults.for_request(facts_of(self._broker, api.name, request, context))
@@ -67,7 +70,10 @@ class RequestDispatcher:
 
     @staticmethod
     def failed(request: Message, context: RequestContext, error: BaseException) -> Message:
-        """Return the error response to a failed request; raises `ConnectionFault` if it has no error field."""
+        """Return the error response to a failed request.
+
+        Raises `ConnectionFault` if the response has no error field.
+        """
         from kafka.broker.error_responses import error_answer, has_error
         from kafka.wire.api.produce import ProduceRequest
 
@@ -80,11 +86,11 @@ class RequestDispatcher:
 
 
 _REQUESTS_A_ROUND: Final = 8
-"""Number of requests of one connection that are served before the others get their turn."""
+"""Maximum number of requests that a connection serves per iteration of the loop."""
 _UNREAD_BYTES: Final = 16 * 1024 * 1024
-"""Maximum number of bytes read from a lost connection: at least what a system buffers for a socket."""
+"""Maximum number of bytes to read from a closed connection; more than a system buffers for a socket."""
 _LOGIN_S: Final = 600.0
-"""Time limit of a login; after that time Kafka closes idle connections (connections.max.idle.ms)."""
+"""Timeout for a login, in seconds. Kafka closes idle connections after this time (connections.max.idle.ms)."""
 _SMALLEST_FRAME: Final = 8
 _JOIN_BELOW: Final = 16 * 1024
 _API_VERSIONS: Final = 18
@@ -93,8 +99,8 @@ _API_VERSIONS: Final = 18
 class ClientConnection(asyncio.BufferedProtocol):
     """The broker's side of a connection: a protocol for any transport with asyncio's interface.
 
-    `on_close` is called once with the connection when it ends. Large requests are received into buffers of the `pool`.
-    A connection that takes one of the last file `descriptors` is closed at once.
+    `on_close` is called once, when the connection ends. Large requests are received into buffers of the `pool`. A
+    connection that gets one of the last file `descriptors` is closed at once.
     """
 
     def __init__(
@@ -130,8 +136,11 @@ class ClientConnection(asyncio.BufferedProtocol):
     # -- what the transport calls -------------------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Record the peer. The broker may have been stopped since the connection was accepted."""
-        # The transports of some loops do not derive from asyncio's.
+        """Store the peer's address, and apply connection faults.
+
+        The broker may have stopped since it accepted the connection.
+        """
+        # Not all loops derive their transports from asyncio's.
         self._transport = transport = cast("asyncio.Transport", transport)
         peer = transport.get_extra_info("peername")
         if isinstance(peer, tuple):
@@ -155,12 +164,15 @@ class ClientConnection(asyncio.BufferedProtocol):
             self.close()
 
     def eof_received(self) -> bool:
-        """The client sends nothing more: serve its remaining requests, then close. It may still read the responses."""
+        """Serve the remaining requests, then close.
+
+        The client, which has closed its sending side, may still read responses.
+        """
         self._end_of_requests()
         return True
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Serve the requests that the client had sent; drop them if the broker closed the connection."""
+        """Serve the requests that the client had sent, or drop them if the broker closed the connection."""
         transport, self._transport = self._transport, None
         if self._sends_more and not self._closing and transport is not None:
             accepted = transport.get_extra_info("socket")
@@ -192,25 +204,25 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._on_close(self)
 
     def pause_writing(self) -> None:
-        """The client reads too slowly: serve no more of its requests for now."""
+        """Stop serving requests, as the client reads too slowly."""
         self._writable = False
 
     def resume_writing(self) -> None:
-        """The client has read: continue."""
+        """Continue to serve requests, as the client has caught up."""
         self._writable = True
         self._take_frames()
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        """Return the memory for received bytes, after those not served yet."""
+        """Return the free memory after the received bytes that are not served yet."""
         return self._received.room()
 
     def buffer_updated(self, nbytes: int) -> None:
-        """Serve the requests that are complete."""
+        """Serve all complete requests."""
         self._received.received(nbytes)
         self._take_frames()
 
     def close(self) -> None:
-        """Close the connection without waiting for unsent data, even while it is still being accepted."""
+        """Close the connection without sending buffered data, even if it is still being accepted."""
         self._closing = True
         if self._transport is not None:
             self._transport.abort()
@@ -220,7 +232,7 @@ class ClientConnection(asyncio.BufferedProtocol):
     # -- frames -------------------------------------------------------------------------------------------------------
 
     def _take_frames(self) -> None:
-        """Serve received requests, a few per iteration of the loop; close if the client sends no more."""
+        """Serve a limited number of received requests; close the connection if the client cannot send more."""
         try:
             if not self._goes_on:
                 self._serve_round()
@@ -262,7 +274,7 @@ class ClientConnection(asyncio.BufferedProtocol):
             self._end()
         elif not self._closing:
             self._closing = True
-            self._transport.close()  # sends what was written
+            self._transport.close()  # sends buffered data first
 
     def _check_size(self, size: int) -> None:
         least, limit = _SMALLEST_FRAME, self._broker.settings.max_request_bytes
@@ -272,7 +284,7 @@ class ClientConnection(asyncio.BufferedProtocol):
             raise ConnectionFault(describe_size(size, least, limit))
 
     def _make_room(self) -> None:
-        """Make room for the next bytes, or pause reading while a request is being answered."""
+        """Make room for more bytes, or pause reading while a response is pending."""
         self._received.make_room(self._login is None or self._login.is_done)
         can_read = self._received.has_room
         if can_read != self._reading and self._transport is not None:
@@ -304,7 +316,7 @@ class ClientConnection(asyncio.BufferedProtocol):
             return
         may_fail = self._handling.may_fail
         if may_fail:
-            # A fault may delay the request until its bytes are no longer in the buffer.
+            # A fault may delay the request, and the buffer is reused meanwhile.
             frame = memoryview(bytes(frame))
         try:
             header, request = decode_request(frame)
@@ -326,7 +338,7 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._answer(answer, request, context, correlation_id)
 
     def _refuse_version(self, correlation_id: int) -> None:
-        """Answer an ApiVersions request of an unknown version in version 0, which every client can read (KIP-511)."""
+        """Respond to an ApiVersions request of an unknown version, in version 0, which all clients know (KIP-511)."""
         from kafka.broker.api.api_versions import response
 
         self._send(encode_response(response(ErrorCode.UNSUPPORTED_VERSION), 0, correlation_id))
@@ -373,10 +385,10 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._send(parts)
 
     def _send(self, parts: list[Buffer]) -> None:
-        """Write a response: join small parts, write large ones (records) without copying."""
+        """Write a response: join small parts, and write large ones (records) without copying them."""
         transport = self._transport
         if transport is None or transport.is_closing():
-            return  # the client is gone
+            return  # the client has disconnected
         if self._sent_until_cut is not None and self._cut(transport, b"".join(parts), self._sent_until_cut):
             return
         small: list[Buffer] = []
@@ -400,7 +412,7 @@ class ClientConnection(asyncio.BufferedProtocol):
             transport.close()
 
     def _cut(self, transport: asyncio.Transport, data: bytes, left: int) -> bool:
-        """Whether a fault cuts the connection within these bytes; if so, send only those that are left."""
+        """Return whether a fault cuts the connection within `data`; if so, send only the first `left` bytes."""
         if len(data) < left:
             self._sent_until_cut = left - len(data)
             return False
@@ -411,9 +423,10 @@ class ClientConnection(asyncio.BufferedProtocol):
 
 
 def describe_size(size: int, least: int, limit: int) -> str:
-    """Return why a request of this size is refused; recognises TLS and other protocols by the first bytes.
+    """Describe why a request of this size is rejected. Recognizes TLS and other protocols by their first bytes.
 
     Arguments:
+        size: the size according to the request, in bytes.
         least, limit: the allowed range, in bytes.
     """
     head = size.to_bytes(4, "big", signed=True)

@@ -1,4 +1,4 @@
-"""Client metrics (KIP-714): the subscriptions, which clients match them, and what those clients have pushed."""
+"""Client metrics (KIP-714): subscriptions, the clients that match them, and the metrics that the clients push."""
 
 import re
 import zlib
@@ -32,9 +32,9 @@ _KNOWN_OF_CLIENTS = frozenset(
 
 
 class RequestedMetrics(NamedTuple):
-    """What all matching subscriptions request of a client.
+    """The metrics that all matching subscriptions request of a client.
 
-    Arguments: prefixes of metric names, and the interval between pushes.
+    Arguments: prefixes of metric names, and the push interval in milliseconds.
     """
 
     prefixes: tuple[str, ...]
@@ -42,7 +42,7 @@ class RequestedMetrics(NamedTuple):
 
 
 class ClientMetrics(NamedConfigs):
-    """The subscriptions, kept in the file `path`.
+    """The subscriptions to client metrics, stored in the file `path`.
 
     Attributes: `version` increases with each change.
     """
@@ -53,7 +53,7 @@ class ClientMetrics(NamedConfigs):
         self.version = 0
 
     def check(self, key: str, value: str | None) -> str:
-        """As for all configs; an interval out of range is INVALID_REQUEST, as in Kafka."""
+        """Validate a config like `NamedConfigs.check`; as in Kafka, an interval out of range is INVALID_REQUEST."""
         checked = super().check(key, value)
         if key == INTERVAL and not _SHORTEST_MS <= int(checked) <= _LONGEST_MS:
             raise RequestFailed(
@@ -63,12 +63,15 @@ class ClientMetrics(NamedConfigs):
         return checked
 
     def replace(self, name: str, configs: Mapping[str, str]) -> None:
-        """Change a subscription; without configs, remove it."""
+        """Change a subscription, or remove it if there are no configs."""
         super().replace(name, configs)
         self.version += 1
 
     def wanted(self, client: Mapping[str, str]) -> RequestedMetrics:
-        """Return what is requested of a client with these properties; only "*" if one requests everything."""
+        """Return the metrics that are requested of a client with these properties.
+
+        Only "*" if that includes all of them.
+        """
         prefixes: dict[str, None] = {}
         interval_ms = DEFAULT_INTERVAL_MS
         for name in self.names():
@@ -111,16 +114,16 @@ _OPTIONS: Final[Mapping[str, TopicOption]] = {
 
 
 COMPRESSION: Final = (4, 3, 1, 2)
-"""The accepted codecs: Zstandard first, as in Kafka."""
+"""The accepted codecs in Kafka's order: Zstandard first."""
 _MOST_CLIENTS, _MOST_PUSHES = 16_384, 1_000
 _ASK_AT_ONCE = (ErrorCode.UNKNOWN_SUBSCRIPTION_ID, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
 
 
 class PushedMetrics(NamedTuple):
-    """Metrics that a client has pushed.
+    """A push of metrics by a client.
 
     Arguments: the client id and instance id, whether it was the client's last push, its codec, and the decompressed
-    metrics: a ``MetricsData`` message of OpenTelemetry's protocol.
+    metrics, a ``MetricsData`` message of OpenTelemetry's protocol.
     """
 
     client_id: str
@@ -132,7 +135,7 @@ class PushedMetrics(NamedTuple):
 
 @dataclass(slots=True)
 class Instance:
-    """A client: what was requested of it, and the times of its last requests (None: not yet)."""
+    """A client that pushes metrics: its subscription, and the times of its last requests (None: no request yet)."""
 
     wanted: RequestedMetrics
     subscription_id: int
@@ -143,7 +146,7 @@ class Instance:
     last_error: ErrorCode = ErrorCode.NONE
 
     def may_get(self, now_ms: int) -> bool:
-        """Whether the client may get its subscription: once per interval, except after certain errors."""
+        """Return whether the client may request its subscription: once per interval, except after certain errors."""
         last = max((each for each in (self.last_get_ms, self.last_push_ms) if each is not None), default=None)
         if last is None or now_ms - last >= self.wanted.interval_ms:
             self.last_get_ms = now_ms
@@ -151,7 +154,7 @@ class Instance:
         return self.last_error in _ASK_AT_ONCE
 
     def may_push(self, now_ms: int) -> bool:
-        """Whether the client may push: at any time after getting its subscription, then once per interval."""
+        """Return whether the client may push: at any time after it got its subscription, then once per interval."""
         last, asked = self.last_push_ms, self.last_get_ms
         may = last is None or (asked is not None and asked > last) or now_ms - last >= self.wanted.interval_ms
         if may:
@@ -160,7 +163,7 @@ class Instance:
 
 
 class Telemetry:
-    """The clients that push metrics.
+    """The clients that push metrics, and their latest pushes.
 
     Arguments: the subscriptions, the maximum size of a push, the wall clock, and a function that returns new ids.
 
@@ -181,7 +184,7 @@ class Telemetry:
     def subscribe(
         self, instance_id: UUID | None, client: Mapping[str, str], connection: object
     ) -> tuple[UUID, Instance]:
-        """Return the client's id (a new one if it has none) and what is requested of it; raises `RequestFailed`."""
+        """Return the client's id (a new one if it has none) and its subscription; raises `RequestFailed`."""
         if instance_id is None:
             instance_id = self._new_id()
         instance = self._instance(instance_id, client, connection)
@@ -197,7 +200,7 @@ class Telemetry:
         client: Mapping[str, str],
         connection: object,
     ) -> None:
-        """Store compressed metrics that a client pushes; raises `RequestFailed`."""
+        """Store the compressed metrics that a client pushes; raises `RequestFailed`."""
         instance = self._instance(push.client_instance_id, client, connection)
         try:
             self._check(instance, push, subscription_id)
@@ -211,13 +214,13 @@ class Telemetry:
         instance.last_error = ErrorCode.NONE
 
     def disconnected(self, connection: object) -> None:
-        """Forget the client of a closed connection."""
+        """Discard the client of a closed connection."""
         instance_id = self._connections.pop(connection, None)
         if instance_id is not None:
             self._instances.pop(instance_id, None)
 
     def _instance(self, instance_id: UUID, client: Mapping[str, str], connection: object) -> Instance:
-        """Return the state of a client: a new one if the subscriptions changed or another broker knew it."""
+        """Return the client's state; create it if the client is unknown or the subscriptions have changed."""
         found = self._instances.get(instance_id)
         if found is None or found.version < self._subscriptions.version:
             wanted = self._subscriptions.wanted({**client, "client_instance_id": str(instance_id)})
@@ -252,6 +255,6 @@ class Telemetry:
 
 
 def _subscription_id(wanted: RequestedMetrics, instance_id: UUID) -> int:
-    """Return an int32 that changes with what is requested."""
+    """Return an int32 that changes with the requested metrics."""
     crc = zlib.crc32(f"{wanted}".encode()) ^ zlib.crc32(instance_id.bytes)
     return crc - (1 << 32) if crc >= 1 << 31 else crc

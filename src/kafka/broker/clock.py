@@ -1,6 +1,6 @@
 """The broker's only source of time: monotonic time, timers, and the wall clock.
 
-The caller may pass another clock to a broker, such as one with virtual time; the broker uses no other source.
+The caller may pass another clock to a broker, such as one with virtual time.
 """
 
 import asyncio
@@ -17,20 +17,20 @@ class Timer(Protocol):
 
 
 class Clock(Protocol):
-    """Time and timers, in seconds; the wall clock in milliseconds. Used on the broker's loop only."""
+    """Monotonic time and timers in seconds, and the wall clock in milliseconds. Used on the broker's loop only."""
 
     def time(self) -> float:
         """Return the monotonic time."""
 
     def wall_ms(self) -> int:
-        """Return the wall clock: milliseconds since the epoch, as in records' timestamps."""
+        """Return the wall clock: milliseconds since the epoch, as in timestamps of records."""
 
     def call_later(self, delay: float, callback: Callable[[], object], /) -> Timer:
-        """Call `callback` in `delay` seconds."""
+        """Call `callback` after `delay` seconds."""
 
 
 class LoopClock:
-    """Time and timers of an event loop, and the machine's wall clock."""
+    """The time and timers of an event loop, and the machine's wall clock."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
@@ -44,5 +44,5 @@ class LoopClock:
         return time.time_ns() // 1_000_000
 
     def call_later(self, delay: float, callback: Callable[[], object], /) -> Timer:
-        """Let the loop call `callback` in `delay` seconds."""
+        """Call `callback` on the loop after `delay` seconds."""
         return self._loop.call_later(delay, callback)

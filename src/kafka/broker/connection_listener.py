@@ -1,7 +1,7 @@
-"""Listens on an address and accepts connections at once, however busy the existing ones are.
+"""Listens on an address, and accepts connections without delay even if the broker is busy.
 
-asyncio's own server accepts one connection per iteration of the loop, which takes long on a busy broker; if it may
-accept more, it fails that many times in a row when descriptors run out.
+asyncio's own server accepts one connection per iteration of the loop, which is slow on a busy broker. If it may accept
+more per iteration, it fails that many times in a row when descriptors run out.
 """
 
 import asyncio
@@ -19,10 +19,10 @@ from kafka.broker.disk_files import descriptor_limit
 log = logging.getLogger(__name__)
 
 _ACCEPTS_BY_HAND = sys.platform != "win32"
-"""On Windows asyncio's default loop cannot watch a listening socket (`add_reader`), so its own server accepts."""
+"""On Windows asyncio's default loop cannot watch a listening socket (`add_reader`), so asyncio's server accepts."""
 _ACCEPTED_A_ROUND: Final = 64
 _BACKLOG: Final = 1024
-"""Maximum number of connections waiting to be accepted; beyond that, clients retry after one second, then three."""
+"""Maximum number of connections that wait to be accepted. Beyond that, clients retry after one second, then three."""
 _EXHAUSTED: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 _PAUSE_S: Final = 1.0
 _BETWEEN_WARNINGS_S: Final = 60.0
@@ -31,7 +31,7 @@ _RESERVED: Final = 128
 
 
 class Listener:
-    """The sockets that a broker listens on; `connection` creates the protocol of each connection."""
+    """The listening sockets of a broker; `connection` creates the protocol of each connection."""
 
     def __init__(self, connection: Callable[[], asyncio.BufferedProtocol]) -> None:
         self._connection = connection
@@ -49,7 +49,7 @@ class Listener:
             self._connection, host, port, backlog=_BACKLOG, start_serving=not _ACCEPTS_BY_HAND
         )
         self.port = int(server.sockets[0].getsockname()[1])
-        if not _ACCEPTS_BY_HAND or any(one.fileno() < 0 for one in server.sockets):  # negative: in-memory sockets
+        if not _ACCEPTS_BY_HAND or any(one.fileno() < 0 for one in server.sockets):  # in-memory sockets: negative
             self._server = server
             return
         try:
@@ -71,7 +71,7 @@ class Listener:
             try:
                 accepted, _address = listening.accept()
             except ConnectionAbortedError:
-                continue  # closed before it was accepted
+                continue  # the client closed it first
             except (BlockingIOError, InterruptedError):
                 return
             except OSError as error:
@@ -92,7 +92,7 @@ class Listener:
             log.debug("a connection was gone as it was accepted: %s", error)
 
     def _pause(self, listening: socket.socket, error: OSError) -> None:
-        """Stop accepting for a while."""
+        """Stop accepting for one second."""
         loop = asyncio.get_running_loop()
         if loop.time() >= self._silent_until:
             self._silent_until = loop.time() + _BETWEEN_WARNINGS_S
@@ -101,7 +101,7 @@ class Listener:
         self._paused[listening] = loop.call_later(_PAUSE_S, loop.add_reader, listening, self._accept, listening)
 
     async def stop(self) -> None:
-        """Stop accepting; returns when every accepted connection has its protocol."""
+        """Stop accepting; return when every accepted connection has its protocol."""
         loop = asyncio.get_running_loop()
         if self._server is not None:
             self._server.close()
@@ -117,10 +117,10 @@ class Listener:
 
 
 class DescriptorReserve:
-    """Leaves some file descriptors free for log files and for modules that are imported late.
+    """Reserves some file descriptors for log files and for late imports.
 
-    Without it anyone who reaches the port could stop the broker by opening connections. A connection is judged by its
-    descriptor, as the system assigns the lowest free number.
+    Without a reserve anyone who can reach the port could stop the broker by opening connections. A connection's own
+    descriptor shows how many are in use, as the system assigns the lowest free number.
 
     Arguments:
         limit: the maximum number of descriptors; None: the process's own limit, if any.
@@ -132,7 +132,7 @@ class DescriptorReserve:
         self._silent_until: float | None = None
 
     def may_keep(self, descriptor: int, now: float) -> bool:
-        """Whether a connection may keep the descriptor; if not, log a warning now and then."""
+        """Return whether a connection may keep its descriptor. If not, log a warning, at most once per minute."""
         if self._end is None or descriptor < self._end:
             return True
         if self._silent_until is None or now >= self._silent_until:

@@ -1,4 +1,4 @@
-"""Durable writes of files, and the pool of open log files, which keeps a broker from running out of descriptors."""
+"""Durable file writes, and the pool of open log files, which keeps the broker from running out of descriptors."""
 
 import errno
 import logging
@@ -13,12 +13,12 @@ _TOO_MANY = (errno.EMFILE, errno.ENFILE)
 
 
 class FilePool:
-    """File descriptors by path; beyond `limit`, the least recently used are closed.
+    """Open file descriptors by path. Beyond `limit`, the pool closes the least recently used.
 
-    If the system runs out of descriptors, because connections and the rest of the program need some as well, half of
-    the files are closed, and that number becomes the new limit.
+    If the system runs out of descriptors, because connections and the rest of the program need some as well, the pool
+    closes half of its files, and that number becomes the new limit.
 
-    A descriptor is valid until the next call of `open`: use it at once and do not keep it.
+    A descriptor is valid until the next call of `open`: use it at once, and do not keep it.
     """
 
     def __init__(self, limit: int) -> None:
@@ -26,7 +26,7 @@ class FilePool:
         self._open: OrderedDict[Path, int] = OrderedDict()
 
     def open(self, path: Path) -> int:
-        """Return a descriptor of `path`, open for reading and writing; creates the file and its folder if necessary."""
+        """Return a descriptor of `path` for reading and writing; create the file and its folder if necessary."""
         fd = self._open.get(path)
         if fd is not None:
             self._open.move_to_end(path)
@@ -56,28 +56,28 @@ class FilePool:
             os.close(oldest)
 
     def forget(self, path: Path) -> None:
-        """Close the file, which is about to be removed or renamed."""
+        """Close a file that will be removed or renamed."""
         fd = self._open.pop(path, None)
         if fd is not None:
             os.close(fd)
 
     def close(self) -> None:
-        """Close everything."""
+        """Close all files."""
         while self._open:
             os.close(self._open.popitem()[1])
 
 
 def most_files(wanted: int) -> int:
-    """Return how many log files may be open: `wanted`, but at most half of the descriptors."""
+    """Return the maximum number of open log files: `wanted`, but at most half of the descriptors."""
     limit = descriptor_limit()
     return wanted if limit is None else max(1, min(wanted, limit // 2))
 
 
 def descriptor_limit() -> int | None:
-    """Return how many file descriptors the process may have; None if there is no limit."""
+    """Return the maximum number of file descriptors of this process; None if there is no limit."""
     if sys.platform == "win32":
         return None
-    import resource  # missing on some systems that import this module
+    import resource  # not available on all systems that import this module
 
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return None if soft == resource.RLIM_INFINITY else soft
@@ -93,7 +93,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def sync_folders(folder: Path, top: Path) -> None:
-    """Make the names of the files in `folder` durable, and its own name in each folder above it up to `top`."""
+    """Make the names of the files in `folder` durable, and the names of `folder` and its parents up to `top`."""
     sync_folder(folder)
     while folder != top and folder != folder.parent:
         folder = folder.parent
@@ -101,10 +101,10 @@ def sync_folders(folder: Path, top: Path) -> None:
 
 
 def replace_file(path: Path, data: bytes, sync: bool = True, sync_name: bool = False, is_secret: bool = False) -> None:
-    """Atomically write `data` to `path`: after a crash the file has either the old or the new content.
+    """Write `data` to `path` atomically: after a crash the file has either the old or the new content.
 
-    Without `sync` that holds only for a crash of the process: after a power failure the file may be empty. With
-    `sync_name` the new content is durable when this returns. With `is_secret` only the owner can read the file.
+    Without `sync` that is true only for a crash of the process; after a power failure the file may be empty. With
+    `sync_name` the new content is durable when the function returns. With `is_secret` only the owner can read the file.
     """
     temporary = path.with_name(path.name + ".tmp")
     with temporary.open("wb") as file:

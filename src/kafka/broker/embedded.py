@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class EmbeddedBroker:
     """A Kafka broker in this process, with real TCP connections and logs on disk.
 
-    As a synchronous context manager (or with `start` and `stop`) it runs on a thread and an event loop of its own; with
+    As a synchronous context manager (or with `start` and `stop`) it runs on its own thread and event loop; with
     ``async with`` it runs on the caller's loop. After it has stopped it can be started again, on the same port if you
     specified one.
 
@@ -32,12 +32,12 @@ class EmbeddedBroker:
     setting raises `KafkaConfigurationError`.
 
     With the setting `registry`, the broker also runs a schema registry with Confluent's HTTP API at `registry_url`, on
-    the loopback interface and without logins. The registry keeps its data in the same folder.
+    the loopback interface and without logins. The registry stores its data in the same folder.
 
-    With the setting `users`, passwords by name, clients must log in (SASL_PLAINTEXT with PLAIN, SCRAM-SHA-256 or
-    SCRAM-SHA-512). Every user may do everything.
+    With the setting `users` (passwords by name), clients must log in (SASL_PLAINTEXT with PLAIN, SCRAM-SHA-256 or
+    SCRAM-SHA-512). There is no authorization.
 
-    Attributes: `faults` makes the broker fail on request, see `kafka.broker.faults`.
+    Attributes: `faults` makes the broker fail on demand, see `kafka.broker.faults`.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class EmbeddedBroker:
 
     @property
     def registry_url(self) -> str:
-        """The URL of its schema registry, for the option ``url`` of `kafka.schema_registry.SchemaRegistryClient`.
+        """The URL of the schema registry, for the option ``url`` of `kafka.schema_registry.SchemaRegistryClient`.
 
         Raises `IllegalStateError` while the broker is not running, or if it was created without ``registry=True``.
         """
@@ -88,10 +88,10 @@ class EmbeddedBroker:
         return url
 
     def pushed_metrics(self) -> "list[PushedMetrics]":
-        """Return the latest thousand pushes of client metrics (KIP-714), oldest first; from any thread.
+        """Return the latest thousand pushes of client metrics (KIP-714), oldest first. Safe to call from any thread.
 
-        Clients push if the setting `client_telemetry` is on and a subscription requests it (a config resource of the
-        type CLIENT_METRICS). Raises `IllegalStateError` while the broker is not running.
+        Clients push if the setting `client_telemetry` is on and a subscription (a config resource of the type
+        CLIENT_METRICS) requests it. Raises `IllegalStateError` while the broker is not running.
         """
         return self._running().pushed_metrics()
 
@@ -108,7 +108,10 @@ class EmbeddedBroker:
     # -- on a thread of its own ---------------------------------------------------------------------------------------
 
     def start(self) -> "EmbeddedBroker":
-        """Start the broker on a thread; returns when it accepts connections. Raises OSError if the port is taken."""
+        """Start the broker on its own thread; return when it accepts connections.
+
+        Raises OSError if the port is in use.
+        """
         server = self._new_server()
         loop = asyncio.new_event_loop()
         thread = threading.Thread(target=loop.run_forever, name="kafka-embedded-broker", daemon=True)
@@ -133,11 +136,11 @@ class EmbeddedBroker:
             _end_thread(loop, thread)
 
     def restart(self, *, lose_unsynced: bool = False) -> None:
-        """Crash the broker and start it again on the same port: clients see a broker that was killed.
+        """Kill the broker and start it again on the same port.
 
-        With `lose_unsynced` the machine loses power: unsynced data is gone. With the setting `fsync` that is nothing
-        that was acknowledged, without it all records and commits since the start. May be called from any thread; raises
-        `IllegalStateError` while the broker is not running on a thread of its own.
+        With `lose_unsynced` the machine also loses power, so unsynced data is lost. With the setting `fsync` nothing
+        that was acknowledged is lost; without it, all records and commits since the start are. May be called from any
+        thread. Raises `IllegalStateError` while the broker is not running on its own thread.
         """
         if self._loop is None:
             raise IllegalStateError("the embedded broker does not run on a thread: await restart_async() on its loop")
@@ -154,10 +157,10 @@ class EmbeddedBroker:
     # -- on the caller's loop -----------------------------------------------------------------------------------------
 
     async def restart_async(self, *, lose_unsynced: bool = False) -> None:
-        """As `restart`, for a broker that runs on the caller's loop.
+        """Kill and restart a broker that runs on the caller's loop, like `restart`.
 
         Arguments:
-            lose_unsynced: whether the machine also loses power, so that unsynced data is gone.
+            lose_unsynced: whether the machine also loses power, so that unsynced data is lost.
         """
         await self._running().restart(lose_unsynced=lose_unsynced)
 
@@ -184,9 +187,9 @@ def _end_thread(loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> No
 def run(
     data_dir: str | os.PathLike[str] | None = None, host: str = "127.0.0.1", port: int = 9092, **settings: object
 ) -> None:
-    """Run a broker until SIGINT or SIGTERM; when it is ready, it prints a line that ends with ``host:port``.
+    """Run a broker until SIGINT or SIGTERM. When it is ready, it prints a line that ends with ``host:port``.
 
-    It then reports on standard error where it keeps records and whether clients must log in.
+    It also reports on standard error where it stores records, and whether clients must log in.
 
     Arguments:
         data_dir: the folder for records; None: a temporary folder, removed at the end.
@@ -194,7 +197,7 @@ def run(
         port: the port; 0: a free one.
         settings: see `BrokerSettings`.
 
-    The arguments are those of `EmbeddedBroker`. Raises OSError if the port is taken.
+    The arguments are those of `EmbeddedBroker`. Raises OSError if the port is in use.
     """
     folder = None if data_dir is None else Path(data_dir)
     parsed = BrokerSettings.from_names(settings)

@@ -1,7 +1,7 @@
-"""The Kafka error codes that this broker uses, the exception that carries one, and which request versions know them.
+"""The Kafka error codes that the broker uses, the exception that carries one, and the versions that support them.
 
-The clients' errors (`kafka.errors`) have the same numbers. The broker keeps its own list on purpose: a test compares
-the two and so detects a wrong number.
+The client errors (`kafka.errors`) have the same codes. The broker deliberately has its own list: a test compares the
+two, and so detects a wrong code.
 """
 
 from collections.abc import Mapping
@@ -93,7 +93,7 @@ class ErrorCode(IntEnum):
 
 
 class RequestFailed(Exception):
-    """A request, or one of its entries, is answered with an error code.
+    """A request, or one of its entries, fails with an error code.
 
     Arguments: the code, and a message for responses that have a field for it.
     """
@@ -105,14 +105,14 @@ class RequestFailed(Exception):
 
 
 class ConnectionFault(Exception):
-    """The connection must be closed: the bytes are not a request, or a request with acks 0 failed.
+    """The connection must be closed: the client sent bytes that are not a request, or a request with acks=0 failed.
 
-    The text goes into the log.
+    The message is logged.
     """
 
 
 def code_of(error: BaseException) -> int:
-    """Return the error code for a request, or one of its entries, whose handling raised `error`."""
+    """Return the error code for an exception that was raised while a request, or one of its entries, was handled."""
     if isinstance(error, RequestFailed):
         return error.code
     if isinstance(error, OSError):
@@ -127,23 +127,23 @@ FENCED_BY_NAME_SINCE: Final[Mapping[str, int]] = {
     "AddOffsetsToTxn": 2,
     "EndTxn": 2,
 }
-"""The first version of each request that supports PRODUCER_FENCED (KIP-588)."""
+"""First version of each request that supports PRODUCER_FENCED (KIP-588)."""
 
 _E = ErrorCode
 _NOT_READY: Final = frozenset({_E.CONCURRENT_TRANSACTIONS, _E.NOT_COORDINATOR})
 
 
 def code_for(error: RequestFailed, knows_fenced: bool) -> ErrorCode:
-    """Return the code of an error; clients that do not know PRODUCER_FENCED get INVALID_PRODUCER_EPOCH."""
+    """Return an error's code; clients that do not know PRODUCER_FENCED get INVALID_PRODUCER_EPOCH."""
     return _E.INVALID_PRODUCER_EPOCH if error.code is _E.PRODUCER_FENCED and not knows_fenced else error.code
 
 
 def refused_write(error: RequestFailed, version: int, abortable_since: int, retry: ErrorCode) -> RequestFailed:
-    """Return the error for a write that the transaction coordinator refuses.
+    """Return the error for a write that the transaction coordinator rejects.
 
-    Clients know TRANSACTION_ABORTABLE from version `abortable_since` on; from the next version on, writing adds their
-    partitions (KIP-890). NOT_COORDINATOR becomes `retry`, and so does CONCURRENT_TRANSACTIONS except in those later
-    versions.
+    Clients know TRANSACTION_ABORTABLE from version `abortable_since` on; from the next version on, a write adds its
+    partition to the transaction (KIP-890). NOT_COORDINATOR becomes `retry`, and so does CONCURRENT_TRANSACTIONS in
+    versions before that one.
     """
     if error.code is _E.PRODUCER_FENCED:
         return RequestFailed(_E.INVALID_PRODUCER_EPOCH, error.message)

@@ -1,6 +1,6 @@
-"""Builds error responses to any request, for `Faults.fail` and for failed handlers.
+"""Builds error responses to requests of any API, for `Faults.fail` and for failed handlers.
 
-A response repeats the request's entries (topics, partitions, groups, resources) and gives each of them the error.
+A response contains the request's entries (topics, partitions, groups, resources), each with the error.
 """
 
 from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ Matches = Callable[[str | UUID], bool]
 
 
 def error_answer(request: Any, version: int, code: int) -> Message:
-    """Return the response to a version of a request, with the error in every error field."""
+    """Return the response to a request of a version, with the error code in every error field."""
     response: Message = type(request).RESPONSE()
     _fill(request, response, version, code)
     return response
@@ -74,7 +74,7 @@ def _entries_for(field: Field, source: Any, version: int) -> list[Any]:
 
 
 def has_error(struct: Any) -> bool:
-    """Whether a struct, or one nested in it, has an error field."""
+    """Return whether a struct, or one nested in it, has an error field."""
     return any(one.name in ERRORS or (one.struct is not None and has_error(one.struct)) for one in struct.FIELDS)
 
 
@@ -103,7 +103,7 @@ def topic_key(entry: Any) -> str | UUID | None:
 
 
 def split(request: Any, version: int, matches: Matches) -> tuple[Any, Any]:
-    """Split a request into the part about matching topics, and the rest; the rest is None if it is empty."""
+    """Split a request into the part about matching topics and the rest, which is None if it is empty."""
     about, rest = _copied(request), _copied(request)
     left = False
     for name, entries in topic_entries(request, version):
@@ -122,7 +122,7 @@ def _copied(request: Any) -> Any:
 
 
 def merged(answer: Any, other: Any) -> Any:
-    """Add the entries of the response to one part of a request to the response to the other part."""
+    """Add the response to one part of a request to the response to the other part."""
     for field in answer.FIELDS:
         if field.kind is Kind.ARRAY and field.struct is not None and has_error(field.struct):
             setattr(answer, field.name, [*getattr(answer, field.name), *getattr(other, field.name)])

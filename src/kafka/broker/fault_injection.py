@@ -18,11 +18,11 @@ Serve = Callable[[Message], Answer]
 
 _FETCH_IDS_SINCE: Final = 13
 _SESSION_ERRORS: Final = frozenset({70, 71, 106})
-"""Session errors of Fetch, which apply to the whole response."""
+"""Fetch session errors, which apply to the whole response."""
 
 
 def facts_of(broker: Broker, api: str, request: Any, context: RequestContext) -> RequestFacts:
-    """Return what rules are matched against."""
+    """Return the properties of a request that rules match."""
     topics = {_name(broker, key) for _, entries in topic_entries(request, context.version) for key in _keys(entries)}
     if isinstance(request, FetchRequest):
         topics.update(_name(broker, key) for (key, _), _ in broker.sessions.partitions(request.session_id))
@@ -43,7 +43,7 @@ def _name(broker: Broker, key: str | UUID) -> str:
 
 
 def serve_with_fault(rule: FaultRule, serve: Serve, broker: Broker, request: Any, context: RequestContext) -> Answer:
-    """Serve a request according to a rule; raises `ConnectionFault` to close its connection."""
+    """Serve a request as a rule says; raises `ConnectionFault` to close its connection."""
     if rule.action is Action.ERROR:
         return _failed(rule, serve, broker, request, context)
     if rule.action is Action.DELAY:
@@ -67,7 +67,7 @@ def _delayed(rule: FaultRule, serve: Serve, broker: Broker, request: Message) ->
         if not late.done():
             try:
                 _follow(serve(request), late)
-            except Exception as error:  # handled like the error of a request without delay
+            except Exception as error:  # handled like an exception of a request without a delay
                 late.set_exception(error)
 
     if rule.handled:
@@ -79,7 +79,7 @@ def _delayed(rule: FaultRule, serve: Serve, broker: Broker, request: Message) ->
 
 
 def _follow(answer: Answer, late: "asyncio.Future[Message | None]") -> None:
-    """Resolve a future with a response, now or when it arrives."""
+    """Set a future's result to a response, now or when the response arrives."""
     if not isinstance(answer, asyncio.Future):
         if not late.done():
             late.set_result(answer)
@@ -121,12 +121,12 @@ def _failed(rule: FaultRule, serve: Serve, broker: Broker, request: Any, context
     if rest is None:
         return refused
     answer = serve(rest)
-    # All requests that name topics, except Fetch, are answered at once.
+    # Of all requests that contain topics, only Fetch can wait.
     return None if answer is None else merged(answer, refused)
 
 
 def _failed_metadata(rule: FaultRule, serve: Serve, request: MetadataRequest) -> Answer:
-    """Keep the brokers in the response; otherwise the client would think that the cluster is empty."""
+    """Fail the topics in the response but keep the brokers: without brokers clients would see an empty cluster."""
     request.allow_auto_topic_creation = False
     answer = serve(request)
     assert isinstance(answer, MetadataResponse)
@@ -156,7 +156,7 @@ def _failed_fetch(
     for (name, number), state in broker.sessions.partitions(answer.session_id):
         wanted.setdefault(name, set()).add(number)
         if matches(name):
-            # The error replaces what this response told the client.
+            # The client gets the error instead of the offsets in this response.
             state.told_high_watermark = -1
     kept = [one for one in answer.responses if not matches(one.topic_id if version >= _FETCH_IDS_SINCE else one.topic)]
     answer.responses = kept + [_refused(key, numbers, rule.error) for key, numbers in wanted.items() if matches(key)]

@@ -1,9 +1,9 @@
-"""Faults on request: a test makes the broker fail by API, topic, client and number of requests.
+"""Fault injection: a test makes the broker fail by API, topic, client and number of requests.
 
 `EmbeddedBroker.faults` is a `Faults`. Each of its methods adds a rule and returns it. Methods with "connections" in
-their names concern connections, as in `kafka.testing.Network`; all others concern requests and their responses. The
-first rule that matches a request applies, in the order in which the rules were added; a rule that has been hit `times`
-times is skipped. Rules may be added, read and removed from any thread, and they survive a restart of the broker.
+their names affect connections, like those of `kafka.testing.Network`; all others affect requests and their responses.
+The first rule that matches a request applies, in the order in which rules were added. A rule that has been hit `times`
+times is skipped. Any thread may add, read and remove rules, and they survive a restart of the broker.
 """
 
 import threading

@@ -1,7 +1,7 @@
-"""The APIs that the broker serves: one module for each API or family of APIs, loaded when a client first asks for it.
+"""The APIs that the broker serves: one module per API or family of APIs, loaded when a client first uses it.
 
-A handler takes the broker, the decoded request and its `RequestContext`. It returns the response, a future of it
-(`LongPoll` and `NoAnswer` are such futures), or None if the client wants no answer.
+A handler is called with the broker, the decoded request and its `RequestContext`. It returns the response, a future of
+the response (such as a `LongPoll` or a `NoAnswer`), or None if the client expects no response.
 
 To add an API: a handler in the module of its family, and its row in `APIS`, from which ApiVersions and the faults take
 its versions. `kafka.wire.api` declares its messages, and `kafka.broker.error_codes` the error codes it returns.
@@ -17,13 +17,16 @@ from kafka.wire import Message
 
 
 class LongPoll(asyncio.Future[Message]):
-    """The response to a request that waits for records. The handler sets `finish`, which sends it at once."""
+    """The response to a request that waits for records.
+
+    The handler sets `finish`, which ends the wait and responds at once.
+    """
 
     finish: Callable[[], None]
 
 
 class NoAnswer(asyncio.Future[Message]):
-    """A response that never comes: the connection stays silent and ends when its client closes it."""
+    """A response that never arrives: the connection stays silent until the client closes it."""
 
 
 Answer: TypeAlias = "Message | asyncio.Future[Message] | asyncio.Future[Message | None] | None"
@@ -39,7 +42,7 @@ def _bits(*operations: int) -> int:
 
 
 TOPIC_OPERATIONS: Final = _bits(_READ, _WRITE, _CREATE, _DELETE, _ALTER, _DESCRIBE, _DESCRIBE_CONFIGS, _ALTER_CONFIGS)
-"""The operations that a client may perform on a topic, as responses encode them: all, as there is no authorizer."""
+"""Bit field of the operations that a client may perform on a topic: all of them, as there is no authorizer."""
 CLUSTER_OPERATIONS: Final = _bits(
     _CREATE, _ALTER, _DESCRIBE, _CLUSTER_ACTION, _DESCRIBE_CONFIGS, _ALTER_CONFIGS, _IDEMPOTENT_WRITE
 )
@@ -47,7 +50,7 @@ GROUP_OPERATIONS: Final = _bits(_READ, _DELETE, _DESCRIBE)
 
 
 class Api(NamedTuple):
-    """An API with the versions served, and the module and function of its handler."""
+    """An API: its key, name and supported versions, and the module and function of its handler."""
 
     key: int
     name: str
@@ -57,7 +60,7 @@ class Api(NamedTuple):
     function: str
 
     def handler(self) -> Handler:
-        """Load the handler."""
+        """Import the handler's module, and return the handler."""
         handler: Handler = getattr(importlib.import_module(f"{__name__}.{self.module}"), self.function)
         return handler
 

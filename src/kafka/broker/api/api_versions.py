@@ -1,15 +1,16 @@
 """ApiVersions (key 18).
 
 Versions served: 0 to 4.
-Behaviour: lists every API of `kafka.broker.api.APIS` with the versions served. A later version is answered with
-UNSUPPORTED_VERSION in the layout of version 0, along with ApiVersions' own versions, so that the client can choose
-(KIP-511); the connection does that, as it cannot decode such a request. A client whose software name contains anything
-but letters, digits, dots and hyphens is answered with INVALID_REQUEST and may ask again.
-From version 3 on the response lists features: metadata.version, which tells clients Kafka's release;
-transaction.version, by which producers choose their protocol (the setting transaction_version); group.version, which
-tells that the protocol of KIP-848 is served; and share.version (the setting share_version). The APIs of client metrics
-are listed only with the setting client_telemetry.
-Known gaps: no other features are listed.
+Behaviour: returns every API in `kafka.broker.api.APIS` with its supported versions. A request of a newer version is
+answered with UNSUPPORTED_VERSION in the format of version 0, along with the supported versions of ApiVersions, so that
+the client can choose one (KIP-511). The connection does that, as it cannot decode such a request. If the client's
+software name contains anything but letters, digits, dots and hyphens, the response is INVALID_REQUEST, and the client
+may retry.
+From version 3 on the response contains features: metadata.version, which identifies Kafka's release;
+transaction.version, from which producers choose their protocol (setting `transaction_version`); group.version, which
+announces the protocol of KIP-848; and share.version (setting `share_version`). The APIs of client metrics are included
+only with the setting `client_telemetry`.
+Known gaps: no other features are returned.
 """
 
 import re
@@ -42,7 +43,7 @@ _FEATURES_EPOCH = 0
 
 
 def api_versions(broker: Broker, request: ApiVersionsRequest, context: RequestContext) -> ApiVersionsResponse:
-    """List the APIs and features."""
+    """Return the supported APIs and features."""
     names = request.client_software_name, request.client_software_version
     if context.version >= _NAMED_SINCE and not all(map(_NAME.fullmatch, names)):
         return ApiVersionsResponse(error_code=ErrorCode.INVALID_REQUEST)
@@ -52,7 +53,7 @@ def api_versions(broker: Broker, request: ApiVersionsRequest, context: RequestCo
     if not broker.settings.client_telemetry:
         answer.api_keys = [api for api in answer.api_keys if api.api_key not in _TELEMETRY]
     level = broker.settings.transaction_version
-    # Clients of version 3 do not accept features that begin at 0 (KAFKA-17492).
+    # Clients that use version 3 reject features whose minimum version is 0 (KAFKA-17492).
     oldest = 0 if context.version >= _ZERO_SINCE else 1
     answer.supported_features.append(
         SupportedFeatureKey(name=_TRANSACTIONS, min_version=oldest, max_version=_NEWEST_TRANSACTIONS)
@@ -71,7 +72,7 @@ def api_versions(broker: Broker, request: ApiVersionsRequest, context: RequestCo
 
 
 def response(error: ErrorCode) -> ApiVersionsResponse:
-    """Return the response; with an error it lists only ApiVersions itself."""
+    """Return the response; with an error it contains only ApiVersions itself."""
     served = APIS.values() if error is ErrorCode.NONE else [APIS[_KEY]]
     answer = ApiVersionsResponse(
         error_code=error,

@@ -1,9 +1,9 @@
 """JoinGroup (key 11), Heartbeat (12), LeaveGroup (13) and SyncGroup (14): membership in a classic group.
 
 Versions served: JoinGroup 0 to 9, Heartbeat 0 to 4, LeaveGroup 0 to 5, SyncGroup 0 to 5.
-Behaviour: Kafka's classic protocol (KIP-62), with member ids assigned by the coordinator from JoinGroup 4 on (KIP-394),
-static members from 5 on (KIP-345) and leaders that skip the assignment from 9 on (KIP-814).
-Known gaps: memberships do not survive the broker: after a restart members are unknown and rejoin.
+Behaviour: Kafka's classic protocol (KIP-62). From JoinGroup 4 on the coordinator assigns member ids (KIP-394), from 5
+on members can be static (KIP-345), and from 9 on leaders can skip the assignment (KIP-814).
+Known gaps: memberships are not persistent. After a restart of the broker members are unknown and rejoin.
 """
 
 import asyncio
@@ -25,14 +25,14 @@ _LEAVE_TOGETHER_SINCE = 3
 
 
 def join_group(broker: Broker, request: JoinGroupRequest, context: RequestContext) -> "asyncio.Future[Message]":
-    """Add a member, or let it rejoin; the response comes when the rebalance ends."""
+    """Add a member, or let it rejoin. The response is sent when the rebalance ends."""
     future: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
 
     def answer(result: JoinResult) -> None:
         if not future.done():
             future.set_result(_joined(result, context.version))
 
-    if request.group_id in broker.shares.groups:  # it is taken
+    if request.group_id in broker.shares.groups:  # a share group has this id
         answer(JoinResult(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, request.member_id))
         return future
     timeout_ms = request.rebalance_timeout_ms if context.version >= 1 else request.session_timeout_ms
@@ -75,7 +75,7 @@ def _joined(result: JoinResult, version: int) -> JoinGroupResponse:
 
 
 def sync_group(broker: Broker, request: SyncGroupRequest, context: RequestContext) -> "asyncio.Future[Message]":
-    """Store the leader's assignment or return a member's; the response waits for the leader."""
+    """Store the leader's assignment, or return a member's assignment, which waits for the leader's."""
     future: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
 
     def answer(result: SyncResult) -> None:
@@ -106,7 +106,7 @@ def sync_group(broker: Broker, request: SyncGroupRequest, context: RequestContex
 
 
 def heartbeat(broker: Broker, request: HeartbeatRequest, context: RequestContext) -> HeartbeatResponse:
-    """Tell whether the member may continue."""
+    """Extend a member's session; the error code tells whether the member must rejoin."""
     try:
         error = broker.groups.heartbeat(
             request.group_id, request.member_id, request.group_instance_id, request.generation_id
@@ -117,7 +117,7 @@ def heartbeat(broker: Broker, request: HeartbeatRequest, context: RequestContext
 
 
 def leave_group(broker: Broker, request: LeaveGroupRequest, context: RequestContext) -> LeaveGroupResponse:
-    """Remove members."""
+    """Remove members from a group."""
     if context.version < _LEAVE_TOGETHER_SINCE:
         return LeaveGroupResponse(error_code=_leave(broker, request.group_id, request.member_id, None))
     return LeaveGroupResponse(

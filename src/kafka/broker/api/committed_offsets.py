@@ -1,14 +1,14 @@
 """OffsetCommit (key 8) and OffsetFetch (9).
 
-Versions served: 0 to 10 of both; topics by id from 10 on. OffsetFetch takes several groups from 8 on (KIP-709).
+Versions served: 0 to 10 of both, with topic ids from 10 on. OffsetFetch accepts several groups from 8 on (KIP-709).
 
-OffsetCommit: the offsets are written to disk before the answer. A member must be of the group's current generation;
-without a member the group must be empty.
+OffsetCommit: the offsets are written to disk before the response is sent. A member must belong to the group's current
+generation. A commit without a member is accepted only if the group is empty.
 
-OffsetFetch: -1 if nothing was committed, also for an unknown group; all of a group's offsets if no topics are named.
-From version 9 on a member of a group of the type "consumer" must send its current epoch. From version 7 on a client may
-ask for offsets that no open transaction can still change (`require_stable`, KIP-447); if there is such a transaction,
-the answer is UNSTABLE_OFFSET_COMMIT.
+OffsetFetch: the offset is -1 if nothing was committed, even if the group is unknown. Without topics in the request, the
+response contains all of the group's offsets. From version 9 on a member of a group of the type "consumer" must send its
+current epoch. From version 7 on a client may request stable offsets, which no open transaction can still change
+(`require_stable`, KIP-447); if there is such a transaction, the response is UNSTABLE_OFFSET_COMMIT.
 
 Known gaps: offsets never expire, and the retention time of OffsetCommit versions 2 to 4 is ignored.
 """
@@ -62,7 +62,7 @@ def offset_commit(broker: Broker, request: OffsetCommitRequest, context: Request
             broker.groups.commit(group, offsets)
         except OSError:
             log.exception("the offsets of group %s could not be stored", request.group_id)
-            # Kafka's code, which makes clients look for the coordinator and retry.
+            # Kafka uses this code, too: clients look up the coordinator and retry.
             failed = RequestFailed(ErrorCode.NOT_COORDINATOR)
             topics = [_committed(broker, topic, context.version, failed, {}) for topic in request.topics]
         else:
@@ -78,7 +78,7 @@ def _committed(
     refused: RequestFailed | None,
     offsets: dict[tuple[str, int], CommittedOffset],
 ) -> OffsetCommitResponseTopic:
-    """Collect a topic's offsets in `offsets`, and return its part of the response."""
+    """Add a topic's valid offsets to `offsets`, and return the topic's part of the response."""
     name, unknown = topic.name, refused
     if unknown is None:
         try:

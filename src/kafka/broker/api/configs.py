@@ -2,12 +2,12 @@
 
 Versions served: DescribeConfigs 0 to 4, AlterConfigs 0 to 2, IncrementalAlterConfigs 0 to 1, ListConfigResources 0 to
 1.
-Behaviour: topics have Kafka's configs, which are checked and stored, and take effect at once as far as
-`kafka.broker.topic_configs` says. The broker's own settings are read-only. Configs of a group may be set before the
+Behaviour: topics have all of Kafka's configs. The broker validates and stores them; `kafka.broker.topic_configs`
+describes which ones take effect. The broker's own settings are read-only. Configs of a group may be set before the
 group exists; those of share groups take effect (`kafka.broker.group_configs`). A subscription to client metrics
-(KIP-714) exists if one of its configs is set (`kafka.broker.client_metrics`). ListConfigResources lists topics, the
+(KIP-714) exists if one of its configs is set (`kafka.broker.client_metrics`). ListConfigResources returns topics, the
 broker, groups with configs, and subscriptions to client metrics.
-Known gaps: the broker's settings cannot be changed while it runs; other resources, such as loggers, do not exist.
+Known gaps: the broker's settings cannot be changed at run time; there are no other resources, such as loggers.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -46,18 +46,18 @@ _ALL_KINDS = (_TOPIC, _BROKER, _BROKER_LOGGER, _CLIENT_METRICS, _GROUP)
 _KINDS_SINCE = 1
 _OF_TOPIC, _OF_BROKER, _DEFAULT, _OF_CLIENT_METRICS, _OF_GROUP = 1, 4, 5, 7, 8
 _NAMED = (_CLIENT_METRICS, _GROUP)
-"""Resources whose configs may be set before they exist."""
+"""Types of resources that can have configs before they exist."""
 _SET, _DELETE, _APPEND, _SUBTRACT = 0, 1, 2, 3
 
 
 Check = Callable[[str, str | None], str]
-"""Returns a config's value if it is valid; otherwise raises `RequestFailed`."""
+"""Validates a config: returns its value, or raises `RequestFailed`."""
 Change = Callable[[Mapping[str, str], Mapping[str, TopicOption], Check], dict[str, str]]
-"""Computes new configs from the current ones, the known options, and the check."""
+"""Computes the new configs from the current ones, the known options, and a function that validates a config."""
 
 
 class Entry(NamedTuple):
-    """A config as DescribeConfigs returns it."""
+    """A config in a DescribeConfigs response."""
 
     name: str
     value: str
@@ -71,7 +71,7 @@ class Entry(NamedTuple):
 def describe_configs(
     broker: Broker, request: DescribeConfigsRequest, context: RequestContext
 ) -> DescribeConfigsResponse:
-    """Describe the configs of topics, the broker, groups and subscriptions to client metrics."""
+    """Return the configs of topics, the broker, groups and subscriptions to client metrics."""
     results = []
     for asked in request.resources:
         result = DescribeConfigsResult(
@@ -96,7 +96,7 @@ def _described(entry: Entry, request: DescribeConfigsRequest, version: int) -> D
         name=entry.name,
         value=entry.value,
         read_only=entry.read_only,
-        is_default=version == 0 and entry.source == _DEFAULT,  # later versions report the source of a value
+        is_default=version == 0 and entry.source == _DEFAULT,  # later versions contain the source of a value instead
         config_source=entry.source,
         synonyms=[DescribeConfigsSynonym(name=name, value=value, source=source) for name, value, source in synonyms],
         config_type=entry.type,
@@ -141,7 +141,7 @@ def _topic_entries(broker: Broker, topic: Topic) -> Iterable[Entry]:
 def _named_entries(broker: Broker, resource_type: int, name: str) -> Iterable[Entry]:
     kept = _kept(broker, resource_type, name)
     configs = kept.of(name)
-    if resource_type == _CLIENT_METRICS:  # Kafka shows only configs that are set
+    if resource_type == _CLIENT_METRICS:  # Kafka returns only configs that are set
         for key, value in sorted(configs.items()):
             yield Entry(key, value, _OF_CLIENT_METRICS, kept.options[key].type, kept.options[key].doc, ())
         return
@@ -154,7 +154,7 @@ def _named_entries(broker: Broker, resource_type: int, name: str) -> Iterable[En
 
 
 def _kept(broker: Broker, resource_type: int, name: str) -> NamedConfigs:
-    """Return the store of the configs of groups or of subscriptions to client metrics."""
+    """Return the stored configs of groups or of subscriptions to client metrics."""
     if not name:
         what = "Group name" if resource_type == _GROUP else "Client metrics subscription name"
         raise RequestFailed(ErrorCode.INVALID_REQUEST, f"{what} must not be empty")
@@ -186,7 +186,7 @@ def _broker_entries(broker: Broker) -> Iterable[Entry]:
 
 
 def alter_configs(broker: Broker, request: AlterConfigsRequest, context: RequestContext) -> AlterConfigsResponse:
-    """Replace all configs of topics, groups and subscriptions to client metrics."""
+    """Replace all configs of each given topic, group and subscription to client metrics."""
     responses = []
     for asked in request.resources:
         changed = {one.name: one.value for one in asked.configs}
@@ -207,7 +207,7 @@ def alter_configs(broker: Broker, request: AlterConfigsRequest, context: Request
 def incremental_alter_configs(
     broker: Broker, request: IncrementalAlterConfigsRequest, context: RequestContext
 ) -> IncrementalAlterConfigsResponse:
-    """Change single configs of topics, groups and subscriptions to client metrics (KIP-339)."""
+    """Change individual configs of topics, groups and subscriptions to client metrics (KIP-339)."""
     responses = []
     for asked in request.resources:
         steps = [(one.name, one.config_operation, one.value) for one in asked.configs]
@@ -236,7 +236,7 @@ def _altered(
     validate_only: bool,
     change: Change,
 ) -> tuple[ErrorCode, str | None]:
-    """Apply `change` to the configs of a topic, a group or a subscription; returns error code and text."""
+    """Apply `change` to the configs of a topic, a group or a subscription; return the error code and message."""
     try:
         if resource_type in _NAMED:
             kept = _kept(broker, resource_type, name)
@@ -301,7 +301,7 @@ def _stepped(
 def list_config_resources(
     broker: Broker, request: ListConfigResourcesRequest, context: RequestContext
 ) -> ListConfigResourcesResponse:
-    """List resources that have configs (KIP-1142); before version 1 only subscriptions to client metrics."""
+    """List the resources that have configs (KIP-1142). Version 0 returns only subscriptions to client metrics."""
     kinds = (_CLIENT_METRICS,) if context.version < _KINDS_SINCE else tuple(request.resource_types) or _ALL_KINDS
     if not set(kinds) <= set(_ALL_KINDS):
         return ListConfigResourcesResponse(error_code=ErrorCode.UNSUPPORTED_VERSION)

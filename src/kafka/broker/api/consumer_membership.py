@@ -1,12 +1,12 @@
 """ConsumerGroupHeartbeat (key 68) and ConsumerGroupDescribe (69): members of groups of the type "consumer" (KIP-848).
 
 Versions served: 0 and 1 of both.
-Behaviour: as in Kafka: epochs, target assignments by "uniform" and "range", partitions that are revoked before others
-get them, static members that return (epoch -2), session and rebalance timeouts. An empty group of either type changes
-its type when a member of the other type joins. If it has members of the other type, joining is refused: classic
-members get INCONSISTENT_GROUP_PROTOCOL, others GROUP_ID_NOT_FOUND.
-Known gaps: groups with members cannot change their protocol. Regular expressions are Python's, which hardly differ from
-RE2/J's. Memberships do not survive the broker: after a restart members are unknown and rejoin.
+Behaviour: like Kafka's: epochs, target assignments by "uniform" and "range", partitions that are revoked before another
+member gets them, static members that temporarily leave (epoch -2), session and rebalance timeouts. An empty group
+changes its type when a member of the other type joins. Joining a group that has members of the other type fails:
+classic members get INCONSISTENT_GROUP_PROTOCOL, others GROUP_ID_NOT_FOUND.
+Known gaps: a group with members cannot change its protocol. Regular expressions are Python's, which differ little from
+RE2/J's. Memberships are not persistent: after a restart of the broker members are unknown and rejoin.
 """
 
 from collections.abc import Iterable
@@ -30,7 +30,7 @@ _CONSUMER_TYPE = 1
 def consumer_group_heartbeat(
     broker: Broker, request: ConsumerGroupHeartbeatRequest, context: RequestContext
 ) -> ConsumerGroupHeartbeatResponse:
-    """Add a member, keep it alive, or remove it."""
+    """Add a member, extend its session, or remove it."""
     try:
         _check(request)
         if request.group_id in broker.shares.groups:
@@ -111,7 +111,7 @@ def _by_topic(partitions: Iterable[TopicPartition]) -> list[tuple[UUID, list[int
 def consumer_group_describe(
     broker: Broker, request: ConsumerGroupDescribeRequest, context: RequestContext
 ) -> ConsumerGroupDescribeResponse:
-    """Describe groups with their members."""
+    """Describe groups and their members."""
     operations = GROUP_OPERATIONS if request.include_authorized_operations else OPERATIONS_NOT_REQUESTED
     groups = []
     for group_id in request.group_ids:

@@ -1,14 +1,14 @@
 """Fetch (key 1).
 
-Versions served: 0 to 18; fetch sessions from 7 on (KIP-227), topics by id from 13 on.
+Versions served: 0 to 18, with fetch sessions from 7 on (KIP-227) and topic ids from 13 on.
 Behaviour: returns whole batches as they were produced, at most `max_bytes` in total and `partition_max_bytes` per
-partition; a first batch that is larger is returned anyway (KIP-74). If fewer than `min_bytes` are available, the
-response waits for more, at most `max_wait_ms`. The response of a session contains only partitions with news, and
-partitions that had records go to the end of the queue, so that none starves. Versions 0 to 3 get magic 0 or 1, which
-do not support zstd: such batches are answered with UNSUPPORTED_COMPRESSION_TYPE, and so are topics with this
-`compression.type` below version 10.
-With read_committed the response ends at the last stable offset and lists the aborted transactions in its range; it
-waits for a marker, not for the records of open transactions.
+partition. A first batch that is larger is returned anyway (KIP-74). If fewer than `min_bytes` are available, the
+response waits for more, at most `max_wait_ms`. The response in a session contains only partitions with changes.
+Partitions that had records move to the end of the queue, so that no partition starves. Versions 0 to 3 get magic 0 or
+1, which do not support zstd: the response for such batches is UNSUPPORTED_COMPRESSION_TYPE. It is the same for topics
+with zstd as their `compression.type` in versions before 10.
+With read_committed the response ends at the last stable offset and contains the aborted transactions in its range. It
+waits for transaction markers, as records of open transactions do not count.
 Known gaps: no followers, no preferred replica, no diverging epochs; versions 0 to 2 also get a whole first batch
 instead of a part of it.
 """
@@ -43,7 +43,7 @@ Found = tuple[Wanted, PartitionData]
 
 
 def fetch(broker: Broker, request: FetchRequest, context: RequestContext) -> "Message | asyncio.Future[Message]":
-    """Return records, now or when enough are available."""
+    """Return records at once, or when enough are available."""
     try:
         session = _session(broker, request, context.version)
     except RequestFailed as error:
@@ -57,7 +57,7 @@ def fetch(broker: Broker, request: FetchRequest, context: RequestContext) -> "Me
 
 
 def _session(broker: Broker, request: FetchRequest, version: int) -> FetchSession | None:
-    """Return the updated session of the request; None for a full request without a session."""
+    """Update the request's session and return it; return None for a full request without a session."""
     if version < _SESSIONS_SINCE or request.session_epoch in (FINAL_EPOCH, INITIAL_EPOCH):
         broker.sessions.close(request.session_id)
         opens = version >= _SESSIONS_SINCE and request.session_epoch == INITIAL_EPOCH
@@ -73,7 +73,7 @@ def _session(broker: Broker, request: FetchRequest, version: int) -> FetchSessio
                 known.fetch_offset, known.max_bytes = wanted.fetch_offset, wanted.max_bytes
                 known.current_leader_epoch = wanted.current_leader_epoch
         if request.session_epoch != INITIAL_EPOCH:
-            # Last, as in Kafka: a partition both fetched and forgotten is forgotten.
+            # Last, as in Kafka: a partition in both lists is removed from the session.
             for forgotten in request.forgotten_topics_data:
                 topic = forgotten.topic_id if version >= _TOPIC_IDS_SINCE else forgotten.topic
                 for partition in forgotten.partitions:
@@ -92,7 +92,7 @@ def _wanted(request: FetchRequest, version: int) -> Iterator[Wanted]:
 
 
 class Fetching:
-    """One fetch request: reads, and waits if too little is available."""
+    """A fetch request. It can wait for more records."""
 
     def __init__(self, broker: Broker, request: FetchRequest, version: int, session: FetchSession | None) -> None:
         self._broker = broker
@@ -111,7 +111,7 @@ class Fetching:
         """The last stable offsets of the partitions at the last read."""
 
     def read(self) -> tuple[list[Found], int]:
-        """Read each partition; return the results and their total size."""
+        """Read each partition; return the results and the total size of the records."""
         found: list[Found] = []
         size = 0
         for wanted in self._wanted:
@@ -167,11 +167,11 @@ class Fetching:
     # -- the long poll ------------------------------------------------------------------------------------------------
 
     def wait(self, size: int) -> "asyncio.Future[Message]":
-        """Return a future of the response, which is due when `min_bytes` are available or on timeout."""
+        """Return a future of the response; it completes when `min_bytes` are available, or on timeout."""
         loop = asyncio.get_running_loop()
         answer = LongPoll(loop=loop)
         self._missing = self.min_bytes - size
-        # Errors are answered at once, so every partition here has a log.
+        # Responses with errors do not wait, so every partition here has a log.
         self._logs = [self._log(key) for key, _ in self._wanted]
 
         def finish(min_bytes: int = 0) -> None:
@@ -181,14 +181,14 @@ class Fetching:
                 found, size = self.read()
                 if size >= min_bytes:
                     answer.set_result(self.response(found))
-            except Exception as error:  # handled like the error of a request that did not wait
+            except Exception as error:  # handled like an exception of a request that does not wait
                 answer.set_exception(error)
 
         answer.finish = finish
 
         def appended(nbytes: int) -> None:
             if self._committed_only and nbytes < WAKE:
-                # Written records count once their transaction has ended; only reading tells how many bytes that is.
+                # Records count only after their transaction has ended, and only a read can determine their size.
                 stable = [log.last_stable_offset for log in self._logs]
                 if stable != self._stable:
                     self._stable = stable
@@ -196,7 +196,7 @@ class Fetching:
             elif self._missing > 0:
                 self._missing -= nbytes
                 if self._missing <= 0:
-                    # Call later, so that the producer is answered first.
+                    # The producer's response goes first.
                     loop.call_soon(finish)
 
         self._stable = [log.last_stable_offset for log in self._logs]
@@ -215,7 +215,7 @@ class Fetching:
     # -- the response -------------------------------------------------------------------------------------------------
 
     def response(self, found: list[Found]) -> FetchResponse:
-        """Return the response: only news in a session, otherwise everything."""
+        """Return the response; in a session it contains only partitions with changes."""
         if self._session is None:
             return FetchResponse(responses=self._by_topic(found))
         fresh = [one for one in found if self._is_news(one)]

@@ -1,10 +1,10 @@
 """DescribeGroups (key 15), ListGroups (16), DeleteGroups (42) and OffsetDelete (47).
 
 Versions served: DescribeGroups 0 to 6, ListGroups 0 to 5, DeleteGroups 0 to 2, OffsetDelete 0.
-Behaviour: a group exists as long as it has members or offsets, or had members since the broker was started. A group
-that does not exist is described as Dead, from version 6 on with GROUP_ID_NOT_FOUND.
-A share group is listed and deleted like any other, and described by ShareGroupDescribe.
-Known gaps: every other group is of the type "classic".
+Behaviour: a group exists if it has members or offsets, or has had members since the broker started. DescribeGroups
+returns the state Dead for a group that does not exist, from version 6 on with GROUP_ID_NOT_FOUND. Share groups are
+listed and deleted like other groups; ShareGroupDescribe describes them.
+Known gaps: all other groups are of the type "classic" or "consumer".
 """
 
 import logging
@@ -38,7 +38,7 @@ _CONSUMERS = "consumer"
 
 
 def describe_groups(broker: Broker, request: DescribeGroupsRequest, context: RequestContext) -> DescribeGroupsResponse:
-    """Describe groups with their members."""
+    """Describe groups and their members."""
     operations = GROUP_OPERATIONS if request.include_authorized_operations else OPERATIONS_NOT_REQUESTED
     return DescribeGroupsResponse(
         groups=[_described(broker, group_id, operations, context.version) for group_id in request.groups]
@@ -76,7 +76,7 @@ def _described(broker: Broker, group_id: str, operations: int, version: int) -> 
 
 
 def list_groups(broker: Broker, request: ListGroupsRequest, context: RequestContext) -> ListGroupsResponse:
-    """List the groups, optionally only those in certain states."""
+    """List the groups, optionally only those of certain states or types."""
     states = {state.lower() for state in request.states_filter}
     types = {kind.lower() for kind in request.types_filter}
     groups = [
@@ -102,7 +102,7 @@ def list_groups(broker: Broker, request: ListGroupsRequest, context: RequestCont
 
 
 def delete_groups(broker: Broker, request: DeleteGroupsRequest, context: RequestContext) -> DeleteGroupsResponse:
-    """Delete empty groups with their offsets."""
+    """Delete empty groups and their offsets."""
     results = []
     for group_id in request.groups_names:
         code = ErrorCode.NONE
@@ -121,7 +121,7 @@ def delete_groups(broker: Broker, request: DeleteGroupsRequest, context: Request
 
 
 def offset_delete(broker: Broker, request: OffsetDeleteRequest, context: RequestContext) -> OffsetDeleteResponse:
-    """Delete offsets of topics to which no member subscribes (KIP-496)."""
+    """Delete a group's offsets for topics to which no member subscribes (KIP-496)."""
     group = broker.groups.groups.get(request.group_id)
     if group is None:
         return OffsetDeleteResponse(error_code=ErrorCode.GROUP_ID_NOT_FOUND)
@@ -154,7 +154,10 @@ def offset_delete(broker: Broker, request: OffsetDeleteRequest, context: Request
 
 
 def _subscribed_topics(group: Group) -> set[str]:
-    """Return the topics in the members' subscriptions; unreadable ones contain none, as in Kafka."""
+    """Return the topics in the members' subscriptions.
+
+    As in Kafka, a subscription that cannot be decoded counts as empty.
+    """
     topics: set[str] = set()
     if group.consumer is not None:
         return topics.union(*(member.topics for member in group.consumer.members.values()))

@@ -1,10 +1,10 @@
 """ListOffsets (key 2) and OffsetForLeaderEpoch (key 23).
 
 Versions served: ListOffsets 0 to 11, OffsetForLeaderEpoch 0 to 4.
-Behaviour: earliest (-2), latest (-1), the record with the largest timestamp (-3, KIP-734), the earliest local one (-4,
-the same as earliest), and the first record at or after a time; version 0 returns a list of at most one offset. With
-read_committed the log ends at its last stable offset.
-Known gaps: no tiered storage, so -5 and -6 find nothing; a single leader epoch, 0.
+Behaviour: returns the earliest offset (-2), the latest offset (-1), the record with the largest timestamp (-3,
+KIP-734), the earliest local offset (-4, which equals the earliest), or the first record at or after a timestamp.
+Version 0 returns a list of at most one offset. With read_committed the log ends at its last stable offset.
+Known gaps: there is no tiered storage, so -5 and -6 find nothing. The leader epoch is always 0.
 """
 
 from collections import Counter
@@ -38,14 +38,14 @@ _SINCE = {
     _LATEST_TIERED: 9,
     _EARLIEST_PENDING: 11,
 }
-"""The first version that supports each special timestamp."""
+"""First version that supports each special timestamp."""
 _NOTHING = -1, -1
 _ISOLATION_SINCE = 2
 _READ_COMMITTED = 1
 
 
 def list_offsets(broker: Broker, request: ListOffsetsRequest, context: RequestContext) -> ListOffsetsResponse:
-    """Find offsets by time."""
+    """Return offsets by timestamp."""
     times = Counter((topic.name, one.partition_index) for topic in request.topics for one in topic.partitions)
     return ListOffsetsResponse(
         topics=[
@@ -93,7 +93,7 @@ def _check_epoch(epoch: int) -> None:
 
 
 def _found(log: PartitionLog, timestamp: int, end_offset: int) -> tuple[int, int]:
-    """Return timestamp and offset; -1 if there is none before `end_offset`."""
+    """Return the timestamp and offset, or -1 for both if there is no such record before `end_offset`."""
     if timestamp == _LATEST:
         return -1, end_offset
     if timestamp in (_EARLIEST, _EARLIEST_LOCAL):

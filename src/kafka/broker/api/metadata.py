@@ -1,13 +1,12 @@
 """Metadata (key 3), FindCoordinator (10), DescribeCluster (60) and DescribeTopicPartitions (75).
 
-Versions served: Metadata 0 to 13; FindCoordinator 0 to 6, several keys at once from 4 on (KIP-699); DescribeCluster 0
-to 2; DescribeTopicPartitions 0.
-Behaviour: a single broker leads every partition and is the controller. A topic that is requested by name and does not
-exist is created if the broker's settings and the request allow it, and is usable at once. Topics can be requested by
-name or by id.
-The broker coordinates every group, share groups included, and every transaction.
-Known gaps: no rack except the broker's own; leader epochs are always 0. FindCoordinator refuses type 2, the coordinator
-of the state of share-partitions, which only brokers request.
+Versions served: Metadata 0 to 13; FindCoordinator 0 to 6, with several keys per request from 4 on (KIP-699);
+DescribeCluster 0 to 2; DescribeTopicPartitions 0.
+Behaviour: the broker is the controller, and leads every partition. It coordinates all groups, share groups included,
+and all transactions. Topics can be requested by name or by id. A topic that is requested by name and does not exist is
+created if the broker's settings and the request allow it, and is usable at once.
+Known gaps: the only rack is the broker's; leader epochs are always 0. FindCoordinator rejects type 2, the coordinator
+of share-partition state, which only brokers request.
 """
 
 from collections.abc import Iterable
@@ -55,7 +54,7 @@ _IDS_SINCE = 12
 
 
 def metadata(broker: Broker, request: MetadataRequest, context: RequestContext) -> MetadataResponse:
-    """Return the broker and the topics."""
+    """Return the broker and the requested topics."""
     everything = request.topics is None or (context.version == _ALL_BY_EMPTY_LIST and not request.topics)
     may_create = broker.settings.auto_create_topics and (
         context.version < _CREATION_CHOSEN_SINCE or request.allow_auto_topic_creation
@@ -91,14 +90,14 @@ def _all_asked(
             MetadataResponseTopic(error_code=ErrorCode.INVALID_REQUEST, name=one.name or "", topic_id=one.topic_id)
             for one in asked
         ]
-    # Each topic once, however often it is requested.
+    # Return each topic once, even if it is requested several times.
     unique = {(one.name, one.topic_id if one.name is None else NO_UUID): one for one in asked}
     failures = _create_missing(broker, unique.values()) if may_create else {}
     return [_asked(broker, one, failures, operations) for one in unique.values()]
 
 
 def _create_missing(broker: Broker, asked: Iterable[MetadataRequestTopic]) -> dict[str, RequestFailed]:
-    """Create missing topics in one step; returns the errors of those that could not be created."""
+    """Create missing topics in one step; return the errors of those that could not be created."""
     changes = TopicChanges()
     failures: dict[str, RequestFailed] = {}
     for one in asked:
@@ -157,7 +156,7 @@ def _described(broker: Broker, topic: Topic, operations: int) -> MetadataRespons
 def describe_cluster(
     broker: Broker, request: DescribeClusterRequest, context: RequestContext
 ) -> DescribeClusterResponse:
-    """Return the broker (KIP-700); there are no controller endpoints (KIP-919)."""
+    """Return the cluster's only broker (KIP-700). There are no controller endpoints (KIP-919)."""
     if request.endpoint_type != _BROKERS:
         error, text = ErrorCode.MISMATCHED_ENDPOINT_TYPE, "The request was sent to an endpoint of type BROKER."
         if request.endpoint_type != _CONTROLLERS:
@@ -183,7 +182,7 @@ def describe_cluster(
 def describe_topic_partitions(
     broker: Broker, request: DescribeTopicPartitionsRequest, context: RequestContext
 ) -> DescribeTopicPartitionsResponse:
-    """Describe topics in pages (KIP-966), sorted by name; all topics if none are named."""
+    """Describe the requested topics, or all topics, in pages (KIP-966), sorted by name."""
     names = sorted({one.name for one in request.topics} or {topic.name for topic in broker.topics})
     first = 0
     if request.cursor is not None:
@@ -235,14 +234,14 @@ def _page(broker: Broker, topic: Topic, first: int, last: int) -> DescribeTopicP
 
 
 _KEPT_IN = {0: CONSUMER_OFFSETS, 1: TRANSACTION_STATE}
-"""Internal topics by key type: groups, transactions."""
+"""The internal topic that stores each type of key: groups (0) and transactions (1)."""
 _BATCHED_SINCE = 4
 
 
 def find_coordinator(
     broker: Broker, request: FindCoordinatorRequest, context: RequestContext
 ) -> FindCoordinatorResponse:
-    """Return this broker."""
+    """Return this broker as the coordinator of each key."""
     error, text = ErrorCode.NONE, None
     kept_in = _KEPT_IN.get(request.key_type)
     if kept_in is None:

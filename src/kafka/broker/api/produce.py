@@ -1,14 +1,14 @@
 """Produce (key 0).
 
-Versions served: 0 to 13; topics are named by id from 13 on.
-Behaviour: checksums, records, sizes and timestamps are checked, and a batch is written before it is acknowledged;
-acks 0, 1 and all differ only in whether there is a response. From version 3 on a request has exactly one batch of
-magic 2 per partition. Its records are checked but not changed, so batches keep their codec unless the topic's
-`compression.type` names another one: then they are recompressed. Versions 0 to 2 send magic 0 and 1, which is converted
-to magic 2. A batch that an idempotent producer repeats is answered with its original offset. A topic that does not
-exist is not created: requesting its metadata does that.
-A transactional batch is refused unless its partition belongs to the transaction; from version 12 on writing adds it, as
-producers of transactions of version 2 expect (KIP-890).
+Versions served: 0 to 13, with topic ids from 13 on.
+Behaviour: the broker validates checksums, records, sizes and timestamps, and writes a batch before it acknowledges it.
+The values 0, 1 and all of acks differ only in whether a response is sent. From version 3 on a request contains exactly
+one batch of magic 2 per partition. Its records are validated but not changed, so batches keep their codec unless the
+topic's `compression.type` specifies another one, which recompresses them. Versions 0 to 2 send magic 0 and 1, which the
+broker converts to magic 2. If an idempotent producer repeats a batch, the response contains the original offset. A
+missing topic is not created; only a metadata request does that.
+A transactional batch is rejected unless its partition belongs to the transaction. From version 12 on writing adds the
+partition, as producers with transaction version 2 expect (KIP-890).
 Known gaps: none.
 """
 
@@ -41,7 +41,7 @@ _TOPIC_IDS_SINCE = 13
 
 
 def produce(broker: Broker, request: ProduceRequest, context: RequestContext) -> ProduceResponse | None:
-    """Append produced batches."""
+    """Append produced batches to their partitions."""
     now_ms = broker.now_ms()
     answers = []
     for data in request.topic_data:
@@ -58,7 +58,7 @@ def produce(broker: Broker, request: ProduceRequest, context: RequestContext) ->
     if request.acks == 0:
         failed = [one for answer in answers for one in answer.partition_responses if one.error_code]
         if failed:
-            # As in Kafka: with acks 0 there is no other way to tell the client.
+            # As in Kafka: with acks=0 there is no other way to inform the client.
             raise ConnectionFault(f"a record sent with acks=0 was refused: {failed[0].error_message}")
         return None
     return ProduceResponse(responses=answers)
@@ -142,7 +142,7 @@ def _one_batch(given: RecordBytes | None, version: int) -> tuple[memoryview, Bat
 
 
 def _with_codec_of(topic: Topic, batch: memoryview, header: BatchHeader) -> tuple[memoryview, BatchHeader]:
-    """Return the batch with the topic's codec, recompressed into new memory if the producer's differs."""
+    """Return the batch with the topic's codec; recompress it into new memory if the producer used another codec."""
     settings = topic.settings
     if settings.codec is None or settings.codec == header.codec:
         return batch, header
@@ -155,7 +155,7 @@ def _with_codec_of(topic: Topic, batch: memoryview, header: BatchHeader) -> tupl
 def _join_transaction(
     broker: Broker, transactional_id: str | None, partition: tuple[str, int], head: BatchHead, version: int
 ) -> None:
-    """Make sure that the batch's transaction includes the partition; raises `RequestFailed`."""
+    """Check that the batch's transaction includes the partition, or add it; raises `RequestFailed`."""
     from kafka.broker.transactions.transaction_coordinator import Producer
 
     if transactional_id is None:
@@ -185,9 +185,9 @@ _UINT32 = struct.Struct(">I")
 
 
 class RecordsRefused(RequestFailed):
-    """A batch is refused because of some of its records.
+    """A batch is rejected because of some of its records.
 
-    Arguments: the code, the message for the batch, and messages by record number.
+    Arguments: the error code, the message for the batch, and messages by record number.
     """
 
     def __init__(self, code: ErrorCode, message: str, rows: dict[int, str]) -> None:
@@ -196,7 +196,7 @@ class RecordsRefused(RequestFailed):
 
 
 def check_header(topic: Topic, header: BatchHeader) -> None:
-    """Check the header of a batch; raises `RequestFailed`."""
+    """Validate the header of a batch; raises `RequestFailed`."""
     check_size(topic, header)
     if header.is_control:
         raise RequestFailed(ErrorCode.INVALID_RECORD, "clients may not write control batches")
@@ -220,7 +220,7 @@ def check_size(topic: Topic, header: BatchHeader) -> None:
 
 
 def check_records(topic: Topic, batch: memoryview, header: BatchHeader, now_ms: int) -> None:
-    """Check every record, so that consumers get no unreadable one; correct the header's largest timestamp.
+    """Validate every record, so that consumers can read it, and correct the largest timestamp in the header.
 
     Raises `RecordsRefused`, and `InvalidRecordError` or `CorruptRecordError` for bytes that are not records.
     """

@@ -2,19 +2,19 @@
 
 Versions served: SaslHandshake 0 to 1, SaslAuthenticate 0 to 2, the others 0.
 
-SaslHandshake, SaslAuthenticate: a client logs in with PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512 as one of the setting
-`users`, within ten minutes. A wrong password is answered with SASL_AUTHENTICATION_FAILED, an unknown mechanism with
-UNSUPPORTED_SASL_MECHANISM and the list of mechanisms; then the connection is closed. `kafka.broker.sasl.login` holds
-the state of a login and says what a client may send before it. Without users, and for a client whose login does not
-expire, the answer is ILLEGAL_SASL_STATE, as in Kafka.
+SaslHandshake, SaslAuthenticate: a client logs in with PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512 as a user in the setting
+`users`, within ten minutes. The response to a wrong password is SASL_AUTHENTICATION_FAILED; the response to an unknown
+mechanism is UNSUPPORTED_SASL_MECHANISM, with the list of supported mechanisms. The connection is closed after either.
+`kafka.broker.sasl.login` holds the state of a login and decides which requests a client may send before it. Without
+users, and for a client whose login does not expire, the response is ILLEGAL_SASL_STATE, as in Kafka.
 
-DescribeUserScramCredentials, AlterUserScramCredentials (KIP-554): the users of the setting `users` are listed as well;
-credentials set or deleted here take precedence over it, also after a restart. As in Kafka, a request changes one
-credential of a user: two of different mechanisms are DUPLICATE_RESOURCE, and the user keeps the old ones. Without the
-setting clients do not log in, and the credentials are only stored.
+DescribeUserScramCredentials, AlterUserScramCredentials (KIP-554): the response includes the users in the setting
+`users`. Credentials that are set or deleted with AlterUserScramCredentials take precedence over the setting, even after
+a restart. As in Kafka, a request can change one credential of a user: changes for two mechanisms fail with
+DUPLICATE_RESOURCE and have no effect. Without the setting clients do not log in, and credentials are only stored.
 
-Known gaps: OAUTHBEARER, GSSAPI and delegation tokens; there is no authorization. PLAIN takes passwords from the setting
-only, as Kafka takes them from its configuration.
+Known gaps: no OAUTHBEARER, GSSAPI or delegation tokens, and no authorization. PLAIN uses only the passwords in the
+setting, just as Kafka uses those in its configuration.
 """
 
 from kafka.broker.broker import Broker, RequestContext
@@ -40,7 +40,7 @@ _FRAMED_SINCE = 1
 
 
 def sasl_handshake(broker: Broker, request: SaslHandshakeRequest, context: RequestContext) -> SaslHandshakeResponse:
-    """Select a mechanism; after version 0 of the handshake its messages come in bare frames (KIP-152)."""
+    """Select a mechanism. After a handshake of version 0 the client sends its messages as bare frames (KIP-152)."""
     login = context.login
     if login is None or not login.may_begin():
         return SaslHandshakeResponse(error_code=ErrorCode.ILLEGAL_SASL_STATE)
@@ -52,7 +52,7 @@ def sasl_handshake(broker: Broker, request: SaslHandshakeRequest, context: Reque
 def sasl_authenticate(
     broker: Broker, request: SaslAuthenticateRequest, context: RequestContext
 ) -> SaslAuthenticateResponse:
-    """Answer a message of the mechanism."""
+    """Respond to a message of the SASL exchange."""
     login = context.login
     if login is None or not login.is_exchanging():
         return SaslAuthenticateResponse(
@@ -73,7 +73,7 @@ _MOST_ITERATIONS = 16_384
 def describe_user_scram_credentials(
     broker: Broker, request: DescribeUserScramCredentialsRequest, context: RequestContext
 ) -> DescribeUserScramCredentialsResponse:
-    """Return mechanisms and iterations of some users, or of all."""
+    """Return the SCRAM mechanisms and iterations of the requested users, or of all users."""
     asked = [each.name for each in request.users or ()]
     results = []
     for name in dict.fromkeys(asked or broker.credentials.scram_users()):
@@ -97,7 +97,7 @@ def describe_user_scram_credentials(
 def alter_user_scram_credentials(
     broker: Broker, request: AlterUserScramCredentialsRequest, context: RequestContext
 ) -> AlterUserScramCredentialsResponse:
-    """Set and delete credentials, one per user."""
+    """Set and delete SCRAM credentials, at most one per user."""
     results = []
     for user in dict.fromkeys([one.name for one in request.deletions] + [one.name for one in request.upsertions]):
         result = AlterUserScramCredentialsResult(user=user)
@@ -112,7 +112,7 @@ def alter_user_scram_credentials(
 def _changes(
     broker: Broker, request: AlterUserScramCredentialsRequest, user: str
 ) -> dict[tuple[str, str], ScramCredential | None]:
-    """Return the change for a user; raises `RequestFailed` if it is invalid or not the only one."""
+    """Return the requested change for a user; raises `RequestFailed` if it is invalid or there are several."""
     if not user:
         raise RequestFailed(ErrorCode.UNACCEPTABLE_CREDENTIAL, "the user name is empty")
     changes: dict[tuple[str, str], ScramCredential | None] = {}

@@ -1,18 +1,18 @@
 """ShareFetch (key 78) and ShareAcknowledge (79): acquire and acknowledge records of a share group (KIP-932).
 
-Versions served: 1 to 2 of both; strict numbers of records (KIP-1206) and renewed locks (KIP-1222) from 2 on.
+Versions served: 1 to 2 of both; strict record limits (KIP-1206) and lock renewal (KIP-1222) from 2 on.
 
-ShareFetch: each member has a share session, which ends with its connection. The answer waits for records, at most
-`max_wait_ms`; it names partitions with records, errors or acknowledgements, and all of them at the start of a session.
-Whole batches are sent; `acquired_records` tells which of their records the member has acquired. A client that has
-closed its connection acquires nothing more, but the acknowledgements that it sent are applied.
+ShareFetch: each member has a share session, which ends with its connection. The response waits for records, at most
+`max_wait_ms`. It contains partitions with records, errors or acknowledgements; the first one of a session contains all
+partitions. Records are sent in whole batches; `acquired_records` specifies which of them the member has acquired. If
+the client has closed its connection, the broker applies its acknowledgements but acquires no more records for it.
 
-ShareAcknowledge: the acknowledgements of a partition are applied as a whole or not at all. A record that the member has
-not acquired, or no longer holds, fails all of them with INVALID_RECORD_STATE. Only a request that says so renews locks.
-The final epoch ends the session and releases the remaining records.
+ShareAcknowledge: the acknowledgements of a partition are applied together or not at all. If the member does not hold
+one of the records, all of them fail with INVALID_RECORD_STATE. Locks are renewed only if the request allows it. The
+final epoch ends the session and releases the remaining records.
 
-Known gaps: no reading from followers, and no lock on a partition that another request reads, as one request is served
-at a time.
+Known gaps: no reads from followers. Partitions are not locked against concurrent reads, as the broker serves one
+request at a time.
 """
 
 import asyncio
@@ -50,7 +50,7 @@ _STRICT: Final = 1
 def share_fetch(
     broker: Broker, request: ShareFetchRequest, context: RequestContext
 ) -> "Message | asyncio.Future[Message]":
-    """Apply acknowledgements, then return records, now or when there are any."""
+    """Apply acknowledgements, then return records at once, or when records are available."""
     try:
         session = _session(broker, request, context)
     except RequestFailed as error:
@@ -61,7 +61,7 @@ def share_fetch(
         broker.shares.close_session(session)
         return fetching.response()
     if not context.sends_more:
-        return fetching.response()  # it could not acknowledge newly acquired records
+        return fetching.response()  # The client could not acknowledge newly acquired records.
     fetching.read()
     if fetching.is_worth_an_answer or request.max_wait_ms <= 0 or not session.partitions:
         return fetching.response()
@@ -69,7 +69,7 @@ def share_fetch(
 
 
 def _session(broker: Broker, request: ShareFetchRequest, context: RequestContext) -> ShareSession:
-    """Return the updated session of the request; raises `RequestFailed`."""
+    """Update the request's session and return it; raises `RequestFailed`."""
     group_id, member_id, sessions = request.group_id, request.member_id, broker.shares.sessions
     if not group_id or not member_id:
         raise RequestFailed(ErrorCode.INVALID_REQUEST, "a share fetch names its group and its member")
@@ -91,7 +91,7 @@ def _session(broker: Broker, request: ShareFetchRequest, context: RequestContext
         for one in topic.partitions:
             session.partitions.setdefault((topic.topic_id, one.partition_index))
     if request.share_session_epoch != INITIAL_EPOCH:
-        # Last, as in Kafka: a request may acknowledge a partition's records for the last time and also forget it.
+        # Last, as in Kafka: a request may contain the last acknowledgements of a partition that it removes.
         for forgotten in request.forgotten_topics_data:
             for number in forgotten.partitions:
                 session.partitions.pop((forgotten.topic_id, number), None)
@@ -99,7 +99,7 @@ def _session(broker: Broker, request: ShareFetchRequest, context: RequestContext
 
 
 class ShareFetching:
-    """One share fetch request: acknowledges, reads, and waits if there are no records."""
+    """A ShareFetch request. It can wait for records."""
 
     def __init__(self, broker: Broker, request: ShareFetchRequest, session: ShareSession, connection: object) -> None:
         self._broker = broker
@@ -111,14 +111,14 @@ class ShareFetching:
 
     @property
     def is_worth_an_answer(self) -> bool:
-        """Whether there are records or errors; the results of acknowledgements can wait."""
+        """Whether there are records or errors. The results of acknowledgements alone can wait."""
         return any(one.acquired_records or one.error_code or one.acknowledge_error_code for one in self._found.values())
 
     def _data(self, key: PartitionKey) -> PartitionData:
         return self._found.setdefault(key, PartitionData(partition_index=key[1], records=b""))
 
     def acknowledge(self) -> None:
-        """Apply the acknowledgements in the request."""
+        """Apply the request's acknowledgements."""
         for topic in self._request.topics:
             for one in topic.partitions:
                 if one.acknowledgement_batches:
@@ -135,7 +135,7 @@ class ShareFetching:
     # -- reading ------------------------------------------------------------------------------------------------------
 
     def read(self, last_time: bool = False) -> None:
-        """Acquire records within the request's limits; fewer than `min_bytes` only the `last_time`."""
+        """Acquire records within the request's limits; fewer than `min_bytes` only if this is the `last_time`."""
         if not last_time and self._request.min_bytes > 1 and not self._has_enough():
             return
         request = self._request
@@ -170,10 +170,10 @@ class ShareFetching:
             AcquiredRecords(first_offset=first, last_offset=last, delivery_count=count) for first, last, count in ranges
         ]
         self._session.used[key] = None
-        self._session.partitions.move_to_end(key)  # so that none starves
+        self._session.partitions.move_to_end(key)  # so that no partition starves
 
     def _has_enough(self) -> bool:
-        """Whether `min_bytes` are available; errors are answered at once, too."""
+        """Return whether `min_bytes` are available. Errors do not wait, either."""
         missing = self._request.min_bytes
         for key in self._session.partitions:
             try:
@@ -187,7 +187,7 @@ class ShareFetching:
     # -- the long poll ------------------------------------------------------------------------------------------------
 
     def wait(self) -> "asyncio.Future[Message]":
-        """Return a future of the response, which is due when there are records or on timeout."""
+        """Return a future of the response; it completes when records are available, or on timeout."""
         loop, shares = asyncio.get_running_loop(), self._broker.shares
         answer = LongPoll(loop=loop)
         answer.finish = lambda: answer.set_result(self.response())
@@ -200,11 +200,11 @@ class ShareFetching:
                 self.read(last_time)
                 if last_time or self.is_worth_an_answer:
                     answer.set_result(self.response())
-            except Exception as error:  # handled like the error of a request that did not wait
+            except Exception as error:  # handled like an exception of a request that does not wait
                 answer.set_exception(error)
 
         def look() -> None:
-            loop.call_soon(finish, False)  # later, so that the request that caused this is answered first
+            loop.call_soon(finish, False)  # The response to the request that caused this goes first.
 
         def appended(_: int) -> None:
             look()
@@ -228,12 +228,12 @@ class ShareFetching:
             try:
                 yield self._broker.topics.by_id(topic_id).log(number)
             except RequestFailed:
-                continue  # already sent, or sent by the next read
+                continue  # Already sent, or sent by the next read.
 
     # -- the response -------------------------------------------------------------------------------------------------
 
     def response(self) -> ShareFetchResponse:
-        """Return the response; the first one of a session contains every partition."""
+        """Return the response. The first one in a session contains every partition."""
         if self._full:
             for key in self._session.partitions:
                 self._data(key)
@@ -247,7 +247,7 @@ class ShareFetching:
 def share_acknowledge(
     broker: Broker, request: ShareAcknowledgeRequest, context: RequestContext
 ) -> ShareAcknowledgeResponse:
-    """Apply acknowledgements."""
+    """Apply acknowledgements, and end the session if the request asks for it."""
     try:
         session = _acknowledging_session(broker, request)
     except RequestFailed as error:
@@ -285,7 +285,10 @@ def _acknowledging_session(broker: Broker, request: ShareAcknowledgeRequest) -> 
 def acknowledged(
     broker: Broker, session: ShareSession, key: PartitionKey, batches: Sequence[Acknowledged], renews: bool
 ) -> tuple[ErrorCode, str | None]:
-    """Apply the acknowledgements of one partition; returns error code and text. Only `renews` allows renewals."""
+    """Apply the acknowledgements of one partition; return the error code and message.
+
+    Only `renews` allows lock renewal.
+    """
     if not renews and any(AckType.RENEW in batch.types for batch in batches):
         return ErrorCode.INVALID_REQUEST, "locks are renewed by a request that says so (is_renew_ack)"
     try:

@@ -6,10 +6,10 @@ DeleteShareGroupOffsets (92).
 Versions served: ShareGroupHeartbeat 1, ShareGroupDescribe 1, DescribeShareGroupOffsets 0 to 1, with the lag from 1 on
 (KIP-1226), AlterShareGroupOffsets 0, DeleteShareGroupOffsets 0.
 Behaviour: a member chooses its own id, joins with epoch 0 and leaves with -1. Partitions are assigned at once, as share
-groups do not revoke any. The session timeout and the heartbeat interval are configs of the group.
-A partition that the group has not read has the start offset -1. Offsets can be changed only while the group is empty,
-which discards records in flight. Setting offsets creates a group that does not exist.
-Known gaps: memberships do not survive the broker: after a restart members are unknown and rejoin.
+groups do not revoke partitions. The session timeout and the heartbeat interval are configs of the group.
+The start offset of a partition that the group has not read is -1. Offsets can be changed only while the group is empty;
+that discards records in flight. Setting the offsets of a group that does not exist creates the group.
+Known gaps: memberships are not persistent. After a restart of the broker members are unknown and rejoin.
 """
 
 from collections.abc import Iterable
@@ -44,7 +44,7 @@ _UNREAD = -1
 def share_group_heartbeat(
     broker: Broker, request: ShareGroupHeartbeatRequest, context: RequestContext
 ) -> ShareGroupHeartbeatResponse:
-    """Add a member, keep it alive, or remove it."""
+    """Add a member, extend its session, or remove it."""
     try:
         _check(request)
         return _answered(broker, request, context)
@@ -107,7 +107,7 @@ def _assignment(assigned: Assignment) -> heartbeat.Assignment:
 def share_group_describe(
     broker: Broker, request: ShareGroupDescribeRequest, context: RequestContext
 ) -> ShareGroupDescribeResponse:
-    """Describe share groups with their members."""
+    """Describe share groups and their members."""
     operations = GROUP_OPERATIONS if request.include_authorized_operations else OPERATIONS_NOT_REQUESTED
     names = {topic.topic_id: topic.name for topic in broker.topics}
     described = []
@@ -162,7 +162,7 @@ def _described(group: ShareGroup, names: dict[UUID, str]) -> described_groups.De
 def describe_share_group_offsets(
     broker: Broker, request: DescribeShareGroupOffsetsRequest, context: RequestContext
 ) -> DescribeShareGroupOffsetsResponse:
-    """Return the start offsets of groups."""
+    """Return the start offsets of share groups."""
     return DescribeShareGroupOffsetsResponse(groups=[_of_group(broker, asked) for asked in request.groups])
 
 
@@ -186,7 +186,7 @@ def _of_group(
 
 
 def _asked(broker: Broker, asked: DescribeShareGroupOffsetsRequestGroup) -> Iterable[tuple[str, list[int]]]:
-    """Return the requested partitions; by default all that the group has read or that its members are assigned."""
+    """Return the requested partitions; by default those that the group has read and those of its members' topics."""
     if asked.topics is not None:
         return [(topic.topic_name, topic.partitions) for topic in asked.topics]
     found: dict[str, set[int]] = {}
@@ -221,7 +221,7 @@ def _described_offset(
 def alter_share_group_offsets(
     broker: Broker, request: AlterShareGroupOffsetsRequest, context: RequestContext
 ) -> AlterShareGroupOffsetsResponse:
-    """Move the start offsets of an empty group."""
+    """Set the start offsets of an empty share group."""
     shares, group_id = broker.shares, request.group_id
     try:
         if not group_id:
@@ -261,7 +261,7 @@ def _set_start(broker: Broker, group_id: str, topic: Topic, number: int, start: 
 def delete_share_group_offsets(
     broker: Broker, request: DeleteShareGroupOffsetsRequest, context: RequestContext
 ) -> DeleteShareGroupOffsetsResponse:
-    """Delete the offsets of an empty group for topics."""
+    """Delete an empty share group's offsets for topics."""
     try:
         _check_empty(broker, request.group_id)
     except RequestFailed as error:

@@ -1,10 +1,10 @@
 """GetTelemetrySubscriptions (key 71) and PushTelemetry (72): client metrics (KIP-714).
 
 Versions served: 0.
-Behaviour: served only with the setting `client_telemetry`, as Kafka serves these APIs only with a plug-in that receives
-metrics. A client gets what the matching subscriptions request; its pushes are checked and kept for
+Behaviour: served only with the setting `client_telemetry`, just as Kafka serves these APIs only if a plug-in receives
+the metrics. A client gets the combined request of all matching subscriptions. Its pushes are validated and stored for
 `EmbeddedBroker.pushed_metrics`. Sums must be deltas.
-Known gaps: clients are forgotten when their connection closes, not after a time.
+Known gaps: the broker forgets a client when its connection closes, not after a timeout.
 """
 
 from kafka.broker.broker import Broker, RequestContext
@@ -21,7 +21,7 @@ from kafka.wire.api.push_telemetry import PushTelemetryRequest, PushTelemetryRes
 def get_telemetry_subscriptions(
     broker: Broker, request: GetTelemetrySubscriptionsRequest, context: RequestContext
 ) -> GetTelemetrySubscriptionsResponse:
-    """Return what is requested of a client."""
+    """Return the metrics that subscriptions request of a client."""
     if not broker.settings.client_telemetry:
         return GetTelemetrySubscriptionsResponse(error_code=ErrorCode.UNSUPPORTED_VERSION)
     known = None if request.client_instance_id == NO_UUID else request.client_instance_id
@@ -41,7 +41,7 @@ def get_telemetry_subscriptions(
 
 
 def push_telemetry(broker: Broker, request: PushTelemetryRequest, context: RequestContext) -> PushTelemetryResponse:
-    """Store a client's metrics."""
+    """Store the metrics that a client pushes."""
     if not broker.settings.client_telemetry:
         return PushTelemetryResponse(error_code=ErrorCode.UNSUPPORTED_VERSION)
     if request.client_instance_id == NO_UUID:
@@ -61,7 +61,7 @@ def push_telemetry(broker: Broker, request: PushTelemetryRequest, context: Reque
 
 
 def _client(broker: Broker, context: RequestContext) -> dict[str, str]:
-    """Return the client's properties that subscriptions can match."""
+    """Return the client's properties, which subscriptions can match."""
     name, version = broker.software.get(context.connection, ("", ""))
     return {
         "client_id": context.client_id,

@@ -2,11 +2,11 @@
 
 Versions served: CreateTopics 0 to 7, DeleteTopics 0 to 6, DeleteRecords 0 to 2, DescribeLogDirs 1 to 4,
 CreatePartitions 0 to 3.
-Behaviour: changes are complete when they are answered; topics can be deleted by id from DeleteTopics 6 on. With
-validate_only requests are checked but not executed. DescribeLogDirs reports one log directory; a partition without
-records has size 0.
-Known gaps: with a single broker the replication factor must be 1 (or -1 for the default), and assignments may contain
-this broker only.
+Behaviour: changes are complete when the response is sent. From DeleteTopics 6 on topics can be deleted by id. Requests
+with validate_only are validated but not executed. DescribeLogDirs returns one log directory; the size of a partition
+without records is 0.
+Known gaps: with a single broker the replication factor must be 1 (or -1 for the default), and assignments can contain
+only this broker.
 """
 
 import logging
@@ -88,7 +88,7 @@ def _not_created(name: str, error: RequestFailed) -> CreatableTopicResult:
 def _planned(
     broker: Broker, asked: CreatableTopic, changes: TopicChanges, described: "_DescribedConfigs"
 ) -> CreatableTopicResult:
-    """Add a topic to the changes, and return its description."""
+    """Add a new topic to the changes, and return its description."""
     broker.topics.check_new(asked.name, changes)
     partitions = _partitions(broker, asked)
     configs = {one.name: check_config(one.name, one.value) for one in asked.configs}
@@ -104,14 +104,14 @@ def _planned(
 
 
 class _DescribedConfigs:
-    """The configs of new topics as the response lists them, cached for topics with the same configs."""
+    """The configs of new topics in the format of the response, cached by the topics' own configs."""
 
     def __init__(self, broker: Broker) -> None:
         self._defaults = broker.settings.topic_defaults
         self._made: dict[tuple[tuple[str, str], ...], list[CreatableTopicConfigs]] = {}
 
     def of(self, configs: dict[str, str]) -> list[CreatableTopicConfigs]:
-        """Return all configs of a topic with these overrides."""
+        """Return all configs of a topic that overrides some of them."""
         key = tuple(sorted(configs.items()))
         if key not in self._made:
             self._made[key] = [
@@ -200,7 +200,7 @@ def _check_more(broker: Broker, topic: Topic, asked: CreatePartitionsTopic) -> N
 
 
 def delete_topics(broker: Broker, request: DeleteTopicsRequest, context: RequestContext) -> DeleteTopicsResponse:
-    """Delete topics with their records and committed offsets."""
+    """Delete topics, their records and their committed offsets."""
     if context.version < _IDS_SINCE:
         states = [DeleteTopicState(name=name) for name in request.topic_names]
     else:
@@ -236,7 +236,7 @@ def _delete(broker: Broker, changes: TopicChanges, results: Sequence[DeletableTo
         try:
             broker.groups.forget_topic(name)
         except OSError:
-            # The offsets are gone until the next start, which finds them for a topic that does not exist.
+            # They stay on disk until the next start, which removes the offsets of topics that do not exist.
             log.exception("what groups committed for the deleted topic %s could not be removed from disk", name)
         try:
             broker.shares.forget_topic(changes.deleted[name].topic_id)
@@ -270,7 +270,7 @@ def _deleted(broker: Broker, topic: str, asked: DeleteRecordsPartition) -> Delet
 def describe_log_dirs(
     broker: Broker, request: DescribeLogDirsRequest, context: RequestContext
 ) -> DescribeLogDirsResponse:
-    """Return the sizes of partitions; missing partitions are omitted, as in Kafka."""
+    """Return the sizes of partitions. As in Kafka, missing partitions are omitted."""
     wanted: dict[str, list[int]] = {}
     if request.topics is None:
         wanted = {topic.name: list(range(topic.partitions)) for topic in broker.topics}

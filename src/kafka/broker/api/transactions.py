@@ -3,22 +3,23 @@
 Versions served: InitProducerId 0 to 5, AddPartitionsToTxn 0 to 5, AddOffsetsToTxn 0 to 4, EndTxn 0 to 5,
 TxnOffsetCommit 0 to 5.
 
-InitProducerId: an idempotent producer gets a new id with epoch 0 even if it sends the id that it has; only producers
-with a transactional id keep theirs. Those get the next epoch, which fences the earlier producer; its open transaction
-is aborted first, and the answer is CONCURRENT_TRANSACTIONS. From version 3 on a producer may send its id and epoch and
-recovers (KIP-360). When the epochs are used up, it gets another id.
+InitProducerId: an idempotent producer gets a new id with epoch 0, even if it sends its current id. A producer with a
+transactional id keeps its id and gets the next epoch, which fences the previous producer. If that one has an open
+transaction, the broker aborts it and responds with CONCURRENT_TRANSACTIONS. From version 3 on a producer can recover by
+sending its id and epoch (KIP-360). When all epochs are used, the producer gets a new id.
 
-AddPartitionsToTxn: versions 4 and 5 are what brokers send each other, for several transactions at once.
+AddPartitionsToTxn: brokers use versions 4 and 5 among themselves, for several transactions per request.
 
-EndTxn: a transaction ends everywhere before the answer, so that the producer can begin the next one at once;
-CONCURRENT_TRANSACTIONS occurs only if its markers cannot be written. Version 5 is for transactions of version 2: each
-end increments the producer's epoch, which the answer contains. A repeated request gets the same answer (KIP-890).
+EndTxn: the response is sent after all markers are written, so that the producer can begin the next transaction at once;
+CONCURRENT_TRANSACTIONS occurs only if markers cannot be written. Version 5 is for transaction version 2: each end
+increments the producer's epoch, which the response contains. A repeated request gets the same response (KIP-890).
 
-TxnOffsetCommit: the offsets are written to disk before the answer and count once the transaction is committed. The
-group's offsets must have been added to the transaction (AddOffsetsToTxn); from version 5 on committing adds them, as
-producers of transactions of version 2 expect (KIP-890). From version 3 on the request names a group member (KIP-447).
+TxnOffsetCommit: the offsets are written to disk before the response is sent, and take effect when the transaction is
+committed. AddOffsetsToTxn must have added the group to the transaction; from version 5 on TxnOffsetCommit adds it, as
+producers with transaction version 2 expect (KIP-890). From version 3 on the request identifies a group member
+(KIP-447).
 
-Known gaps: no transactions in two phases (InitProducerId version 6, KIP-939).
+Known gaps: no two-phase commit (InitProducerId version 6, KIP-939).
 """
 
 import logging
@@ -53,7 +54,7 @@ log = logging.getLogger(__name__)
 
 
 def init_producer_id(broker: Broker, request: InitProducerIdRequest, context: RequestContext) -> InitProducerIdResponse:
-    """Allocate a producer id, or the next epoch of a transactional id's producer id."""
+    """Allocate a producer id, or the next epoch for the producer id of a transactional id."""
     try:
         producer_id, epoch = _given(broker, request)
     except RequestFailed as error:
@@ -89,7 +90,7 @@ Codes = dict[TopicPartition, ErrorCode]
 def add_partitions_to_txn(
     broker: Broker, request: AddPartitionsToTxnRequest, context: RequestContext
 ) -> AddPartitionsToTxnResponse:
-    """Add partitions to a transaction: all of them or none."""
+    """Add all of the given partitions to a transaction, or none of them."""
     if context.version < _BATCHED_SINCE:
         producer = Producer(request.v3_and_below_producer_id, request.v3_and_below_producer_epoch)
         topics = request.v3_and_below_topics
@@ -127,10 +128,10 @@ def _checked(
     version: int,
     change: Callable[[list[TopicPartition]], Codes],
 ) -> Codes:
-    """Apply `change` if all partitions exist; return the error codes."""
+    """Call `change` if all partitions exist; return the error codes."""
     asked = [(topic.name, number) for topic in topics for number in topic.partitions]
     refused = {one: ErrorCode.UNKNOWN_TOPIC_OR_PARTITION for one in asked if not _has(broker, *one)}
-    if version < _BATCHED_SINCE:  # brokers may add partitions that clients may not write to
+    if version < _BATCHED_SINCE:  # Brokers may add partitions that clients may not write to.
         internal = [one for one in asked if one[0] in INTERNAL_TOPICS]
         refused |= dict.fromkeys(internal, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
     if refused:
@@ -184,7 +185,7 @@ def _verified(
 def add_offsets_to_txn(
     broker: Broker, request: AddOffsetsToTxnRequest, context: RequestContext
 ) -> AddOffsetsToTxnResponse:
-    """Add the offsets of a group to a transaction."""
+    """Add a group's offsets to a transaction."""
     try:
         broker.transactions.add_partitions(
             request.transactional_id,
@@ -221,7 +222,7 @@ _ABORTABLE_SINCE = 4
 def txn_offset_commit(
     broker: Broker, request: TxnOffsetCommitRequest, context: RequestContext
 ) -> TxnOffsetCommitResponse:
-    """Store a group's offsets within a transaction."""
+    """Store a group's offsets as part of a transaction."""
     offsets: dict[PartitionKey, CommittedOffset] = {}
     codes: dict[PartitionKey, ErrorCode] = {}
     for topic in request.topics:
@@ -290,7 +291,7 @@ def _commit(
 
 
 def _join_transaction(broker: Broker, request: TxnOffsetCommitRequest, version: int) -> None:
-    """Make sure that the transaction includes the group's offsets; raises `RequestFailed`."""
+    """Check that the transaction includes the group's offsets, or add them; raises `RequestFailed`."""
     producer = Producer(request.producer_id, request.producer_epoch)
     partition = CONSUMER_OFFSETS.name, offsets_partition(request.group_id)
     try:

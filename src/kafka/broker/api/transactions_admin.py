@@ -1,9 +1,9 @@
-"""ListTransactions (key 66), DescribeTransactions (key 65), DescribeProducers (key 61), WriteTxnMarkers (key 27).
+"""WriteTxnMarkers (key 27), DescribeProducers (61), DescribeTransactions (65) and ListTransactions (66).
 
-Versions served: 0 to 2, 0, 0, 0 to 2.
-Behaviour: as in KIP-664. WriteTxnMarkers, a request between brokers, ends a transaction in single partitions, whatever
-the coordinator's state; administrators use it for hanging transactions. In a partition of __consumer_offsets it ends
-the pending offsets of the groups in that partition.
+Versions served: WriteTxnMarkers 0 to 2, DescribeProducers 0, DescribeTransactions 0, ListTransactions 0 to 2.
+Behaviour: as specified in KIP-664. WriteTxnMarkers, which brokers send each other, ends a transaction in individual
+partitions regardless of the coordinator's state; administrators use it for hanging transactions. In a partition of
+__consumer_offsets it ends the pending offsets of the groups in that partition.
 """
 
 import re
@@ -48,7 +48,7 @@ _DURATION_SINCE, _PATTERN_SINCE = 1, 2
 def list_transactions(
     broker: Broker, request: ListTransactionsRequest, context: RequestContext
 ) -> ListTransactionsResponse:
-    """List transactional ids."""
+    """List transactional ids and their states."""
     pattern = request.transactional_id_pattern if context.version >= _PATTERN_SINCE else None
     try:
         matches = re.compile(pattern or "").fullmatch
@@ -149,7 +149,7 @@ def _producers(broker: Broker, topic: str, number: int) -> PartitionResponse:
 def write_txn_markers(
     broker: Broker, request: WriteTxnMarkersRequest, context: RequestContext
 ) -> WriteTxnMarkersResponse:
-    """End transactions in single partitions."""
+    """End transactions in individual partitions."""
     return WriteTxnMarkersResponse(
         markers=[
             WritableTxnMarkerResult(
